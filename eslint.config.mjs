@@ -1,0 +1,28 @@
+import eslint from '@eslint/js';
+import tseslint from 'typescript-eslint';
+
+const hereOnly = (files, rules) => ({ files, rules });
+
+export default tseslint.config(
+  { ignores: ['dist/', 'src/generated/', '.data/', 'coverage/', '**/*.mjs', '**/*.js'] },
+  eslint.configs.recommended,
+  tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "CallExpression[callee.property.name=/^\\$(queryRawUnsafe|executeRawUnsafe)$/]",
+          message: 'SQL is never built from strings at run time.',
+        },
+      ],
+    },
+  },
+  hereOnly(['src/**/*.ts'], { 'no-restricted-globals': ['error', { name: 'process', message: 'Only main.ts and the CLI touch the process.' }], 'no-console': 'error' }),
+  hereOnly(['src/main.ts', 'src/cli/**/*.ts'], { 'no-restricted-globals': 'off' }),
+);

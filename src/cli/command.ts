@@ -1,0 +1,25 @@
+import { pino } from 'pino';
+import type { Config } from '../config';
+import { createServices, openDatabase, type Services } from '../services';
+import type { Terminal } from './terminal';
+
+/** What every command is given. */
+export interface CommandContext {
+  readonly terminal: Terminal;
+  readonly json: boolean;
+  readonly config: Config;
+}
+
+/** Runs a command over the settings' database: a running gateway's own embedded one, or one that is started for the command. */
+export async function withServices<Result>({ config }: Pick<CommandContext, 'config'>, use: (services: Services) => Promise<Result>): Promise<Result> {
+  const log = pino({ level: config.LOG_LEVEL }, pino.destination(2));
+  const onLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
+  const database = await openDatabase(config, { share: true, onLost });
+  const services = createServices(config, database.address, onLost);
+  try {
+    return await use(services);
+  } finally {
+    await services.close();
+    await database.close();
+  }
+}

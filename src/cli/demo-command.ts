@@ -1,0 +1,67 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import type { Config } from '../config';
+import type { DemoCredentials } from '../domain/demo-service';
+import { withServices, type CommandContext } from './command';
+import { printResult } from './terminal';
+
+/** `demo`: an organization to play with, on any database. */
+export function demoCommand(context: () => CommandContext): Command {
+  return new Command('demo').description('creates a demo organization with two years of realistic deposits').action(async () => {
+    const { terminal, json, config } = context();
+    const credentials = await withServices(context(), ({ demo }) => demo.create());
+    if (config.DATABASE_URL === '') await saveDemo(config, credentials);
+    printResult(terminal, json, credentials, describeDemo(credentials, baseUrl(config, config.PORT)));
+  });
+}
+
+/** The demo of the embedded database, created where that database is empty; undefined where there is none. */
+export async function ensureDemo(config: Config): Promise<DemoCredentials | undefined> {
+  if (config.DATABASE_URL !== '' || !config.DEMO) return undefined;
+  const saved = await readFile(demoFile(config), 'utf8').catch(() => undefined);
+  if (saved !== undefined) return JSON.parse(saved) as DemoCredentials;
+  return withServices({ config }, async ({ demo }) => {
+    if (!(await demo.isWanted())) return undefined;
+    const credentials = await demo.create();
+    await saveDemo(config, credentials);
+    return credentials;
+  });
+}
+
+/** Kept beside the demo's data, readable by its owner only, so that every start can print it. */
+async function saveDemo(config: Config, credentials: DemoCredentials): Promise<void> {
+  await mkdir(config.DATA_DIR, { recursive: true });
+  await writeFile(demoFile(config), JSON.stringify(credentials), { mode: 0o600 });
+}
+
+const demoFile = (config: Config): string => join(config.DATA_DIR, 'demo.json');
+
+/** Where a browser on this machine reaches the gateway. */
+export function baseUrl({ HOST }: Config, port: number): string {
+  const host = HOST === '0.0.0.0' || HOST === '::' ? 'localhost' : HOST.includes(':') ? `[${HOST}]` : HOST;
+  return `http://${host}:${port}`;
+}
+
+export function describeDemo({ apiProvision, webProvision, username, password }: DemoCredentials, url: string): string {
+  const today = new Date().toISOString().slice(0, 10);
+  const monthAgo = new Date(Date.now() - 30 * 86_400_000).toISOString().slice(0, 10);
+  const login = JSON.stringify({ query: `mutation { login(username: "${username}", password: "${password}") { username } }` });
+  return `
+  Demo organization with two years of deposits. Nothing in it is real.
+
+  Playground   ${url}/playground
+  GraphQL      ${url}/graphql
+  Provision    ${webProvision}   (web; the Playground is preset with it)
+  Login        ${username} / ${password}
+
+  The three v2 paths, ready to paste:
+
+  curl -H 'Provision: ${apiProvision}' ${url}/api/v2/authenticated_test_system
+
+  curl -c cookies.txt -H 'Provision: ${webProvision}' -H 'Content-Type: application/json' -d '${login}' ${url}/graphql
+  curl -b cookies.txt -H 'Provision: ${webProvision}' ${url}/api/v2/authenticated_test_session
+
+  curl -H 'Provision: ${apiProvision}' '${url}/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=${monthAgo}&end_date=${today}'
+`;
+}

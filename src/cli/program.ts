@@ -1,0 +1,44 @@
+import { Command, CommanderError } from 'commander';
+import { ConfigError, readConfig } from '../config';
+import { AppError, OperatorError } from '../errors';
+import type { CommandContext } from './command';
+import { demoCommand } from './demo-command';
+import { migrateCommand } from './migrate-command';
+import { organizationCommand, provisionCommand, userCommand } from './organization-commands';
+import { schemaCommand } from './schema-command';
+import { serveCommand } from './serve-command';
+import type { Terminal } from './terminal';
+import { exportCommand, importCommand } from './transfer-commands';
+
+/** How a command ended: fine, failed, wrongly used. */
+export type ExitStatus = 0 | 1 | 2;
+
+/** Runs `deposit-gateway` with these words. What went wrong is one line on standard error. */
+export async function runProgram(words: readonly string[], environment: Readonly<Record<string, string | undefined>>, terminal: Terminal): Promise<ExitStatus> {
+  const program = new Command('deposit-gateway').description("A GraphQL and v2 REST gateway over a non-profit's deposit data");
+  program.option('--json', 'print machine-readable output', false);
+  const context = (): CommandContext => ({ terminal, json: program.opts<{ json: boolean }>().json, config: readConfig(environment) });
+  const commands = [serveCommand, migrateCommand, demoCommand, organizationCommand, provisionCommand, userCommand, importCommand, exportCommand, schemaCommand];
+  for (const create of commands) program.addCommand(create(context));
+  for (const command of withSubcommands(program)) {
+    command.exitOverride().configureOutput({ writeOut: (text) => terminal.output.write(text), writeErr: (text) => terminal.errors.write(text) });
+  }
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    terminal.errors.write(`${describe(error)}\n`);
+    return 1;
+  }
+}
+
+function withSubcommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
+}
+
+function describe(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof OperatorError) return error.message;
+  if (error instanceof AppError) return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

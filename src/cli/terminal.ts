@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { Presets, SingleBar } from 'cli-progress';
+
+/** The streams of a command. */
+export interface Terminal {
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+  readonly errors: NodeJS.WriteStream;
+}
+
+/** Prints a result: as JSON where the operator asked for it, else as people read it. */
+export function printResult(terminal: Terminal, json: boolean, result: unknown, text: string): void {
+  terminal.output.write(json ? `${JSON.stringify(result)}\n` : text === '' ? '' : `${text}\n`);
+}
+
+/** Columns under their names, as wide as their longest value. */
+export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => (row[column] ?? '').length)));
+  return [header, ...rows].map((row) => row.map((value, column) => value.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+}
+
+/** Asks for a password without showing it; in a pipe, takes the first line. */
+export async function readPassword({ input, errors }: Terminal): Promise<string> {
+  if (!input.isTTY) {
+    for await (const line of createInterface({ input })) return line;
+    return '';
+  }
+  const silent = new Writable({ write: (_piece, _encoding, done) => done() });
+  const prompt = createInterface({ input, output: silent, terminal: true });
+  errors.write('Password: ');
+  try {
+    return await prompt.question('');
+  } finally {
+    prompt.close();
+    errors.write('\n');
+  }
+}
+
+/** A progress bar on a terminal, nothing in a pipe. */
+export interface Progress {
+  add(amount: number): void;
+  stop(): void;
+}
+
+export function startProgress({ errors }: Terminal, total: number | undefined, format: string): Progress {
+  if (!errors.isTTY) return { add: () => undefined, stop: () => undefined };
+  const bar = new SingleBar({ stream: errors, format, hideCursor: true, clearOnComplete: true }, Presets.shades_classic);
+  bar.start(total ?? 0, 0);
+  return { add: (amount) => bar.increment(amount), stop: () => bar.stop() };
+}
+
+/** Writes all of it before it goes on, at the reader's pace. */
+export async function write(stream: Writable, piece: Buffer | string): Promise<void> {
+  if (!stream.write(piece)) await once(stream, 'drain');
+}

@@ -1,0 +1,121 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { Command, Option } from 'commander';
+import { toReportPeriod } from '../domain/deposit-detail-service';
+import { importFormats, readImportLines, type ImportFormat } from '../domain/import-format';
+import { ImportError } from '../domain/import-service';
+import { AppError, OperatorError } from '../errors';
+import { v2Formats } from '../v2-line';
+import { withServices, type CommandContext } from './command';
+import { printResult, startProgress, write, type Progress } from './terminal';
+
+/** `import FILE`: all of it or nothing. */
+export function importCommand(context: () => CommandContext): Command {
+  return new Command('import')
+    .description('brings deposit lines in: a v2 answer (.json), lines of one (.ndjson), or .csv')
+    .argument('<file>')
+    .requiredOption('--organization <name>')
+    .action(async (file: string, { organization }: { organization: string }) => {
+      const { terminal, json } = context();
+      const format = importFormats.find((known) => `.${known}` === extname(file).toLowerCase());
+      if (!format) throw new OperatorError(`${file}: the name of an import file ends in .json, .ndjson or .csv`);
+      const size = await sizeOf(file);
+      const progress = startProgress(terminal, size, 'Importing {bar} {percentage}% | {eta_formatted} left');
+      try {
+        const counts = await withServices(context(), async ({ organizations, imports }) => {
+          const { id } = await organizations.get(organization);
+          return imports.importLines(id, readImportLines(format, readWithProgress(file, progress)));
+        });
+        progress.stop();
+        const { lines, ...written } = counts;
+        const changes = Object.entries(written).map(([kind, count]) => `${count} ${kind}`);
+        printResult(terminal, json, counts, `Imported ${lines} lines; new or changed: ${changes.join(', ')}`);
+      } catch (error) {
+        progress.stop();
+        if (error instanceof ImportError) printFaults(error, context());
+        throw error;
+      }
+    });
+}
+
+async function sizeOf(file: string): Promise<number> {
+  const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    throw new OperatorError(`${file}: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}`);
+  });
+  if (!found.isFile()) throw new OperatorError(`${file} is not a file`);
+  return found.size;
+}
+
+async function* readWithProgress(file: string, progress: Progress): AsyncGenerator<Buffer> {
+  for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) {
+    progress.add(piece.length);
+    yield piece;
+  }
+}
+
+function printFaults({ faults, faultCount }: ImportError, { terminal, json }: CommandContext): void {
+  if (json) {
+    printResult(terminal, json, { imported: 0, faultCount, faults }, '');
+    return;
+  }
+  for (const { line, field, reason } of faults) terminal.errors.write(`line ${line}: ${field ? `${field} ` : ''}${reason}\n`);
+  if (faultCount > faults.length) terminal.errors.write(`and ${faultCount - faults.length} more\n`);
+}
+
+/** `export`: the report as the doors give it, to standard output or a file that is there whole or not at all. */
+export function exportCommand(context: () => CommandContext): Command {
+  return new Command('export')
+    .description('writes the deposit report of a range of deposit dates')
+    .requiredOption('--organization <name>')
+    .requiredOption('--start <date>', 'first deposit date, YYYY-MM-DD')
+    .requiredOption('--end <date>', 'last deposit date, YYYY-MM-DD')
+    .option('--include-pending', 'pending deposits too', false)
+    .addOption(new Option('--format <format>', 'json is a v2 answer').choices(importFormats).makeOptionMandatory())
+    .option('--out <file>', 'where to write; standard output if not given')
+    .action(async (options: ExportOptions) => {
+      const { terminal } = context();
+      const period = toReportPeriod({ startDate: options.start, endDate: options.end, includePending: options.includePending });
+      const progress = startProgress(terminal, undefined, 'Exporting | {value} bytes | {duration_formatted}');
+      const { out } = options;
+      const draft = `${out}.part`;
+      const target = out === undefined ? terminal.output : createWriteStream(draft);
+      try {
+        await withServices(context(), async ({ organizations, reports }) => {
+          const { id } = await organizations.get(options.organization);
+          const snapshot = reports.openSnapshot(new AbortController().signal);
+          try {
+            const { head, template, tail } = v2Formats[options.format];
+            await write(target, head);
+            for await (const rows of reports.report(id, period, snapshot).bytes(template)) {
+              await write(target, rows);
+              progress.add(rows.length);
+            }
+            await write(target, tail);
+          } finally {
+            await snapshot.close();
+          }
+        });
+        if (out !== undefined) {
+          target.end();
+          await finished(target);
+          await rename(draft, out);
+        }
+      } catch (error) {
+        if (out !== undefined) await rm(draft, { force: true });
+        throw error instanceof AppError && error.code === 'INVALID_PARAMETERS' ? new OperatorError('A date is a calendar date YYYY-MM-DD') : error;
+      } finally {
+        progress.stop();
+      }
+    });
+}
+
+interface ExportOptions {
+  readonly organization: string;
+  readonly start: string;
+  readonly end: string;
+  readonly includePending: boolean;
+  readonly format: ImportFormat;
+  readonly out?: string;
+}

@@ -1,0 +1,103 @@
+import { AppError } from '../errors';
+import type { Database } from './database';
+import type { ProvisionKind } from './organization-store';
+
+/** What the database knows of a request's credentials, from one statement. */
+export interface AccessRecord {
+  readonly provision: { readonly id: string; readonly kind: ProvisionKind; readonly privileges: readonly string[] };
+  readonly organization: { readonly id: number; readonly name: string; readonly hosts: readonly string[]; readonly underMaintenance: boolean };
+  /** The live session of the token; null when there is none, `failed` when the session store did not answer though the data source does. */
+  readonly session: SessionRecord | null | 'failed';
+}
+
+export interface SessionRecord {
+  readonly provisionId: string;
+  readonly expiresAt: Date;
+  readonly userId: number;
+  readonly username: string;
+  readonly privileges: readonly string[];
+  readonly disabled: boolean;
+}
+
+interface AccessRow {
+  provision_id: string;
+  kind: ProvisionKind;
+  provision_privileges: string[];
+  organization_id: number;
+  organization_name: string;
+  hosts: string[];
+  under_maintenance: boolean;
+  session_provision_id: string | null;
+  expires_at: Date;
+  user_id: number;
+  username: string;
+  user_privileges: string[];
+  disabled: boolean;
+}
+
+const PROVISION_COLUMNS = `p.id AS provision_id, p.kind, p.privileges AS provision_privileges,
+  o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance`;
+
+// Use is noted once a minute at most, so that nearly every request is a read.
+const FIND_ACCESS = `
+WITH used_provision AS (
+  UPDATE provision SET last_used_at = now()
+  WHERE id = $1 AND revoked_at IS NULL AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')
+), used_session AS (
+  UPDATE session SET last_seen_at = now()
+  WHERE token_hash = $2 AND provision_id = $1 AND expires_at > now()
+    AND last_seen_at > now() - make_interval(mins => $3) AND last_seen_at < now() - interval '1 minute'
+)
+SELECT ${PROVISION_COLUMNS},
+  s.provision_id AS session_provision_id, s.expires_at, u.id AS user_id, u.username, u.privileges AS user_privileges,
+  u.disabled_at IS NOT NULL AS disabled
+FROM provision p
+JOIN organization o ON o.id = p.organization_id
+LEFT JOIN session s ON s.token_hash = $2 AND s.expires_at > now() AND s.last_seen_at > now() - make_interval(mins => $3)
+LEFT JOIN "user" u ON u.organization_id = s.organization_id AND u.id = s.user_id
+WHERE p.id = $1 AND p.revoked_at IS NULL`;
+
+const FIND_PROVISION = `
+SELECT ${PROVISION_COLUMNS}, NULL AS session_provision_id
+FROM provision p JOIN organization o ON o.id = p.organization_id
+WHERE p.id = $1 AND p.revoked_at IS NULL`;
+
+export class AccessStore {
+  constructor(
+    private readonly database: Database,
+    private readonly sessionIdleMinutes: number,
+  ) {}
+
+  /** Looks up a provision that is not revoked and, for a token's hash, its session: one round trip. Null when there is no such provision. */
+  async find(provisionId: string, tokenHash: Buffer | undefined): Promise<AccessRecord | null> {
+    try {
+      const values = [provisionId, tokenHash ?? null, this.sessionIdleMinutes];
+      return toRecord(await this.database.query<AccessRow>({ name: 'find-access', text: FIND_ACCESS, values }));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'DATA_SOURCE_QUERY_FAILED') throw error;
+      // Is it the data source, or only what keeps the sessions?
+      const record = toRecord(await this.database.query<AccessRow>({ text: FIND_PROVISION, values: [provisionId] }));
+      return record && { ...record, session: tokenHash ? 'failed' : null };
+    }
+  }
+}
+
+function toRecord([row]: AccessRow[]): AccessRecord | null {
+  if (!row) return null;
+  return {
+    provision: { id: row.provision_id, kind: row.kind, privileges: row.provision_privileges },
+    organization: { id: row.organization_id, name: row.organization_name, hosts: row.hosts, underMaintenance: row.under_maintenance },
+    session: row.session_provision_id === null ? null : toSession(row, row.session_provision_id),
+  };
+}
+
+function toSession(row: AccessRow, provisionId: string): SessionRecord {
+  return {
+    provisionId,
+    expiresAt: row.expires_at,
+    userId: row.user_id,
+    username: row.username,
+    privileges: row.user_privileges,
+    disabled: row.disabled,
+  };
+}

@@ -1,0 +1,81 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { Pool, types, type PoolConfig, type QueryConfig, type QueryResultRow } from 'pg';
+import { PrismaClient } from '../generated/prisma/client';
+import { toDataSourceError } from './database-errors';
+
+/** How to reach a PostgreSQL: the part of pg's configuration that says where and as whom. */
+export type DatabaseAddress = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database'>;
+
+export interface DatabaseOptions {
+  readonly address: DatabaseAddress;
+  readonly poolSize: number;
+  readonly reportConcurrency: number;
+  /** Told about connections lost while idle; the pool replaces them by itself. */
+  readonly onConnectionLost: (error: Error) => void;
+}
+
+const CONNECT_TIMEOUT_MS = 2000;
+const QUERY_TIMEOUT_MS = 3000;
+const STATEMENT_TIMEOUT_MS = 2500;
+const DATE_OID = 1082;
+
+// A DATE parsed into a JavaScript Date is a day early east of Greenwich: dates stay text.
+const textDates = { getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === DATE_OID ? String : types.getTypeParser(oid, format)) };
+
+const createPrisma = (pool: Pool) =>
+  new PrismaClient({ adapter: new PrismaPg(pool) }).$extends({
+    query: { $allOperations: ({ args, query }) => query(args).catch(rethrowTranslated) },
+  });
+
+export type Prisma = ReturnType<typeof createPrisma>;
+
+/**
+ * The database as the stores see it: two lanes of connections and Prisma's models over the first of them.
+ * Whatever it throws is an AppError, but for what comes out of a lane's client directly.
+ */
+export class Database {
+  /** Short queries: every wait of theirs is limited. */
+  readonly pool: Pool;
+  /** Long ones: reports, imports, migrations. They limit themselves. */
+  readonly longPool: Pool;
+  readonly prisma: Prisma;
+
+  constructor(options: DatabaseOptions) {
+    const lane = (config: PoolConfig): Pool => {
+      const pool = new Pool({
+        ...options.address,
+        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+        keepAlive: true,
+        application_name: 'deposit-gateway',
+        options: '-c datestyle=ISO -c timezone=UTC',
+        ...config,
+      });
+      // Without this handler, an idle connection that the server ends would end the process.
+      pool.on('error', options.onConnectionLost);
+      // Nor may one that is lost while in use: its query gets the error.
+      pool.on('connect', (client) => client.on('error', () => undefined));
+      return pool;
+    };
+    this.pool = lane({ max: options.poolSize, query_timeout: QUERY_TIMEOUT_MS, statement_timeout: STATEMENT_TIMEOUT_MS });
+    this.longPool = lane({ max: options.reportConcurrency });
+    this.prisma = createPrisma(this.pool);
+  }
+
+  /** One statement on the short lane. A `name` prepares it once for each connection. */
+  async query<Row extends QueryResultRow>(statement: QueryConfig): Promise<Row[]> {
+    try {
+      return (await this.pool.query<Row>({ ...statement, types: textDates })).rows;
+    } catch (error) {
+      throw toDataSourceError(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.prisma.$disconnect();
+    await Promise.all([this.pool.end(), this.longPool.end()]);
+  }
+}
+
+function rethrowTranslated(error: unknown): never {
+  throw toDataSourceError(error);
+}

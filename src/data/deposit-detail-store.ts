@@ -1,0 +1,173 @@
+import type { PoolClient } from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { AppError } from '../errors';
+import type { LocalDate } from '../dates';
+import { toLocalDate } from '../dates';
+import { Prisma, type DepositDetail } from '../generated/prisma/client';
+import type { Database } from './database';
+import { toDataSourceError } from './database-errors';
+
+/** Which lines of whose deposits: both dates are included. */
+export interface DepositDetailQuery {
+  readonly organizationId: number;
+  readonly startDate: LocalDate;
+  readonly endDate: LocalDate;
+  readonly includePending: boolean;
+}
+
+export type DepositDetailLine = Omit<DepositDetail, 'organizationId' | 'depositStatus' | Dates | Amounts | Ids> &
+  Record<Dates, LocalDate> &
+  Record<Exclude<Amounts, 'allocationAmount'>, string> &
+  Record<Ids, number> & { allocationAmount: string | null };
+type Dates = 'depositDate' | 'transactionDate';
+type Amounts = 'amount' | 'feeAmount' | 'netAmount' | 'allocationAmount';
+type Ids = 'donorId' | 'designationId';
+
+export interface SnapshotOptions {
+  /** Aborted when the reader has left. */
+  readonly signal: AbortSignal;
+  /** Milliseconds after which the whole answer is given up. */
+  readonly timeoutMs: number;
+}
+
+const DECIMALS = 2;
+
+export class DepositDetailStore {
+  constructor(private readonly database: Database) {}
+
+  openSnapshot(options: SnapshotOptions): DepositDetailSnapshot {
+    return new DepositDetailSnapshot(this.database, options);
+  }
+
+  /** The lines as objects, in report order. */
+  async list(query: DepositDetailQuery): Promise<DepositDetailLine[]> {
+    const lines = await this.database.prisma.depositDetail.findMany({
+      where: {
+        organizationId: query.organizationId,
+        depositDate: { gte: toDate(query.startDate), lte: toDate(query.endDate) },
+        ...(query.includePending ? {} : { depositStatus: 'POSTED' }),
+      },
+      orderBy: [{ depositDate: 'asc' }, { depositId: 'asc' }, { transactionId: 'asc' }, { allocationId: 'asc' }],
+    });
+    return lines.map(({ organizationId: _organization, depositStatus: _status, ...line }) => ({
+      ...line,
+      depositDate: toLocalDate(line.depositDate),
+      transactionDate: toLocalDate(line.transactionDate),
+      amount: line.amount.toFixed(DECIMALS),
+      feeAmount: line.feeAmount.toFixed(DECIMALS),
+      netAmount: line.netAmount.toFixed(DECIMALS),
+      allocationAmount: line.allocationAmount?.toFixed(DECIMALS) ?? null,
+      donorId: Number(line.donorId),
+      designationId: Number(line.designationId),
+    }));
+  }
+}
+
+/**
+ * One state of the database for a whole answer: a REPEATABLE READ transaction on a connection of the long lane, opened by the first
+ * COPY. Not Prisma's interactive transaction, which dies at its timeout. Close it in any case.
+ */
+export class DepositDetailSnapshot {
+  private readonly stop = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private client: PoolClient | undefined;
+  private backendPid: number | undefined;
+  private state: 'idle' | 'reading' | 'failed' = 'idle';
+
+  constructor(
+    private readonly database: Database,
+    private readonly options: SnapshotOptions,
+  ) {}
+
+  /**
+   * The lines in report order as COPY's text format, cut anywhere. `fields` are Prisma's names of the view's columns.
+   * Throws an AppError, or the abort reason when the reader has left.
+   */
+  async *copy(query: DepositDetailQuery, fields: readonly string[]): AsyncGenerator<Buffer> {
+    const sql = copyStatement(fields);
+    try {
+      const client = await this.begin();
+      await client.query(SET_PARAMETERS, [query.organizationId, query.startDate, query.endDate, query.includePending].map(String));
+      this.stop.signal.throwIfAborted();
+      const rows = client.query(copyTo(sql));
+      // The iterator below reports errors; this listener outlives it, for the one that dropping the connection raises.
+      rows.on('error', () => undefined);
+      this.stop.signal.addEventListener('abort', () => rows.destroy(new Error('The report was given up')), { once: true });
+      this.state = 'reading';
+      yield* rows as AsyncIterable<Buffer>;
+      this.state = 'idle';
+    } catch (error) {
+      if (this.state === 'idle') this.state = 'failed';
+      this.stop.signal.throwIfAborted();
+      throw toDataSourceError(error);
+    }
+  }
+
+  /** Ends the transaction. A COPY that is still running is cancelled in the database, and its connection dropped. */
+  async close(): Promise<void> {
+    clearTimeout(this.timer);
+    this.options.signal.removeEventListener('abort', this.onReaderLeft);
+    const { client } = this;
+    this.client = undefined;
+    if (!client) return;
+    if (this.state === 'idle') {
+      await client.query('COMMIT').then(
+        () => client.release(),
+        (error: Error) => client.release(error),
+      );
+      return;
+    }
+    client.release(true);
+    if (this.state === 'reading') await this.cancel();
+  }
+
+  private async begin(): Promise<PoolClient> {
+    if (this.client) return this.client;
+    this.options.signal.throwIfAborted();
+    this.options.signal.addEventListener('abort', this.onReaderLeft, { once: true });
+    this.timer = setTimeout(() => {
+      this.stop.abort(new AppError('DATA_SOURCE_QUERY_FAILED', { cause: new Error(`The report took over ${this.options.timeoutMs} ms`) }));
+    }, this.options.timeoutMs);
+    const client = (this.client = await this.database.longPool.connect());
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    this.backendPid = rows[0]?.pid;
+    return client;
+  }
+
+  private readonly onReaderLeft = (): void => {
+    this.stop.abort(this.options.signal.reason);
+  };
+
+  /** A backend that is sorting does not notice that its client is gone, so it is told. */
+  private async cancel(): Promise<void> {
+    await this.database.query({ text: 'SELECT pg_cancel_backend($1)', values: [this.backendPid] }).catch(() => {
+      // The data source is gone, and the query with it.
+    });
+  }
+}
+
+// COPY takes no bind parameters: the values travel as settings of this transaction.
+const SET_PARAMETERS = `SELECT
+  set_config('gateway.organization_id', $1, true), set_config('gateway.start_date', $2, true),
+  set_config('gateway.end_date', $3, true), set_config('gateway.include_pending', $4, true)`;
+
+/** The COPY of these columns; its text holds nothing but names of the view's columns. */
+function copyStatement(fields: readonly string[]): string {
+  return `COPY (
+  SELECT ${fields.map(toColumn).join(', ')}
+  FROM deposit_detail
+  WHERE organization_id = current_setting('gateway.organization_id')::int
+    AND deposit_date BETWEEN current_setting('gateway.start_date')::date AND current_setting('gateway.end_date')::date
+    AND (deposit_status = 'POSTED' OR current_setting('gateway.include_pending')::boolean)
+  ORDER BY deposit_date, deposit_id, transaction_id, allocation_id
+) TO STDOUT`;
+}
+
+/** The column of a Prisma field of the view: donorId is donor_id. Any other name is refused. */
+function toColumn(field: string): string {
+  if (!Object.hasOwn(Prisma.DepositDetailScalarFieldEnum, field)) throw new Error(`deposit_detail has no column for ${JSON.stringify(field)}`);
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+const toDate = (date: LocalDate): Date => new Date(`${date}T00:00:00Z`);

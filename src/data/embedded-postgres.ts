@@ -1,0 +1,200 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chown, mkdir, mkdtemp, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { kill } from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { OperatorError } from '../errors';
+import type { DatabaseAddress } from './database';
+import { findHolder, lockDirectory, processExists, type DirectoryLock } from './directory-lock';
+import { openPostgresHome, type PostgresHome } from './postgres-engine';
+
+const USER = 'deposit_gateway';
+const DATABASE = 'deposit_gateway';
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 30_000;
+const POLL_MS = 20;
+const RESTART_DELAY_MS = 200;
+/** sun_path of a unix socket address holds 108 bytes with its end mark (unix(7)). */
+const MAX_SOCKET_PATH = 107;
+
+/** Also keeps donors' data out of the log: no statements, no parameters. */
+const SERVER_SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: '',
+  port: '5432',
+  unix_socket_permissions: '0700',
+  log_statement: 'none',
+  log_min_error_statement: 'panic',
+  log_parameter_max_length: '0',
+  log_parameter_max_length_on_error: '0',
+};
+
+/**
+ * A PostgreSQL of the gateway's own: a separate process, reachable by a unix socket and with a password alone, in a data directory that
+ * is locked for one gateway at a time. It is started again if it dies.
+ */
+export class EmbeddedPostgres {
+  private server: ChildProcess | undefined;
+  private stopping = false;
+
+  private constructor(
+    readonly address: DatabaseAddress,
+    private readonly home: PostgresHome,
+    private readonly lock: DirectoryLock,
+    private readonly onServerLost: (error: Error) => void,
+  ) {}
+
+  /** Throws an OperatorError when another process holds the directory, or PostgreSQL does not come up. */
+  static async start(dataDirectory: string, onServerLost: (error: Error) => void): Promise<EmbeddedPostgres> {
+    const lock = await lockDirectory(dataDirectory);
+    try {
+      const home = await openPostgresHome(dataDirectory);
+      await endOrphan(home);
+      const password = await initialise(home);
+      const address = { host: await makeSocketDirectory(home), port: 5432, user: USER, password, database: DATABASE };
+      const postgres = new EmbeddedPostgres(address, home, lock, onServerLost);
+      await postgres.launch();
+      await writeFile(addressFile(dataDirectory), JSON.stringify(address), { mode: 0o600 });
+      return postgres;
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  /** The address of the embedded PostgreSQL that a living process holds in this directory, if there is one. */
+  static async findRunning(dataDirectory: string): Promise<DatabaseAddress | undefined> {
+    if ((await findHolder(dataDirectory)) === undefined) return undefined;
+    return JSON.parse(await readFile(addressFile(dataDirectory), 'utf8')) as DatabaseAddress;
+  }
+
+  /** `fast` ends what others still do with it, `smart` waits for them to leave. */
+  async stop(mode: 'fast' | 'smart'): Promise<void> {
+    this.stopping = true;
+    const { server } = this;
+    if (server?.exitCode === null && server.signalCode === null) {
+      const exited = once(server, 'exit');
+      server.kill(mode === 'fast' ? 'SIGINT' : 'SIGTERM');
+      const timer = setTimeout(() => server.kill('SIGQUIT'), STOP_TIMEOUT_MS);
+      await exited;
+      clearTimeout(timer);
+    }
+    await this.lock.release();
+  }
+
+  private async launch(): Promise<void> {
+    const settings = { ...SERVER_SETTINGS, unix_socket_directories: String(this.address.host) };
+    const log = await open(join(this.home.directory, 'server.log'), 'w', 0o600);
+    try {
+      // A process group of its own: Ctrl-C in the gateway's terminal must not stop it before the gateway has drained.
+      this.server = spawn(
+        join(this.home.bin, 'postgres'),
+        ['-D', clusterDirectory(this.home), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+        { ...childOptions(this.home), detached: true, stdio: ['ignore', log.fd, log.fd] },
+      );
+      await Promise.race([once(this.server, 'spawn'), once(this.server, 'error').then(([error]) => Promise.reject(error as Error))]);
+    } finally {
+      await log.close();
+    }
+    await this.waitUntilReady(this.server);
+    this.server.once('exit', () => void this.restart());
+  }
+
+  private async waitUntilReady(server: ChildProcess): Promise<void> {
+    const deadline = Date.now() + START_TIMEOUT_MS;
+    for (;;) {
+      if (server.exitCode !== null || Date.now() > deadline) {
+        if (server.exitCode === null) server.kill('SIGQUIT');
+        const log = await readFile(join(this.home.directory, 'server.log'), 'utf8');
+        throw new OperatorError(`The embedded PostgreSQL did not start: ${log.trim().split('\n').at(-1) ?? ''}`);
+      }
+      const client = new Client({ ...this.address, database: 'postgres' });
+      try {
+        await client.connect();
+        const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
+        if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+        return;
+      } catch {
+        await sleep(POLL_MS);
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    }
+  }
+
+  private async restart(): Promise<void> {
+    while (!this.stopping) {
+      this.onServerLost(new Error('The embedded PostgreSQL ended; it is started again'));
+      await sleep(RESTART_DELAY_MS);
+      try {
+        await this.launch();
+        if (this.stopping) await this.stop('fast');
+        return;
+      } catch (error) {
+        this.onServerLost(error instanceof Error ? error : new Error(String(error)));
+      }
+    }
+  }
+}
+
+const addressFile = (dataDirectory: string): string => join(dataDirectory, 'address.json');
+const clusterDirectory = (home: PostgresHome): string => join(home.directory, 'cluster');
+
+/** Nothing of the caller's environment reaches PostgreSQL: PGDATA, locale or time zone would change what it does. */
+const childOptions = (home: PostgresHome) => ({ cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC' }, ...home.account });
+
+/** Makes the database cluster if there is none yet, and returns its password. Made aside and then moved: it is there whole or not at all. */
+async function initialise(home: PostgresHome): Promise<string> {
+  const passwordFile = join(home.directory, 'password');
+  const cluster = clusterDirectory(home);
+  if (!(await stat(cluster).catch(() => undefined))) {
+    await writeFile(passwordFile, randomBytes(32).toString('base64url'), { mode: 0o600 });
+    if (home.account) await chown(passwordFile, home.account.uid, home.account.gid);
+    const draft = `${cluster}.new`;
+    await rm(draft, { recursive: true, force: true });
+    await run(home, 'initdb', [
+      ...['--pgdata', draft, '--username', USER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
+      ...['--encoding', 'UTF8', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--no-instructions'],
+    ]);
+    await rename(draft, cluster);
+  }
+  return readFile(passwordFile, 'utf8');
+}
+
+async function run(home: PostgresHome, program: string, parameters: readonly string[]): Promise<void> {
+  const child = spawn(join(home.bin, program), parameters, { ...childOptions(home), stdio: ['ignore', 'ignore', 'pipe'] });
+  let output = '';
+  child.stderr.on('data', (piece: Buffer) => (output += piece.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new OperatorError(`${program} failed: ${output.trim()}`);
+}
+
+/** A gateway that was killed leaves its PostgreSQL behind: that one is stopped first. */
+async function endOrphan(home: PostgresHome): Promise<void> {
+  const [line] = (await readFile(join(clusterDirectory(home), 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+  const pid = Number(line);
+  if (!pid || !(await isPostgres(pid))) return;
+  kill(pid, 'SIGINT');
+  for (const deadline = Date.now() + STOP_TIMEOUT_MS; processExists(pid); await sleep(POLL_MS)) {
+    if (Date.now() > deadline) throw new OperatorError(`The embedded PostgreSQL of an earlier gateway (process ${pid}) does not stop`);
+  }
+}
+
+/** Whether the number is still that of a PostgreSQL and not, after a restart of the machine, of something else. */
+async function isPostgres(pid: number): Promise<boolean> {
+  if (!processExists(pid)) return false;
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => 'postgres');
+  return command.includes('postgres');
+}
+
+/** Beside the data, or in the temp directory where that path is too long for a socket. */
+async function makeSocketDirectory(home: PostgresHome): Promise<string> {
+  let directory = join(home.directory, 'socket');
+  if (Buffer.byteLength(join(directory, '.s.PGSQL.5432')) > MAX_SOCKET_PATH) directory = await mkdtemp(join(tmpdir(), 'deposit-gateway-'));
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (home.account) await chown(directory, home.account.uid, home.account.gid);
+  return directory;
+}

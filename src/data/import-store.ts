@@ -1,0 +1,205 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { PoolClient } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { Database } from './database';
+import { toDataSourceError } from './database-errors';
+
+/** How many records of each kind an import has written, new or changed. */
+export interface ImportCounts {
+  readonly lines: number;
+  readonly deposits: number;
+  readonly transactions: number;
+  readonly allocations: number;
+  readonly designations: number;
+  readonly donors: number;
+}
+
+/** Two lines of a file that contradict each other. */
+export interface ImportConflict {
+  readonly line: number;
+  readonly firstLine: number;
+  readonly field: string;
+  /** The id that both lines share. */
+  readonly key: string;
+}
+
+/** Columns of the staging table, in order; the file's own names. */
+const COLUMNS = {
+  line: 'bigint NOT NULL',
+  deposit_id: 'text COLLATE "C" NOT NULL',
+  transaction_date: 'date NOT NULL',
+  deposit_date: 'date NOT NULL',
+  transaction_id: 'text COLLATE "C" NOT NULL',
+  allocation_id: 'text COLLATE "C" NOT NULL',
+  donor_id: 'bigint NOT NULL',
+  donor_first_name: 'text NOT NULL',
+  donor_last_name: 'text NOT NULL',
+  address1: 'text NOT NULL',
+  address2: 'text NOT NULL',
+  address3: 'text NOT NULL',
+  city: 'text NOT NULL',
+  state: 'text NOT NULL',
+  zip: 'text NOT NULL',
+  phone: 'text NOT NULL',
+  email_address: 'text NOT NULL',
+  amount: 'numeric(14,2) NOT NULL',
+  fee_amount: 'numeric(14,2) NOT NULL',
+  status: 'text NOT NULL',
+  account_type: 'text NOT NULL',
+  payment_type: 'text NOT NULL',
+  designation_id: 'bigint NOT NULL',
+  designation: 'text NOT NULL',
+  designation_memo: 'text NOT NULL',
+  main_memo: 'text NOT NULL',
+  deposit_status: 'text',
+  allocation_amount: 'numeric(14,2)',
+} as const;
+
+type Column = keyof typeof COLUMNS;
+export type StagedLine = { readonly [Name in Column]?: string | number | undefined };
+
+const columnNames = Object.keys(COLUMNS) as Column[];
+
+/** What lines with the same id must agree on, since the report reads it from one record. */
+const AGREEMENTS: Readonly<Partial<Record<Column, readonly Column[]>>> = {
+  deposit_id: ['deposit_date', 'deposit_status'],
+  transaction_id: ['deposit_id', 'transaction_date', 'donor_id', 'amount', 'fee_amount', 'status', 'account_type', 'payment_type', 'main_memo'],
+  allocation_id: ['allocation_id'],
+  donor_id: ['donor_first_name', 'donor_last_name', 'address1', 'address2', 'address3', 'city', 'state', 'zip', 'phone', 'email_address'],
+  designation_id: ['designation'],
+};
+
+export class ImportStore {
+  constructor(private readonly database: Database) {}
+
+  /** Runs an import in one transaction on a connection of the long lane: committed when `work` resolves, undone when it throws. */
+  async inTransaction<Result>(work: (transaction: ImportTransaction) => Promise<Result>): Promise<Result> {
+    const client = await this.database.longPool.connect().catch((error: unknown) => {
+      throw toDataSourceError(error);
+    });
+    try {
+      await client.query('BEGIN');
+      const result = await work(new ImportTransaction(client));
+      await client.query('COMMIT');
+      // The planner knows nothing of the new rows yet.
+      await client.query('ANALYZE "deposit", "transaction", "allocation", "designation", "donor"');
+      client.release();
+      return result;
+    } catch (error) {
+      // Dropping the connection undoes the transaction, in whatever state a broken COPY left it.
+      client.release(true);
+      throw error;
+    }
+  }
+}
+
+export class ImportTransaction {
+  constructor(private readonly client: PoolClient) {}
+
+  /** Brings the lines into a temporary table, at the pace at which the database takes them. */
+  async stage(lines: AsyncIterable<StagedLine>): Promise<void> {
+    const columns = Object.entries(COLUMNS).map(([name, type]) => `${name} ${type}`);
+    await this.client.query(`CREATE TEMPORARY TABLE import_line (${columns.join(', ')}) ON COMMIT DROP`);
+    const copy = this.client.query(copyFrom(`COPY import_line (${columnNames.join(', ')}) FROM STDIN (FORMAT csv)`));
+    await pipeline(Readable.from(toCsv(lines)), copy);
+    await this.client.query('ANALYZE import_line');
+  }
+
+  /** Lines that give one id two meanings, the first `limit` of them in order of the file. */
+  async findConflicts(limit: number): Promise<ImportConflict[]> {
+    const found: ImportConflict[] = [];
+    for (const [key, fields] of Object.entries(AGREEMENTS) as [Column, readonly Column[]][]) {
+      const { rows } = await this.client.query<{ line: string; first_line: string; fields: string[] }>(conflictQuery(key, fields), [limit]);
+      found.push(...rows.flatMap((row) => row.fields.map((field) => ({ line: Number(row.line), firstLine: Number(row.first_line), field, key }))));
+    }
+    return found.sort((a, b) => a.line - b.line).slice(0, limit);
+  }
+
+  /** Writes what is new or different into the organization's data, in the order of the foreign keys. */
+  async merge(organizationId: number): Promise<ImportCounts> {
+    // One import at a time in an organization: two could otherwise wait for each other's rows.
+    await this.client.query(`SELECT pg_advisory_xact_lock(hashtext('deposit-gateway import'), $1)`, [organizationId]);
+    const write = async (statement: string): Promise<number> => (await this.client.query(statement, [organizationId])).rowCount ?? 0;
+    const designations = await write(MERGE_DESIGNATIONS);
+    const donors = await write(MERGE_DONORS);
+    const deposits = await write(MERGE_DEPOSITS);
+    const transactions = await write(MERGE_TRANSACTIONS);
+    const allocations = await write(MERGE_ALLOCATIONS);
+    const { rows } = await this.client.query<{ count: string }>('SELECT count(*) FROM import_line');
+    return { lines: Number(rows[0]?.count), deposits, transactions, allocations, designations, donors };
+  }
+}
+
+/** COPY's CSV: every value between quotes, one that is not there as nothing, which is NULL. */
+async function* toCsv(lines: AsyncIterable<StagedLine>): AsyncGenerator<string> {
+  for await (const line of lines) {
+    yield `${columnNames.map((name) => (line[name] === undefined ? '' : `"${String(line[name]).replaceAll('"', '""')}"`)).join(',')}\n`;
+  }
+}
+
+/** The text holds nothing but column names from the tables above. Donor 0 is nobody, so nothing has to agree on it. */
+function conflictQuery(key: Column, fields: readonly Column[]): string {
+  const differs = (field: Column): string =>
+    field === key ? `line <> first_value(line) OVER same` : `${field} IS DISTINCT FROM first_value(${field}) OVER same`;
+  return `
+SELECT line, first_line, array_remove(fields, NULL) AS fields FROM (
+  SELECT line, first_value(line) OVER same AS first_line, ARRAY[${fields.map((field) => `CASE WHEN ${differs(field)} THEN '${field}' END`).join(', ')}] AS fields
+  FROM import_line ${key === 'donor_id' ? 'WHERE donor_id > 0' : ''}
+  WINDOW same AS (PARTITION BY ${key} ORDER BY line)
+) AS compared
+WHERE cardinality(array_remove(fields, NULL)) > 0
+ORDER BY line LIMIT $1`;
+}
+
+const MERGE_DESIGNATIONS = `
+INSERT INTO designation AS old (organization_id, id, name)
+SELECT DISTINCT ON (designation_id) $1::int, designation_id, designation FROM import_line ORDER BY designation_id
+ON CONFLICT (organization_id, id) DO UPDATE SET name = EXCLUDED.name
+WHERE old.name <> EXCLUDED.name`;
+
+const MERGE_DONORS = `
+INSERT INTO donor AS old (organization_id, id, first_name, last_name, address1, address2, address3, city, state, zip, phone, email)
+SELECT DISTINCT ON (donor_id) $1::int, donor_id, donor_first_name, donor_last_name, address1, address2, address3, city, state, zip, phone, email_address
+FROM import_line WHERE donor_id > 0 ORDER BY donor_id
+ON CONFLICT (organization_id, id) DO UPDATE SET
+  (first_name, last_name, address1, address2, address3, city, state, zip, phone, email) =
+  (EXCLUDED.first_name, EXCLUDED.last_name, EXCLUDED.address1, EXCLUDED.address2, EXCLUDED.address3,
+   EXCLUDED.city, EXCLUDED.state, EXCLUDED.zip, EXCLUDED.phone, EXCLUDED.email)
+WHERE (old.first_name, old.last_name, old.address1, old.address2, old.address3, old.city, old.state, old.zip, old.phone, old.email) <>
+  (EXCLUDED.first_name, EXCLUDED.last_name, EXCLUDED.address1, EXCLUDED.address2, EXCLUDED.address3,
+   EXCLUDED.city, EXCLUDED.state, EXCLUDED.zip, EXCLUDED.phone, EXCLUDED.email)`;
+
+// A v2 line does not tell whether its deposit is pending: what is known stays, what is new is posted.
+const MERGE_DEPOSITS = `
+INSERT INTO deposit AS old (organization_id, id, deposit_date, status)
+SELECT DISTINCT ON (l.deposit_id) $1::int, l.deposit_id, l.deposit_date, COALESCE(upper(l.deposit_status)::deposit_status, d.status, 'POSTED')
+FROM import_line l LEFT JOIN deposit d ON d.organization_id = $1 AND d.id = l.deposit_id
+ORDER BY l.deposit_id
+ON CONFLICT (organization_id, id) DO UPDATE SET (deposit_date, status) = (EXCLUDED.deposit_date, EXCLUDED.status)
+WHERE (old.deposit_date, old.status) <> (EXCLUDED.deposit_date, EXCLUDED.status)`;
+
+const MERGE_TRANSACTIONS = `
+INSERT INTO transaction AS old
+  (organization_id, id, deposit_id, donor_id, transaction_date, amount, fee_amount, status, account_type, payment_type, main_memo)
+SELECT DISTINCT ON (transaction_id)
+  $1::int, transaction_id, deposit_id, NULLIF(donor_id, 0), transaction_date, amount, fee_amount, status, account_type, payment_type, main_memo
+FROM import_line ORDER BY transaction_id
+ON CONFLICT (organization_id, id) DO UPDATE SET
+  (deposit_id, donor_id, transaction_date, amount, fee_amount, status, account_type, payment_type, main_memo) =
+  (EXCLUDED.deposit_id, EXCLUDED.donor_id, EXCLUDED.transaction_date, EXCLUDED.amount, EXCLUDED.fee_amount,
+   EXCLUDED.status, EXCLUDED.account_type, EXCLUDED.payment_type, EXCLUDED.main_memo)
+WHERE (old.deposit_id, old.donor_id, old.transaction_date, old.amount, old.fee_amount, old.status, old.account_type, old.payment_type, old.main_memo)
+  IS DISTINCT FROM
+  (EXCLUDED.deposit_id, EXCLUDED.donor_id, EXCLUDED.transaction_date, EXCLUDED.amount, EXCLUDED.fee_amount,
+   EXCLUDED.status, EXCLUDED.account_type, EXCLUDED.payment_type, EXCLUDED.main_memo)`;
+
+// Likewise the share: a file without it takes away none that is known.
+const MERGE_ALLOCATIONS = `
+INSERT INTO allocation AS old (organization_id, id, transaction_id, designation_id, amount, memo)
+SELECT $1::int, l.allocation_id, l.transaction_id, l.designation_id, COALESCE(l.allocation_amount, a.amount), l.designation_memo
+FROM import_line l LEFT JOIN allocation a ON a.organization_id = $1 AND a.id = l.allocation_id
+ON CONFLICT (organization_id, id) DO UPDATE SET (transaction_id, designation_id, amount, memo) =
+  (EXCLUDED.transaction_id, EXCLUDED.designation_id, EXCLUDED.amount, EXCLUDED.memo)
+WHERE (old.transaction_id, old.designation_id, old.amount, old.memo)
+  IS DISTINCT FROM (EXCLUDED.transaction_id, EXCLUDED.designation_id, EXCLUDED.amount, EXCLUDED.memo)`;

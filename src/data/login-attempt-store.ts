@@ -1,0 +1,42 @@
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { AppError } from '../errors';
+import type { Database } from './database';
+
+const WINDOW_SECONDS = 15 * 60;
+
+/** Counts login attempts by key in the database, so that all replicas share the count; in memory while the database is away. */
+export class LoginAttemptStore {
+  constructor(private readonly database: Database) {}
+
+  /** A limit of its own for one kind of key. */
+  limit(kind: string, attempts: number): LoginLimit {
+    const options = { keyPrefix: kind, points: attempts, duration: WINDOW_SECONDS };
+    const limiter = new RateLimiterPostgres({
+      ...options,
+      storeClient: this.database.pool,
+      tableName: 'login_attempt',
+      tableCreated: true,
+      clearExpiredByTimeout: false,
+      insuranceLimiter: new RateLimiterMemory(options),
+    });
+    return new LoginLimit(limiter);
+  }
+}
+
+export class LoginLimit {
+  constructor(private readonly limiter: RateLimiterPostgres) {}
+
+  /** Throws TOO_MANY_LOGIN_ATTEMPTS when the key has used up its attempts of the last 15 minutes. */
+  async count(key: string): Promise<void> {
+    try {
+      await this.limiter.consume(key);
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      throw new AppError('TOO_MANY_LOGIN_ATTEMPTS', { retryAfterSeconds: Math.ceil(refusal.msBeforeNext / 1000) });
+    }
+  }
+
+  async takeBack(key: string): Promise<void> {
+    await this.limiter.reward(key);
+  }
+}

@@ -1,0 +1,61 @@
+import type { Database } from './database';
+
+/** What kind of application a provision was issued to. */
+export type ProvisionKind = 'WEB' | 'MOBILE' | 'API';
+
+export interface OrganizationRecord {
+  readonly id: number;
+  readonly name: string;
+  readonly hosts: readonly string[];
+  readonly underMaintenance: boolean;
+}
+
+export interface NewProvision {
+  readonly id: string;
+  readonly organizationId: number;
+  readonly kind: ProvisionKind;
+  readonly label: string;
+  readonly privileges: readonly string[];
+}
+
+export interface ProvisionRecord extends NewProvision {
+  readonly organization: OrganizationRecord;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** Organizations and the provisions issued to them. */
+export class OrganizationStore {
+  constructor(private readonly database: Database) {}
+
+  async find(name: string): Promise<OrganizationRecord | null> {
+    return this.database.prisma.organization.findUnique({ where: { name } });
+  }
+
+  async list(): Promise<OrganizationRecord[]> {
+    return this.database.prisma.organization.findMany({ orderBy: { name: 'asc' } });
+  }
+
+  async insert(name: string, hosts: readonly string[]): Promise<OrganizationRecord> {
+    return this.database.prisma.organization.create({ data: { name, hosts: [...hosts] } });
+  }
+
+  async updateMaintenance(id: number, underMaintenance: boolean): Promise<void> {
+    await this.database.prisma.organization.update({ where: { id }, data: { underMaintenance } });
+  }
+
+  async insertProvision(provision: NewProvision): Promise<void> {
+    await this.database.prisma.provision.create({ data: { ...provision, privileges: [...provision.privileges] } });
+  }
+
+  async listProvisions(): Promise<ProvisionRecord[]> {
+    return this.database.prisma.provision.findMany({ include: { organization: true }, orderBy: [{ organizationId: 'asc' }, { createdAt: 'asc' }] });
+  }
+
+  /** False when there is no such provision, or it was revoked before. */
+  async revokeProvision(id: string): Promise<boolean> {
+    const { count } = await this.database.prisma.provision.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
+    return count > 0;
+  }
+}

@@ -1,0 +1,40 @@
+import type { Database } from './database';
+
+export interface UserRecord {
+  readonly id: number;
+  readonly username: string;
+  readonly passwordHash: string;
+  readonly privileges: readonly string[];
+  readonly disabledAt: Date | null;
+  readonly createdAt: Date;
+}
+
+export interface NewUser {
+  readonly organizationId: number;
+  readonly username: string;
+  readonly passwordHash: string;
+  readonly privileges: readonly string[];
+}
+
+export class UserStore {
+  constructor(private readonly database: Database) {}
+
+  async find(organizationId: number, username: string): Promise<UserRecord | null> {
+    return this.database.prisma.user.findUnique({ where: { organizationId_username: { organizationId, username } } });
+  }
+
+  async list(organizationId: number): Promise<UserRecord[]> {
+    return this.database.prisma.user.findMany({ where: { organizationId }, orderBy: { username: 'asc' } });
+  }
+
+  async insert(user: NewUser): Promise<UserRecord> {
+    return this.database.prisma.user.create({ data: { ...user, privileges: [...user.privileges] } });
+  }
+
+  async disable(organizationId: number, username: string): Promise<void> {
+    await this.database.prisma.user.update({
+      where: { organizationId_username: { organizationId, username } },
+      data: { disabledAt: new Date() },
+    });
+  }
+}

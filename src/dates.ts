@@ -1,0 +1,20 @@
+/** A calendar date as text, `YYYY-MM-DD` (RFC 3339 full-date), years 0001 to 9999. Dates are never instants here: no time zone can shift them. */
+export type LocalDate = string;
+
+const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+const isLeapYear = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+
+/** True for a real calendar date and nothing else: no 2024-02-30, no year 0, no time of day, no digits but 0 to 9. */
+export function isLocalDate(value: unknown): value is LocalDate {
+  const parts = typeof value === 'string' ? /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/.exec(value) : null;
+  if (!parts) return false;
+  const [year, month, day] = parts.slice(1).map(Number) as [number, number, number];
+  const days = month === 2 && isLeapYear(year) ? 29 : DAYS_IN_MONTH[month - 1];
+  return year >= 1 && days !== undefined && day >= 1 && day <= days;
+}
+
+/** The date of a value that Prisma read from a `date` column (midnight UTC). */
+export function toLocalDate(value: Date): LocalDate {
+  return value.toISOString().slice(0, 10);
+}

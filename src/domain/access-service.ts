@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import type { AccessRecord, AccessStore, SessionRecord } from '../data/access-store';
+import { AppError } from '../errors';
+import { REPORT_PRIVILEGE, mayHoldReport, type Privilege } from './privileges';
+
+/** What a request says of itself, as it was sent. */
+export interface Credentials {
+  /** The header `Provision`; undefined when there is none. */
+  readonly provision: string | undefined;
+  /** The Host that counts, port included. */
+  readonly host: string;
+  /** The session cookie's value. */
+  readonly sessionToken: string | undefined;
+}
+
+/** A request whose provision, host and organization were found in order. */
+export interface SystemAccess {
+  /** The provision as the request sent it. */
+  readonly provision: string;
+  readonly provisionId: string;
+  readonly organization: { readonly id: number; readonly name: string };
+}
+
+/** A request of a logged-in user. */
+export interface SessionAccess extends SystemAccess {
+  readonly user: SessionRecord;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** 256 bits in base64url. */
+const TOKEN = /^[\w-]{43}$/;
+
+export class AccessService {
+  constructor(
+    private readonly store: AccessStore,
+    private readonly underMaintenance: boolean,
+  ) {}
+
+  /** The access of one request; the database is asked at most once for it. */
+  open(credentials: Credentials): RequestAccess {
+    return new RequestAccess(credentials, this.store, this.underMaintenance);
+  }
+}
+
+/**
+ * The checks of one request, in the order that is the same on every door: header present, service under maintenance, provision valid,
+ * host, organization under maintenance, session, match, user enabled, privilege. Parameters come after them.
+ */
+export class RequestAccess {
+  private record: Promise<AccessRecord | null> | undefined;
+
+  constructor(
+    readonly credentials: Credentials,
+    private readonly store: AccessStore,
+    private readonly underMaintenance: boolean,
+  ) {}
+
+  /** System access: the provision must have been granted the privilege. Throws an AppError. */
+  async assertSystem(privilege: Privilege): Promise<SystemAccess> {
+    const { record, access } = await this.checkProvision();
+    if (record.session === 'failed') throw new AppError('ESTABLISHING_SESSION_FAILED');
+    assertPrivilege(record.provision.privileges, privilege);
+    return access;
+  }
+
+  /** Session access: the logged-in user must have been granted the privilege. Throws an AppError. */
+  async assertSession(privilege: Privilege): Promise<SessionAccess> {
+    const access = await this.assertLoggedIn();
+    assertPrivilege(access.user.privileges, privilege);
+    return access;
+  }
+
+  /** The report, to an API provision or to a logged-in user who was granted it. Throws an AppError. */
+  async assertReport(): Promise<SystemAccess> {
+    const { record, access } = await this.checkProvision();
+    const { kind, privileges } = record.provision;
+    if (record.session !== 'failed' && mayHoldReport(kind) && privileges.includes(REPORT_PRIVILEGE)) return access;
+    return this.assertSession(REPORT_PRIVILEGE);
+  }
+
+  /** A valid provision, whatever it was granted: what a login needs. Throws an AppError. */
+  async assertProvision(): Promise<SystemAccess> {
+    return (await this.checkProvision()).access;
+  }
+
+  /** A logged-in user, whatever was granted. Throws an AppError. */
+  async assertLoggedIn(): Promise<SessionAccess> {
+    const { record, access } = await this.checkProvision();
+    const { session } = record;
+    if (session === 'failed') throw new AppError('ESTABLISHING_SESSION_FAILED');
+    if (session === null) throw new AppError('NOT_LOGGED_IN');
+    if (session.provisionId !== record.provision.id) throw new AppError('PROVISION_MISMATCH');
+    if (session.disabled) throw new AppError('UNAUTHORIZED');
+    return { ...access, user: session };
+  }
+
+  private async checkProvision(): Promise<{ record: AccessRecord; access: SystemAccess }> {
+    const { provision, host } = this.credentials;
+    if (provision === undefined || provision === '') throw new AppError('PROVISION_HEADER_MISSING');
+    if (this.underMaintenance) throw new AppError('UNDER_MAINTENANCE');
+    const record = UUID.test(provision) ? await (this.record ??= this.find(provision)) : null;
+    if (!record) throw new AppError('INVALID_PROVISION');
+    const { id, name, hosts, underMaintenance } = record.organization;
+    if (hosts.length > 0 && !hosts.includes(toHostName(host))) throw new AppError('INCORRECT_HOST');
+    if (underMaintenance) throw new AppError('UNDER_MAINTENANCE');
+    return { record, access: { provision, provisionId: record.provision.id, organization: { id, name } } };
+  }
+
+  private find(provision: string): Promise<AccessRecord | null> {
+    const { sessionToken } = this.credentials;
+    return this.store.find(provision.toLowerCase(), sessionToken === undefined ? undefined : hashToken(sessionToken));
+  }
+}
+
+/** Only this hash is ever stored; undefined for what cannot be a token. */
+export function hashToken(token: string): Buffer | undefined {
+  return TOKEN.test(token) ? createHash('sha256').update(token).digest() : undefined;
+}
+
+/** The name of a Host header (RFC 9110 section 7.2) in lower case, without port and without the root's dot. */
+export function toHostName(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/:[0-9]*$/, '')
+    .replace(/\.$/, '');
+}
+
+function assertPrivilege(granted: readonly string[], privilege: Privilege): void {
+  if (!granted.includes(privilege)) throw new AppError('PRIVILEGE_NOT_FOUND');
+}

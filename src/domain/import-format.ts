@@ -1,0 +1,111 @@
+import { pipeline, Readable } from 'node:stream';
+import { CsvError, parse as parseCsv } from 'csv-parse';
+import { chain } from 'stream-chain';
+import { parser as jsonParser } from 'stream-json';
+import { pick } from 'stream-json/filters/Pick';
+import { streamArray } from 'stream-json/streamers/StreamArray';
+import { OperatorError } from '../errors';
+import { v2Fields } from '../v2-line';
+import { optionalFields, toLineValues, type RawLine } from './import-line';
+
+/** The file formats of an import, by the ending of the file's name. */
+export const importFormats = ['json', 'ndjson', 'csv'] as const;
+export type ImportFormat = (typeof importFormats)[number];
+
+const MAX_LINE_LENGTH = 1_000_000;
+
+/** Reads the lines of a file in constant memory. Throws an OperatorError where it is not of its format. */
+export async function* readImportLines(format: ImportFormat, bytes: AsyncIterable<Buffer>): AsyncGenerator<RawLine> {
+  const readers = { json: readJson, ndjson: readNdjson, csv: readCsv };
+  yield* readers[format](decode(bytes));
+}
+
+/** Text without its byte order mark. Bytes that are no UTF-8 are an error, not a replacement character. */
+async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  try {
+    for await (const piece of bytes) yield decoder.decode(piece, { stream: true });
+    yield decoder.decode();
+  } catch (error) {
+    if (error instanceof TypeError) throw new OperatorError('The file is not UTF-8 text', { cause: error });
+    throw error;
+  }
+}
+
+/** A v2 answer: `{"response":[…]}`. */
+async function* readJson(text: AsyncIterable<string>): AsyncGenerator<RawLine> {
+  let found = false;
+  const lines = chain([
+    Readable.from(text),
+    jsonParser(),
+    pick({ filter: /^response$/, once: true }),
+    (token: unknown) => {
+      found = true;
+      return token;
+    },
+    streamArray(),
+  ]);
+  try {
+    for await (const { key, value } of lines as AsyncIterable<{ key: number; value: unknown }>) yield { line: key + 1, values: value };
+  } catch (error) {
+    throw error instanceof OperatorError ? error : new OperatorError(`The file is not a v2 answer in JSON: ${(error as Error).message}`, { cause: error });
+  }
+  if (!found) throw new OperatorError('The file is not a v2 answer in JSON: it has no array "response"');
+}
+
+/** One line of a v2 answer to a line of text; empty lines are passed over. */
+async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<RawLine> {
+  let line = 0;
+  for await (const content of splitLines(text)) {
+    line++;
+    if (content.trim() === '') continue;
+    yield { line, values: parseJson(content, line) };
+  }
+}
+
+async function* splitLines(text: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = '';
+  let line = 1;
+  for await (const piece of text) {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() ?? '';
+    line += lines.length;
+    if (rest.length > MAX_LINE_LENGTH) throw new OperatorError(`Line ${line} is longer than ${MAX_LINE_LENGTH} characters`);
+    yield* lines;
+  }
+  yield rest;
+}
+
+function parseJson(content: string, line: number): unknown {
+  try {
+    return JSON.parse(content);
+  } catch (error) {
+    throw new OperatorError(`Line ${line} is not valid JSON`, { cause: error });
+  }
+}
+
+/** RFC 4180 with a header record that names the fields in any order. */
+async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<RawLine> {
+  const records = parseCsv({ columns: checkHeader, info: true, max_record_size: MAX_LINE_LENGTH, skip_empty_lines: true });
+  // The reader below gets every error; pipeline carries the source's to it.
+  pipeline(Readable.from(text), records, () => undefined);
+  try {
+    for await (const { record, info } of records as AsyncIterable<{ record: Record<string, string>; info: { lines: number } }>) {
+      yield { line: info.lines, values: toLineValues(record) };
+    }
+  } catch (error) {
+    if (error instanceof CsvError) throw new OperatorError(`The file is not valid CSV: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+function checkHeader(header: string[]): string[] {
+  const known: readonly string[] = [...v2Fields, ...optionalFields];
+  const faults = [
+    ...v2Fields.filter((field) => !header.includes(field)).map((field) => `${field} is missing`),
+    ...header.filter((name) => !known.includes(name)).map((name) => `${name} is not a field of a deposit line`),
+    ...header.filter((name, position) => header.indexOf(name) !== position).map((name) => `${name} stands twice`),
+  ];
+  if (faults.length > 0) throw new OperatorError(`Line 1, the header: ${faults.join(', ')}`);
+  return header;
+}

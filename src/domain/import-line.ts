@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { isLocalDate } from '../dates';
+import { toCents, toMoney } from '../money';
+import { v2Columns, v2Fields, type V2Field } from '../v2-line';
+
+/** Columns that an import file may hold beside the 26 fields of a v2 line. */
+export const optionalFields = ['deposit_status', 'allocation_amount'] as const;
+
+export type ImportField = V2Field | (typeof optionalFields)[number];
+
+/** A line as the file has it: a value to a field name. */
+export interface RawLine {
+  /** Where it stands: the line of a text file, the place in the array `response`. */
+  readonly line: number;
+  readonly values: unknown;
+}
+
+/** A line that the report can give back byte for byte. */
+export type ImportLine = z.output<typeof lineSchema>;
+
+export interface LineFault {
+  readonly line: number;
+  readonly field: string;
+  readonly reason: string;
+}
+
+const MAX_ID_LENGTH = 200;
+const MAX_SAFE = Number.MAX_SAFE_INTEGER;
+
+const text = z
+  .string('expected text')
+  .refine((value) => !value.includes('\0'), 'contains a NUL character')
+  .refine((value) => value.isWellFormed(), 'contains half of a surrogate pair');
+const id = text.min(1, 'must not be empty').max(MAX_ID_LENGTH, `is longer than ${MAX_ID_LENGTH} characters`);
+const date = z.custom<string>(isLocalDate, 'expected a calendar date YYYY-MM-DD');
+const money = z.custom<string>(
+  (value) => typeof value === 'string' && toCents(value) !== undefined,
+  'expected an amount as text with two decimals, like "10.50"',
+);
+const number = z
+  .number(`expected a whole number from 0 to ${MAX_SAFE}`)
+  .refine((value) => Number.isSafeInteger(value) && value >= 0, `expected a whole number from 0 to ${MAX_SAFE}`);
+
+const lineSchema = z.strictObject({
+  deposit_id: id,
+  transaction_date: date,
+  deposit_date: date,
+  transaction_id: id,
+  allocation_id: id,
+  donor_id: number,
+  donor_first_name: text,
+  donor_last_name: text,
+  address1: text,
+  address2: text,
+  address3: text,
+  city: text,
+  state: text,
+  zip: text,
+  phone: text,
+  email_address: text,
+  amount: money,
+  fee_amount: money,
+  net_amount: money,
+  status: text,
+  account_type: text,
+  payment_type: text,
+  designation_id: number,
+  designation: text,
+  designation_memo: text,
+  main_memo: text,
+  deposit_status: z.enum(['posted', 'pending'], 'expected posted or pending').optional(),
+  allocation_amount: money.optional(),
+} satisfies Record<ImportField, z.ZodType>);
+
+const donorFields = v2Fields.slice(v2Fields.indexOf('donor_first_name'), v2Fields.indexOf('amount'));
+
+/** Checks one line. Returns it, or what is wrong with it; values are not repeated, they may be personal. */
+export function parseImportLine({ line, values }: RawLine): ImportLine | LineFault[] {
+  const result = lineSchema.safeParse(values);
+  if (!result.success) return result.error.issues.flatMap((issue) => toFaults(line, issue));
+  const parsed = result.data;
+  const faults: LineFault[] = [];
+  if (toCents(parsed.amount)! - toCents(parsed.fee_amount)! !== toCents(parsed.net_amount)) {
+    const net = toMoney(toCents(parsed.amount)! - toCents(parsed.fee_amount)!);
+    faults.push({ line, field: 'net_amount', reason: `is not amount minus fee_amount, ${net}` });
+  }
+  if (parsed.donor_id === 0) {
+    const filled = donorFields.filter((field) => parsed[field] !== '');
+    faults.push(...filled.map((field) => ({ line, field, reason: 'must be empty where donor_id is 0' })));
+  }
+  return faults.length > 0 ? faults : parsed;
+}
+
+function toFaults(line: number, issue: z.core.$ZodIssue): LineFault[] {
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((field) => ({ line, field, reason: 'is not a field of a deposit line' }));
+  const [field] = issue.path;
+  if (field === undefined) return [{ line, field: '', reason: 'expected an object with the fields of a deposit line' }];
+  const missing = issue.code === 'invalid_type' && issue.input === undefined;
+  return [{ line, field: String(field), reason: missing ? 'is missing' : issue.message }];
+}
+
+const FORMULA_GUARD = /^'(?='*[=+\-@\t\r])/;
+
+/** The values of a CSV record, all text, as a v2 line has them: numbers as numbers, the guard against formulas taken off, optional fields left out where empty. */
+export function toLineValues(record: Readonly<Record<string, string>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(record).flatMap(([field, value]): [string, unknown][] => {
+      if (value === '' && optionalFields.some((optional) => optional === field)) return [];
+      if (!isV2Field(field)) return [[field, value]];
+      const column = v2Columns[field];
+      if (column.kind === 'number') return [[field, /^[0-9]{1,16}$/.test(value) ? Number(value) : value]];
+      return [[field, 'freeText' in column ? value.replace(FORMULA_GUARD, '') : value]];
+    }),
+  );
+}
+
+const isV2Field = (field: string): field is V2Field => Object.hasOwn(v2Columns, field);

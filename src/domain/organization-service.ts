@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import type { OrganizationRecord, OrganizationStore, ProvisionKind, ProvisionRecord } from '../data/organization-store';
+import type { UserRecord, UserStore } from '../data/user-store';
+import { OperatorError } from '../errors';
+import { hashPassword, MIN_PASSWORD_LENGTH } from '../passwords';
+import { toHostName } from './access-service';
+import { DEFAULT_PRIVILEGES, isPrivilege, mayHoldReport, privileges, REPORT_PRIVILEGE, type Privilege } from './privileges';
+
+export interface ProvisionRequest {
+  readonly organization: string;
+  readonly kind: ProvisionKind;
+  readonly label: string;
+  readonly grants: readonly string[];
+}
+
+export interface UserRequest {
+  readonly organization: string;
+  readonly username: string;
+  readonly password: string;
+  readonly grants: readonly string[];
+}
+
+const MAX_NAME_LENGTH = 200;
+const HOST_NAME = /^[a-z0-9-]+(\.[a-z0-9-]+)*$|^\[[0-9a-f:]+\]$/;
+
+/** What operators do: organizations, the provisions issued to them, their users. Throws OperatorErrors. */
+export class OrganizationService {
+  constructor(
+    private readonly organizations: OrganizationStore,
+    private readonly users: UserStore,
+  ) {}
+
+  async get(name: string): Promise<OrganizationRecord> {
+    const organization = await this.organizations.find(name);
+    if (!organization) throw new OperatorError(`There is no organization "${name}"`);
+    return organization;
+  }
+
+  async list(): Promise<OrganizationRecord[]> {
+    return this.organizations.list();
+  }
+
+  /** `hosts` are the names it may be reached at; none means any. */
+  async create(name: string, hosts: readonly string[]): Promise<OrganizationRecord> {
+    assertName('organization', name);
+    const names = hosts.map(toHostName);
+    const wrong = names.find((host) => !HOST_NAME.test(host));
+    if (wrong !== undefined) throw new OperatorError(`"${wrong}" is not a host name`);
+    if (await this.organizations.find(name)) throw new OperatorError(`There is an organization "${name}" already`);
+    return this.organizations.insert(name, names);
+  }
+
+  async setMaintenance(name: string, underMaintenance: boolean): Promise<void> {
+    const { id } = await this.get(name);
+    await this.organizations.updateMaintenance(id, underMaintenance);
+  }
+
+  /** Issues a provision and returns its UUID: version 4 (RFC 9562), so that it cannot be guessed. */
+  async createProvision({ organization, kind, label, grants }: ProvisionRequest): Promise<string> {
+    const granted = withDefaults(grants);
+    if (granted.includes(REPORT_PRIVILEGE) && !mayHoldReport(kind)) {
+      throw new OperatorError(`A ${kind} provision is public: only an API provision can be granted ${REPORT_PRIVILEGE}`);
+    }
+    const id = randomUUID();
+    const { id: organizationId } = await this.get(organization);
+    await this.organizations.insertProvision({ id, organizationId, kind, label, privileges: granted });
+    return id;
+  }
+
+  async listProvisions(): Promise<ProvisionRecord[]> {
+    return this.organizations.listProvisions();
+  }
+
+  /** At once: the next request with it is refused, and so are the sessions opened under it. */
+  async revokeProvision(id: string): Promise<void> {
+    const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
+    if (!isUuid || !(await this.organizations.revokeProvision(id))) throw new OperatorError(`There is no provision ${id} that could be revoked`);
+  }
+
+  async createUser({ organization, username, password, grants }: UserRequest): Promise<void> {
+    assertName('user', username);
+    const granted = withDefaults(grants);
+    if (password.length < MIN_PASSWORD_LENGTH) throw new OperatorError(`The password needs at least ${MIN_PASSWORD_LENGTH} characters`);
+    const { id: organizationId } = await this.get(organization);
+    if (await this.users.find(organizationId, username)) throw new OperatorError(`There is a user "${username}" in "${organization}" already`);
+    await this.users.insert({ organizationId, username, passwordHash: await hashPassword(password), privileges: granted });
+  }
+
+  /** At once: the next request of any of the user's sessions is answered 401. */
+  async disableUser(organization: string, username: string): Promise<void> {
+    const { id } = await this.get(organization);
+    if (!(await this.users.find(id, username))) throw new OperatorError(`There is no user "${username}" in "${organization}"`);
+    await this.users.disable(id, username);
+  }
+
+  async listUsers(organization: string): Promise<UserRecord[]> {
+    return this.users.list((await this.get(organization)).id);
+  }
+}
+
+function withDefaults(grants: readonly string[]): Privilege[] {
+  const wrong = grants.find((grant) => !isPrivilege(grant));
+  if (wrong !== undefined) throw new OperatorError(`There is no privilege "${wrong}"; there are ${privileges.join(', ')}`);
+  return [...new Set([...DEFAULT_PRIVILEGES, ...grants.filter(isPrivilege)])];
+}
+
+function assertName(what: string, name: string): void {
+  if (name.trim() !== name || name === '' || name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name)) {
+    throw new OperatorError(`The name of the ${what} must be 1 to ${MAX_NAME_LENGTH} characters, with no blanks around it and no control characters`);
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Every error the gateway answers with: the code is GraphQL's `extensions.code`, the status and text are v2's (contract sections 2.3 and 7).
+ * The texts of the contract are literal; README's table is tested equal to this one. GraphQL answers with errors keep its own status,
+ * mostly 200, but where `graphqlStatus` says otherwise.
+ */
+export const errorTable = {
+  BAD_REQUEST: { status: 400, text: 'Bad request' },
+  UNAUTHORIZED: { status: 401, text: 'Unauthorized' },
+  DATA_SOURCE_QUERY_FAILED: { status: 404, text: 'Data source query failed' },
+  NOT_FOUND: { status: 404, text: 'Not found' },
+  METHOD_NOT_ALLOWED: { status: 405, text: 'Method not allowed' },
+  PAYLOAD_TOO_LARGE: { status: 413, text: 'Payload too large' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, text: 'Unsupported media type' },
+  PROVISION_HEADER_MISSING: { status: 422, text: 'Provision header missing' },
+  UNDER_MAINTENANCE: { status: 422, text: 'Under maintenance' },
+  INVALID_PROVISION: { status: 422, text: 'Invalid provision' },
+  INCORRECT_HOST: { status: 422, text: 'Incorrect host for provision' },
+  ESTABLISHING_SESSION_FAILED: { status: 422, text: 'Establishing session failed' },
+  NOT_LOGGED_IN: { status: 422, text: 'Not logged in' },
+  PROVISION_MISMATCH: { status: 422, text: 'Provision does not match logged in provision' },
+  PRIVILEGE_NOT_FOUND: { status: 422, text: 'Privilege to perform the action was not found' },
+  INVALID_PARAMETERS: { status: 422, text: 'Invalid parameter(s)' },
+  START_DATE_AFTER_END_DATE: { status: 422, text: 'Start date cannot be greater than the end date.' },
+  LOGIN_FAILED: { status: 422, text: 'Username or password is not correct' },
+  TOO_MANY_LOGIN_ATTEMPTS: { status: 429, text: 'Too many login attempts', graphqlStatus: 429 },
+  HEADERS_TOO_LARGE: { status: 431, text: 'Request header fields too large' },
+  NO_DATA_SOURCE_CONNECTION: { status: 500, text: 'No connection to data source', graphqlStatus: 503 },
+  INTERNAL_SERVER_ERROR: { status: 500, text: 'Internal server error' },
+} as const satisfies Record<string, ErrorRow>;
+
+interface ErrorRow {
+  readonly status: number;
+  readonly text: string;
+  readonly graphqlStatus?: number;
+}
+
+export type ErrorCode = keyof typeof errorTable;
+
+interface AppErrorOptions {
+  readonly cause?: unknown;
+  /** Seconds after which another try makes sense; sent as Retry-After (RFC 9110 section 10.2.3). */
+  readonly retryAfterSeconds?: number;
+}
+
+/** A failure that callers may see. Its code is all they see; the cause is for the log. */
+export class AppError extends Error {
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    readonly code: ErrorCode,
+    options: AppErrorOptions = {},
+  ) {
+    super(errorTable[code].text, options);
+    this.name = 'AppError';
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  get status(): number {
+    return errorTable[this.code].status;
+  }
+
+  get graphqlStatus(): number | undefined {
+    const row: ErrorRow = errorTable[this.code];
+    return row.graphqlStatus;
+  }
+}
+
+/** A failure of an operator's command, told to the operator as it stands. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
+}
+
+/** Faults of a request that the body parser and the router find; they carry an HTTP status. */
+const REQUEST_FAULTS: Readonly<Record<number, ErrorCode>> = { 400: 'BAD_REQUEST', 413: 'PAYLOAD_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' };
+
+/** Any thrown value as what a caller may see of it: the unknown is masked, and kept as the cause. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const status = error instanceof Error && 'status' in error ? Number(error.status) : 0;
+  const fault = REQUEST_FAULTS[status];
+  return fault ? new AppError(fault) : new AppError('INTERNAL_SERVER_ERROR', { cause: error });
+}

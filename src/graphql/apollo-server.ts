@@ -1,0 +1,101 @@
+import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import { GraphQLError, Kind, visit, type DocumentNode, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
+import { AppError, toAppError } from '../errors';
+import { limitOperations, operationLimits } from './operation-limits';
+import type { GraphqlContext } from './row-field';
+
+export interface ApolloServerOptions {
+  /** Who may introspect: logged-in users, everyone, nobody. */
+  readonly introspection: 'session' | 'on' | 'off';
+  /** Told about failures that callers see masked. */
+  readonly onInternalError: (error: AppError, context: GraphqlContext) => void;
+}
+
+/** What GraphQL and Apollo say of a request that is wrong in itself. Any other code is ours or is masked. */
+const REQUEST_ERRORS: ReadonlySet<unknown> = new Set([
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'BAD_USER_INPUT',
+  'BAD_REQUEST',
+  'OPERATION_RESOLUTION_FAILURE',
+  'INTROSPECTION_DISABLED',
+]);
+const MAX_MESSAGE_LENGTH = 300;
+
+export function createApolloServer(schema: GraphQLSchema, options: ApolloServerOptions): ApolloServer<GraphqlContext> {
+  return new ApolloServer<GraphqlContext>({
+    schema,
+    introspection: true,
+    includeStacktraceInErrorResponses: false,
+    hideSchemaDetailsFromClientErrors: true,
+    stopOnTerminationSignals: false,
+    persistedQueries: false,
+    csrfPrevention: { requestHeaders: ['provision'] },
+    parseOptions: { maxTokens: operationLimits.maxTokens },
+    maxRecursiveSelections: operationLimits.maxRecursiveSelections,
+    validationOptions: { maxErrors: operationLimits.maxValidationErrors },
+    validationRules: [limitOperations],
+    formatError: (formatted, error) => formatError(formatted, toCause(error)),
+    plugins: [
+      // Its default wraps every field, which makes every list slow.
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      answerPlugin(options),
+    ],
+  });
+}
+
+/** What a caller sees of an error, and nothing else: code, text, and where in the operation. */
+export function formatError({ message, locations, path, extensions }: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
+  const place = { ...(locations && { locations }), ...(path && { path }) };
+  if (!(error instanceof AppError) && REQUEST_ERRORS.has(extensions?.code)) {
+    return { message: message.slice(0, MAX_MESSAGE_LENGTH), ...place, extensions: { code: extensions?.code } };
+  }
+  const { code, message: text } = toAppError(error);
+  return { message: text, ...place, extensions: { code } };
+}
+
+function answerPlugin({ introspection, onInternalError }: ApolloServerOptions): ApolloServerPlugin<GraphqlContext> {
+  return {
+    requestDidStart: () =>
+      Promise.resolve({
+        didResolveOperation: async ({ document, contextValue }) => {
+          if (introspection === 'on' || !asksForSchema(document)) return;
+          if (introspection === 'off') throw new GraphQLError('Introspection is switched off', { extensions: { code: 'INTROSPECTION_DISABLED' } });
+          await contextValue.access.assertLoggedIn();
+        },
+        didEncounterErrors: ({ errors, contextValue, response }) => {
+          for (const error of errors) {
+            const cause = toCause(error);
+            if (!(cause instanceof AppError) && REQUEST_ERRORS.has(error.extensions.code)) continue;
+            const appError = toAppError(cause);
+            if (appError.cause !== undefined) onInternalError(appError, contextValue);
+            if (appError.graphqlStatus !== undefined) response.http.status = appError.graphqlStatus;
+            if (appError.retryAfterSeconds !== undefined) response.http.headers.set('retry-after', String(appError.retryAfterSeconds));
+          }
+          return Promise.resolve();
+        },
+        willSendResponse: ({ response, contextValue }) => {
+          const data = response.body.kind === 'single' ? response.body.singleResult.data : undefined;
+          if (data) for (const { responseKey, token } of contextValue.rowFields ?? []) data[responseKey] = token;
+          return Promise.resolve();
+        },
+      }),
+  };
+}
+
+/** What was thrown, without the GraphQLErrors that graphql-js and Apollo put around it. */
+function toCause(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError ? toCause(error.originalError) : error;
+}
+
+function asksForSchema(document: DocumentNode): boolean {
+  let asks = false;
+  visit(document, {
+    [Kind.FIELD]: ({ name }) => {
+      if (name.value === '__schema' || name.value === '__type') asks = true;
+    },
+  });
+  return asks;
+}

@@ -1,0 +1,74 @@
+import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
+import express, { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
+import { AppError, toAppError } from '../errors';
+import type { RequestContext } from '../resolvers/request-context';
+import { sendRows, type AnswerPiece } from '../row-answer';
+import { formatError } from './apollo-server';
+import type { GraphqlContext, RowField } from './row-field';
+
+interface GraphqlRouteOptions {
+  readonly openRequest: (request: Request, response: Response) => RequestContext;
+  readonly onInternalError: (error: AppError, request: Request) => void;
+  readonly readerStallMs: number;
+}
+
+const MAX_BODY = '100kb';
+
+/** The door at /graphql: Apollo Server answers, the rows of a report are written into its answer. */
+export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options: GraphqlRouteOptions): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  // Compressed bodies are refused: 100 kB of them may hold 100 MB.
+  router.use(express.json({ limit: MAX_BODY, inflate: false }));
+  router.all('/', async (request, response) => {
+    const context: GraphqlContext = { ...options.openRequest(request, response), rowFields: [] };
+    try {
+      const answer = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: toApolloRequest(request), context: () => Promise.resolve(context) });
+      await send(answer, context.rowFields ?? [], response, options.readerStallMs);
+    } finally {
+      await context.snapshot.close();
+    }
+  });
+
+  const answerError: ErrorRequestHandler = (error: unknown, request, response, next) => {
+    const appError = toAppError(error);
+    if (appError.cause !== undefined) options.onInternalError(appError, request);
+    if (response.headersSent) return next(error);
+    if (appError.retryAfterSeconds !== undefined) response.set('Retry-After', String(appError.retryAfterSeconds));
+    response.status(appError.graphqlStatus ?? appError.status).json({ errors: [formatError({ message: '' }, appError)] });
+  };
+  router.use(answerError);
+  return router;
+}
+
+function toApolloRequest(request: Request) {
+  const headers = new HeaderMap();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  const { search } = new URL(request.originalUrl, 'http://gateway.invalid');
+  return { method: request.method.toUpperCase(), headers, search, body: request.body as unknown };
+}
+
+async function send(answer: HTTPGraphQLResponse, rowFields: readonly RowField[], response: Response, readerStallMs: number): Promise<void> {
+  if (answer.body.kind !== 'complete') throw new Error('The answer of an operation is one piece');
+  const { string } = answer.body;
+  const begin = (): void => {
+    response.status(answer.status ?? 200);
+    for (const [name, value] of answer.headers) if (name !== 'content-length') response.set(name, value);
+  };
+  await sendRows(response, cut(string, rowFields), { begin, readerStallMs });
+}
+
+/** The answer around the rows: what stands before each token, the rows in brackets, what is left. */
+function cut(text: string, rowFields: readonly RowField[]): AnswerPiece[] {
+  const pieces: AnswerPiece[] = [];
+  let rest = text;
+  const places = rowFields.map((field) => ({ field, at: text.indexOf(`"${field.token}"`) })).filter(({ at }) => at >= 0);
+  for (const { field } of places.sort((a, b) => a.at - b.at)) {
+    const mark = `"${field.token}"`;
+    const at = rest.indexOf(mark);
+    pieces.push(`${rest.slice(0, at)}[`, field.rows.bytes(field.template));
+    rest = `]${rest.slice(at + mark.length)}`;
+  }
+  return [...pieces, rest];
+}

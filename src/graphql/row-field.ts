@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { getNamedType, getNullableType, GraphQLObjectType, isNonNullType, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
+import { collectSubfields } from 'graphql/execution/collectFields';
+import type { RequestContext } from '../resolvers/request-context';
+import { createJsonTemplate, type JsonMember, type RowTemplate, type ValueKind } from '../row-template';
+import type { RowStream } from '../row-stream';
+
+/** A root field whose rows are written into the answer while they come from the database. */
+export interface RowField {
+  readonly responseKey: string;
+  /** Stands in the answer where the rows belong; random, so that no caller's text can be taken for it. */
+  readonly token: string;
+  readonly template: RowTemplate;
+  readonly rows: RowStream<unknown>;
+}
+
+export interface GraphqlContext extends RequestContext {
+  /** Collects the row fields of an answer that is written to a socket; undefined where rows must be objects. */
+  readonly rowFields?: RowField[];
+}
+
+type Resolve = (source: unknown, args: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => Promise<RowStream<unknown>>;
+
+/**
+ * Lets a root query field whose resolver returns a row stream take part in graphql-js's execution: the stream is set aside with the
+ * template of its selection, and graphql-js goes on with an empty list.
+ */
+export function streamRows(schema: GraphQLSchema, fieldName: string): void {
+  const field = schema.getQueryType()?.getFields()[fieldName];
+  if (!field?.resolve) throw new Error(`The schema has no query field ${fieldName}`);
+  const resolve = field.resolve as Resolve;
+  field.resolve = async (source: unknown, args: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => {
+    const rows = await resolve(source, args, context, info);
+    if (!context.rowFields) return rows.objects();
+    context.rowFields.push({ responseKey: String(info.path.key), token: randomUUID(), template: toTemplate(info), rows });
+    return [];
+  };
+}
+
+/**
+ * The row template of a field's selection set. The fields are collected by the function with which graphql-js itself collects them:
+ * aliases, fragments, @skip and @include, repeated fields.
+ */
+function toTemplate(info: GraphQLResolveInfo): RowTemplate {
+  const { schema, fragments, variableValues, fieldNodes } = info;
+  const type = getNamedType(info.returnType);
+  if (!(type instanceof GraphQLObjectType)) throw new Error(`${type.name} is no object type`);
+  const selected = collectSubfields(schema, fragments, variableValues, type, fieldNodes);
+  return createJsonTemplate([...selected].map(([key, nodes]) => toMember(type, key, nodes[0]!.name.value)));
+}
+
+function toMember(type: GraphQLObjectType, key: string, name: string): JsonMember {
+  if (name === '__typename') return { key, constant: type.name };
+  const fieldType = type.getFields()[name]!.type;
+  const isNumber = getNamedType(getNullableType(fieldType)).name === 'SafeInt';
+  if (isNumber && !isNonNullType(fieldType)) throw new Error(`${type.name}.${name}: a nullable number has no row template`);
+  const kind: ValueKind = isNumber ? 'number' : isNonNullType(fieldType) ? 'text' : 'nullable';
+  return { key, field: name, kind };
+}

@@ -1,0 +1,30 @@
+import 'reflect-metadata';
+import type { GraphQLSchema } from 'graphql';
+import { buildSchemaSync, type ClassType } from 'type-graphql';
+import { AuthenticationResolver } from '../resolvers/authentication-resolver';
+import { DepositDetailResolver } from '../resolvers/deposit-detail-resolver';
+import { ViewerResolver } from '../resolvers/viewer-resolver';
+import { streamRows } from './row-field';
+
+export interface Resolvers {
+  readonly authentication: AuthenticationResolver;
+  readonly depositDetails: DepositDetailResolver;
+  readonly viewer: ViewerResolver;
+}
+
+/** The executable schema over these resolver instances, the same ones that the v2 door calls. Without them it can be read, not executed. */
+export function createSchema(resolvers?: Resolvers): GraphQLSchema {
+  const instances = new Map<ClassType, object | undefined>([
+    [AuthenticationResolver, resolvers?.authentication],
+    [DepositDetailResolver, resolvers?.depositDetails],
+    [ViewerResolver, resolvers?.viewer],
+  ]);
+  const schema = buildSchemaSync({
+    resolvers: [AuthenticationResolver, DepositDetailResolver, ViewerResolver],
+    container: { get: (type: ClassType) => instances.get(type) },
+    // Arguments are checked by their scalars and by the domain, never by decorators.
+    validate: false,
+  });
+  streamRows(schema, 'depositDetails');
+  return schema;
+}

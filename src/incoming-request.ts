@@ -1,0 +1,38 @@
+import { parseCookie, stringifySetCookie } from 'cookie';
+import type { Request, Response } from 'express';
+import type { Credentials } from './domain/access-service';
+import { AppError } from './errors';
+import type { SessionCookie } from './resolvers/request-context';
+
+const MAX_HEADERS = 100;
+/** Over https the browser itself guards the prefixed name: Secure, this host alone, whole site (RFC 6265bis section 4.1.3). */
+const SECURE_COOKIE = '__Host-session';
+const PLAIN_COOKIE = 'session';
+
+/** Refuses what the HTTP parser lets through: more than one Host (RFC 9112 section 3.2), and headers beyond count, of which Node keeps only some. */
+export function assertPlainHeaders({ rawHeaders }: Request): void {
+  if (rawHeaders.length / 2 > MAX_HEADERS) throw new AppError('HEADERS_TOO_LARGE');
+  const hosts = rawHeaders.filter((name, position) => position % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length > 1) throw new AppError('BAD_REQUEST');
+}
+
+/** What a request says of itself. Forwarded headers count only from the proxies that express trusts. */
+export function readCredentials(request: Request): Credentials {
+  return {
+    provision: request.get('Provision'),
+    host: request.host,
+    sessionToken: parseCookie(request.get('Cookie') ?? '')[cookieName(request)],
+  };
+}
+
+/** Writes the session cookie of an answer. */
+export function sessionCookie(request: Request, response: Response): SessionCookie {
+  const name = cookieName(request);
+  const attributes = { httpOnly: true, sameSite: 'lax', secure: request.secure, path: '/' } as const;
+  return {
+    set: (value, expires) => void response.append('Set-Cookie', stringifySetCookie({ name, value, expires, ...attributes })),
+    clear: () => void response.append('Set-Cookie', stringifySetCookie({ name, value: '', expires: new Date(0), ...attributes })),
+  };
+}
+
+const cookieName = (request: Request): string => (request.secure ? SECURE_COOKIE : PLAIN_COOKIE);

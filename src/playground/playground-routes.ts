@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import express, { Router } from 'express';
+import { AppError } from '../errors';
+
+/** Vite's output; the same place seen from the sources and from the build. */
+const WEB_DIRECTORY = join(__dirname, '../../dist/playground-web');
+const ASSETS_MAX_AGE = '1y';
+
+/** The page at /playground and its files. `provision` is what its field is preset with; empty leaves it empty. */
+export function createPlaygroundRoutes(provision: string): Router {
+  const template = readFileSync(join(WEB_DIRECTORY, 'index.html'), 'utf8');
+  const page = template.replace('__GATEWAY_CONFIG__', () => escapeHtml(JSON.stringify({ provision })));
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get('/', (_request, response) => {
+    response.type('html').send(page);
+  });
+  // The names of these files carry a hash of their content, and they hold nobody's data.
+  router.use(
+    '/assets',
+    express.static(join(WEB_DIRECTORY, 'assets'), { immutable: true, maxAge: ASSETS_MAX_AGE, index: false, redirect: false }),
+  );
+  router.use(() => {
+    throw new AppError('NOT_FOUND');
+  });
+  return router;
+}
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -1,0 +1,81 @@
+import { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
+import { AppError, toAppError } from '../errors';
+import type { AuthenticationResolver } from '../resolvers/authentication-resolver';
+import type { DepositDetailResolver } from '../resolvers/deposit-detail-resolver';
+import type { RequestContext } from '../resolvers/request-context';
+import { sendRows } from '../row-answer';
+import { v2Formats } from '../v2-line';
+
+interface V2Options {
+  readonly resolvers: { readonly authentication: AuthenticationResolver; readonly depositDetails: DepositDetailResolver };
+  readonly openRequest: (request: Request, response: Response) => RequestContext;
+  readonly onInternalError: (error: AppError, request: Request) => void;
+  readonly readerStallMs: number;
+}
+
+type Handler = (context: RequestContext, request: Request, response: Response) => Promise<void>;
+
+/** The v2 door (contract section 4): each path parses, calls a resolver's method, formats. Errors have the contract's shape (section 2.3). */
+export function createV2Routes({ resolvers, openRequest, onInternalError, readerStallMs }: V2Options): Router {
+  const routes: Readonly<Record<string, Handler>> = {
+    '/authenticated_test_system': async (context, _request, response) => {
+      response.json({ data: await resolvers.authentication.authenticatedTestSystem(context) });
+    },
+    '/authenticated_test_session': async (context, _request, response) => {
+      response.json({ data: await resolvers.authentication.authenticatedTestSession(context) });
+    },
+    '/deposit_detail_designation_detail_with_contact_info': async (context, request, response) => {
+      const rows = await resolvers.depositDetails.depositDetails(parseReportQuery(request.query), context);
+      const { head, template, tail } = v2Formats.json;
+      const begin = (): void => void response.type('json');
+      await sendRows(response, [head, rows.bytes(template), tail], { begin, readerStallMs });
+    },
+  };
+
+  const router = Router({ caseSensitive: true, strict: true });
+  for (const [path, handle] of Object.entries(routes)) {
+    router.get(path, async (request, response) => {
+      const context = openRequest(request, response);
+      try {
+        await handle(context, request, response);
+      } finally {
+        await context.snapshot.close();
+      }
+    });
+    router.all(path, (_request, response) => {
+      response.set('Allow', 'GET, HEAD');
+      throw new AppError('METHOD_NOT_ALLOWED');
+    });
+  }
+  router.use(() => {
+    throw new AppError('NOT_FOUND');
+  });
+  router.use(createV2ErrorHandler(onInternalError));
+  return router;
+}
+
+/** Answers any error in the contract's shape. */
+export function createV2ErrorHandler(onInternalError: V2Options['onInternalError']): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    const appError = toAppError(error);
+    if (appError.cause !== undefined) onInternalError(appError, request);
+    // A report that broke off: its connection is closed, nothing may be added.
+    if (response.headersSent) return next(error);
+    if (appError.retryAfterSeconds !== undefined) response.set('Retry-After', String(appError.retryAfterSeconds));
+    response.status(appError.status).json(formatV2Error(appError));
+  };
+}
+
+function formatV2Error({ message, status }: AppError): object {
+  return { errors: [{ error: message, status }] };
+}
+
+/** The query as it was sent; include_pending is a boolean where it is `true`, `false` or not there. What is wrong is left to the resolver. */
+function parseReportQuery({ start_date, end_date, include_pending }: Request['query']) {
+  const flags = new Map<unknown, boolean>([
+    ['true', true],
+    ['false', false],
+    [undefined, false],
+  ]);
+  return { startDate: start_date, endDate: end_date, includePending: flags.get(include_pending) };
+}

@@ -1,0 +1,92 @@
+import type { Config } from './config';
+import { AccessStore } from './data/access-store';
+import { Database, type DatabaseAddress } from './data/database';
+import { DepositDetailStore } from './data/deposit-detail-store';
+import { EmbeddedPostgres } from './data/embedded-postgres';
+import { ImportStore } from './data/import-store';
+import { LoginAttemptStore } from './data/login-attempt-store';
+import { applyMigrations, findDrift, isMigrated } from './data/migration-engine';
+import { OrganizationStore } from './data/organization-store';
+import { SessionStore } from './data/session-store';
+import { UserStore } from './data/user-store';
+import { AccessService } from './domain/access-service';
+import { DemoService } from './domain/demo-service';
+import { DepositDetailService } from './domain/deposit-detail-service';
+import { ImportService } from './domain/import-service';
+import { OrganizationService } from './domain/organization-service';
+import { SessionService } from './domain/session-service';
+
+/** Everything behind the doors, over one database. */
+export interface Services {
+  readonly access: AccessService;
+  readonly sessions: SessionService;
+  readonly reports: DepositDetailService;
+  readonly organizations: OrganizationService;
+  readonly imports: ImportService;
+  readonly demo: DemoService;
+  /** Whether the gateway can serve: the database answers, and every migration was applied to it. */
+  isReady(): Promise<boolean>;
+}
+
+/** A database that was reached or started; closing it also stops what was started. */
+export interface OpenDatabase {
+  readonly address: DatabaseAddress;
+  readonly isEmbedded: boolean;
+  /** Applies the migrations that are missing and returns their names. */
+  migrate(): Promise<string[]>;
+  /** The SQL by which the schema is ahead of its migrations. */
+  findDrift(): Promise<string>;
+  close(): Promise<void>;
+}
+
+const MS_PER_SECOND = 1000;
+
+/**
+ * The database of the settings: DATABASE_URL's, or the embedded one. A command may share the embedded one of a running gateway;
+ * a gateway has its own or is refused (OperatorError).
+ */
+export async function openDatabase(config: Config, options: { readonly share: boolean; readonly onLost: (error: Error) => void }): Promise<OpenDatabase> {
+  const open = (address: DatabaseAddress, isEmbedded: boolean, close: () => Promise<void>): OpenDatabase => ({
+    address,
+    isEmbedded,
+    migrate: () => applyMigrations(address),
+    findDrift: () => findDrift(address),
+    close,
+  });
+  const nothingToStop = (): Promise<void> => Promise.resolve();
+  if (config.DATABASE_URL !== '') return open({ connectionString: config.DATABASE_URL }, false, nothingToStop);
+  const running = options.share ? await EmbeddedPostgres.findRunning(config.DATA_DIR) : undefined;
+  if (running) return open(running, true, nothingToStop);
+
+  const embedded = await EmbeddedPostgres.start(config.DATA_DIR, options.onLost);
+  // Another command may still be sharing what this one started.
+  const database = open(embedded.address, true, () => embedded.stop(options.share ? 'smart' : 'fast'));
+  try {
+    await database.migrate();
+    return database;
+  } catch (error) {
+    await embedded.stop('fast');
+    throw error;
+  }
+}
+
+/** Wires stores and services over a database. Nothing is connected before it is used. */
+export function createServices(config: Config, address: DatabaseAddress, onConnectionLost: (error: Error) => void): Services & { close(): Promise<void> } {
+  const database = new Database({ address, poolSize: config.POOL_SIZE, reportConcurrency: config.REPORT_CONCURRENCY, onConnectionLost });
+  const users = new UserStore(database);
+  const organizations = new OrganizationService(new OrganizationStore(database), users);
+  const imports = new ImportService(new ImportStore(database));
+  return {
+    access: new AccessService(new AccessStore(database, config.SESSION_IDLE_MINUTES), config.UNDER_MAINTENANCE),
+    sessions: new SessionService(users, new SessionStore(database), new LoginAttemptStore(database), {
+      sessionHours: config.SESSION_HOURS,
+      loginAttempts: config.LOGIN_ATTEMPTS,
+    }),
+    reports: new DepositDetailService(new DepositDetailStore(database), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND),
+    organizations,
+    imports,
+    demo: new DemoService(organizations, imports),
+    isReady: () => isMigrated(database),
+    close: () => database.close(),
+  };
+}

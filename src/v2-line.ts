@@ -1,0 +1,53 @@
+import { createCsvTemplate, createJsonTemplate, type JsonMember, type RowColumn } from './row-template';
+
+// The only file that knows the legacy snake_case.
+
+const text = (field: string) => ({ field, kind: 'text' }) as const;
+const freeText = (field: string) => ({ field, kind: 'text', freeText: true }) as const;
+const number = (field: string) => ({ field, kind: 'number' }) as const;
+
+/** The 26 fields of a deposit detail line in the contract's order (section 2.1), with the report's column of each. */
+export const v2Columns = {
+  deposit_id: freeText('depositId'),
+  transaction_date: text('transactionDate'),
+  deposit_date: text('depositDate'),
+  transaction_id: freeText('transactionId'),
+  allocation_id: freeText('allocationId'),
+  donor_id: number('donorId'),
+  donor_first_name: freeText('donorFirstName'),
+  donor_last_name: freeText('donorLastName'),
+  address1: freeText('address1'),
+  address2: freeText('address2'),
+  address3: freeText('address3'),
+  city: freeText('city'),
+  state: freeText('state'),
+  zip: freeText('zip'),
+  phone: freeText('phone'),
+  email_address: freeText('emailAddress'),
+  amount: text('amount'),
+  fee_amount: text('feeAmount'),
+  net_amount: text('netAmount'),
+  status: freeText('status'),
+  account_type: freeText('accountType'),
+  payment_type: freeText('paymentType'),
+  designation_id: number('designationId'),
+  designation: freeText('designation'),
+  designation_memo: freeText('designationMemo'),
+  main_memo: freeText('mainMemo'),
+} as const satisfies Record<string, RowColumn>;
+
+export type V2Field = keyof typeof v2Columns;
+
+export const v2Fields = Object.keys(v2Columns) as readonly V2Field[];
+
+const members: readonly JsonMember[] = v2Fields.map((key) => ({ key, ...v2Columns[key] }));
+
+/** What stands before the first row, between, and after the last, in each form that the lines are given in. */
+export const v2Formats = {
+  /** The v2 answer (contract section 4.3). */
+  json: { head: '{"response":[', template: createJsonTemplate(members, ','), tail: ']}' },
+  /** One line of the v2 answer to a line of text. */
+  ndjson: { head: '', template: createJsonTemplate(members, '', '\n'), tail: '' },
+  /** RFC 4180 with a header record. */
+  csv: { head: `${v2Fields.join(',')}\r\n`, template: createCsvTemplate(v2Fields.map((field) => v2Columns[field])), tail: '' },
+} as const;

@@ -8,8 +8,7 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `expected a whole number from ${min} to ${max}`);
 
-const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) =>
-  z.enum(values, `expected one of ${values.join(', ')}`);
+const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) => z.enum(values, `expected one of ${values.join(', ')}`);
 
 const onOff = oneOf('on', 'off').transform((value) => value === 'on');
 
@@ -39,24 +38,56 @@ interface Setting {
 /** Every setting there is: environment name, values, default and meaning. README's table is tested equal to this one. */
 export const settings = {
   PORT: { schema: wholeNumber(0, 65535), fallback: '4000', meaning: 'Port to listen on; 0 takes a free one' },
-  HOST: { schema: z.string().regex(/^[\w.:-]+$/, 'expected an address or a host name'), fallback: '127.0.0.1', meaning: 'Address to listen on' },
+  HOST: {
+    schema: z.string().regex(/^[\w.:-]+$/, 'expected an address or a host name'),
+    fallback: '127.0.0.1',
+    meaning: 'Address to listen on',
+  },
   DATABASE_URL: { schema: postgresUrl.or(z.literal('')), fallback: '', meaning: 'PostgreSQL 14 or newer; empty runs the embedded one' },
   DATA_DIR: { schema: z.string(), fallback: '.data', meaning: 'Where the embedded PostgreSQL keeps its data' },
-  LOG_LEVEL: { schema: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent'), fallback: 'info', meaning: 'Least severe log line that is written' },
-  TRUST_PROXY: { schema: proxies, fallback: '', meaning: 'Proxies whose X-Forwarded headers count: addresses or CIDR ranges, separated by commas' },
+  LOG_LEVEL: {
+    schema: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent'),
+    fallback: 'info',
+    meaning: 'Least severe log line that is written',
+  },
+  TRUST_PROXY: {
+    schema: proxies,
+    fallback: '',
+    meaning: 'Proxies whose X-Forwarded headers count: addresses or CIDR ranges, separated by commas',
+  },
   UNDER_MAINTENANCE: { schema: onOff, fallback: 'off', meaning: 'Answers "Under maintenance" to every organization' },
-  INTROSPECTION: { schema: oneOf('session', 'on', 'off'), fallback: 'session', meaning: 'Who may introspect the schema: logged-in users, everyone, nobody' },
+  INTROSPECTION: {
+    schema: oneOf('session', 'on', 'off'),
+    fallback: 'session',
+    meaning: 'Who may introspect the schema: logged-in users, everyone, nobody',
+  },
   PLAYGROUND: { schema: onOff, fallback: 'on', meaning: 'Serves the GraphQL Playground at /playground' },
-  PLAYGROUND_PROVISION: { schema: z.uuid('expected a UUID').or(z.literal('')), fallback: '', meaning: 'WEB provision that the Playground is preset with' },
+  PLAYGROUND_PROVISION: {
+    schema: z.uuid('expected a UUID').or(z.literal('')),
+    fallback: '',
+    meaning: 'WEB provision that the Playground is preset with',
+  },
   DEMO: { schema: onOff, fallback: 'on', meaning: 'Fills an empty embedded database with a demo organization' },
   POOL_SIZE: { schema: wholeNumber(1, 1000), fallback: '10', meaning: 'Database connections for short queries' },
-  REPORT_CONCURRENCY: { schema: wholeNumber(1, 1000), fallback: '4', meaning: 'Database connections for reports, which is how many are read at once' },
+  REPORT_CONCURRENCY: {
+    schema: wholeNumber(1, 1000),
+    fallback: '4',
+    meaning: 'Database connections for reports, which is how many are read at once',
+  },
   REPORT_TIMEOUT_SECONDS: { schema: wholeNumber(1, 86400), fallback: '600', meaning: 'Longest time that one report may take' },
   READER_STALL_SECONDS: { schema: wholeNumber(1, 3600), fallback: '30', meaning: 'Longest time that a client may stop reading its report' },
   SESSION_IDLE_MINUTES: { schema: wholeNumber(2, 1440), fallback: '30', meaning: 'A session ends after this time without a request' },
   SESSION_HOURS: { schema: wholeNumber(1, 720), fallback: '12', meaning: 'A session ends this long after its login' },
-  LOGIN_ATTEMPTS: { schema: wholeNumber(1, 10000), fallback: '10', meaning: 'Failed logins allowed in 15 minutes for a username, and ten times as many for an address' },
-  DRAIN_MILLISECONDS: { schema: wholeNumber(0, 60000), fallback: '500', meaning: 'On a stop: time in which /ready says no while requests are still taken' },
+  LOGIN_ATTEMPTS: {
+    schema: wholeNumber(1, 10000),
+    fallback: '10',
+    meaning: 'Failed logins allowed in 15 minutes for a username, and ten times as many for an address',
+  },
+  DRAIN_MILLISECONDS: {
+    schema: wholeNumber(0, 60000),
+    fallback: '500',
+    meaning: 'On a stop: time in which /ready says no while requests are still taken',
+  },
   SHUTDOWN_GRACE_SECONDS: { schema: wholeNumber(0, 3600), fallback: '30', meaning: 'On a stop: time for answers in flight to finish' },
 } as const satisfies Record<string, Setting>;
 

@@ -20,7 +20,7 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
   const firstRows = pieces.find((piece) => typeof piece !== 'string');
   if (!firstRows) {
     options.begin();
-    response.end(pieces.join(''));
+    response.end(pieces.map(String).join(''));
     return;
   }
   const firstBatch = await firstRows.next();

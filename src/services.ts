@@ -45,7 +45,10 @@ const MS_PER_SECOND = 1000;
  * The database of the settings: DATABASE_URL's, or the embedded one. A command may share the embedded one of a running gateway;
  * a gateway has its own or is refused (OperatorError).
  */
-export async function openDatabase(config: Config, options: { readonly share: boolean; readonly onLost: (error: Error) => void }): Promise<OpenDatabase> {
+export async function openDatabase(
+  config: Config,
+  options: { readonly share: boolean; readonly onLost: (error: Error) => void },
+): Promise<OpenDatabase> {
   const open = (address: DatabaseAddress, isEmbedded: boolean, close: () => Promise<void>): OpenDatabase => ({
     address,
     isEmbedded,
@@ -71,7 +74,11 @@ export async function openDatabase(config: Config, options: { readonly share: bo
 }
 
 /** Wires stores and services over a database. Nothing is connected before it is used. */
-export function createServices(config: Config, address: DatabaseAddress, onConnectionLost: (error: Error) => void): Services & { close(): Promise<void> } {
+export function createServices(
+  config: Config,
+  address: DatabaseAddress,
+  onConnectionLost: (error: Error) => void,
+): Services & { close(): Promise<void> } {
   const database = new Database({ address, poolSize: config.POOL_SIZE, reportConcurrency: config.REPORT_CONCURRENCY, onConnectionLost });
   const users = new UserStore(database);
   const organizations = new OrganizationService(new OrganizationStore(database), users);

@@ -11,7 +11,10 @@ export interface CommandContext {
 }
 
 /** Runs a command over the settings' database: a running gateway's own embedded one, or one that is started for the command. */
-export async function withServices<Result>({ config }: Pick<CommandContext, 'config'>, use: (services: Services) => Promise<Result>): Promise<Result> {
+export async function withServices<Result>(
+  { config }: Pick<CommandContext, 'config'>,
+  use: (services: Services) => Promise<Result>,
+): Promise<Result> {
   const log = pino({ level: config.LOG_LEVEL }, pino.destination(2));
   const onLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
   const database = await openDatabase(config, { share: true, onLost });

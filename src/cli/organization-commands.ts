@@ -44,14 +44,20 @@ export function provisionCommand(context: () => CommandContext): Command {
   command
     .command('create')
     .requiredOption('--organization <name>')
-    .addOption(new Option('--kind <kind>', 'web and mobile provisions are public, an api provision is a secret').choices(Object.keys(kinds)).makeOptionMandatory())
+    .addOption(
+      new Option('--kind <kind>', 'web and mobile provisions are public, an api provision is a secret')
+        .choices(Object.keys(kinds))
+        .makeOptionMandatory(),
+    )
     .option('--label <text>', 'what it is for', '')
     .option('--grant <privilege>', 'a further privilege; may be repeated', append, [])
     .action(async (options: { organization: string; kind: keyof typeof kinds; label: string; grant: string[] }) => {
       const { terminal, json } = context();
       const { organization, label, grant: grants } = options;
       const kind = kinds[options.kind];
-      const provision = await withServices(context(), ({ organizations }) => organizations.createProvision({ organization, kind, label, grants }));
+      const provision = await withServices(context(), ({ organizations }) =>
+        organizations.createProvision({ organization, kind, label, grants }),
+      );
       printResult(terminal, json, { provision, organization, kind, label }, provision);
     });
   command.command('list').action(async () => {
@@ -67,8 +73,21 @@ export function provisionCommand(context: () => CommandContext): Command {
       lastUsedAt,
       revokedAt,
     }));
-    const rows = result.map((row) => [row.provision, row.organization, row.kind, row.label, day(row.lastUsedAt), day(row.revokedAt), row.privileges.join(' ')]);
-    printResult(terminal, json, result, formatTable(['PROVISION', 'ORGANIZATION', 'KIND', 'LABEL', 'LAST USED', 'REVOKED', 'PRIVILEGES'], rows));
+    const rows = result.map((row) => [
+      row.provision,
+      row.organization,
+      row.kind,
+      row.label,
+      day(row.lastUsedAt),
+      day(row.revokedAt),
+      row.privileges.join(' '),
+    ]);
+    printResult(
+      terminal,
+      json,
+      result,
+      formatTable(['PROVISION', 'ORGANIZATION', 'KIND', 'LABEL', 'LAST USED', 'REVOKED', 'PRIVILEGES'], rows),
+    );
   });
   command
     .command('revoke')

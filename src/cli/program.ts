@@ -14,14 +14,30 @@ import { exportCommand, importCommand } from './transfer-commands';
 export type ExitStatus = 0 | 1 | 2;
 
 /** Runs `deposit-gateway` with these words. What went wrong is one line on standard error. */
-export async function runProgram(words: readonly string[], environment: Readonly<Record<string, string | undefined>>, terminal: Terminal): Promise<ExitStatus> {
+export async function runProgram(
+  words: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  terminal: Terminal,
+): Promise<ExitStatus> {
   const program = new Command('deposit-gateway').description("A GraphQL and v2 REST gateway over a non-profit's deposit data");
   program.option('--json', 'print machine-readable output', false);
   const context = (): CommandContext => ({ terminal, json: program.opts<{ json: boolean }>().json, config: readConfig(environment) });
-  const commands = [serveCommand, migrateCommand, demoCommand, organizationCommand, provisionCommand, userCommand, importCommand, exportCommand, schemaCommand];
+  const commands = [
+    serveCommand,
+    migrateCommand,
+    demoCommand,
+    organizationCommand,
+    provisionCommand,
+    userCommand,
+    importCommand,
+    exportCommand,
+    schemaCommand,
+  ];
   for (const create of commands) program.addCommand(create(context));
   for (const command of withSubcommands(program)) {
-    command.exitOverride().configureOutput({ writeOut: (text) => terminal.output.write(text), writeErr: (text) => terminal.errors.write(text) });
+    command
+      .exitOverride()
+      .configureOutput({ writeOut: (text) => terminal.output.write(text), writeErr: (text) => terminal.errors.write(text) });
   }
   try {
     await program.parseAsync([...words], { from: 'user' });

@@ -33,7 +33,8 @@ export function serveCommand(context: () => CommandContext): Command {
 
 /** The first reason to stop, and the second, for those who cannot wait. */
 function stopSignals(): { first: Promise<string>; second: Promise<unknown> } {
-  const signal = (): Promise<string> => Promise.race([once(process, 'SIGTERM').then(() => 'SIGTERM'), once(process, 'SIGINT').then(() => 'SIGINT')]);
+  const signal = (): Promise<string> =>
+    Promise.race([once(process, 'SIGTERM').then(() => 'SIGTERM'), once(process, 'SIGINT').then(() => 'SIGINT')]);
   const first = signal();
   return { first, second: first.then(signal) };
 }

@@ -41,8 +41,8 @@ export function importCommand(context: () => CommandContext): Command {
 }
 
 async function sizeOf(file: string): Promise<number> {
-  const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
-    throw new OperatorError(`${file}: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}`);
+  const found = await stat(file).catch((error: unknown) => {
+    throw new OperatorError(`Cannot read ${file}`, { cause: error });
   });
   if (!found.isFile()) throw new OperatorError(`${file} is not a file`);
   return found.size;
@@ -104,7 +104,9 @@ export function exportCommand(context: () => CommandContext): Command {
         }
       } catch (error) {
         if (out !== undefined) await rm(draft, { force: true });
-        throw error instanceof AppError && error.code === 'INVALID_PARAMETERS' ? new OperatorError('A date is a calendar date YYYY-MM-DD') : error;
+        throw error instanceof AppError && error.code === 'INVALID_PARAMETERS'
+          ? new OperatorError('A date is a calendar date YYYY-MM-DD')
+          : error;
       } finally {
         progress.stop();
       }

@@ -5,7 +5,12 @@ import type { ProvisionKind } from './organization-store';
 /** What the database knows of a request's credentials, from one statement. */
 export interface AccessRecord {
   readonly provision: { readonly id: string; readonly kind: ProvisionKind; readonly privileges: readonly string[] };
-  readonly organization: { readonly id: number; readonly name: string; readonly hosts: readonly string[]; readonly underMaintenance: boolean };
+  readonly organization: {
+    readonly id: number;
+    readonly name: string;
+    readonly hosts: readonly string[];
+    readonly underMaintenance: boolean;
+  };
   /** The live session of the token; null when there is none, `failed` when the session store did not answer though the data source does. */
   readonly session: SessionRecord | null | 'failed';
 }

@@ -19,7 +19,12 @@ export function toDataSourceError(error: unknown): AppError {
 function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error) ?? ('code' in error ? String(error.code) : '');
-  return CONNECTION_STATES.test(code) || CONNECTION_ERRORS.test(code) || CONNECTION_MESSAGES.test(error.message) || isConnectionError(error.cause);
+  return (
+    CONNECTION_STATES.test(code) ||
+    CONNECTION_ERRORS.test(code) ||
+    CONNECTION_MESSAGES.test(error.message) ||
+    isConnectionError(error.cause)
+  );
 }
 
 /** The SQLSTATE of an error, also where Prisma's adapter wrapped it. */

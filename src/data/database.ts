@@ -1,5 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Pool, types, type PoolConfig, type QueryConfig, type QueryResultRow } from 'pg';
+import { Pool, type PoolConfig, type QueryConfig, type QueryResultRow } from 'pg';
 import { PrismaClient } from '../generated/prisma/client';
 import { toDataSourceError } from './database-errors';
 
@@ -17,10 +17,6 @@ export interface DatabaseOptions {
 const CONNECT_TIMEOUT_MS = 2000;
 const QUERY_TIMEOUT_MS = 3000;
 const STATEMENT_TIMEOUT_MS = 2500;
-const DATE_OID = 1082;
-
-// A DATE parsed into a JavaScript Date is a day early east of Greenwich: dates stay text.
-const textDates = { getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === DATE_OID ? String : types.getTypeParser(oid, format)) };
 
 const createPrisma = (pool: Pool) =>
   new PrismaClient({ adapter: new PrismaPg(pool) }).$extends({
@@ -64,7 +60,7 @@ export class Database {
   /** One statement on the short lane. A `name` prepares it once for each connection. */
   async query<Row extends QueryResultRow>(statement: QueryConfig): Promise<Row[]> {
     try {
-      return (await this.pool.query<Row>({ ...statement, types: textDates })).rows;
+      return (await this.pool.query<Row>(statement)).rows;
     } catch (error) {
       throw toDataSourceError(error);
     }

@@ -113,7 +113,7 @@ export class DepositDetailSnapshot {
     if (this.state === 'idle') {
       await client.query('COMMIT').then(
         () => client.release(),
-        (error: Error) => client.release(error),
+        () => client.release(true),
       );
       return;
     }
@@ -166,7 +166,8 @@ function copyStatement(fields: readonly string[]): string {
 
 /** The column of a Prisma field of the view: donorId is donor_id. Any other name is refused. */
 function toColumn(field: string): string {
-  if (!Object.hasOwn(Prisma.DepositDetailScalarFieldEnum, field)) throw new Error(`deposit_detail has no column for ${JSON.stringify(field)}`);
+  if (!Object.hasOwn(Prisma.DepositDetailScalarFieldEnum, field))
+    throw new Error(`deposit_detail has no column for ${JSON.stringify(field)}`);
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

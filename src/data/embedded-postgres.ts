@@ -38,6 +38,7 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
  */
 export class EmbeddedPostgres {
   private server: ChildProcess | undefined;
+  private restarting: Promise<void> | undefined;
   private stopping = false;
 
   private constructor(
@@ -74,6 +75,7 @@ export class EmbeddedPostgres {
   /** `fast` ends what others still do with it, `smart` waits for them to leave. */
   async stop(mode: 'fast' | 'smart'): Promise<void> {
     this.stopping = true;
+    await this.restarting;
     const { server } = this;
     if (server?.exitCode === null && server.signalCode === null) {
       const exited = once(server, 'exit');
@@ -100,7 +102,7 @@ export class EmbeddedPostgres {
       await log.close();
     }
     await this.waitUntilReady(this.server);
-    this.server.once('exit', () => void this.restart());
+    this.server.once('exit', () => (this.restarting = this.restart()));
   }
 
   private async waitUntilReady(server: ChildProcess): Promise<void> {
@@ -131,7 +133,6 @@ export class EmbeddedPostgres {
       await sleep(RESTART_DELAY_MS);
       try {
         await this.launch();
-        if (this.stopping) await this.stop('fast');
         return;
       } catch (error) {
         this.onServerLost(error instanceof Error ? error : new Error(String(error)));
@@ -167,7 +168,7 @@ async function initialise(home: PostgresHome): Promise<string> {
 async function run(home: PostgresHome, program: string, parameters: readonly string[]): Promise<void> {
   const child = spawn(join(home.bin, program), parameters, { ...childOptions(home), stdio: ['ignore', 'ignore', 'pipe'] });
   let output = '';
-  child.stderr.on('data', (piece: Buffer) => (output += piece.toString()));
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (output += piece));
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new OperatorError(`${program} failed: ${output.trim()}`);
 }

@@ -64,7 +64,17 @@ const columnNames = Object.keys(COLUMNS) as Column[];
 /** What lines with the same id must agree on, since the report reads it from one record. */
 const AGREEMENTS: Readonly<Partial<Record<Column, readonly Column[]>>> = {
   deposit_id: ['deposit_date', 'deposit_status'],
-  transaction_id: ['deposit_id', 'transaction_date', 'donor_id', 'amount', 'fee_amount', 'status', 'account_type', 'payment_type', 'main_memo'],
+  transaction_id: [
+    'deposit_id',
+    'transaction_date',
+    'donor_id',
+    'amount',
+    'fee_amount',
+    'status',
+    'account_type',
+    'payment_type',
+    'main_memo',
+  ],
   allocation_id: ['allocation_id'],
   donor_id: ['donor_first_name', 'donor_last_name', 'address1', 'address2', 'address3', 'city', 'state', 'zip', 'phone', 'email_address'],
   designation_id: ['designation'],
@@ -111,7 +121,9 @@ export class ImportTransaction {
     const found: ImportConflict[] = [];
     for (const [key, fields] of Object.entries(AGREEMENTS) as [Column, readonly Column[]][]) {
       const { rows } = await this.client.query<{ line: string; first_line: string; fields: string[] }>(conflictQuery(key, fields), [limit]);
-      found.push(...rows.flatMap((row) => row.fields.map((field) => ({ line: Number(row.line), firstLine: Number(row.first_line), field, key }))));
+      found.push(
+        ...rows.flatMap((row) => row.fields.map((field) => ({ line: Number(row.line), firstLine: Number(row.first_line), field, key }))),
+      );
     }
     return found.sort((a, b) => a.line - b.line).slice(0, limit);
   }

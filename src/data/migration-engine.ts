@@ -69,7 +69,7 @@ const IS_APPLIED = 'SELECT FROM _prisma_migrations WHERE migration_name = $1 AND
 let newestMigration: Promise<string | undefined> | undefined;
 
 async function withEngine<Result>(address: DatabaseAddress, use: (engine: SchemaEngine) => Promise<Result>): Promise<Result> {
-  const { SchemaEngine: Engine } = await (engineModule ??= loadEngine());
+  const Engine = await (engineModule ??= loadEngine());
   const pool = new IntrospectionPool({ ...address, max: 2, application_name: 'deposit-gateway migrate' });
   const engine = await Engine.new(
     { datamodels: [[SCHEMA_FILE, readSchema()]] },
@@ -100,7 +100,7 @@ async function loadEngine() {
   glue.__wbg_set_wasm(instance.exports);
   instance.exports.__wbindgen_start();
   Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY: { set_message: () => undefined } });
-  return glue;
+  return glue.SchemaEngine;
 }
 
 /**

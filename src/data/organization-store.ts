@@ -50,7 +50,10 @@ export class OrganizationStore {
   }
 
   async listProvisions(): Promise<ProvisionRecord[]> {
-    return this.database.prisma.provision.findMany({ include: { organization: true }, orderBy: [{ organizationId: 'asc' }, { createdAt: 'asc' }] });
+    return this.database.prisma.provision.findMany({
+      include: { organization: true },
+      orderBy: [{ organizationId: 'asc' }, { createdAt: 'asc' }],
+    });
   }
 
   /** False when there is no such provision, or it was revoked before. */

@@ -61,7 +61,9 @@ async function findServiceAccount(): Promise<Account> {
   const account = accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody');
   const [, , uid, gid] = account ?? [];
   if (uid === undefined || gid === undefined) {
-    throw new OperatorError('PostgreSQL does not run as root, and there is no account "postgres" or "nobody": start the gateway as an ordinary user');
+    throw new OperatorError(
+      'PostgreSQL does not run as root, and there is no account "postgres" or "nobody": start the gateway as an ordinary user',
+    );
   }
   return { uid: Number(uid), gid: Number(gid) };
 }
@@ -102,6 +104,8 @@ function findPackage(): string {
   try {
     return dirname(dirname(require.resolve(name)));
   } catch (error) {
-    throw new OperatorError(`There is no embedded PostgreSQL for this system (${name}): set DATABASE_URL to a PostgreSQL 14 or newer`, { cause: error });
+    throw new OperatorError(`There is no embedded PostgreSQL for this system (${name}): set DATABASE_URL to a PostgreSQL 14 or newer`, {
+      cause: error,
+    });
   }
 }

@@ -19,7 +19,12 @@ export class SessionStore {
     try {
       await prisma.$transaction([
         prisma.session.deleteMany({
-          where: { OR: [{ organizationId, userId, expiresAt: { lt: new Date() } }, ...(earlierTokenHash ? [{ tokenHash: toBytes(earlierTokenHash) }] : [])] },
+          where: {
+            OR: [
+              { organizationId, userId, expiresAt: { lt: new Date() } },
+              ...(earlierTokenHash ? [{ tokenHash: toBytes(earlierTokenHash) }] : []),
+            ],
+          },
         }),
         prisma.session.create({ data: { ...session, tokenHash: toBytes(session.tokenHash) } }),
       ]);

@@ -8,11 +8,57 @@ const PENDING_DAYS = 5;
 
 const firstNames = [
   ...['Ada', 'Åsa', 'Bao', 'Carlos', 'Chiara', 'Deborah', 'Émile', 'Fatima', 'George', 'Hana', 'Ivan', 'José', 'Kwame', 'Léa', 'Mary Ann'],
-  ...['Nguyễn', 'Olga', 'Priya', 'Quentin', 'Ruth', 'Søren', 'Tomás', 'Uchenna', 'Violet 🌻', 'William "Bill"', 'Xin', 'Yusuf', 'Zoë', '', '李'],
+  ...[
+    'Nguyễn',
+    'Olga',
+    'Priya',
+    'Quentin',
+    'Ruth',
+    'Søren',
+    'Tomás',
+    'Uchenna',
+    'Violet 🌻',
+    'William "Bill"',
+    'Xin',
+    'Yusuf',
+    'Zoë',
+    '',
+    '李',
+  ],
 ];
 const lastNames = [
-  ...['Andersson', "O'Brien", 'Böhm', 'Çelik', 'Delacroix', 'Eze', 'Fernández', 'Gupta', 'Haddad', 'Ivanova', 'Jackson', 'Kowalski', 'Lopez-Ruiz'],
-  ...['Müller', 'Nakamura', 'Okafor', 'Petrović', "D'Angelo", 'Rossi', 'Smith', 'Tran', 'Ueda', 'van der Berg', 'Wright, Jr.', 'Yılmaz', 'Zhang', 'Family Trust', 'St. Mary\\St. John'],
+  ...[
+    'Andersson',
+    "O'Brien",
+    'Böhm',
+    'Çelik',
+    'Delacroix',
+    'Eze',
+    'Fernández',
+    'Gupta',
+    'Haddad',
+    'Ivanova',
+    'Jackson',
+    'Kowalski',
+    'Lopez-Ruiz',
+  ],
+  ...[
+    'Müller',
+    'Nakamura',
+    'Okafor',
+    'Petrović',
+    "D'Angelo",
+    'Rossi',
+    'Smith',
+    'Tran',
+    'Ueda',
+    'van der Berg',
+    'Wright, Jr.',
+    'Yılmaz',
+    'Zhang',
+    'Family Trust',
+    'St. Mary\\St. John',
+  ],
 ];
 const streets = ['Main St', 'Elm Avenue', 'Río Grande Blvd', 'Church Rd', '2nd St NE', 'Rue de l’Église', 'Königsallee', 'County Road 7'];
 const cities = [
@@ -94,7 +140,17 @@ export async function* createDemoLines(today: Date): AsyncGenerator<RawLine> {
 
 type DonorFields = Pick<
   ImportLine,
-  'donor_id' | 'donor_first_name' | 'donor_last_name' | 'address1' | 'address2' | 'address3' | 'city' | 'state' | 'zip' | 'phone' | 'email_address'
+  | 'donor_id'
+  | 'donor_first_name'
+  | 'donor_last_name'
+  | 'address1'
+  | 'address2'
+  | 'address3'
+  | 'city'
+  | 'state'
+  | 'zip'
+  | 'phone'
+  | 'email_address'
 >;
 
 const NOBODY: DonorFields = {

@@ -34,7 +34,12 @@ export class DemoService {
     const password = randomBytes(PASSWORD_BYTES).toString('base64url');
     await this.imports.importLines(id, createDemoLines(new Date()));
     await this.organizations.createUser({ organization, username: USERNAME, password, grants: [REPORT_PRIVILEGE] });
-    const apiProvision = await this.organizations.createProvision({ organization, kind: 'API', label: 'demo server', grants: [REPORT_PRIVILEGE] });
+    const apiProvision = await this.organizations.createProvision({
+      organization,
+      kind: 'API',
+      label: 'demo server',
+      grants: [REPORT_PRIVILEGE],
+    });
     const webProvision = await this.organizations.createProvision({ organization, kind: 'WEB', label: 'demo page', grants: [] });
     return { organization, apiProvision, webProvision, username: USERNAME, password };
   }

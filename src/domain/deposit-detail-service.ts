@@ -39,7 +39,14 @@ export class DepositDetailService {
   report(organizationId: number, period: ReportPeriod, snapshot: ReportSnapshot): RowStream<DepositDetailLine> {
     const query = { organizationId, ...period };
     return {
-      bytes: (template) => render(snapshot.copy(query, template.columns.map(({ field }) => field)), template),
+      bytes: (template) =>
+        render(
+          snapshot.copy(
+            query,
+            template.columns.map(({ field }) => field),
+          ),
+          template,
+        ),
       objects: () => this.store.list(query),
     };
   }

@@ -34,13 +34,13 @@ async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
 
 /** A v2 answer: `{"response":[…]}`. */
 async function* readJson(text: AsyncIterable<string>): AsyncGenerator<RawLine> {
-  let found = false;
+  const seen = { response: false };
   const lines = chain([
     Readable.from(text),
     jsonParser(),
     pick({ filter: /^response$/, once: true }),
     (token: unknown) => {
-      found = true;
+      seen.response = true;
       return token;
     },
     streamArray(),
@@ -48,9 +48,11 @@ async function* readJson(text: AsyncIterable<string>): AsyncGenerator<RawLine> {
   try {
     for await (const { key, value } of lines as AsyncIterable<{ key: number; value: unknown }>) yield { line: key + 1, values: value };
   } catch (error) {
-    throw error instanceof OperatorError ? error : new OperatorError(`The file is not a v2 answer in JSON: ${(error as Error).message}`, { cause: error });
+    throw error instanceof OperatorError
+      ? error
+      : new OperatorError(`The file is not a v2 answer in JSON: ${(error as Error).message}`, { cause: error });
   }
-  if (!found) throw new OperatorError('The file is not a v2 answer in JSON: it has no array "response"');
+  if (!seen.response) throw new OperatorError('The file is not a v2 answer in JSON: it has no array "response"');
 }
 
 /** One line of a v2 answer to a line of text; empty lines are passed over. */

@@ -74,7 +74,8 @@ export class OrganizationService {
   /** At once: the next request with it is refused, and so are the sessions opened under it. */
   async revokeProvision(id: string): Promise<void> {
     const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
-    if (!isUuid || !(await this.organizations.revokeProvision(id))) throw new OperatorError(`There is no provision ${id} that could be revoked`);
+    if (!isUuid || !(await this.organizations.revokeProvision(id)))
+      throw new OperatorError(`There is no provision ${id} that could be revoked`);
   }
 
   async createUser({ organization, username, password, grants }: UserRequest): Promise<void> {
@@ -82,7 +83,8 @@ export class OrganizationService {
     const granted = withDefaults(grants);
     if (password.length < MIN_PASSWORD_LENGTH) throw new OperatorError(`The password needs at least ${MIN_PASSWORD_LENGTH} characters`);
     const { id: organizationId } = await this.get(organization);
-    if (await this.users.find(organizationId, username)) throw new OperatorError(`There is a user "${username}" in "${organization}" already`);
+    if (await this.users.find(organizationId, username))
+      throw new OperatorError(`There is a user "${username}" in "${organization}" already`);
     await this.users.insert({ organizationId, username, passwordHash: await hashPassword(password), privileges: granted });
   }
 
@@ -106,6 +108,8 @@ function withDefaults(grants: readonly string[]): Privilege[] {
 
 function assertName(what: string, name: string): void {
   if (name.trim() !== name || name === '' || name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name)) {
-    throw new OperatorError(`The name of the ${what} must be 1 to ${MAX_NAME_LENGTH} characters, with no blanks around it and no control characters`);
+    throw new OperatorError(
+      `The name of the ${what} must be 1 to ${MAX_NAME_LENGTH} characters, with no blanks around it and no control characters`,
+    );
   }
 }

@@ -1,7 +1,11 @@
 import type { ProvisionKind } from '../data/organization-store';
 
 /** Privileges carry the names of the v2 actions (contract section 4). */
-export const privileges = ['authenticated_test_system', 'authenticated_test_session', 'deposit_detail_designation_detail_with_contact_info'] as const;
+export const privileges = [
+  'authenticated_test_system',
+  'authenticated_test_session',
+  'deposit_detail_designation_detail_with_contact_info',
+] as const;
 
 export type Privilege = (typeof privileges)[number];
 

@@ -62,7 +62,13 @@ export class SessionService {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const expiresAt = new Date(Date.now() + this.options.sessionHours * MS_PER_HOUR);
     await this.sessions.replace(
-      { tokenHash: createHash('sha256').update(token).digest(), organizationId, userId: user.id, provisionId: access.provisionId, expiresAt },
+      {
+        tokenHash: createHash('sha256').update(token).digest(),
+        organizationId,
+        userId: user.id,
+        provisionId: access.provisionId,
+        expiresAt,
+      },
       request.earlierToken === undefined ? undefined : hashToken(request.earlierToken),
     );
     return { token, expiresAt, username: user.username, privileges: user.privileges };

@@ -62,7 +62,8 @@ function answerPlugin({ introspection, onInternalError }: ApolloServerOptions): 
       Promise.resolve({
         didResolveOperation: async ({ document, contextValue }) => {
           if (introspection === 'on' || !asksForSchema(document)) return;
-          if (introspection === 'off') throw new GraphQLError('Introspection is switched off', { extensions: { code: 'INTROSPECTION_DISABLED' } });
+          if (introspection === 'off')
+            throw new GraphQLError('Introspection is switched off', { extensions: { code: 'INTROSPECTION_DISABLED' } });
           await contextValue.access.assertLoggedIn();
         },
         didEncounterErrors: ({ errors, contextValue, response }) => {

@@ -22,7 +22,10 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
   router.all('/', async (request, response) => {
     const context: GraphqlContext = { ...options.openRequest(request, response), rowFields: [] };
     try {
-      const answer = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: toApolloRequest(request), context: () => Promise.resolve(context) });
+      const answer = await apollo.executeHTTPGraphQLRequest({
+        httpGraphQLRequest: toApolloRequest(request),
+        context: () => Promise.resolve(context),
+      });
       await send(answer, context.rowFields ?? [], response, options.readerStallMs);
     } finally {
       await context.snapshot.close();
@@ -32,7 +35,10 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
   const answerError: ErrorRequestHandler = (error: unknown, request, response, next) => {
     const appError = toAppError(error);
     if (appError.cause !== undefined) options.onInternalError(appError, request);
-    if (response.headersSent) return next(error);
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
     if (appError.retryAfterSeconds !== undefined) response.set('Retry-After', String(appError.retryAfterSeconds));
     response.status(appError.graphqlStatus ?? appError.status).json({ errors: [formatError({ message: '' }, appError)] });
   };

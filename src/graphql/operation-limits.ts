@@ -58,7 +58,8 @@ export function limitOperations(context: ValidationContext): ASTVisitor {
     OperationDefinition(operation) {
       const { depth, aliases, fields } = ofSelections(operation.selectionSet);
       const refuse = (what: string, count: number, limit: number): void => {
-        if (count > limit) context.reportError(new GraphQLError(`The operation has ${count} ${what}; the limit is ${limit}`, { nodes: operation }));
+        if (count > limit)
+          context.reportError(new GraphQLError(`The operation has ${count} ${what}; the limit is ${limit}`, { nodes: operation }));
       };
       refuse('levels of fields', depth, operationLimits.maxDepth);
       refuse('aliases', aliases, operationLimits.maxAliases);

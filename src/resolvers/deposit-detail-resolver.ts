@@ -10,9 +10,13 @@ export class DepositDetailResolver {
 
   /** Returns lines that are still to be read: each door renders them by its own template. */
   @Query(() => [DepositDetail], {
-    description: "The deposit report: a line for each allocation, by deposit date, deposit, transaction and allocation. Holds donors' personal data.",
+    description:
+      "The deposit report: a line for each allocation, by deposit date, deposit, transaction and allocation. Holds donors' personal data.",
   })
-  async depositDetails(@Args() args: DepositDetailsArgs, @Ctx() { access, snapshot }: RequestContext): Promise<RowStream<DepositDetailLine>> {
+  async depositDetails(
+    @Args() args: DepositDetailsArgs,
+    @Ctx() { access, snapshot }: RequestContext,
+  ): Promise<RowStream<DepositDetailLine>> {
     const { organization } = await access.assertReport();
     return this.reports.report(organization.id, toReportPeriod(args), snapshot);
   }

@@ -19,7 +19,10 @@ export class DepositDetailsArgs implements ReportParameters {
 }
 
 /** Every field is a column of the report's view under the same name (contract section 2.1, in camelCase). */
-@ObjectType({ description: "A line of the deposit report: one allocation with its transaction, deposit, designation, and the donor's contact information." })
+@ObjectType({
+  description:
+    "A line of the deposit report: one allocation with its transaction, deposit, designation, and the donor's contact information.",
+})
 export class DepositDetail {
   @Field(() => String, { description: 'ID of the deposit; may repeat across lines.' })
   depositId!: string;

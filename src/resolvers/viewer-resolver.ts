@@ -28,7 +28,8 @@ export class ViewerResolver {
   }
 
   @Mutation(() => Viewer, {
-    description: "Logs in a user of the provision's organization, for this provision alone: the answer sets the session cookie. An earlier session ends.",
+    description:
+      "Logs in a user of the provision's organization, for this provision alone: the answer sets the session cookie. An earlier session ends.",
   })
   async login(
     @Arg('username', () => String, { description: 'The name of the user.' }) username: string,

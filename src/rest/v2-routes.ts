@@ -60,7 +60,10 @@ export function createV2ErrorHandler(onInternalError: V2Options['onInternalError
     const appError = toAppError(error);
     if (appError.cause !== undefined) onInternalError(appError, request);
     // A report that broke off: its connection is closed, nothing may be added.
-    if (response.headersSent) return next(error);
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
     if (appError.retryAfterSeconds !== undefined) response.set('Retry-After', String(appError.retryAfterSeconds));
     response.status(appError.status).json(formatV2Error(appError));
   };

@@ -1,0 +1,134 @@
+import { pino } from 'pino';
+import { createApp } from '../../src/app';
+import { readConfig } from '../../src/config';
+import type { RawLine } from '../../src/domain/import-line';
+import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
+import { createServices, type Services } from '../../src/services';
+import { createTestDatabase, type TestDatabase } from './database';
+
+/** A gateway on a port of its own, over a database of its own, with all that a test needs to fill both. */
+export interface TestGateway {
+  readonly url: string;
+  readonly database: TestDatabase;
+  readonly services: Services;
+  /** What it has logged so far. */
+  readonly logLines: string[];
+  stop(): Promise<void>;
+}
+
+export async function startGateway(settings: Readonly<Record<string, string>> = {}): Promise<TestGateway> {
+  const database = await createTestDatabase();
+  const config = readConfig({ PORT: '0', DATABASE_URL: database.url, DRAIN_MILLISECONDS: '0', SHUTDOWN_GRACE_SECONDS: '5', ...settings });
+  const logLines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
+  const app = await createApp(config, log);
+  const port = await app.httpServer.listen(config.PORT, config.HOST);
+  const services = createServices(config, { connectionString: database.url }, () => undefined);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    database,
+    services,
+    logLines,
+    stop: async () => {
+      await app.stop();
+      await services.close();
+      await database.drop();
+    },
+  };
+}
+
+export const PASSWORD = 'correct horse battery staple';
+
+export interface TestOrganization {
+  readonly id: number;
+  readonly name: string;
+  readonly apiProvision: string;
+  readonly webProvision: string;
+  /** May read the report. */
+  readonly username: string;
+}
+
+let organizationNumber = 0;
+
+/** An organization with an API and a WEB provision and a user, the first and the last of them granted the report. */
+export async function createOrganization(services: Services, hosts: string[] = []): Promise<TestOrganization> {
+  const { id, name } = await services.organizations.create(`Organization ${++organizationNumber}`, hosts);
+  const provision = (kind: 'API' | 'WEB', grants: string[]) =>
+    services.organizations.createProvision({ organization: name, kind, label: '', grants });
+  await services.organizations.createUser({ organization: name, username: 'ada', password: PASSWORD, grants: [REPORT_PRIVILEGE] });
+  return { id, name, apiProvision: await provision('API', [REPORT_PRIVILEGE]), webProvision: await provision('WEB', []), username: 'ada' };
+}
+
+/** A v2 line of one gift to one designation; every test names what matters to it. */
+export function v2Line(fields: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return {
+    deposit_id: '1',
+    transaction_date: '2024-01-01',
+    deposit_date: '2024-01-02',
+    transaction_id: 'P10',
+    allocation_id: 'P100',
+    donor_id: 7,
+    donor_first_name: 'Ada',
+    donor_last_name: 'Lovelace',
+    address1: '12 St James Square',
+    address2: '',
+    address3: '',
+    city: 'London',
+    state: '',
+    zip: 'SW1Y 4JH',
+    phone: '555-0100',
+    email_address: 'ada@example.org',
+    amount: '10.50',
+    fee_amount: '0.50',
+    net_amount: '10.00',
+    status: 'Complete',
+    account_type: 'Checking',
+    payment_type: 'ACH',
+    designation_id: 3,
+    designation: 'General Fund',
+    designation_memo: '',
+    main_memo: '',
+    ...fields,
+  };
+}
+
+export async function importLines(services: Services, organization: TestOrganization, lines: readonly object[]): Promise<void> {
+  async function* rawLines(): AsyncGenerator<RawLine> {
+    for (const [position, values] of lines.entries()) yield { line: position + 1, values };
+  }
+  await services.imports.importLines(organization.id, rawLines());
+}
+
+export interface GraphqlAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: { data?: Record<string, unknown> | null; errors?: { message: string; extensions: { code: string } }[] };
+}
+
+/** One GraphQL request as a frontend sends it. */
+export async function graphql(
+  url: string,
+  query: string,
+  options: { provision?: string; cookie?: string; variables?: object } = {},
+): Promise<GraphqlAnswer> {
+  const { provision, cookie, variables } = options;
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      ...(provision !== undefined && { Provision: provision }),
+      ...(cookie && { Cookie: cookie }),
+    },
+    body: JSON.stringify({ query, variables }),
+  });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as GraphqlAnswer['body'] };
+}
+
+/** Logs in and returns the cookie to send from then on. */
+export async function login(url: string, provision: string, username = 'ada', password = PASSWORD): Promise<string> {
+  const query = 'mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { username } }';
+  const { headers, body } = await graphql(url, query, { provision, variables: { username, password } });
+  const cookie = headers.get('set-cookie')?.split(';')[0];
+  if (cookie === undefined) throw new Error(`The login failed: ${JSON.stringify(body)}`);
+  return cookie;
+}

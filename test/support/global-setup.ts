@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { EmbeddedPostgres } from '../../src/data/embedded-postgres';
+
+export const TEMPLATE_DATABASE = 'gateway_template';
+
+declare global {
+  var stopTestDatabase: (() => Promise<void>) | undefined;
+}
+
+/** A PostgreSQL of its own for the suite, or the server of TEST_DATABASE_URL; in it, a migrated database that every test file clones. */
+export default async function setUp(): Promise<void> {
+  const server = new URL(process.env.TEST_DATABASE_URL ?? (await startServer()));
+  await withClient(server, async (client) => {
+    await client.query(`DROP DATABASE IF EXISTS ${TEMPLATE_DATABASE} WITH (FORCE)`);
+    await client.query(`CREATE DATABASE ${TEMPLATE_DATABASE}`);
+  });
+  process.env.TEST_SERVER_URL = server.href;
+  server.pathname = `/${TEMPLATE_DATABASE}`;
+  execFileSync(process.execPath, ['dist/main.js', 'migrate'], { env: { ...process.env, DATABASE_URL: server.href } });
+}
+
+async function startServer(): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-test-'));
+  // Started by root, PostgreSQL runs under another account.
+  chmodSync(directory, 0o755);
+  const postgres = await EmbeddedPostgres.start(directory, (error) => {
+    throw error;
+  });
+  globalThis.stopTestDatabase = async () => {
+    await postgres.stop('fast');
+    rmSync(directory, { recursive: true, force: true });
+  };
+  const { host, port, user, password, database } = postgres.address;
+  const url = `postgresql://${user}:${String(password)}@localhost:${port}/${database}?host=${host}`;
+  await withClient(new URL(url), async (client) => {
+    // Nothing here has to survive a power cut.
+    await client.query('ALTER SYSTEM SET fsync = off');
+    await client.query('ALTER SYSTEM SET max_connections = 300');
+    await client.query('SELECT pg_reload_conf()');
+  });
+  return url;
+}
+
+async function withClient(url: URL, use: (client: Client) => Promise<void>): Promise<void> {
+  const client = new Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    await use(client);
+  } finally {
+    await client.end();
+  }
+}

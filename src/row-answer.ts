@@ -7,6 +7,8 @@ export type AnswerPiece = string | AsyncGenerator<Buffer>;
 interface RowAnswerOptions {
   /** Sets status and headers; called once the first batch of rows is there, so that a failure before it can still be a proper error. */
   readonly begin: () => void;
+  /** Aborted when the rows are given up; what is left of the answer then is cut off. */
+  readonly signal: AbortSignal;
   /** Milliseconds that the reader may leave its socket full before it is let go. */
   readonly readerStallMs: number;
 }
@@ -44,5 +46,10 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
   response.setTimeout(options.readerStallMs, () => {
     if (response.writableNeedDrain) response.destroy();
   });
-  await pipeline(body(), response);
+  try {
+    await pipeline(body(), response, { signal: options.signal });
+  } catch (error) {
+    options.signal.throwIfAborted();
+    throw error;
+  }
 }

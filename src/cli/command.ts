@@ -10,14 +10,17 @@ export interface CommandContext {
   readonly config: Config;
 }
 
-/** Runs a command over the settings' database: a running gateway's own embedded one, or one that is started for the command. */
+/**
+ * Runs a command over the settings' database. An embedded one is started for the command; that of a running gateway is used as it is
+ * where the command may share it, and is in use where it may not (OperatorError).
+ */
 export async function withServices<Result>(
-  { config }: Pick<CommandContext, 'config'>,
+  { config, share = true }: Pick<CommandContext, 'config'> & { readonly share?: boolean },
   use: (services: Services) => Promise<Result>,
 ): Promise<Result> {
   const log = pino({ level: config.LOG_LEVEL }, pino.destination(2));
   const onLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
-  const database = await openDatabase(config, { share: true, onLost });
+  const database = await openDatabase(config, { share, onLost });
   const services = createServices(config, database.address, onLost);
   try {
     return await use(services);

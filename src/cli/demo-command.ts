@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../config';
@@ -16,12 +16,12 @@ export function demoCommand(context: () => CommandContext): Command {
   });
 }
 
-/** The demo of the embedded database, created where that database is empty; undefined where there is none. */
+/** The demo of the gateway's own embedded database, created where that database is empty; undefined where there is none. */
 export async function ensureDemo(config: Config): Promise<DemoCredentials | undefined> {
   if (config.DATABASE_URL !== '' || !config.DEMO) return undefined;
   const saved = await readFile(demoFile(config), 'utf8').catch(() => undefined);
   if (saved !== undefined) return JSON.parse(saved) as DemoCredentials;
-  return withServices({ config }, async ({ demo }) => {
+  return withServices({ config, share: false }, async ({ demo }) => {
     if (!(await demo.isWanted())) return undefined;
     const credentials = await demo.create();
     await saveDemo(config, credentials);
@@ -32,7 +32,9 @@ export async function ensureDemo(config: Config): Promise<DemoCredentials | unde
 /** Kept beside the demo's data, readable by its owner only, so that every start can print it. */
 async function saveDemo(config: Config, credentials: DemoCredentials): Promise<void> {
   await mkdir(config.DATA_DIR, { recursive: true });
-  await writeFile(demoFile(config), JSON.stringify(credentials), { mode: 0o600 });
+  const draft = `${demoFile(config)}.new`;
+  await writeFile(draft, JSON.stringify(credentials), { mode: 0o600 });
+  await rename(draft, demoFile(config));
 }
 
 const demoFile = (config: Config): string => join(config.DATA_DIR, 'demo.json');

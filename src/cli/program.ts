@@ -7,7 +7,7 @@ import { migrateCommand } from './migrate-command';
 import { organizationCommand, provisionCommand, userCommand } from './organization-commands';
 import { schemaCommand } from './schema-command';
 import { serveCommand } from './serve-command';
-import type { Terminal } from './terminal';
+import { write, type Terminal } from './terminal';
 import { exportCommand, importCommand } from './transfer-commands';
 
 /** How a command ended: fine, failed, wrongly used. */
@@ -39,8 +39,11 @@ export async function runProgram(
       .exitOverride()
       .configureOutput({ writeOut: (text) => terminal.output.write(text), writeErr: (text) => terminal.errors.write(text) });
   }
+  // An error of the output is told by the last write to it.
+  terminal.output.on('error', () => undefined);
   try {
     await program.parseAsync([...words], { from: 'user' });
+    await write(terminal.output, '');
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -55,6 +58,9 @@ function withSubcommands(command: Command): Command[] {
 
 function describe(error: unknown): string {
   if (error instanceof ConfigError || error instanceof OperatorError) return error.message;
-  if (error instanceof AppError) return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+  if (error instanceof AppError) return error.cause instanceof Error ? `${error.message}: ${lastLine(error.cause.message)}` : error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
+
+/** What Prisma has to say comes after a picture of our code. */
+const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';

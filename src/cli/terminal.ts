@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { Presets, SingleBar } from 'cli-progress';
+import { OperatorError } from '../errors';
 
 /** The streams of a command. */
 export interface Terminal {
@@ -58,7 +58,12 @@ export function startProgress({ errors }: Terminal, total: number | undefined, f
   return { add: (amount) => bar.increment(amount), stop: () => bar.stop() };
 }
 
-/** Writes all of it before it goes on, at the reader's pace. */
+/** Writes all of it before it goes on, at the reader's pace. Throws an OperatorError where the stream takes no more. */
 export async function write(stream: Writable, piece: Buffer | string): Promise<void> {
-  if (!stream.write(piece)) await once(stream, 'drain');
+  await new Promise<void>((resolve, reject) => {
+    stream.write(piece, (error) => {
+      if (error) reject(new OperatorError(`Cannot write: ${error.message}`, { cause: error }));
+      else resolve();
+    });
+  });
 }

@@ -1,9 +1,9 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { rename, rm, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { Command, Option } from 'commander';
-import { toReportPeriod } from '../domain/deposit-detail-service';
+import { toReportPeriod, type ReportPeriod } from '../domain/deposit-detail-service';
 import { importFormats, readImportLines, type ImportFormat } from '../domain/import-format';
 import { ImportError } from '../domain/import-service';
 import { AppError, OperatorError } from '../errors';
@@ -75,12 +75,14 @@ export function exportCommand(context: () => CommandContext): Command {
     .addOption(new Option('--format <format>', 'json is a v2 answer').choices(importFormats).makeOptionMandatory())
     .option('--out <file>', 'where to write; standard output if not given')
     .action(async (options: ExportOptions) => {
+      const period = readPeriod(options);
       const { terminal } = context();
-      const period = toReportPeriod({ startDate: options.start, endDate: options.end, includePending: options.includePending });
-      const progress = startProgress(terminal, undefined, 'Exporting | {value} bytes | {duration_formatted}');
       const { out } = options;
       const draft = `${out}.part`;
-      const target = out === undefined ? terminal.output : createWriteStream(draft);
+      const target = out === undefined ? terminal.output : (await open(draft, 'w').catch(failWriting(draft))).createWriteStream();
+      // What goes wrong is told by the write that it happens to.
+      target.on('error', () => undefined);
+      const progress = startProgress(terminal, undefined, 'Exporting | {value} bytes | {duration_formatted}');
       try {
         await withServices(context(), async ({ organizations, reports }) => {
           const { id } = await organizations.get(options.organization);
@@ -99,18 +101,29 @@ export function exportCommand(context: () => CommandContext): Command {
         });
         if (out !== undefined) {
           target.end();
-          await finished(target);
-          await rename(draft, out);
+          await finished(target).catch(failWriting(out));
+          await rename(draft, out).catch(failWriting(out));
         }
       } catch (error) {
         if (out !== undefined) await rm(draft, { force: true });
-        throw error instanceof AppError && error.code === 'INVALID_PARAMETERS'
-          ? new OperatorError('A date is a calendar date YYYY-MM-DD')
-          : error;
+        throw error;
       } finally {
         progress.stop();
       }
     });
+}
+
+const failWriting = (file: string) => (error: unknown) => {
+  throw new OperatorError(`Cannot write ${file}: ${(error as Error).message}`, { cause: error });
+};
+
+function readPeriod({ start, end, includePending }: ExportOptions): ReportPeriod {
+  try {
+    return toReportPeriod({ startDate: start, endDate: end, includePending });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'INVALID_PARAMETERS') throw new OperatorError('A date is a calendar date YYYY-MM-DD');
+    throw error;
+  }
 }
 
 interface ExportOptions {

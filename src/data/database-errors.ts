@@ -17,19 +17,16 @@ export function toDataSourceError(error: unknown): AppError {
 }
 
 function isConnectionError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = sqlState(error) ?? ('code' in error ? String(error.code) : '');
-  return (
-    CONNECTION_STATES.test(code) ||
-    CONNECTION_ERRORS.test(code) ||
-    CONNECTION_MESSAGES.test(error.message) ||
-    isConnectionError(error.cause)
-  );
+  if (typeof error !== 'object' || error === null) return false;
+  const { code, originalCode, message, cause } = error as Fault;
+  const known = String(originalCode ?? code ?? '');
+  return CONNECTION_STATES.test(known) || CONNECTION_ERRORS.test(known) || CONNECTION_MESSAGES.test(message ?? '') || isConnectionError(cause);
 }
 
-/** The SQLSTATE of an error, also where Prisma's adapter wrapped it. */
-function sqlState(error: Error): string | undefined {
-  const { cause } = error;
-  if (typeof cause === 'object' && cause !== null && 'originalCode' in cause) return String(cause.originalCode);
-  return undefined;
+/** What the errors of pg, of Node, and of Prisma's adapter may say; the adapter keeps the SQLSTATE as `originalCode` of a cause. */
+interface Fault {
+  readonly code?: string;
+  readonly originalCode?: string;
+  readonly message?: string;
+  readonly cause?: unknown;
 }

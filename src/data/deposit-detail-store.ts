@@ -79,6 +79,11 @@ export class DepositDetailSnapshot {
     private readonly options: SnapshotOptions,
   ) {}
 
+  /** Aborted when the answer is given up, because it took too long or its reader has left. */
+  get signal(): AbortSignal {
+    return this.stop.signal;
+  }
+
   /**
    * The lines in report order as COPY's text format, cut anywhere. `fields` are Prisma's names of the view's columns.
    * Throws an AppError, or the abort reason when the reader has left.

@@ -79,7 +79,7 @@ async function findStartTime(pid: number): Promise<string> {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
+export async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { OperatorError } from '../errors';
 import type { DatabaseAddress } from './database';
-import { findHolder, lockDirectory, processExists, type DirectoryLock } from './directory-lock';
+import { findHolder, lockDirectory, processExists, readIfThere, type DirectoryLock } from './directory-lock';
 import { openPostgresHome, type PostgresHome } from './postgres-engine';
 
 const USER = 'deposit_gateway';
@@ -52,13 +52,17 @@ export class EmbeddedPostgres {
   static async start(dataDirectory: string, onServerLost: (error: Error) => void): Promise<EmbeddedPostgres> {
     const lock = await lockDirectory(dataDirectory);
     try {
+      // What an earlier holder wrote: nobody is to be sent there before this one is ready.
+      await rm(addressFile(dataDirectory), { force: true });
       const home = await openPostgresHome(dataDirectory);
       await endOrphan(home);
       const password = await initialise(home);
       const address = { host: await makeSocketDirectory(home), port: 5432, user: USER, password, database: DATABASE };
       const postgres = new EmbeddedPostgres(address, home, lock, onServerLost);
       await postgres.launch();
-      await writeFile(addressFile(dataDirectory), JSON.stringify(address), { mode: 0o600 });
+      const draft = `${addressFile(dataDirectory)}.new`;
+      await writeFile(draft, JSON.stringify(address), { mode: 0o600 });
+      await rename(draft, addressFile(dataDirectory));
       return postgres;
     } catch (error) {
       await lock.release();
@@ -66,10 +70,18 @@ export class EmbeddedPostgres {
     }
   }
 
-  /** The address of the embedded PostgreSQL that a living process holds in this directory, if there is one. */
+  /** The address of the embedded PostgreSQL that a living process holds in this directory, if one does; waits while it is being started. */
   static async findRunning(dataDirectory: string): Promise<DatabaseAddress | undefined> {
-    if ((await findHolder(dataDirectory)) === undefined) return undefined;
-    return JSON.parse(await readFile(addressFile(dataDirectory), 'utf8')) as DatabaseAddress;
+    const deadline = Date.now() + START_TIMEOUT_MS;
+    for (;;) {
+      const holder = await findHolder(dataDirectory);
+      if (holder === undefined) return undefined;
+      const address = await readIfThere(addressFile(dataDirectory));
+      if (address !== undefined) return JSON.parse(address) as DatabaseAddress;
+      if (Date.now() > deadline)
+        throw new OperatorError(`Process ${holder} does not get the embedded database in ${dataDirectory} started`);
+      await sleep(POLL_MS);
+    }
   }
 
   /** `fast` ends what others still do with it, `smart` waits for them to leave. */
@@ -77,7 +89,7 @@ export class EmbeddedPostgres {
     this.stopping = true;
     await this.restarting;
     const { server } = this;
-    if (server?.exitCode === null && server.signalCode === null) {
+    if (server && !hasEnded(server)) {
       const exited = once(server, 'exit');
       server.kill(mode === 'fast' ? 'SIGINT' : 'SIGTERM');
       const timer = setTimeout(() => server.kill('SIGQUIT'), STOP_TIMEOUT_MS);
@@ -102,14 +114,16 @@ export class EmbeddedPostgres {
       await log.close();
     }
     await this.waitUntilReady(this.server);
-    this.server.once('exit', () => (this.restarting = this.restart()));
+    this.server.once('exit', () => {
+      this.restarting = this.restart();
+    });
   }
 
   private async waitUntilReady(server: ChildProcess): Promise<void> {
     const deadline = Date.now() + START_TIMEOUT_MS;
     for (;;) {
-      if (server.exitCode !== null || Date.now() > deadline) {
-        if (server.exitCode === null) server.kill('SIGQUIT');
+      if (hasEnded(server) || Date.now() > deadline) {
+        if (!hasEnded(server)) server.kill('SIGQUIT');
         const log = await readFile(join(this.home.directory, 'server.log'), 'utf8');
         throw new OperatorError(`The embedded PostgreSQL did not start: ${log.trim().split('\n').at(-1) ?? ''}`);
       }
@@ -142,6 +156,7 @@ export class EmbeddedPostgres {
 }
 
 const addressFile = (dataDirectory: string): string => join(dataDirectory, 'address.json');
+const hasEnded = (server: ChildProcess): boolean => server.exitCode !== null || server.signalCode !== null;
 const clusterDirectory = (home: PostgresHome): string => join(home.directory, 'cluster');
 
 /** Nothing of the caller's environment reaches PostgreSQL: PGDATA, locale or time zone would change what it does. */
@@ -168,7 +183,9 @@ async function initialise(home: PostgresHome): Promise<string> {
 async function run(home: PostgresHome, program: string, parameters: readonly string[]): Promise<void> {
   const child = spawn(join(home.bin, program), parameters, { ...childOptions(home), stdio: ['ignore', 'ignore', 'pipe'] });
   let output = '';
-  child.stderr.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+    output += piece;
+  });
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new OperatorError(`${program} failed: ${output.trim()}`);
 }
@@ -177,18 +194,22 @@ async function run(home: PostgresHome, program: string, parameters: readonly str
 async function endOrphan(home: PostgresHome): Promise<void> {
   const [line] = (await readFile(join(clusterDirectory(home), 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
   const pid = Number(line);
-  if (!pid || !(await isPostgres(pid))) return;
+  if (!pid || !(await isServerOf(home, pid))) return;
   kill(pid, 'SIGINT');
-  for (const deadline = Date.now() + STOP_TIMEOUT_MS; processExists(pid); await sleep(POLL_MS)) {
+  const deadline = Date.now() + STOP_TIMEOUT_MS;
+  while (await isServerOf(home, pid)) {
+    await sleep(POLL_MS);
     if (Date.now() > deadline) throw new OperatorError(`The embedded PostgreSQL of an earlier gateway (process ${pid}) does not stop`);
   }
 }
 
-/** Whether the number is still that of a PostgreSQL and not, after a restart of the machine, of something else. */
-async function isPostgres(pid: number): Promise<boolean> {
+/** Whether the number is still that of this home's PostgreSQL and not, after a restart of the machine, of something else. */
+async function isServerOf(home: PostgresHome, pid: number): Promise<boolean> {
   if (!processExists(pid)) return false;
-  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => 'postgres');
-  return command.includes('postgres');
+  const cluster = clusterDirectory(home);
+  // Empty for a process that has ended but was not waited for; where there is no /proc, the number has to do.
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => cluster);
+  return command.split('\0').includes(cluster);
 }
 
 /** Beside the data, or in the temp directory where that path is too long for a socket. */

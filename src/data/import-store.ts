@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { PoolClient } from 'pg';
+import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Database } from './database';
 import { toDataSourceError } from './database-errors';
@@ -23,6 +23,9 @@ export interface ImportConflict {
   /** The id that both lines share. */
   readonly key: string;
 }
+
+/** Characters that are sent to the database at once. */
+const PIECE_LENGTH = 65_536;
 
 /** Columns of the staging table, in order; the file's own names. */
 const COLUMNS = {
@@ -56,6 +59,13 @@ const COLUMNS = {
   allocation_amount: 'numeric(14,2)',
 } as const;
 
+interface ConflictRow {
+  line: string;
+  first_line: string;
+  fields: string[];
+  count: string;
+}
+
 type Column = keyof typeof COLUMNS;
 export type StagedLine = { readonly [Name in Column]?: string | number | undefined };
 
@@ -85,15 +95,11 @@ export class ImportStore {
 
   /** Runs an import in one transaction on a connection of the long lane: committed when `work` resolves, undone when it throws. */
   async inTransaction<Result>(work: (transaction: ImportTransaction) => Promise<Result>): Promise<Result> {
-    const client = await this.database.longPool.connect().catch((error: unknown) => {
-      throw toDataSourceError(error);
-    });
+    const client = await this.database.longPool.connect().catch(rethrowTranslated);
     try {
-      await client.query('BEGIN');
+      await client.query('BEGIN').catch(rethrowTranslated);
       const result = await work(new ImportTransaction(client));
-      await client.query('COMMIT');
-      // The planner knows nothing of the new rows yet.
-      await client.query('ANALYZE "deposit", "transaction", "allocation", "designation", "donor"');
+      await client.query('COMMIT').catch(rethrowTranslated);
       client.release();
       return result;
     } catch (error) {
@@ -110,43 +116,72 @@ export class ImportTransaction {
   /** Brings the lines into a temporary table, at the pace at which the database takes them. */
   async stage(lines: AsyncIterable<StagedLine>): Promise<void> {
     const columns = Object.entries(COLUMNS).map(([name, type]) => `${name} ${type}`);
-    await this.client.query(`CREATE TEMPORARY TABLE import_line (${columns.join(', ')}) ON COMMIT DROP`);
+    await this.query(`CREATE TEMPORARY TABLE import_line (${columns.join(', ')}) ON COMMIT DROP`);
     const copy = this.client.query(copyFrom(`COPY import_line (${columnNames.join(', ')}) FROM STDIN (FORMAT csv)`));
-    await pipeline(Readable.from(toCsv(lines)), copy);
-    await this.client.query('ANALYZE import_line');
+    let sourceFailed = false;
+    const onSourceError = (): void => void (sourceFailed = true);
+    await pipeline(Readable.from(toCsv(lines, onSourceError)), copy).catch((error: unknown) => {
+      throw sourceFailed ? error : toDataSourceError(error);
+    });
+    await this.query('ANALYZE import_line');
   }
 
-  /** Lines that give one id two meanings, the first `limit` of them in order of the file. */
-  async findConflicts(limit: number): Promise<ImportConflict[]> {
+  /** Lines that give one id two meanings: how often, and the first `limit` times in order of the file. */
+  async findConflicts(limit: number): Promise<{ count: number; first: ImportConflict[] }> {
+    let count = 0;
     const found: ImportConflict[] = [];
     for (const [key, fields] of Object.entries(AGREEMENTS) as [Column, readonly Column[]][]) {
-      const { rows } = await this.client.query<{ line: string; first_line: string; fields: string[] }>(conflictQuery(key, fields), [limit]);
+      const { rows } = await this.query<ConflictRow>(conflictQuery(key, fields), [limit]);
+      count += Number(rows[0]?.count ?? 0);
       found.push(
         ...rows.flatMap((row) => row.fields.map((field) => ({ line: Number(row.line), firstLine: Number(row.first_line), field, key }))),
       );
     }
-    return found.sort((a, b) => a.line - b.line).slice(0, limit);
+    return { count, first: found.sort((a, b) => a.line - b.line).slice(0, limit) };
   }
 
   /** Writes what is new or different into the organization's data, in the order of the foreign keys. */
   async merge(organizationId: number): Promise<ImportCounts> {
     // One import at a time in an organization: two could otherwise wait for each other's rows.
-    await this.client.query(`SELECT pg_advisory_xact_lock(hashtext('deposit-gateway import'), $1)`, [organizationId]);
-    const write = async (statement: string): Promise<number> => (await this.client.query(statement, [organizationId])).rowCount ?? 0;
-    const designations = await write(MERGE_DESIGNATIONS);
-    const donors = await write(MERGE_DONORS);
-    const deposits = await write(MERGE_DEPOSITS);
-    const transactions = await write(MERGE_TRANSACTIONS);
-    const allocations = await write(MERGE_ALLOCATIONS);
-    const { rows } = await this.client.query<{ count: string }>('SELECT count(*) FROM import_line');
+    await this.query(`SELECT pg_advisory_xact_lock(hashtext('deposit-gateway import'), $1)`, [organizationId]);
+    const write = async (statement: string, analyze: string): Promise<number> => {
+      const { rowCount } = await this.query(statement, [organizationId]);
+      // Without it the planner, knowing nothing of the new rows, checks each foreign key to them by reading the whole organization.
+      if (rowCount !== 0) await this.query(analyze);
+      return rowCount ?? 0;
+    };
+    const designations = await write(MERGE_DESIGNATIONS, 'ANALYZE designation');
+    const donors = await write(MERGE_DONORS, 'ANALYZE donor');
+    const deposits = await write(MERGE_DEPOSITS, 'ANALYZE deposit');
+    const transactions = await write(MERGE_TRANSACTIONS, 'ANALYZE transaction');
+    const allocations = await write(MERGE_ALLOCATIONS, 'ANALYZE allocation');
+    const { rows } = await this.query<{ count: string }>('SELECT count(*) FROM import_line');
     return { lines: Number(rows[0]?.count), deposits, transactions, allocations, designations, donors };
+  }
+
+  private async query<Row extends QueryResultRow>(statement: string, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
+    return this.client.query<Row>(statement, [...values]).catch(rethrowTranslated);
   }
 }
 
-/** COPY's CSV: every value between quotes, one that is not there as nothing, which is NULL. */
-async function* toCsv(lines: AsyncIterable<StagedLine>): AsyncGenerator<string> {
-  for await (const line of lines) {
-    yield `${columnNames.map((name) => (line[name] === undefined ? '' : `"${String(line[name]).replaceAll('"', '""')}"`)).join(',')}\n`;
+function rethrowTranslated(error: unknown): never {
+  throw toDataSourceError(error);
+}
+
+/** COPY's CSV: every value between quotes, one that is not there as nothing, which is NULL. `onError` tells that it was the lines that threw. */
+async function* toCsv(lines: AsyncIterable<StagedLine>, onError: () => void): AsyncGenerator<string> {
+  let piece = '';
+  try {
+    for await (const line of lines) {
+      piece += `${columnNames.map((name) => (line[name] === undefined ? '' : `"${String(line[name]).replaceAll('"', '""')}"`)).join(',')}\n`;
+      if (piece.length < PIECE_LENGTH) continue;
+      yield piece;
+      piece = '';
+    }
+    yield piece;
+  } catch (error) {
+    onError();
+    throw error;
   }
 }
 
@@ -154,13 +189,14 @@ async function* toCsv(lines: AsyncIterable<StagedLine>): AsyncGenerator<string> 
 function conflictQuery(key: Column, fields: readonly Column[]): string {
   const differs = (field: Column): string =>
     field === key ? `line <> first_value(line) OVER same` : `${field} IS DISTINCT FROM first_value(${field}) OVER same`;
+  const differing = fields.map((field) => `CASE WHEN ${differs(field)} THEN '${field}' END`).join(', ');
   return `
-SELECT line, first_line, array_remove(fields, NULL) AS fields FROM (
-  SELECT line, first_value(line) OVER same AS first_line, ARRAY[${fields.map((field) => `CASE WHEN ${differs(field)} THEN '${field}' END`).join(', ')}] AS fields
+SELECT line, first_line, fields, sum(cardinality(fields)) OVER () AS count FROM (
+  SELECT line, first_value(line) OVER same AS first_line, array_remove(ARRAY[${differing}], NULL) AS fields
   FROM import_line ${key === 'donor_id' ? 'WHERE donor_id > 0' : ''}
   WINDOW same AS (PARTITION BY ${key} ORDER BY line)
 ) AS compared
-WHERE cardinality(array_remove(fields, NULL)) > 0
+WHERE cardinality(fields) > 0
 ORDER BY line LIMIT $1`;
 }
 

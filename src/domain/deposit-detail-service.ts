@@ -22,7 +22,7 @@ export interface ReportPeriod {
 }
 
 /** The one state of the data that a whole answer is read from; close it in any case. */
-export type ReportSnapshot = Pick<DepositDetailSnapshot, 'close' | 'copy'>;
+export type ReportSnapshot = Pick<DepositDetailSnapshot, 'close' | 'copy' | 'signal'>;
 
 export class DepositDetailService {
   constructor(

@@ -37,8 +37,8 @@ async function* readJson(text: AsyncIterable<string>): AsyncGenerator<RawLine> {
   const seen = { response: false };
   const lines = chain([
     Readable.from(text),
-    jsonParser(),
-    pick({ filter: /^response$/, once: true }),
+    jsonParser({ streamValues: false }),
+    pick({ filter: /^response$/ }),
     (token: unknown) => {
       seen.response = true;
       return token;
@@ -86,20 +86,38 @@ function parseJson(content: string, line: number): unknown {
   }
 }
 
-/** RFC 4180 with a header record that names the fields in any order. */
+/** RFC 4180 with a header record that names the fields in any order; lines may end as they do on any system. */
 async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<RawLine> {
-  const records = parseCsv({ columns: checkHeader, info: true, max_record_size: MAX_LINE_LENGTH, skip_empty_lines: true });
+  const seen = { header: false };
+  const records = parseCsv({
+    columns: (header: string[]) => {
+      seen.header = true;
+      return checkHeader(header);
+    },
+    info: true,
+    max_record_size: MAX_LINE_LENGTH,
+    // Left to itself, it takes the first line's end for every line's, and another one for part of the value before it.
+    record_delimiter: ['\r\n', '\n', '\r'],
+    skip_empty_lines: true,
+  });
   // The reader below gets every error; pipeline carries the source's to it.
   pipeline(Readable.from(text), records, () => undefined);
+  let returns = 0;
   try {
     for await (const { record, info } of records as AsyncIterable<{ record: Record<string, string>; info: { lines: number } }>) {
-      yield { line: info.lines, values: toLineValues(record) };
+      // csv-parse names a record by its last line, and counts a line for each CR and each LF within a value.
+      const content = Object.values(record).join(',');
+      returns += count(content, '\r');
+      yield { line: info.lines - returns - count(content, '\n'), values: toLineValues(record) };
     }
   } catch (error) {
     if (error instanceof CsvError) throw new OperatorError(`The file is not valid CSV: ${error.message}`, { cause: error });
     throw error;
   }
+  if (!seen.header) throw new OperatorError('The file is empty: a CSV file begins with a header that names the fields');
 }
+
+const count = (content: string, character: string): number => content.split(character).length - 1;
 
 function checkHeader(header: string[]): string[] {
   const known: readonly string[] = [...v2Fields, ...optionalFields];

@@ -38,8 +38,9 @@ export class ImportService {
     return this.store.inTransaction(async (transaction) => {
       await transaction.stage(goodLines());
       if (faultCount === 0) {
-        const conflicts = await transaction.findConflicts(MAX_FAULTS);
-        note(conflicts.map(({ line, field, firstLine, key }) => ({ line, field, reason: reasonOf(field, key, firstLine) })));
+        const { first, count } = await transaction.findConflicts(MAX_FAULTS);
+        note(first.map(({ line, field, firstLine, key }) => ({ line, field, reason: reasonOf(field, key, firstLine) })));
+        faultCount = count;
       }
       if (faultCount > 0) throw new ImportError(faults, faultCount);
       return transaction.merge(organizationId);

@@ -87,7 +87,7 @@ function answerPlugin({ introspection, onInternalError }: ApolloServerOptions): 
 }
 
 /** What was thrown, without the GraphQLErrors that graphql-js and Apollo put around it. */
-function toCause(error: unknown): unknown {
+export function toCause(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? toCause(error.originalError) : error;
 }
 

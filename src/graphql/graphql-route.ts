@@ -1,9 +1,10 @@
 import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
+import { GraphQLError } from 'graphql';
 import express, { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
 import { AppError, toAppError } from '../errors';
 import type { RequestContext } from '../resolvers/request-context';
 import { sendRows, type AnswerPiece } from '../row-answer';
-import { formatError } from './apollo-server';
+import { formatError, toCause } from './apollo-server';
 import type { GraphqlContext, RowField } from './row-field';
 
 interface GraphqlRouteOptions {
@@ -26,21 +27,23 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
         httpGraphQLRequest: toApolloRequest(request),
         context: () => Promise.resolve(context),
       });
-      await send(answer, context.rowFields ?? [], response, options.readerStallMs);
+      await send(answer, context, response, options.readerStallMs);
     } finally {
       await context.snapshot.close();
     }
   });
 
   const answerError: ErrorRequestHandler = (error: unknown, request, response, next) => {
-    const appError = toAppError(error);
+    const appError = toAppError(toCause(error));
     if (appError.cause !== undefined) options.onInternalError(appError, request);
     if (response.headersSent) {
       next(error);
       return;
     }
     if (appError.retryAfterSeconds !== undefined) response.set('Retry-After', String(appError.retryAfterSeconds));
-    response.status(appError.graphqlStatus ?? appError.status).json({ errors: [formatError({ message: '' }, appError)] });
+    const path = error instanceof GraphQLError ? error.path : undefined;
+    const body = { errors: [formatError({ message: '', ...(path && { path }) }, appError)], ...(path && { data: null }) };
+    response.status(appError.graphqlStatus ?? (path ? 200 : appError.status)).json(body);
   };
   router.use(answerError);
   return router;
@@ -55,14 +58,14 @@ function toApolloRequest(request: Request) {
   return { method: request.method.toUpperCase(), headers, search, body: request.body as unknown };
 }
 
-async function send(answer: HTTPGraphQLResponse, rowFields: readonly RowField[], response: Response, readerStallMs: number): Promise<void> {
+async function send(answer: HTTPGraphQLResponse, context: GraphqlContext, response: Response, readerStallMs: number): Promise<void> {
   if (answer.body.kind !== 'complete') throw new Error('The answer of an operation is one piece');
   const { string } = answer.body;
   const begin = (): void => {
     response.status(answer.status ?? 200);
     for (const [name, value] of answer.headers) if (name !== 'content-length') response.set(name, value);
   };
-  await sendRows(response, cut(string, rowFields), { begin, readerStallMs });
+  await sendRows(response, cut(string, context.rowFields ?? []), { begin, readerStallMs, signal: context.snapshot.signal });
 }
 
 /** The answer around the rows: what stands before each token, the rows in brackets, what is left. */
@@ -73,8 +76,17 @@ function cut(text: string, rowFields: readonly RowField[]): AnswerPiece[] {
   for (const { field } of places.sort((a, b) => a.at - b.at)) {
     const mark = `"${field.token}"`;
     const at = rest.indexOf(mark);
-    pieces.push(`${rest.slice(0, at)}[`, field.rows.bytes(field.template));
+    pieces.push(`${rest.slice(0, at)}[`, rowsOf(field));
     rest = `]${rest.slice(at + mark.length)}`;
   }
   return [...pieces, rest];
+}
+
+/** The rows of a field; what they throw is an error of that field, as graphql-js would have it. */
+async function* rowsOf({ responseKey, rows, template }: RowField): AsyncGenerator<Buffer> {
+  try {
+    yield* rows.bytes(template);
+  } catch (error) {
+    throw new GraphQLError('The rows broke off', { path: [responseKey], originalError: toAppError(error) });
+  }
 }

@@ -28,7 +28,7 @@ export function createV2Routes({ resolvers, openRequest, onInternalError, reader
       const rows = await resolvers.depositDetails.depositDetails(parseReportQuery(request.query), context);
       const { head, template, tail } = v2Formats.json;
       const begin = (): void => void response.type('json');
-      await sendRows(response, [head, rows.bytes(template), tail], { begin, readerStallMs });
+      await sendRows(response, [head, rows.bytes(template), tail], { begin, readerStallMs, signal: context.snapshot.signal });
     },
   };
 

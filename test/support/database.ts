@@ -18,6 +18,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   url.pathname = `/${name}`;
   const client = new Client({ connectionString: url.href });
   await client.connect();
+  // A server that is stopped under a failing test must not hide the failure.
+  for (const connection of [admin, client]) connection.on('error', () => undefined);
   return {
     url: url.href,
     client,

@@ -1,0 +1,36 @@
+import credentialsTest from './queries/credentials-test.graphql?raw';
+import depositDetails from './queries/deposit-details.graphql?raw';
+import pendingMoney from './queries/pending-money.graphql?raw';
+
+export interface Example {
+  readonly title: string;
+  readonly query: string;
+  /** The text of the variables editor for somebody who asks today. */
+  readonly variables: (today: Date) => string;
+}
+
+export const defaultExample: Example = { title: 'Deposits of this month', query: depositDetails, variables: monthOf };
+
+export const examples: readonly Example[] = [
+  defaultExample,
+  { title: 'Money of the last week, pending included', query: pendingMoney, variables: weekUntil },
+  { title: 'Test my credentials', query: credentialsTest, variables: () => '' },
+];
+
+function monthOf(today: Date): string {
+  const [year, month] = [today.getFullYear(), today.getMonth()];
+  return toVariables(new Date(year, month, 1), new Date(year, month + 1, 0));
+}
+
+function weekUntil(today: Date): string {
+  return toVariables(new Date(today.getFullYear(), today.getMonth(), today.getDate() - 6), today);
+}
+
+function toVariables(start: Date, end: Date): string {
+  return JSON.stringify({ startDate: toLocalDate(start), endDate: toLocalDate(end) }, null, 2);
+}
+
+/** Not toISOString, which names tomorrow or yesterday near midnight outside UTC. */
+function toLocalDate(date: Date): string {
+  return [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
+}

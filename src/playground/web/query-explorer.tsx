@@ -1,0 +1,81 @@
+import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
+import { GraphiQL, type GraphiQLProps } from 'graphiql';
+import { useCallback, useState, type ChangeEvent, type KeyboardEvent } from 'react';
+import { createPortal } from 'react-dom';
+import { editorStorage, hasStoredTabs } from './editor-storage';
+import { defaultExample, examples } from './examples';
+import { postGraphQL, tellsSessionLoss } from './gateway-client';
+
+interface QueryExplorerProps {
+  readonly provision: string;
+  readonly isLoggedIn: boolean;
+  /** Called after an answer that tells, or a mutation that may mean, another state of the session. */
+  readonly onSessionChange: () => void;
+  /** The place in the bar for the examples, which need GraphiQL's editors. */
+  readonly examplesSlot: Element | null;
+}
+
+/** GraphiQL on the gateway. It fetches the schema whenever somebody logs in, and again under every other Provision. */
+export function QueryExplorer({ provision, isLoggedIn, onSessionChange, examplesSlot }: QueryExplorerProps) {
+  const fetcher = useCallback<GraphiQLProps['fetcher']>(
+    async (request, options) => {
+      const answer = await postGraphQL(provision, request, { headers: options?.headers });
+      if (tellsSessionLoss(answer) || /\bmutation\b/.test(request.query)) onSessionChange();
+      return answer;
+    },
+    [provision, onSessionChange],
+  );
+  // GraphiQL ignores the variables of its default tab, and these would override those of stored tabs.
+  const [initialVariables] = useState(() => (hasStoredTabs() ? undefined : defaultExample.variables(new Date())));
+
+  return (
+    <GraphiQL
+      className={isLoggedIn ? undefined : 'logged-out'}
+      fetcher={fetcher}
+      schema={isLoggedIn ? undefined : null}
+      defaultQuery={defaultExample.query}
+      initialVariables={initialVariables}
+      defaultEditorToolsVisibility="variables"
+      shouldPersistHeaders={false}
+      storage={editorStorage}
+    >
+      <GraphiQL.Logo>{isLoggedIn ? <></> : <span className="schema-hint">Log in to explore the schema</span>}</GraphiQL.Logo>
+      {examplesSlot && createPortal(<ExamplePicker />, examplesSlot)}
+    </GraphiQL>
+  );
+}
+
+function ExamplePicker() {
+  const actions = useGraphiQLActions();
+  const queryEditor = useGraphiQL((state) => state.queryEditor);
+  const variableEditor = useGraphiQL((state) => state.variableEditor);
+
+  const open = (event: ChangeEvent<HTMLSelectElement>): void => {
+    const example = examples[Number(event.target.value)];
+    if (!example) return;
+    actions.addTab();
+    queryEditor?.setValue(example.query);
+    variableEditor?.setValue(example.variables(new Date()));
+  };
+  // Some systems choose at every arrow key on a closed list; each would open a tab.
+  const showList = (event: KeyboardEvent<HTMLSelectElement>): void => {
+    if (!event.key.startsWith('Arrow') || !('showPicker' in event.currentTarget)) return;
+    event.preventDefault();
+    event.currentTarget.showPicker();
+  };
+  return (
+    <>
+      <label htmlFor="examples">Examples</label>
+      <select id="examples" value="" onChange={open} onKeyDown={showList} disabled={!queryEditor || !variableEditor}>
+        <option value="" hidden>
+          Open in a new tab…
+        </option>
+        {examples.map(({ title }, index) => (
+          <option key={title} value={index}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </>
+  );
+}

@@ -1,0 +1,310 @@
+import { startDatabaseProxy } from './support/database-proxy';
+import { createOrganization, graphql, login, PASSWORD, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
+
+/** A way to ask one thing: what the v2 door answers as [status, text], or what GraphQL answers as [code, text]. */
+interface Ask {
+  readonly provision?: string;
+  readonly cookie?: string;
+}
+
+const PATHS = {
+  system: '/api/v2/authenticated_test_system',
+  session: '/api/v2/authenticated_test_session',
+  report: '/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=2024-01-02&end_date=2024-01-01',
+};
+const QUERIES = {
+  system: '{ authenticatedTestSystem { message } }',
+  session: '{ authenticatedTestSession { message } }',
+  report: '{ depositDetails(startDate: "2024-01-02", endDate: "2024-01-01") { depositId } }',
+};
+type Kind = keyof typeof PATHS;
+
+let gateway: TestGateway;
+let organization: TestOrganization;
+let elsewhere: TestOrganization;
+let cookie: string;
+
+const query = (sql: string, values: unknown[] = []) => gateway.database.client.query(sql, values);
+
+beforeEach(async () => {
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  elsewhere = await createOrganization(gateway.services);
+  cookie = await login(gateway.url, organization.webProvision);
+});
+afterEach(() => gateway.stop());
+
+async function viaRest(kind: Kind, { provision, cookie: Cookie }: Ask, url = gateway.url): Promise<unknown> {
+  const headers = { ...(provision !== undefined && { Provision: provision }), ...(Cookie !== undefined && { Cookie }) };
+  const response = await fetch(url + PATHS[kind], { headers });
+  const body = (await response.json()) as { errors?: { error: string; status: number }[] };
+  if (!body.errors) return 'granted';
+  expect(body).toEqual({ errors: [{ error: body.errors[0]?.error, status: response.status }] });
+  return body.errors[0]!.error;
+}
+
+async function viaGraphql(kind: Kind, ask: Ask, url = gateway.url): Promise<unknown> {
+  const { body } = await graphql(url, QUERIES[kind], ask);
+  return body.errors ? body.errors[0]!.message : 'granted';
+}
+
+/** Asks on both doors, which must agree. */
+async function ask(kind: Kind, as: Ask, url = gateway.url): Promise<unknown> {
+  const [rest, graph] = [await viaRest(kind, as, url), await viaGraphql(kind, as, url)];
+  expect(graph).toBe(rest);
+  return rest;
+}
+
+const UNKNOWN = '6f1d4d4e-0a63-4f0c-9d57-0f8f1a6f1c11';
+const WRONG_PERIOD = 'Start date cannot be greater than the end date.';
+
+/** From the last check to the first: each step breaks one more thing, and the earlier check must win. */
+const steps: { name: string; expected: string; apply: (as: { provision?: string; cookie?: string }) => Promise<void> }[] = [
+  { name: 'nothing but the parameters wrong', expected: WRONG_PERIOD, apply: async () => undefined },
+  {
+    name: 'a user without the privilege',
+    expected: 'Privilege to perform the action was not found',
+    apply: async () => void (await query(`UPDATE "user" SET privileges = '{}'`)),
+  },
+  { name: 'a disabled user', expected: 'Unauthorized', apply: async () => void (await query('UPDATE "user" SET disabled_at = now()')) },
+  {
+    name: 'a session of another provision',
+    expected: 'Provision does not match logged in provision',
+    apply: async () => {
+      const { rows } = await query('SELECT id FROM provision WHERE organization_id = $1', [elsewhere.id]);
+      await query('UPDATE session SET provision_id = $1', [(rows[0] as { id: string }).id]);
+    },
+  },
+  {
+    name: 'no session',
+    expected: 'Not logged in',
+    apply: async (as) => {
+      as.cookie = 'session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
+    },
+  },
+  {
+    name: 'an organization under maintenance',
+    expected: 'Under maintenance',
+    apply: async () => void (await query('UPDATE organization SET under_maintenance = true')),
+  },
+  { name: 'another host', expected: 'Incorrect host for provision', apply: async () => void (await query(`UPDATE organization SET hosts = '{example.org}'`)) },
+  {
+    name: 'an unknown provision',
+    expected: 'Invalid provision',
+    apply: async (as) => {
+      as.provision = UNKNOWN;
+    },
+  },
+  {
+    name: 'no provision header',
+    expected: 'Provision header missing',
+    apply: async (as) => {
+      delete as.provision;
+    },
+  },
+];
+
+describe('a caller with several things wrong', () => {
+  test('is told of the first in the order of the checks, on every door', async () => {
+    const as: { provision?: string; cookie?: string } = { provision: organization.webProvision, cookie };
+    for (const { name, expected, apply } of steps) {
+      await apply(as);
+      expect([name, await ask('report', as)]).toEqual([name, expected]);
+      const session = expected === WRONG_PERIOD ? 'granted' : expected;
+      expect([name, await ask('session', as)]).toEqual([name, session]);
+    }
+  });
+
+  test('is told of service maintenance before anything of the provision, and after a missing header', async () => {
+    const closed = await startGateway({ UNDER_MAINTENANCE: 'on' });
+    for (const kind of ['system', 'session', 'report'] as const) {
+      expect(await ask(kind, { provision: UNKNOWN }, closed.url)).toBe('Under maintenance');
+      expect(await ask(kind, {}, closed.url)).toBe('Provision header missing');
+    }
+    await closed.stop();
+  });
+});
+
+describe('a provision', () => {
+  test.each(['x', '', ' ', `{${UNKNOWN}}`, UNKNOWN.replaceAll('-', ''), '00000000-0000-0000-0000-000000000000', UNKNOWN, `${UNKNOWN}, ${UNKNOWN}`])(
+    'that is %j is refused',
+    async (provision) => {
+      const text = provision.trim() === '' ? 'Provision header missing' : 'Invalid provision';
+      for (const kind of ['system', 'session', 'report'] as const) expect(await ask(kind, { provision })).toBe(text);
+    },
+  );
+
+  test('that was revoked is refused at once', async () => {
+    expect(await ask('system', { provision: organization.apiProvision })).toBe('granted');
+    await gateway.services.organizations.revokeProvision(organization.apiProvision);
+    expect(await ask('system', { provision: organization.apiProvision })).toBe('Invalid provision');
+  });
+
+  test('without the privilege of the system test is refused', async () => {
+    await query(`UPDATE provision SET privileges = '{}'`);
+    expect(await ask('system', { provision: organization.apiProvision })).toBe('Privilege to perform the action was not found');
+  });
+
+  test('of an API that was granted the report needs no login for it', async () => {
+    expect(await ask('report', { provision: organization.apiProvision })).toBe(WRONG_PERIOD);
+  });
+
+  test('of a WEB page never opens the report by itself, even when its grants say so', async () => {
+    await query('UPDATE provision SET privileges = $1', [['deposit_detail_designation_detail_with_contact_info']]);
+    expect(await ask('report', { provision: organization.webProvision })).toBe('Not logged in');
+  });
+
+  test('of an API without the grant opens the report to a logged-in user alone', async () => {
+    await query(`UPDATE provision SET privileges = '{}' WHERE id = $1`, [organization.apiProvision]);
+    expect(await ask('report', { provision: organization.apiProvision })).toBe('Not logged in');
+    const own = await login(gateway.url, organization.apiProvision);
+    expect(await ask('report', { provision: organization.apiProvision, cookie: own })).toBe(WRONG_PERIOD);
+  });
+});
+
+describe('an organization with hosts', () => {
+  const asking = async (headers: Record<string, string>, settings: Record<string, string> = {}) => {
+    const own = await startGateway(settings);
+    const { apiProvision } = await createOrganization(own.services, ['give.example.org', '[::1]']);
+    const { request } = await import('node:http');
+    const text = await new Promise<string>((resolve, reject) => {
+      const sent = request(`${own.url}${PATHS.system}`, { headers: { Provision: apiProvision, ...headers }, agent: false }, (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+        response.on('end', () => resolve(body));
+      });
+      sent.on('error', reject).end();
+    });
+    await own.stop();
+    return text.includes('authenticated') ? 'granted' : (JSON.parse(text) as { errors: { error: string }[] }).errors[0]?.error;
+  };
+
+  test.each(['give.example.org', 'give.example.org:8443', 'GIVE.Example.ORG', 'give.example.org.', '[::1]:4000'])('is reached at %s', async (Host) => {
+    expect(await asking({ Host })).toBe('granted');
+  });
+
+  test.each(['example.org', 'give.example.org.evil.net', 'give.example.org@evil.net', 'evil.net#give.example.org', '127.0.0.1'])(
+    'is not reached at %s',
+    async (Host) => {
+      expect(await asking({ Host })).toBe('Incorrect host for provision');
+    },
+  );
+
+  test.each(['X-Forwarded-Host', 'X-Host', 'X-Original-Host', 'Forwarded', 'X-Forwarded-Server'])('is not reached by a claim in %s', async (name) => {
+    const value = name === 'Forwarded' ? 'host=give.example.org' : 'give.example.org';
+    expect(await asking({ Host: 'evil.net', [name]: value })).toBe('Incorrect host for provision');
+  });
+
+  test('is reached by what a trusted proxy forwards', async () => {
+    const forwarded = { Host: 'internal', 'X-Forwarded-Host': 'give.example.org' };
+    expect(await asking(forwarded, { TRUST_PROXY: '127.0.0.1' })).toBe('granted');
+    expect(await asking(forwarded, { TRUST_PROXY: '10.0.0.0/8' })).toBe('Incorrect host for provision');
+  });
+});
+
+describe('a session', () => {
+  const session = (as: Ask) => ask('session', as);
+  const mine = () => ({ provision: organization.webProvision, cookie });
+
+  test.each(['', 'session=', 'session=garbage', `session=${'A'.repeat(43)}`, `session=${'x'.repeat(8000)}`, 'other=1'])('is not opened by the cookie %.30s', async (value) => {
+    expect(await session({ provision: organization.webProvision, cookie: value })).toBe('Not logged in');
+  });
+
+  test('ends when idle for its time', async () => {
+    await query(`UPDATE session SET last_seen_at = now() - interval '31 minutes'`);
+    expect(await session(mine())).toBe('Not logged in');
+  });
+
+  test('is kept alive by requests', async () => {
+    await query(`UPDATE session SET last_seen_at = now() - interval '29 minutes'`);
+    expect(await session(mine())).toBe('granted');
+    const { rows } = await query(`SELECT last_seen_at > now() - interval '1 minute' AS seen FROM session`);
+    expect(rows).toEqual([{ seen: true }]);
+  });
+
+  test('is not kept alive by requests under another provision', async () => {
+    await query(`UPDATE session SET last_seen_at = now() - interval '29 minutes'`);
+    expect(await session({ provision: organization.apiProvision, cookie })).toBe('Provision does not match logged in provision');
+    const { rows } = await query(`SELECT last_seen_at < now() - interval '28 minutes' AS kept FROM session`);
+    expect(rows).toEqual([{ kept: true }]);
+  });
+
+  test('ends at its absolute time', async () => {
+    await query('UPDATE session SET expires_at = now()');
+    expect(await session(mine())).toBe('Not logged in');
+  });
+
+  test('ends at logout', async () => {
+    await graphql(gateway.url, 'mutation { logout }', mine());
+    expect(await session(mine())).toBe('Not logged in');
+  });
+
+  test('ends when its client logs in again', async () => {
+    const { headers } = await graphql(gateway.url, `mutation { login(username: "ada", password: "${PASSWORD}") { username } }`, mine());
+    expect(await session(mine())).toBe('Not logged in');
+    expect(await session({ ...mine(), cookie: headers.get('set-cookie')!.split(';')[0]! })).toBe('granted');
+  });
+
+  test('of a disabled user is answered 401', async () => {
+    await gateway.services.organizations.disableUser(organization.name, 'ada');
+    const response = await fetch(gateway.url + PATHS.session, { headers: { Provision: organization.webProvision, Cookie: cookie } });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toEqual({ errors: [{ error: 'Unauthorized', status: 401 }] });
+  });
+});
+
+describe('a data source', () => {
+  const mine = () => ({ provision: organization.webProvision, cookie });
+
+  test('that does not keep sessions fails to establish one, and system requests without one go on', async () => {
+    await query('ALTER TABLE session RENAME TO session_away');
+    expect(await ask('session', mine())).toBe('Establishing session failed');
+    expect(await ask('system', mine())).toBe('Establishing session failed');
+    expect(await ask('system', { provision: organization.apiProvision })).toBe('granted');
+  });
+
+  test('whose query fails is told of as such', async () => {
+    await query('ALTER TABLE provision RENAME TO provision_away');
+    for (const kind of ['system', 'session', 'report'] as const) expect(await ask(kind, mine())).toBe('Data source query failed');
+    expect((await fetch(gateway.url + PATHS.system, { headers: { Provision: organization.apiProvision } })).status).toBe(404);
+  });
+
+  test('whose report query fails answers with the error, not with half a report', async () => {
+    await query('DROP VIEW deposit_detail');
+    const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
+    const response = await fetch(gateway.url + path, { headers: { Provision: organization.apiProvision } });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({ errors: [{ error: 'Data source query failed', status: 404 }] });
+    const { body } = await graphql(gateway.url, QUERIES.report.replace('2024-01-02', '2024-01-01'), { provision: organization.apiProvision });
+    expect(body).toEqual({
+      errors: [{ message: 'Data source query failed', path: ['depositDetails'], extensions: { code: 'DATA_SOURCE_QUERY_FAILED' } }],
+      data: null,
+    });
+  });
+
+  test('that cannot be reached is told of, with a time to come back', async () => {
+    const lost = await startGateway({ DATABASE_URL: 'postgresql://nobody:nothing@127.0.0.1:1/none' });
+    for (const kind of ['system', 'session', 'report'] as const) {
+      expect(await ask(kind, { provision: UNKNOWN }, lost.url)).toBe('No connection to data source');
+      const response = await fetch(lost.url + PATHS[kind], { headers: { Provision: UNKNOWN } });
+      expect([response.status, response.headers.get('retry-after')]).toEqual([500, '1']);
+      expect(await response.json()).toEqual({ errors: [{ error: 'No connection to data source', status: 500 }] });
+    }
+    const { status, headers } = await graphql(lost.url, QUERIES.system, { provision: UNKNOWN });
+    expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+    expect((await fetch(`${lost.url}/ready`)).status).toBe(503);
+    expect((await fetch(`${lost.url}/live`)).status).toBe(200);
+    await lost.stop();
+  });
+
+  test('is asked once for the access of a request, however many fields need it', async () => {
+    const proxy = await startDatabaseProxy(gateway.database.url);
+    const watched = await startGateway({ DATABASE_URL: proxy.url });
+    const operation = '{ a: authenticatedTestSession { message } b: authenticatedTestSystem { message } viewer { username } }';
+    const { body } = await graphql(watched.url, operation, mine());
+    expect(Object.keys(body.data!)).toEqual(['a', 'b', 'viewer']);
+    expect(proxy.statements()).toBe(1);
+    await watched.stop();
+    await proxy.close();
+  });
+});

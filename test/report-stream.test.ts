@@ -1,0 +1,143 @@
+import { request, type IncomingMessage } from 'node:http';
+import { createOrganization, graphql, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
+import { until } from './support/until';
+
+const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
+const LINES = 150_000;
+const MB = 1024 * 1024;
+
+let gateway: TestGateway;
+let organization: TestOrganization;
+
+/** Lines of one deposit a day, written by the database itself. */
+async function fill(target: TestGateway, organizationId: number, lines: number): Promise<void> {
+  const run = (sql: string) => target.database.client.query(sql.replaceAll(':organization', `${organizationId}`).replaceAll(':lines', `${lines}`));
+  await run(`INSERT INTO designation VALUES (:organization, 1, 'General Fund')`);
+  await run(`INSERT INTO donor VALUES (:organization, 1, 'Ada', 'Lovelace', '12 St James Square', '', '', 'London', '', 'SW1Y', '555-0100', 'ada@example.org')`);
+  await run(`INSERT INTO deposit SELECT :organization, 'D' || n, date '2020-01-01' + n, 'POSTED' FROM generate_series(0, 999) n`);
+  await run(`INSERT INTO transaction SELECT :organization, 'T' || n, 'D' || n % 1000, 1, '2020-01-01', n, 0, 'Complete', 'Checking', 'ACH', repeat('m', 100)
+    FROM generate_series(1, :lines) n`);
+  await run(`INSERT INTO allocation SELECT :organization, 'A' || n, 'T' || n, 1, NULL, '' FROM generate_series(1, :lines) n`);
+  await run('ANALYZE');
+}
+
+beforeAll(async () => {
+  gateway = await startGateway({ READER_STALL_SECONDS: '2', REPORT_CONCURRENCY: '8' });
+  organization = await createOrganization(gateway.services);
+  await fill(gateway, organization.id, LINES);
+}, 60_000);
+afterAll(() => gateway.stop());
+
+/** Asks for everything and reads nothing of it. */
+function startReport(target = gateway, provision = organization.apiProvision): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const url = `${target.url}${REPORT}?start_date=2020-01-01&end_date=2029-12-31`;
+    request(url, { headers: { Provision: provision }, agent: false }, resolve).on('error', reject).end();
+  });
+}
+
+/** Reads to the end, or to where the answer broke off. */
+async function readAll(response: IncomingMessage): Promise<{ text: string; complete: boolean }> {
+  const pieces: Buffer[] = [];
+  try {
+    for await (const piece of response as AsyncIterable<Buffer>) pieces.push(piece);
+  } catch {
+    // Broken off: `complete` says so.
+  }
+  return { text: Buffer.concat(pieces).toString(), complete: response.complete };
+}
+
+async function activeReports(target = gateway): Promise<number> {
+  const { rows } = await target.database.client.query(
+    `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND state <> 'idle' AND query LIKE 'COPY%'`,
+  );
+  return (rows[0] as { count: number }).count;
+}
+
+describe('a long report', () => {
+  test('arrives whole, every line once and in order', async () => {
+    const { text, complete } = await readAll(await startReport());
+    const { response } = JSON.parse(text) as { response: { allocation_id: string; deposit_date: string; deposit_id: string; transaction_id: string }[] };
+    expect([complete, response.length, new Set(response.map((line) => line.allocation_id)).size]).toEqual([true, LINES, LINES]);
+    const keys = response.map((line) => [line.deposit_date, line.deposit_id, line.transaction_id].join('\0'));
+    expect(keys).toEqual([...keys].sort());
+  });
+
+  test('is cancelled in the database within a second of its reader leaving', async () => {
+    const response = await startReport();
+    expect(await activeReports()).toBe(1);
+    response.destroy();
+    await until(async () => (await activeReports()) === 0, 1000);
+  });
+
+  test('is cancelled while the database has not given a line yet', async () => {
+    const own = await startGateway();
+    const { id, apiProvision } = await createOrganization(own.services);
+    await fill(own, id, 10);
+    await own.database.client.query(`CREATE FUNCTION slowly(text) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT $1 FROM pg_sleep(30)'`);
+    await own.database.client.query(
+      `DO $$ BEGIN EXECUTE 'CREATE OR REPLACE VIEW deposit_detail AS ' || replace(pg_get_viewdef('deposit_detail'), 't.main_memo,', 'slowly(t.main_memo) AS main_memo,'); END $$`,
+    );
+    const url = `${own.url}${REPORT}?start_date=2020-01-01&end_date=2029-12-31`;
+    const sent = request(url, { headers: { Provision: apiProvision }, agent: false });
+    sent.on('error', () => undefined).end();
+    await until(async () => (await activeReports(own)) === 1, 3000);
+    sent.destroy();
+    await until(async () => (await activeReports(own)) === 0, 1000);
+    await own.stop();
+  });
+
+  test('that breaks off cannot be taken for a whole one', async () => {
+    const response = await startReport();
+    await gateway.database.client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY%'`);
+    const { text, complete } = await readAll(response);
+    expect(complete).toBe(false);
+    expect(text.endsWith(']}')).toBe(false);
+    expect((await fetch(`${gateway.url}/live`)).status).toBe(200);
+  });
+
+  test('is given up when its reader stops reading, and costs no memory meanwhile', async () => {
+    const before = process.memoryUsage().rss;
+    const stalled = await Promise.all(Array.from({ length: 8 }, () => startReport()));
+    await until(async () => (await activeReports()) === 0, 10_000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * MB);
+    for (const response of stalled) expect((await readAll(response)).complete).toBe(false);
+  });
+
+  test('is given up when it takes too long', async () => {
+    const own = await startGateway({ DATABASE_URL: gateway.database.url, REPORT_TIMEOUT_SECONDS: '1' });
+    const response = await startReport(own);
+    await until(async () => (await activeReports()) === 0, 3000);
+    expect((await readAll(response)).complete).toBe(false);
+    await own.stop();
+  });
+
+  test('leaves short requests their own connections', async () => {
+    const stalled = await Promise.all(Array.from({ length: 8 }, () => startReport()));
+    const { body } = await graphql(gateway.url, '{ authenticatedTestSystem { message } }', { provision: organization.apiProvision });
+    expect(body).toEqual({ data: { authenticatedTestSystem: { message: 'System request authenticated' } } });
+    for (const response of stalled) response.destroy();
+    await until(async () => (await activeReports()) === 0, 3000);
+  });
+});
+
+test('all lines of an answer are of one moment, however many lists it holds', async () => {
+  const own = await startGateway();
+  const { id, apiProvision } = await createOrganization(own.services);
+  await fill(own, id, 3000);
+  let moving = true;
+  // At every moment each deposit is either in its own decade or a decade later.
+  const writer = (async () => {
+    while (moving) await own.database.client.query(`UPDATE deposit SET deposit_date = CASE WHEN deposit_date < '2030-01-01' THEN deposit_date + 3653 ELSE deposit_date - 3653 END`);
+  })();
+  const query = `{ early: depositDetails(startDate: "2020-01-01", endDate: "2029-12-31") { allocationId }
+                   late: depositDetails(startDate: "2030-01-01", endDate: "2039-12-31") { allocationId } }`;
+  for (let round = 0; round < 15; round++) {
+    const { body } = await graphql(own.url, query, { provision: apiProvision });
+    const { early, late } = body.data as Record<'early' | 'late', { allocationId: string }[]>;
+    expect([early.length + late.length, new Set([...early, ...late].map(({ allocationId }) => allocationId)).size]).toEqual([3000, 3000]);
+  }
+  moving = false;
+  await writer;
+  await own.stop();
+});

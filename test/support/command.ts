@@ -1,0 +1,75 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { until } from './until';
+
+const MAIN = join(__dirname, '../../dist/main.js');
+const START_TIMEOUT_MS = 20_000;
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** How a command ended, and what it wrote. */
+export interface CommandResult {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts the real `deposit-gateway`; of the test's own environment it gets nothing but the path. */
+export function startCommand(environment: Environment, words: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [MAIN, ...words], { env: { PATH: process.env.PATH, ...environment } });
+}
+
+/** Runs it to its end, with `input` on its standard input. */
+export async function runCommand(environment: Environment, words: readonly string[], input = ''): Promise<CommandResult> {
+  const child = startCommand(environment, words);
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  // It may end without reading it.
+  child.stdin!.on('error', () => undefined).end(input);
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout!), text(child.stderr!), closed]);
+  return { status, stdout, stderr };
+}
+
+/** Runs a command that a test needs to succeed, and returns what it printed. */
+export async function succeed(environment: Environment, words: readonly string[], input = ''): Promise<string> {
+  const { status, stdout, stderr } = await runCommand(environment, words, input);
+  if (status !== 0) throw new Error(`deposit-gateway ${words.join(' ')} ended with ${status}: ${stderr}`);
+  return stdout;
+}
+
+/** A running `serve`. */
+export interface ServeProcess {
+  readonly child: ChildProcess;
+  readonly url: string;
+  /** What it has written so far. */
+  output(): string;
+  /** Sends the signal and resolves to the exit status; null where the signal itself ended it. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts `serve` on a free port and waits until it listens. */
+export async function startServe(environment: Environment): Promise<ServeProcess> {
+  const child = startCommand({ PORT: '0', DRAIN_MILLISECONDS: '0', ...environment }, ['serve']);
+  let output = '';
+  const collect = (piece: string): void => {
+    output += piece;
+  };
+  child.stdout!.setEncoding('utf8').on('data', collect);
+  child.stderr!.setEncoding('utf8').on('data', collect);
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const listening = (): string | undefined => /^\{.*"msg":"listening"\}$/m.exec(output)?.[0];
+  await until(() => {
+    if (child.exitCode !== null) throw new Error(`serve ended with ${child.exitCode}: ${output}`);
+    return listening() !== undefined;
+  }, START_TIMEOUT_MS);
+  return {
+    child,
+    url: (JSON.parse(listening()!) as { url: string }).url,
+    output: () => output,
+    end: async (signal) => {
+      child.kill(signal);
+      return (await closed)[0];
+    },
+  };
+}

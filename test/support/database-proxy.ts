@@ -1,0 +1,63 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { once } from 'node:events';
+
+/** A wire between the gateway and its database that counts what is asked through it. */
+export interface DatabaseProxy {
+  readonly url: string;
+  /** Statements executed so far: a Query or an Execute message each (PostgreSQL manual, Message Formats). */
+  statements(): number;
+  close(): Promise<void>;
+}
+
+export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+  const target = new URL(databaseUrl);
+  const socketDirectory = target.searchParams.get('host');
+  const sockets = new Set<Socket>();
+  let count = 0;
+  const server = createServer((client) => {
+    const port = Number(target.port || '5432');
+    const database = socketDirectory === null ? connect(port, target.hostname) : connect(`${socketDirectory}/.s.PGSQL.${port}`);
+    const countMessages = createMessageCounter(() => count++);
+    client.on('data', countMessages);
+    client.pipe(database).pipe(client);
+    for (const socket of [client, database]) {
+      sockets.add(socket);
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => [client, database].forEach((other) => other.destroy()));
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const url = new URL(target);
+  url.searchParams.delete('host');
+  url.host = `127.0.0.1:${typeof address === 'object' ? address!.port : ''}`;
+  return {
+    url: url.href,
+    statements: () => count,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Follows the frames of a frontend: the startup message has no type, every other begins with one. */
+function createMessageCounter(onStatement: () => void): (piece: Buffer) => void {
+  let pending: Buffer = Buffer.alloc(0);
+  let started = false;
+  return (piece) => {
+    pending = Buffer.concat([pending, piece]);
+    for (;;) {
+      const header = started ? 1 : 0;
+      if (pending.length < header + 4) return;
+      const length = header + pending.readUInt32BE(header);
+      if (pending.length < length) return;
+      const type = started ? String.fromCharCode(pending[0]!) : '';
+      if (type === 'Q' || type === 'E') onStatement();
+      started = true;
+      pending = pending.subarray(length);
+    }
+  };
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase, type TestDatabase } from './database';
+import { runCommand, succeed, type CommandResult, type Environment } from './command';
+
+/** The header of a CSV export, literally. */
+export const CSV_HEADER =
+  'deposit_id,transaction_date,deposit_date,transaction_id,allocation_id,donor_id,donor_first_name,donor_last_name,address1,address2,address3,' +
+  'city,state,zip,phone,email_address,amount,fee_amount,net_amount,status,account_type,payment_type,designation_id,designation,' +
+  'designation_memo,main_memo';
+
+/** A database of a test file's own and the commands that bring deposits in and out of it. */
+export interface DepositFiles {
+  readonly database: TestDatabase;
+  readonly environment: Environment;
+  /** A new file's path. */
+  path(name: string): string;
+  createOrganization(): Promise<string>;
+  /** Imports a file of this name and content. */
+  import(organization: string, name: string, content: string | Buffer, ...options: string[]): Promise<CommandResult>;
+  /** Everything that the organization's deposits say, pending ones too. */
+  export(organization: string, format: 'json' | 'ndjson' | 'csv'): Promise<string>;
+  /** How many rows the five tables hold. */
+  countRows(): Promise<Record<string, number>>;
+  close(): Promise<void>;
+}
+
+export async function openDepositFiles(): Promise<DepositFiles> {
+  const database = await createTestDatabase();
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-files-'));
+  const environment = { DATABASE_URL: database.url };
+  const path = (name: string): string => join(directory, `${randomUUID()}-${name}`);
+  return {
+    database,
+    environment,
+    path,
+    createOrganization: async () => {
+      const name = `Organization ${randomUUID()}`;
+      await database.client.query('INSERT INTO organization (name) VALUES ($1)', [name]);
+      return name;
+    },
+    import: async (organization, name, content, ...options) => {
+      const file = path(name);
+      await writeFile(file, content);
+      return runCommand(environment, ['import', file, '--organization', organization, ...options]);
+    },
+    export: (organization, format) =>
+      succeed(environment, [
+        ...['export', '--organization', organization, '--format', format],
+        ...['--start', '0001-01-01', '--end', '9999-12-31', '--include-pending'],
+      ]),
+    countRows: async () => {
+      const { rows } = await database.client.query<Record<string, number>>(COUNT_ROWS);
+      return rows[0]!;
+    },
+    close: async () => {
+      rmSync(directory, { recursive: true });
+      await database.drop();
+    },
+  };
+}
+
+const COUNT_ROWS = `SELECT (SELECT count(*)::int FROM deposit) AS deposits, (SELECT count(*)::int FROM transaction) AS transactions,
+  (SELECT count(*)::int FROM allocation) AS allocations, (SELECT count(*)::int FROM designation) AS designations,
+  (SELECT count(*)::int FROM donor) AS donors`;
+
+/** A CSV file: the header, and the records' values between quotes. */
+export function toCsv(lines: readonly Readonly<Record<string, unknown>>[], header = CSV_HEADER, lineEnd = '\r\n'): string {
+  const records = lines.map((line) =>
+    header
+      .split(',')
+      .map((field) => `"${(field in line ? String(line[field]) : '').replaceAll('"', '""')}"`)
+      .join(','),
+  );
+  return [header, ...records, ''].join(lineEnd);
+}
+
+export const toNdjson = (lines: readonly unknown[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join('');

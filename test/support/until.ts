@@ -1,0 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const POLL_MS = 20;
+
+/** Waits for a condition to hold, and fails when it does not within the time. */
+export async function until(condition: () => boolean | Promise<boolean>, timeoutMs: number): Promise<void> {
+  for (const deadline = Date.now() + timeoutMs; !(await condition()); await sleep(POLL_MS)) {
+    if (Date.now() > deadline) throw new Error(`Not within ${timeoutMs} ms: ${condition.toString()}`);
+  }
+}

@@ -131,7 +131,7 @@ const contentSecurityPolicy = {
   imgSrc: ["'self'", 'data:'],
   fontSrc: ["'self'", 'data:'],
   connectSrc: ["'self'"],
-  workerSrc: ["'self'", 'blob:'],
+  workerSrc: ["'self'"],
   baseUri: ["'none'"],
   formAction: ["'none'"],
   frameAncestors: ["'none'"],

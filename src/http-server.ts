@@ -1,4 +1,5 @@
 import { createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -6,6 +7,8 @@ const HEADERS_TIMEOUT_MS = 5000;
 const REQUEST_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 1000;
 const KEEP_ALIVE_MS = 5000;
+/** On a stop, a connection without a request for about this long is not waited for. */
+const IDLE_MS = 200;
 /** What the HTTP parser refuses before there is a request, by its error code. */
 const PARSER_STATUSES: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
@@ -27,6 +30,8 @@ export class HttpServer {
 
   constructor(listener: RequestListener) {
     this.server = createServer({
+      // Checked with the other headers, and answered in JSON.
+      requireHostHeader: false,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
@@ -61,11 +66,14 @@ export class HttpServer {
     this.isDraining = true;
     if (!this.server.listening) return true;
     await sleep(drainMs);
-    const closed = new Promise<boolean>((resolve) => this.server.close(() => resolve(true)));
+    // Not http's own close(): it also ends connections whose next request is already on its way, which resets that request.
+    const closed = new Promise<boolean>((resolve) => NetServer.prototype.close.call(this.server, () => resolve(true)));
+    const idle = setInterval(() => this.server.closeIdleConnections(), IDLE_MS);
     const late = new AbortController();
     const expired = sleep(graceMs, false, { signal: late.signal }).catch(() => true);
     const inTime = await Promise.race([closed, expired]);
     late.abort();
+    clearInterval(idle);
     this.server.closeAllConnections();
     await closed;
     return inTime;

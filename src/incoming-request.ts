@@ -9,11 +9,11 @@ const MAX_HEADERS = 100;
 const SECURE_COOKIE = '__Host-session';
 const PLAIN_COOKIE = 'session';
 
-/** Refuses what the HTTP parser lets through: more than one Host (RFC 9112 section 3.2), and headers beyond count, of which Node keeps only some. */
-export function assertPlainHeaders({ rawHeaders }: Request): void {
+/** Refuses what the HTTP parser lets through: no Host or several (RFC 9112 section 3.2), and headers beyond count, of which Node keeps only some. */
+export function assertPlainHeaders({ rawHeaders, httpVersion }: Request): void {
   if (rawHeaders.length / 2 > MAX_HEADERS) throw new AppError('HEADERS_TOO_LARGE');
   const hosts = rawHeaders.filter((name, position) => position % 2 === 0 && name.toLowerCase() === 'host');
-  if (hosts.length > 1) throw new AppError('BAD_REQUEST');
+  if (hosts.length > 1 || (hosts.length === 0 && httpVersion === '1.1')) throw new AppError('BAD_REQUEST');
 }
 
 /** What a request says of itself. Forwarded headers count only from the proxies that express trusts. */

@@ -1,10 +1,5 @@
-import { closeSync, openSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { spawn } from 'node:child_process';
 import fc from 'fast-check';
-import { runCommand, succeed } from './support/command';
+import { reportLines } from './support/any-lines';
 import { CSV_HEADER, openDepositFiles, toCsv, toNdjson, type DepositFiles } from './support/deposit-files';
 import { v2Line } from './support/gateway';
 
@@ -54,114 +49,169 @@ describe('a v2 answer', () => {
     expect(await files.export(organization, 'json')).toBe(ANSWER);
   });
 
-  test.each(['ndjson', 'csv', 'json'] as const)('is the same after a way through a file: %s', async (format) => {
-    const [first, second] = [await files.createOrganization(), await files.createOrganization()];
-    await files.import(first, 'answer.json', ANSWER);
-    expect(await files.import(second, `lines.${format}`, await files.export(first, format))).toMatchObject({ status: 0 });
-    expect(await files.export(second, 'json')).toBe(ANSWER);
+  test('is the same after a way through every format', async () => {
+    const [first, second, third] = [await files.createOrganization(), await files.createOrganization(), await files.createOrganization()];
+    await files.import(first, 'lines.json', ANSWER);
+    await files.import(second, 'lines.csv', await files.export(first, 'csv'));
+    await files.import(third, 'lines.ndjson', await files.export(second, 'ndjson'));
+    expect(await files.export(third, 'json')).toBe(ANSWER);
   });
 
-  test('is the same after a way through every format, whatever its lines say', async () => {
-    await fc.assert(
-      fc.asyncProperty(deposits, async (lines) => {
-        const expected = JSON.stringify({ response: lines });
-        const [first, second, third] = [
-          await files.createOrganization(),
-          await files.createOrganization(),
-          await files.createOrganization(),
-        ];
-        await files.import(first, 'lines.json', expected);
-        expect(await files.export(first, 'json')).toBe(expected);
-        await files.import(second, 'lines.csv', await files.export(first, 'csv'));
-        await files.import(third, 'lines.ndjson', await files.export(second, 'ndjson'));
-        expect(await files.export(third, 'json')).toBe(expected);
-      }),
-      { numRuns: 2, endOnFailure: true },
-    );
+  test('is the same after a way through a spreadsheet’s format, whatever its lines say', async () => {
+    const property = fc.asyncProperty(reportLines, async (lines) => {
+      const answer = JSON.stringify({ response: lines });
+      const [first, second] = [await files.createOrganization(), await files.createOrganization()];
+      await files.import(first, 'lines.json', answer);
+      await files.import(second, 'lines.csv', await files.export(first, 'csv'));
+      expect(await files.export(second, 'json')).toBe(answer);
+    });
+    await fc.assert(property, { numRuns: 2, endOnFailure: true });
   });
 });
 
-/** Texts of any characters but NUL, and mostly of those that mean something to JSON, CSV, COPY or a spreadsheet. */
-const anyText = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 20 }).map((value) => value.replaceAll('\0', '')),
-  fc.string({ unit: fc.constantFrom(...'"\\\t\n\r\b\f\u000b\u0001\u007f\u2028\'=+-@,;. N', '😀', 'é'), maxLength: 8 }),
-);
-const anyId = fc.oneof(
-  anyText.filter((value) => value !== ''),
-  fc.stringMatching(/^P?[0-9]{1,9}$/),
-);
-const anyNumber = fc.oneof(fc.integer({ min: 1, max: 99 }), fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }));
-const anyDate = fc
-  .date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
-  .map((date) => date.toISOString().slice(0, 10));
-const anyCents = fc.oneof(fc.bigInt(-99n, 99n), fc.bigInt(-99_999_999_999_999n, 99_999_999_999_999n));
-const donorFields = [
-  'donor_first_name',
-  'donor_last_name',
-  'address1',
-  'address2',
-  'address3',
-  'city',
-  'state',
-  'zip',
-  'phone',
-  'email_address',
-];
-const texts = (names: readonly string[]) => fc.record(Object.fromEntries(names.map((name) => [name, anyText])));
-const unique = <Item>(item: fc.Arbitrary<Item>, selector: (item: Item) => unknown, maxLength: number) =>
-  fc.uniqueArray(item, { selector, minLength: 1, maxLength, size: 'max' });
-const nobody = { donor_id: 0, ...Object.fromEntries(donorFields.map((name) => [name, ''])) };
+describe('an operator who imports', () => {
+  const gift = v2Line({ amount: '100.00', fee_amount: '2.00', net_amount: '98.00' });
+  const lines = [gift, { ...gift, allocation_id: 'P101', designation_id: 4, designation: 'Missions' }];
+  const UNCHANGED = { lines: 2, deposits: 0, transactions: 0, allocations: 0, designations: 0, donors: 0 };
+  const counts = { lines: 2, deposits: 1, transactions: 1, allocations: 2, designations: 2, donors: 1 };
 
-/** The lines of generated deposits, in report order. */
-const deposits = fc
-  .record({
-    deposits: unique(fc.record({ deposit_id: anyId, deposit_date: anyDate }), ({ deposit_id }) => deposit_id, 20),
-    donors: unique(
-      fc.tuple(anyNumber, texts(donorFields)).map(([donor_id, fields]) => ({ donor_id, ...fields })),
-      ({ donor_id }) => donor_id,
-      20,
-    ),
-    designations: unique(fc.record({ designation_id: anyNumber, designation: anyText }), ({ designation_id }) => designation_id, 10),
-    transactions: unique(
-      fc.record({
-        transaction_id: anyId,
-        transaction_date: anyDate,
-        amount: anyCents,
-        fee: anyCents,
-        own: texts(['status', 'account_type', 'payment_type', 'main_memo']),
-        pick: fc.nat(),
-      }),
-      ({ transaction_id }) => transaction_id,
-      150,
-    ),
-    allocations: unique(
-      fc.record({ allocation_id: anyId, designation_memo: anyText, pick: fc.nat() }),
-      ({ allocation_id }) => allocation_id,
-      200,
-    ),
-  })
-  .map((parts) => {
-    const lines = parts.allocations.map((allocation) => {
-      const transaction = parts.transactions[allocation.pick % parts.transactions.length]!;
-      const donor = [nobody, ...parts.donors][transaction.pick % (parts.donors.length + 1)]!;
-      const { transaction_id, transaction_date, amount, fee, own } = transaction;
-      const { allocation_id, designation_memo } = allocation;
-      return v2Line({
-        ...parts.deposits[transaction.pick % parts.deposits.length],
-        ...{ transaction_id, transaction_date, allocation_id, designation_memo },
-        ...{ amount: decimals(amount), fee_amount: decimals(fee), net_amount: decimals(amount - fee) },
-        ...donor,
-        ...own,
-        ...parts.designations[allocation.pick % parts.designations.length],
-      });
-    });
-    const order = ['deposit_date', 'deposit_id', 'transaction_id', 'allocation_id'].map(
-      (name) => (line: Record<string, unknown>) => Buffer.from(String(line[name])),
-    );
-    return lines.sort((a, b) => order.map((key) => Buffer.compare(key(a), key(b))).find((result) => result !== 0) ?? 0);
+  test('the same file twice changes nothing', async () => {
+    const organization = await files.createOrganization();
+    const versions = async () => (await files.database.client.query<object>(ROW_VERSIONS, [organization])).rows;
+    const first = await files.import(organization, 'lines.ndjson', toNdjson(lines), '--json');
+    expect({ ...first, stdout: JSON.parse(first.stdout) as unknown }).toEqual({ status: 0, stdout: counts, stderr: '' });
+    const before = await versions();
+    expect(before).toHaveLength(7);
+
+    const second = await files.import(organization, 'lines.ndjson', toNdjson(lines), '--json');
+    expect(JSON.parse(second.stdout)).toEqual(UNCHANGED);
+    expect(await versions()).toEqual(before);
   });
 
-function decimals(cents: bigint): string {
-  const digits = String(cents < 0n ? -cents : cents).padStart(3, '0');
-  return `${cents < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
-}
+  test('a corrected file gets the corrections and leaves the rest alone', async () => {
+    const organization = await files.createOrganization();
+    const other = v2Line({
+      deposit_id: '2',
+      transaction_id: '2',
+      allocation_id: '2',
+      donor_id: 8,
+      designation_id: 5,
+      designation: 'Radio',
+    });
+    await files.import(organization, 'lines.ndjson', toNdjson([...lines, other]));
+    const corrected = lines.map((line, position) => ({
+      ...line,
+      ...{ deposit_date: '2024-01-01', amount: '-100.00', fee_amount: '0.00', net_amount: '-100.00' },
+      ...{ status: 'Returned', city: 'Paris', donor_first_name: '', designation: `Fund ${position}`, designation_memo: 'moved' },
+    }));
+    const result = await files.import(organization, 'lines.ndjson', toNdjson(corrected), '--json');
+    expect(JSON.parse(result.stdout)).toEqual(counts);
+    expect(await files.lines(organization)).toEqual([...corrected, other]);
+  });
+
+  test('a gift that turns out to be nobody’s and of another deposit sees it moved', async () => {
+    const organization = await files.createOrganization();
+    await files.import(organization, 'lines.ndjson', toNdjson(lines));
+    const nobody = {
+      donor_id: 0,
+      donor_first_name: '',
+      donor_last_name: '',
+      address1: '',
+      city: '',
+      zip: '',
+      phone: '',
+      email_address: '',
+    };
+    const moved = lines.map((line) => ({ ...line, ...nobody, deposit_id: '2', designation_id: 3, designation: 'General Fund' }));
+    await files.import(organization, 'lines.ndjson', toNdjson(moved));
+    expect(await files.lines(organization)).toEqual(moved);
+  });
+
+  test('pending deposits and shares keeps both when a later file does not know them', async () => {
+    const organization = await files.createOrganization();
+    const shares = async () => {
+      const { rows } = await files.database.client.query<{ id: string; amount: string | null; status: string }>(SHARES, [organization]);
+      return rows.map(({ id, amount, status }) => [id, amount, status]);
+    };
+    const pending = lines.map((line, position) => ({
+      ...line,
+      deposit_status: 'pending',
+      allocation_amount: position === 0 ? '60.00' : '40.00',
+    }));
+    await files.import(organization, 'lines.ndjson', toNdjson(pending));
+    expect(await shares()).toEqual([
+      ['P100', '60.00', 'PENDING'],
+      ['P101', '40.00', 'PENDING'],
+    ]);
+
+    const later = await files.import(organization, 'lines.ndjson', toNdjson(lines), '--json');
+    expect(JSON.parse(later.stdout)).toEqual(UNCHANGED);
+    expect(await shares()).toEqual([
+      ['P100', '60.00', 'PENDING'],
+      ['P101', '40.00', 'PENDING'],
+    ]);
+
+    const posted = lines.map((line) => ({ ...line, deposit_status: 'posted', allocation_amount: '50.00' }));
+    await files.import(organization, 'lines.csv', toCsv(posted, `${CSV_HEADER},deposit_status,allocation_amount`));
+    expect(await shares()).toEqual([
+      ['P100', '50.00', 'POSTED'],
+      ['P101', '50.00', 'POSTED'],
+    ]);
+  });
+
+  test('a CSV file of any system gets the same lines', async () => {
+    const values = lines.map((line) => ({ ...line, main_memo: 'a\r\nb "c"' }));
+    const reordered = CSV_HEADER.split(',').reverse().join(',');
+    const optional = `${reordered},allocation_amount,deposit_status`;
+    const [header, ...records] = toCsv(values, CSV_HEADER, '\n').split('\n');
+    const [first, ...contents] = [
+      `\ufeff${toCsv(values, optional, '\r\n')}`,
+      toCsv(values, reordered, '\n').trimEnd(),
+      [header, records.join('\n')].join('\r\n'),
+      `\r\n${toCsv(values)}\r\n\r\n`,
+    ] as const;
+    const organization = await files.createOrganization();
+    await files.import(organization, 'lines.csv', first);
+    expect(await files.lines(organization)).toEqual(values);
+    for (const content of contents) {
+      const { stdout } = await files.import(organization, 'lines.csv', content, '--json');
+      expect(JSON.parse(stdout)).toEqual(UNCHANGED);
+    }
+  });
+
+  test('CSV without quotes whose lines end in different ways gets no line end into a value', async () => {
+    const organization = await files.createOrganization();
+    const [first, second] = lines.map((line) => Object.values({ ...line, main_memo: 'memo' }).join(','));
+    expect(await files.import(organization, 'lines.csv', `${CSV_HEADER}\n${first}\r\n${second}\n`)).toMatchObject({ status: 0 });
+    expect(await files.lines(organization)).toEqual(lines.map((line) => ({ ...line, main_memo: 'memo' })));
+  });
+
+  test('an export without lines imports nothing', async () => {
+    const organization = await files.createOrganization();
+    for (const [format, empty] of [
+      ['json', '{"response":[]}'],
+      ['ndjson', ''],
+      ['csv', `${CSV_HEADER}\r\n`],
+    ] as const) {
+      expect(await files.export(organization, format)).toBe(empty);
+      expect(await files.import(organization, `lines.${format}`, empty)).toEqual({
+        status: 0,
+        stdout: 'Imported 0 lines; new or changed: 0 deposits, 0 transactions, 0 allocations, 0 designations, 0 donors\n',
+        stderr: '',
+      });
+    }
+  });
+});
+
+const ROW_VERSIONS = `SELECT kind, key, xmin::text FROM (
+  SELECT 'deposit' AS kind, organization_id, id AS key, xmin FROM deposit
+  UNION ALL SELECT 'transaction', organization_id, id, xmin FROM transaction
+  UNION ALL SELECT 'allocation', organization_id, id, xmin FROM allocation
+  UNION ALL SELECT 'designation', organization_id, id::text, xmin FROM designation
+  UNION ALL SELECT 'donor', organization_id, id::text, xmin FROM donor
+) AS rows WHERE organization_id = (SELECT id FROM organization WHERE name = $1) ORDER BY kind, key`;
+
+const SHARES = `SELECT a.id, a.amount, d.status FROM deposit d
+  JOIN transaction t ON (t.organization_id, t.deposit_id) = (d.organization_id, d.id)
+  JOIN allocation a ON (a.organization_id, a.transaction_id) = (t.organization_id, t.id)
+  WHERE d.organization_id = (SELECT id FROM organization WHERE name = $1) ORDER BY a.id`;

@@ -75,7 +75,7 @@ const donorFields = v2Fields.slice(v2Fields.indexOf('donor_first_name'), v2Field
 
 /** Checks one line. Returns it, or what is wrong with it; values are not repeated, they may be personal. */
 export function parseImportLine({ line, values }: RawLine): ImportLine | LineFault[] {
-  const result = lineSchema.safeParse(values);
+  const result = lineSchema.safeParse(values, { reportInput: true });
   if (!result.success) return result.error.issues.flatMap((issue) => toFaults(line, issue));
   const parsed = result.data;
   const faults: LineFault[] = [];
@@ -92,8 +92,7 @@ function toFaults(line: number, issue: z.core.$ZodIssue): LineFault[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map((field) => ({ line, field, reason: 'is not a field of a deposit line' }));
   const [field] = issue.path;
   if (field === undefined) return [{ line, field: '', reason: 'expected an object with the fields of a deposit line' }];
-  const missing = issue.code === 'invalid_type' && issue.input === undefined;
-  return [{ line, field: String(field), reason: missing ? 'is missing' : issue.message }];
+  return [{ line, field: String(field), reason: issue.input === undefined ? 'is missing' : issue.message }];
 }
 
 const FORMULA_GUARD = /^'(?='*[=+\-@\t\r])/;

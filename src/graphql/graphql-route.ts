@@ -18,6 +18,12 @@ const MAX_BODY = '100kb';
 /** The door at /graphql: Apollo Server answers, the rows of a report are written into its answer. */
 export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options: GraphqlRouteOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
+  router.use((request, _response, next) => {
+    // JSON between systems is UTF-8 (RFC 8259 section 8.1); the parser would also take UTF-7.
+    const charset = /charset\s*=\s*"?([^\s;"]+)/i.exec(request.get('Content-Type') ?? '')?.[1] ?? 'utf-8';
+    if (charset.toLowerCase() !== 'utf-8') throw new AppError('UNSUPPORTED_MEDIA_TYPE');
+    next();
+  });
   // Compressed bodies are refused: 100 kB of them may hold 100 MB.
   router.use(express.json({ limit: MAX_BODY, inflate: false }));
   router.all('/', async (request, response) => {

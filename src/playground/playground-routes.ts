@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import express, { Router } from 'express';
+import express, { Router, type Response } from 'express';
 import { AppError } from '../errors';
 
 /** Vite's output; the same place seen from the sources and from the build. */
 const WEB_DIRECTORY = join(__dirname, '../../dist/playground-web');
-const ASSETS_MAX_AGE = '1y';
 
 /** The page at /playground and its files. `provision` is what its field is preset with; empty leaves it empty. */
 export function createPlaygroundRoutes(provision: string): Router {
@@ -16,10 +15,8 @@ export function createPlaygroundRoutes(provision: string): Router {
     response.type('html').send(page);
   });
   // The names of these files carry a hash of their content, and they hold nobody's data.
-  router.use(
-    '/assets',
-    express.static(join(WEB_DIRECTORY, 'assets'), { immutable: true, maxAge: ASSETS_MAX_AGE, index: false, redirect: false }),
-  );
+  const setHeaders = (response: Response): void => void response.set('Cache-Control', 'public, max-age=31536000, immutable');
+  router.use('/assets', express.static(join(WEB_DIRECTORY, 'assets'), { index: false, redirect: false, cacheControl: false, setHeaders }));
   router.use(() => {
     throw new AppError('NOT_FOUND');
   });

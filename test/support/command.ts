@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -17,8 +17,8 @@ export interface CommandResult {
 }
 
 /** Starts the real `deposit-gateway`; of the test's own environment it gets nothing but the path. */
-export function startCommand(environment: Environment, words: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...words], { env: { PATH: process.env.PATH, ...environment } });
+export function startCommand(environment: Environment, words: readonly string[], stdio: StdioOptions = 'pipe'): ChildProcess {
+  return spawn(process.execPath, [MAIN, ...words], { env: { PATH: process.env.PATH, ...environment }, stdio });
 }
 
 /** Runs it to its end, with `input` on its standard input. */

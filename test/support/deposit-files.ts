@@ -23,6 +23,8 @@ export interface DepositFiles {
   import(organization: string, name: string, content: string | Buffer, ...options: string[]): Promise<CommandResult>;
   /** Everything that the organization's deposits say, pending ones too. */
   export(organization: string, format: 'json' | 'ndjson' | 'csv'): Promise<string>;
+  /** The lines that the organization's report would hold, straight from the database: quicker than an export. */
+  lines(organization: string): Promise<object[]>;
   /** How many rows the five tables hold. */
   countRows(): Promise<Record<string, number>>;
   close(): Promise<void>;
@@ -52,6 +54,10 @@ export async function openDepositFiles(): Promise<DepositFiles> {
         ...['export', '--organization', organization, '--format', format],
         ...['--start', '0001-01-01', '--end', '9999-12-31', '--include-pending'],
       ]),
+    lines: async (organization) => {
+      const { rows } = await database.client.query<{ line: object }>(LINES, [organization]);
+      return rows.map(({ line }) => line);
+    },
     countRows: async () => {
       const { rows } = await database.client.query<Record<string, number>>(COUNT_ROWS);
       return rows[0]!;
@@ -62,6 +68,11 @@ export async function openDepositFiles(): Promise<DepositFiles> {
     },
   };
 }
+
+const LINES = `SELECT jsonb_set(jsonb_set(jsonb_set(to_jsonb(d) - '{organization_id,deposit_status,allocation_amount}'::text[],
+    '{amount}', to_jsonb(amount::text)), '{fee_amount}', to_jsonb(fee_amount::text)), '{net_amount}', to_jsonb(net_amount::text)) AS line
+  FROM deposit_detail d WHERE organization_id = (SELECT id FROM organization WHERE name = $1)
+  ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;
 
 const COUNT_ROWS = `SELECT (SELECT count(*)::int FROM deposit) AS deposits, (SELECT count(*)::int FROM transaction) AS transactions,
   (SELECT count(*)::int FROM allocation) AS allocations, (SELECT count(*)::int FROM designation) AS designations,

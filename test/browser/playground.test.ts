@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { createOrganization, importLines, PASSWORD, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
+
+let browser: Browser;
+let gateway: TestGateway;
+let organization: TestOrganization;
+const today = new Date().toISOString().slice(0, 10);
+
+beforeAll(async () => {
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'],
+  });
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, [v2Line({ deposit_date: today, donor_last_name: 'Łukasiewicz "Jan" 🌻' })]);
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+/** Opens the page and notes everything that should not happen on it. */
+async function open(): Promise<{ page: Page; faults: string[] }> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text());
+  });
+  page.on('request', (sent) => {
+    if (!sent.url().startsWith(gateway.url) && !/^(data|blob):/.test(sent.url())) faults.push(`another origin: ${sent.url()}`);
+  });
+  await page.goto(`${gateway.url}/playground`);
+  await page.getByLabel('Provision').fill(organization.webProvision);
+  await page.getByLabel('Provision').press('Enter');
+  return { page, faults };
+}
+
+async function logIn(page: Page, password: string): Promise<void> {
+  await page.getByLabel('Username').fill('ada');
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+test('an analyst logs in, runs the first example, and sees exact money and names', async () => {
+  const { page, faults } = await open();
+  await logIn(page, 'not the password');
+  await page.getByRole('alert').filter({ hasText: 'not correct' }).waitFor();
+  await logIn(page, PASSWORD);
+  await page.getByRole('button', { name: 'Log out' }).waitFor();
+  await page.getByText(`of ${organization.name}`).waitFor();
+  await page.getByRole('button', { name: /Execute query/ }).click();
+  const result = page.locator('.result-window, .graphiql-response');
+  await result.getByText('Łukasiewicz').first().waitFor();
+  await result.getByText('"10.50"').first().waitFor();
+  await page.screenshot({ path: process.env.SCREENSHOT ?? 'coverage/playground.png' });
+
+  const stored = await page.evaluate(() => JSON.stringify({ ...localStorage }));
+  for (const secret of [PASSWORD, organization.webProvision, 'Łukasiewicz']) expect(stored).not.toContain(secret);
+  expect(new URL(page.url()).search).toBe('');
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.getByRole('button', { name: 'Log in' }).waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a page of another site cannot use the analyst’s session', async () => {
+  const { page } = await open();
+  await logIn(page, PASSWORD);
+  await page.getByRole('button', { name: 'Log out' }).waitFor();
+  // Another port is another origin of the same site: the browser does send the cookie.
+  const other = createServer((_request, response) => response.setHeader('Content-Type', 'text/html').end('<p>elsewhere</p>')).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const address = other.address();
+  const logins = async () => (await gateway.database.client.query('SELECT FROM session')).rowCount;
+  const before = await logins();
+  const elsewhere = await page.context().newPage();
+  await elsewhere.goto(`http://127.0.0.1:${typeof address === 'object' ? address!.port : ''}`);
+  const outcomes = await elsewhere.evaluate(async (target) => {
+    const tries: RequestInit[] = [
+      { method: 'POST', body: '{"query":"mutation { logout }"}', headers: { 'Content-Type': 'text/plain' } },
+      { method: 'POST', body: '{"query":"mutation { logout }"}', headers: { 'Content-Type': 'application/json' } },
+      { method: 'POST', body: new URLSearchParams({ query: 'mutation { logout }' }) },
+      { method: 'GET' },
+    ];
+    const seen: string[] = [];
+    for (const init of tries) {
+      try {
+        await (await fetch(`${target}/graphql?query={viewer{username}}`, { ...init, credentials: 'include' })).text();
+        seen.push('read');
+      } catch {
+        seen.push('refused');
+      }
+    }
+    return seen;
+  }, gateway.url);
+  expect(new Set(outcomes)).toEqual(new Set(['refused']));
+  expect(await logins()).toBe(before);
+  await page.context().close();
+  other.close();
+});

@@ -1,0 +1,18 @@
+import { connect } from 'node:net';
+
+/** Sends bytes as they are and returns all that comes back until the server closes. */
+export function exchange(url: string, bytes: string | Buffer): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (piece: string) => (answer += piece));
+    socket.on('close', () => resolve(answer)).on('error', reject);
+  });
+}
+
+/** The status and the parsed JSON body of a raw answer. */
+export function parseAnswer(answer: string): { status: number; body: unknown } {
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  return { status: Number(head.split(' ')[1]), body: JSON.parse(body) as unknown };
+}

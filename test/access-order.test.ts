@@ -87,7 +87,11 @@ const steps: { name: string; expected: string; apply: (as: { provision?: string;
     expected: 'Under maintenance',
     apply: async () => void (await query('UPDATE organization SET under_maintenance = true')),
   },
-  { name: 'another host', expected: 'Incorrect host for provision', apply: async () => void (await query(`UPDATE organization SET hosts = '{example.org}'`)) },
+  {
+    name: 'another host',
+    expected: 'Incorrect host for provision',
+    apply: async () => void (await query(`UPDATE organization SET hosts = '{example.org}'`)),
+  },
   {
     name: 'an unknown provision',
     expected: 'Invalid provision',
@@ -126,13 +130,19 @@ describe('a caller with several things wrong', () => {
 });
 
 describe('a provision', () => {
-  test.each(['x', '', ' ', `{${UNKNOWN}}`, UNKNOWN.replaceAll('-', ''), '00000000-0000-0000-0000-000000000000', UNKNOWN, `${UNKNOWN}, ${UNKNOWN}`])(
-    'that is %j is refused',
-    async (provision) => {
-      const text = provision.trim() === '' ? 'Provision header missing' : 'Invalid provision';
-      for (const kind of ['system', 'session', 'report'] as const) expect(await ask(kind, { provision })).toBe(text);
-    },
-  );
+  test.each([
+    'x',
+    '',
+    ' ',
+    `{${UNKNOWN}}`,
+    UNKNOWN.replaceAll('-', ''),
+    '00000000-0000-0000-0000-000000000000',
+    UNKNOWN,
+    `${UNKNOWN}, ${UNKNOWN}`,
+  ])('that is %j is refused', async (provision) => {
+    const text = provision.trim() === '' ? 'Provision header missing' : 'Invalid provision';
+    for (const kind of ['system', 'session', 'report'] as const) expect(await ask(kind, { provision })).toBe(text);
+  });
 
   test('that was revoked is refused at once', async () => {
     expect(await ask('system', { provision: organization.apiProvision })).toBe('granted');
@@ -179,9 +189,12 @@ describe('an organization with hosts', () => {
     return text.includes('authenticated') ? 'granted' : (JSON.parse(text) as { errors: { error: string }[] }).errors[0]?.error;
   };
 
-  test.each(['give.example.org', 'give.example.org:8443', 'GIVE.Example.ORG', 'give.example.org.', '[::1]:4000'])('is reached at %s', async (Host) => {
-    expect(await asking({ Host })).toBe('granted');
-  });
+  test.each(['give.example.org', 'give.example.org:8443', 'GIVE.Example.ORG', 'give.example.org.', '[::1]:4000'])(
+    'is reached at %s',
+    async (Host) => {
+      expect(await asking({ Host })).toBe('granted');
+    },
+  );
 
   test.each(['example.org', 'give.example.org.evil.net', 'give.example.org@evil.net', 'evil.net#give.example.org', '127.0.0.1'])(
     'is not reached at %s',
@@ -190,10 +203,13 @@ describe('an organization with hosts', () => {
     },
   );
 
-  test.each(['X-Forwarded-Host', 'X-Host', 'X-Original-Host', 'Forwarded', 'X-Forwarded-Server'])('is not reached by a claim in %s', async (name) => {
-    const value = name === 'Forwarded' ? 'host=give.example.org' : 'give.example.org';
-    expect(await asking({ Host: 'evil.net', [name]: value })).toBe('Incorrect host for provision');
-  });
+  test.each(['X-Forwarded-Host', 'X-Host', 'X-Original-Host', 'Forwarded', 'X-Forwarded-Server'])(
+    'is not reached by a claim in %s',
+    async (name) => {
+      const value = name === 'Forwarded' ? 'host=give.example.org' : 'give.example.org';
+      expect(await asking({ Host: 'evil.net', [name]: value })).toBe('Incorrect host for provision');
+    },
+  );
 
   test('is reached by what a trusted proxy forwards', async () => {
     const forwarded = { Host: 'internal', 'X-Forwarded-Host': 'give.example.org' };
@@ -206,9 +222,12 @@ describe('a session', () => {
   const session = (as: Ask) => ask('session', as);
   const mine = () => ({ provision: organization.webProvision, cookie });
 
-  test.each(['', 'session=', 'session=garbage', `session=${'A'.repeat(43)}`, `session=${'x'.repeat(8000)}`, 'other=1'])('is not opened by the cookie %.30s', async (value) => {
-    expect(await session({ provision: organization.webProvision, cookie: value })).toBe('Not logged in');
-  });
+  test.each(['', 'session=', 'session=garbage', `session=${'A'.repeat(43)}`, `session=${'x'.repeat(8000)}`, 'other=1'])(
+    'is not opened by the cookie %.30s',
+    async (value) => {
+      expect(await session({ provision: organization.webProvision, cookie: value })).toBe('Not logged in');
+    },
+  );
 
   test('ends when idle for its time', async () => {
     await query(`UPDATE session SET last_seen_at = now() - interval '31 minutes'`);
@@ -275,7 +294,9 @@ describe('a data source', () => {
     const response = await fetch(gateway.url + path, { headers: { Provision: organization.apiProvision } });
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({ errors: [{ error: 'Data source query failed', status: 404 }] });
-    const { body } = await graphql(gateway.url, QUERIES.report.replace('2024-01-02', '2024-01-01'), { provision: organization.apiProvision });
+    const { body } = await graphql(gateway.url, QUERIES.report.replace('2024-01-02', '2024-01-01'), {
+      provision: organization.apiProvision,
+    });
     expect(body).toEqual({
       errors: [{ message: 'Data source query failed', path: ['depositDetails'], extensions: { code: 'DATA_SOURCE_QUERY_FAILED' } }],
       data: null,

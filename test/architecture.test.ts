@@ -44,12 +44,17 @@ const files = sourceFiles(SRC);
 const imports: Import[] = files.flatMap((path) => {
   const text = readFileSync(path, 'utf8');
   const targets = [...text.matchAll(/(?:from|import|import\(|require\()\s*'([^']+)'/g)].map((match) => match[1]!);
-  return targets.map((target) => ({ file: relative(SRC, path), target: target.startsWith('.') ? relative(SRC, join(dirname(path), target)) : target }));
+  return targets.map((target) => ({
+    file: relative(SRC, path),
+    target: target.startsWith('.') ? relative(SRC, join(dirname(path), target)) : target,
+  }));
 });
 
 const stem = (path: string): string => path.replace(/\.[jt]s$/, '').split('/')[0]!;
 const layerOf = (path: string): string => PART_OF[stem(path)] ?? stem(path);
-const isInside = (target: string): boolean => files.some((path) => [target, `${target}.ts`, target.replace(/\.js$/, '.ts')].includes(relative(SRC, path))) || target.startsWith('generated/');
+const isInside = (target: string): boolean =>
+  files.some((path) => [target, `${target}.ts`, target.replace(/\.js$/, '.ts')].includes(relative(SRC, path))) ||
+  target.startsWith('generated/');
 
 describe('the sources', () => {
   test('are read at all', () => {
@@ -81,7 +86,9 @@ describe('the sources', () => {
     const texts = Object.values(errorTable).map(({ text }) => text);
     const repeated = files
       .filter((path) => relative(SRC, path) !== 'errors.ts')
-      .flatMap((path) => texts.filter((text) => readFileSync(path, 'utf8').includes(`'${text}'`)).map((text) => [relative(SRC, path), text]));
+      .flatMap((path) =>
+        texts.filter((text) => readFileSync(path, 'utf8').includes(`'${text}'`)).map((text) => [relative(SRC, path), text]),
+      );
     expect(repeated).toEqual([]);
   });
 

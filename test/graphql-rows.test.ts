@@ -14,17 +14,44 @@ let objects: ApolloServer<GraphqlContext>;
 let cookie: string;
 
 /** Everything that JSON or COPY escapes, and what they must leave alone. */
-const SPECIAL = ['"', '\\', '\\N', '\\.', '\b\f\n\r\t\v', '\u0001\u001f\u007f', '/', 'é', '李', '🌻', '\u2028\u2029', "'", '<&>', '  ', '\\u0041', '\ufeff'];
+const SPECIAL = [
+  '"',
+  '\\',
+  '\\N',
+  '\\.',
+  '\b\f\n\r\t\v',
+  '\u0001\u001f\u007f',
+  '/',
+  'é',
+  '李',
+  '🌻',
+  '\u2028\u2029',
+  "'",
+  '<&>',
+  '  ',
+  '\\u0041',
+  '\ufeff',
+];
 
 beforeAll(async () => {
   gateway = await startGateway();
   organization = await createOrganization(gateway.services);
-  const text = fc.oneof(fc.constantFrom(...SPECIAL), fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', '')));
+  const text = fc.oneof(
+    fc.constantFrom(...SPECIAL),
+    fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', '')),
+  );
   const lines = SPECIAL.map((value, n) => {
     const [first, last, memo] = fc.sample(text, { numRuns: 3, seed: n });
     const share = n % 3 === 0 ? {} : { allocation_amount: `-${n}.05` };
     return v2Line({
-      ...{ deposit_id: `${n}`, transaction_id: `T${n}`, allocation_id: `${value}${n}`, main_memo: value, designation_memo: memo, status: '' },
+      ...{
+        deposit_id: `${n}`,
+        transaction_id: `T${n}`,
+        allocation_id: `${value}${n}`,
+        main_memo: value,
+        designation_memo: memo,
+        status: '',
+      },
       ...(n % 4 === 0 ? NOBODY : { donor_id: Number.MAX_SAFE_INTEGER - n, donor_first_name: first, donor_last_name: last }),
       ...share,
     });
@@ -43,7 +70,12 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-const NOBODY = { donor_id: 0, ...Object.fromEntries(['donor_first_name', 'donor_last_name', 'address1', 'city', 'zip', 'phone', 'email_address'].map((key) => [key, ''])) };
+const NOBODY = {
+  donor_id: 0,
+  ...Object.fromEntries(
+    ['donor_first_name', 'donor_last_name', 'address1', 'city', 'zip', 'phone', 'email_address'].map((key) => [key, '']),
+  ),
+};
 
 interface Operation {
   readonly query: string;
@@ -62,39 +94,104 @@ async function asBytes(operation: Operation): Promise<string> {
 
 /** The answer as graphql-js makes it of objects that Prisma read. */
 async function asObjects({ query, variables }: Operation): Promise<string> {
-  const access = gateway.services.access.open({ provision: organization.webProvision, host: 'localhost', sessionToken: cookie.split('=')[1] });
+  const access = gateway.services.access.open({
+    provision: organization.webProvision,
+    host: 'localhost',
+    sessionToken: cookie.split('=')[1],
+  });
   const snapshot = gateway.services.reports.openSnapshot(new AbortController().signal);
-  const contextValue: GraphqlContext = { requestId: '', access, snapshot, address: '', sessionCookie: { set: () => undefined, clear: () => undefined } };
+  const contextValue: GraphqlContext = {
+    requestId: '',
+    access,
+    snapshot,
+    address: '',
+    sessionCookie: { set: () => undefined, clear: () => undefined },
+  };
   const { body } = await objects.executeOperation({ query, variables: variables ?? {} }, { contextValue });
   return `${JSON.stringify(body.kind === 'single' ? body.singleResult : undefined)}\n`;
 }
 
 const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
 const FIELDS = [
-  ...['depositId', 'transactionDate', 'depositDate', 'transactionId', 'allocationId', 'donorId', 'donorFirstName', 'donorLastName', 'address1', 'address2'],
-  ...['address3', 'city', 'state', 'zip', 'phone', 'emailAddress', 'amount', 'feeAmount', 'netAmount', 'status', 'accountType', 'paymentType'],
+  ...[
+    'depositId',
+    'transactionDate',
+    'depositDate',
+    'transactionId',
+    'allocationId',
+    'donorId',
+    'donorFirstName',
+    'donorLastName',
+    'address1',
+    'address2',
+  ],
+  ...[
+    'address3',
+    'city',
+    'state',
+    'zip',
+    'phone',
+    'emailAddress',
+    'amount',
+    'feeAmount',
+    'netAmount',
+    'status',
+    'accountType',
+    'paymentType',
+  ],
   ...['designationId', 'designation', 'designationMemo', 'mainMemo', 'allocationAmount', '__typename'],
 ];
 
-const directive = fc.constantFrom('', '', '', ' @include(if: $yes)', ' @skip(if: $yes)', ' @include(if: $no)', ' @skip(if: $no)', ' @include(if: true)', ' @skip(if: true)');
+const directive = fc.constantFrom(
+  '',
+  '',
+  '',
+  ' @include(if: $yes)',
+  ' @skip(if: $yes)',
+  ' @include(if: $no)',
+  ' @skip(if: $no)',
+  ' @include(if: true)',
+  ' @skip(if: true)',
+);
 const field = fc.constantFrom(...FIELDS);
-const leaf = fc.oneof({ weight: 3, arbitrary: field }, { weight: 1, arbitrary: fc.tuple(fc.nat(9), field).map(([n, name]) => `${name}Alias${n}: ${name}`) });
+const leaf = fc.oneof(
+  { weight: 3, arbitrary: field },
+  { weight: 1, arbitrary: fc.tuple(fc.nat(9), field).map(([n, name]) => `${name}Alias${n}: ${name}`) },
+);
 /** Selections of a line: fields, aliases, inline fragments with and without a type, named fragments, each with directives. */
 const { selections } = fc.letrec<{ selections: string; item: string }>((tie) => ({
   selections: fc.array(tie('item'), { minLength: 1, maxLength: 6 }).map((items) => items.join(' ')),
   item: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
     fc.tuple(leaf, directive).map(([name, condition]) => name + condition),
-    fc.tuple(fc.constantFrom('...', '... on DepositDetail'), directive, tie('selections')).map(([spread, condition, set]) => `${spread}${condition} { ${set} }`),
+    fc
+      .tuple(fc.constantFrom('...', '... on DepositDetail'), directive, tie('selections'))
+      .map(([spread, condition, set]) => `${spread}${condition} { ${set} }`),
     fc.tuple(fc.constantFrom('...One', '...Two'), directive).map(([spread, condition]) => spread + condition),
   ),
 }));
 const report = (key: string) =>
-  fc.tuple(fc.boolean(), directive, selections).map(([pending, condition, set]) => `${key}: depositDetails(${RANGE}, includePending: ${pending})${condition} { ${set} ...One }`);
-const beside = fc.constantFrom('', '__typename', 'viewer { username }', 'authenticatedTestSystem { message }', 'depositDetails(' + RANGE + ') { amount }');
+  fc
+    .tuple(fc.boolean(), directive, selections)
+    .map(([pending, condition, set]) => `${key}: depositDetails(${RANGE}, includePending: ${pending})${condition} { ${set} ...One }`);
+const beside = fc.constantFrom(
+  '',
+  '__typename',
+  'viewer { username }',
+  'authenticatedTestSystem { message }',
+  'depositDetails(' + RANGE + ') { amount }',
+);
 
 const operation: fc.Arbitrary<Operation> = fc
-  .record({ before: beside, first: report('first'), between: beside, second: fc.option(report('second'), { nil: '' }), again: fc.option(report('first'), { nil: '' }), one: leaf, two: leaf })
+  .record({
+    before: beside,
+    first: report('first'),
+    between: beside,
+    second: fc.option(report('second'), { nil: '' }),
+    again: fc.option(report('first'), { nil: '' }),
+    one: leaf,
+    two: leaf,
+  })
   .map(({ before, first, between, second, again, one, two }) => ({
     query: `query ($yes: Boolean!, $no: Boolean!) { __typename @include(if: $yes) @skip(if: $no) ${before} ${first} ${between} ${second} ${again} }
       fragment One on DepositDetail { ${one} ...Two }

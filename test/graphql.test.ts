@@ -1,4 +1,14 @@
-import { createOrganization, graphql, importLines, login, PASSWORD, startGateway, v2Line, type TestGateway, type TestOrganization } from './support/gateway';
+import {
+  createOrganization,
+  graphql,
+  importLines,
+  login,
+  PASSWORD,
+  startGateway,
+  v2Line,
+  type TestGateway,
+  type TestOrganization,
+} from './support/gateway';
 
 let gateway: TestGateway;
 let organization: TestOrganization;
@@ -18,7 +28,11 @@ const codes = (body: { errors?: { extensions: { code: string } }[] }) => body.er
 
 describe('a frontend developer', () => {
   test('checks credentials with the messages of v2', async () => {
-    const { body } = await graphql(gateway.url, '{ authenticatedTestSystem { message provision } authenticatedTestSession { message provision } }', asUser());
+    const { body } = await graphql(
+      gateway.url,
+      '{ authenticatedTestSystem { message provision } authenticatedTestSession { message provision } }',
+      asUser(),
+    );
     const provision = organization.webProvision;
     expect(body).toEqual({
       data: {
@@ -30,18 +44,66 @@ describe('a frontend developer', () => {
 
   test('asks for all fields of the report, exact and in camelCase', async () => {
     const fields = [
-      ...['depositId', 'transactionDate', 'depositDate', 'transactionId', 'allocationId', 'donorId', 'donorFirstName', 'donorLastName', 'address1'],
-      ...['address2', 'address3', 'city', 'state', 'zip', 'phone', 'emailAddress', 'amount', 'feeAmount', 'netAmount', 'status', 'accountType'],
+      ...[
+        'depositId',
+        'transactionDate',
+        'depositDate',
+        'transactionId',
+        'allocationId',
+        'donorId',
+        'donorFirstName',
+        'donorLastName',
+        'address1',
+      ],
+      ...[
+        'address2',
+        'address3',
+        'city',
+        'state',
+        'zip',
+        'phone',
+        'emailAddress',
+        'amount',
+        'feeAmount',
+        'netAmount',
+        'status',
+        'accountType',
+      ],
       ...['paymentType', 'designationId', 'designation', 'designationMemo', 'mainMemo', 'allocationAmount'],
     ];
     const query = `query ($start: LocalDate!, $end: LocalDate!) { depositDetails(startDate: $start, endDate: $end) { ${fields.join(' ')} } }`;
-    const { status, headers, body } = await graphql(gateway.url, query, { ...asApi(), variables: { start: '2024-01-02', end: '2024-01-02' } });
+    const { status, headers, body } = await graphql(gateway.url, query, {
+      ...asApi(),
+      variables: { start: '2024-01-02', end: '2024-01-02' },
+    });
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     const expected = {
-      ...{ depositId: '1', transactionDate: '2024-01-01', depositDate: '2024-01-02', transactionId: 'P10', allocationId: 'P100', donorId: 7 },
-      ...{ donorFirstName: 'Ada', donorLastName: 'Lovelace', address1: '12 St James Square', address2: '', address3: '', city: 'London', state: '' },
+      ...{
+        depositId: '1',
+        transactionDate: '2024-01-01',
+        depositDate: '2024-01-02',
+        transactionId: 'P10',
+        allocationId: 'P100',
+        donorId: 7,
+      },
+      ...{
+        donorFirstName: 'Ada',
+        donorLastName: 'Lovelace',
+        address1: '12 St James Square',
+        address2: '',
+        address3: '',
+        city: 'London',
+        state: '',
+      },
       ...{ zip: 'SW1Y 4JH', phone: '555-0100', emailAddress: 'ada@example.org', amount: '10.50', feeAmount: '0.50', netAmount: '10.00' },
-      ...{ status: 'Complete', accountType: 'Checking', paymentType: 'ACH', designationId: 3, designation: 'General Fund', designationMemo: '' },
+      ...{
+        status: 'Complete',
+        accountType: 'Checking',
+        paymentType: 'ACH',
+        designationId: 3,
+        designation: 'General Fund',
+        designationMemo: '',
+      },
       ...{ mainMemo: '', allocationAmount: '10.50' },
     };
     expect(body).toEqual({ data: { depositDetails: [expected] } });
@@ -68,7 +130,9 @@ describe('a frontend developer', () => {
     const url = `${gateway.url}/graphql?query=${encodeURIComponent('{ authenticatedTestSystem { message } }')}`;
     const answered = await fetch(url, { headers: { Provision: organization.apiProvision } });
     expect(await answered.json()).toEqual({ data: { authenticatedTestSystem: { message: 'System request authenticated' } } });
-    const mutation = await fetch(`${gateway.url}/graphql?query=${encodeURIComponent('mutation { logout }')}`, { headers: { Provision: organization.apiProvision } });
+    const mutation = await fetch(`${gateway.url}/graphql?query=${encodeURIComponent('mutation { logout }')}`, {
+      headers: { Provision: organization.apiProvision },
+    });
     expect(mutation.status).toBe(405);
   });
 
@@ -96,10 +160,14 @@ describe('a frontend developer', () => {
 
 describe('a login', () => {
   const attempt = (username: string, password: string, provision = organization.webProvision) =>
-    graphql(gateway.url, 'mutation ($u: String!, $p: String!) { login(username: $u, password: $p) { username organization sessionExpiresAt } }', {
-      provision,
-      variables: { u: username, p: password },
-    });
+    graphql(
+      gateway.url,
+      'mutation ($u: String!, $p: String!) { login(username: $u, password: $p) { username organization sessionExpiresAt } }',
+      {
+        provision,
+        variables: { u: username, p: password },
+      },
+    );
 
   test('sets a cookie that scripts and other sites cannot use', async () => {
     const { headers, body } = await attempt('ada', PASSWORD);
@@ -118,7 +186,9 @@ describe('a login', () => {
       headers: { 'Content-Type': 'application/json', 'X-Forwarded-Proto': 'https', Provision: webProvision },
       body: JSON.stringify({ query: `mutation { login(username: "ada", password: "${PASSWORD}") { username } }` }),
     });
-    expect(response.headers.get('set-cookie')).toMatch(/^__Host-session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/);
+    expect(response.headers.get('set-cookie')).toMatch(
+      /^__Host-session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
+    );
     expect(response.headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
     await own.stop();
   });
@@ -131,7 +201,9 @@ describe('a login', () => {
     const { status, headers, body } = await attempt(username, password);
     expect([status, headers.get('set-cookie')]).toEqual([200, null]);
     expect(body.data).toBeNull();
-    expect(body.errors).toEqual([expect.objectContaining({ message: 'Username or password is not correct', extensions: { code: 'LOGIN_FAILED' } })]);
+    expect(body.errors).toEqual([
+      expect.objectContaining({ message: 'Username or password is not correct', extensions: { code: 'LOGIN_FAILED' } }),
+    ]);
   });
 
   test('of a disabled user is told so, once the password is right', async () => {
@@ -177,7 +249,11 @@ describe('a login', () => {
 
 describe('introspection', () => {
   const schema = '{ __schema { queryType { name } } }';
-  const hidden = ['{ a: __schema { queryType { name } } }', 'query { ...F } fragment F on Query { __type(name: "Query") { name } }', schema];
+  const hidden = [
+    '{ a: __schema { queryType { name } } }',
+    'query { ...F } fragment F on Query { __type(name: "Query") { name } }',
+    schema,
+  ];
 
   test.each(hidden)('is refused to who is not logged in: %s', async (query) => {
     const { body } = await graphql(gateway.url, query, asApi());
@@ -203,7 +279,11 @@ describe('introspection', () => {
   });
 
   test('is not replaced by hints in error messages', async () => {
-    const { body } = await graphql(gateway.url, '{ depositDetail(startDate: "2024-01-01", endDate: "2024-01-01") { depositIdd } }', asApi());
+    const { body } = await graphql(
+      gateway.url,
+      '{ depositDetail(startDate: "2024-01-01", endDate: "2024-01-01") { depositIdd } }',
+      asApi(),
+    );
     expect(JSON.stringify(body)).not.toContain('Did you mean');
     expect(JSON.stringify(body)).not.toContain('depositDetails');
   });
@@ -215,12 +295,21 @@ describe('a request that could come from another site', () => {
     ['a form', 'POST', { 'Content-Type': 'application/x-www-form-urlencoded' }, 'query=mutation%7Blogout%7D'],
     ['text', 'POST', { 'Content-Type': 'text/plain' }, operation],
     ['text that claims to be JSON', 'POST', { 'Content-Type': 'text/plain;application/json' }, operation],
-    ['a multipart form', 'POST', { 'Content-Type': 'multipart/form-data; boundary=x' }, `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n${operation}\r\n--x--`],
+    [
+      'a multipart form',
+      'POST',
+      { 'Content-Type': 'multipart/form-data; boundary=x' },
+      `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n${operation}\r\n--x--`,
+    ],
     ['no content type', 'POST', {}, Buffer.from(operation)],
     ['a link', 'GET', {}, undefined],
   ])('is refused before anything runs: %s', async (_title, method, headers, body) => {
     const url = method === 'GET' ? `/graphql?query=${encodeURIComponent('{ viewer { username } }')}` : '/graphql';
-    const response = await fetch(gateway.url + url, { method, headers: { Cookie: cookie, ...headers } as Record<string, string>, body: body ?? null });
+    const response = await fetch(gateway.url + url, {
+      method,
+      headers: { Cookie: cookie, ...headers } as Record<string, string>,
+      body: body ?? null,
+    });
     expect(response.status).toBe(400);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
     expect(Object.keys((await response.json()) as object)).toEqual(['errors']);
@@ -233,7 +322,10 @@ describe('an operation beyond the limits', () => {
   const bomb = `{ ...F0 } ${repeat(16, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)} fragment F16 on Query { __typename }`;
   test.each([
     ['aliases', `{ ${repeat(51, (n) => `a${n}: __typename`)} }`],
-    ['aliases in a fragment', `{ depositDetails(startDate: "2024-01-02", endDate: "2024-01-02") { ...F } } fragment F on DepositDetail { ${repeat(51, (n) => `a${n}: amount`)} }`],
+    [
+      'aliases in a fragment',
+      `{ depositDetails(startDate: "2024-01-02", endDate: "2024-01-02") { ...F } } fragment F on DepositDetail { ${repeat(51, (n) => `a${n}: amount`)} }`,
+    ],
     ['root fields', `{ ${repeat(21, (n) => `a${n}: authenticatedTestSystem { message }`)} }`],
     ['tokens', `{ ${repeat(3000, () => '__typename')} }`],
     ['a fragment bomb', bomb],

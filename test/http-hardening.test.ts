@@ -1,7 +1,16 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { createOrganization, graphql, importLines, login, startGateway, v2Line, type TestGateway, type TestOrganization } from './support/gateway';
+import {
+  createOrganization,
+  graphql,
+  importLines,
+  login,
+  startGateway,
+  v2Line,
+  type TestGateway,
+  type TestOrganization,
+} from './support/gateway';
 import { exchange, parseAnswer } from './support/raw-http';
 
 const SYSTEM = '/api/v2/authenticated_test_system';
@@ -15,7 +24,15 @@ let organization: TestOrganization;
 beforeAll(async () => {
   gateway = await startGateway();
   organization = await createOrganization(gateway.services);
-  const canaries = { donor_first_name: CANARY, donor_last_name: CANARY, address1: CANARY, city: CANARY, zip: CANARY, phone: CANARY, email_address: CANARY };
+  const canaries = {
+    donor_first_name: CANARY,
+    donor_last_name: CANARY,
+    address1: CANARY,
+    city: CANARY,
+    zip: CANARY,
+    phone: CANARY,
+    email_address: CANARY,
+  };
   await importLines(gateway.services, organization, [v2Line(canaries)]);
 });
 afterAll(() => gateway.stop());
@@ -37,7 +54,10 @@ describe('every answer', () => {
   ];
 
   test.each(cases)('is kept by nobody and tells nothing of the server: %s %j', async (path, init) => {
-    const response = await fetch(gateway.url + path, { ...init, headers: { 'Content-Type': 'application/json', Provision: organization.apiProvision } });
+    const response = await fetch(gateway.url + path, {
+      ...init,
+      headers: { 'Content-Type': 'application/json', Provision: organization.apiProvision },
+    });
     await response.arrayBuffer();
     const header = (name: string) => response.headers.get(name);
     expect([header('cache-control'), header('x-content-type-options'), header('etag'), header('x-powered-by'), header('server')]).toEqual([
@@ -81,7 +101,11 @@ describe('a request that is no proper HTTP', () => {
 
 describe('a body', () => {
   const post = (body: string | Buffer, headers: Record<string, string>) =>
-    fetch(`${gateway.url}/graphql`, { method: 'POST', body, headers: { 'Content-Type': 'application/json', Provision: organization.apiProvision, ...headers } });
+    fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      body,
+      headers: { 'Content-Type': 'application/json', Provision: organization.apiProvision, ...headers },
+    });
   const operation = JSON.stringify({ query: '{ __typename }' });
   const bomb = gzipSync(Buffer.alloc(100_000_000, ' '));
 
@@ -95,7 +119,7 @@ describe('a body', () => {
     ['utf-7', 415, operation, { 'Content-Type': 'application/json; charset=utf-7' }],
   ])('that cannot be taken is refused in JSON: %s', async (_title, status, body, headers) => {
     const before = process.memoryUsage().rss;
-    const response = await post(body, headers as Record<string, string>);
+    const response = await post(body, headers);
     expect([response.status, response.headers.get('content-type')]).toEqual([status, 'application/json; charset=utf-8']);
     expect(Object.keys((await response.json()) as object)).toEqual(['errors']);
     expect(process.memoryUsage().rss - before).toBeLessThan(20 * 1024 * 1024);
@@ -104,9 +128,14 @@ describe('a body', () => {
 
 describe('nothing that is sent', () => {
   test('as a query of the report brings down or opens anything', async () => {
-    const key = fc.oneof(fc.constantFrom('start_date', 'end_date', 'include_pending', 'start_date[]', '__proto__', 'constructor'), fc.string());
+    const key = fc.oneof(
+      fc.constantFrom('start_date', 'end_date', 'include_pending', 'start_date[]', '__proto__', 'constructor'),
+      fc.string(),
+    );
     const value = fc.oneof(fc.constantFrom('2024-01-01', '2024-12-31', 'true', 'false', '', '2024-02-30'), fc.string({ unit: 'binary' }));
-    const query = fc.array(fc.tuple(key, value), { maxLength: 6 }).map((pairs) => pairs.map(([k, v]) => `${encodeURIComponent(k.toWellFormed())}=${encodeURIComponent(v.toWellFormed())}`).join('&'));
+    const query = fc
+      .array(fc.tuple(key, value), { maxLength: 6 })
+      .map((pairs) => pairs.map(([k, v]) => `${encodeURIComponent(k.toWellFormed())}=${encodeURIComponent(v.toWellFormed())}`).join('&'));
     await fc.assert(
       fc.asyncProperty(query, async (text) => {
         const response = await fetch(`${gateway.url}${REPORT}?${text}`, { headers: { Provision: organization.apiProvision } });
@@ -119,11 +148,14 @@ describe('nothing that is sent', () => {
   });
 
   test('as a raw query string brings down anything', async () => {
-    const raw = fc.string({ unit: fc.constantFrom(...'%&=+?#[]{}/\\:;@!$\'"<>^`|~abc019-_.'), maxLength: 40 });
+    const raw = fc.string({ unit: fc.constantFrom(...'%&=+?#[]{}/\\:;@!$\'"<>^`|~abc019-_.'.split('')), maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(raw, async (text) => {
         const { status } = parseAnswer(
-          await exchange(gateway.url, `GET ${REPORT}?${text} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nProvision: ${organization.apiProvision}\r\n\r\n`),
+          await exchange(
+            gateway.url,
+            `GET ${REPORT}?${text} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nProvision: ${organization.apiProvision}\r\n\r\n`,
+          ),
         );
         expect([400, 422]).toContain(status);
       }),
@@ -151,10 +183,16 @@ test('a failure inside is masked, and logged without personal data', async () =>
   const own = await startGateway();
   const { webProvision } = await createOrganization(own.services);
   // A view that fails with a donor's name in its message.
-  await own.database.client.query(`CREATE OR REPLACE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '${CANARY}'; END $$`);
+  await own.database.client.query(
+    `CREATE OR REPLACE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '${CANARY}'; END $$`,
+  );
   await own.database.client.query('ALTER TABLE session ADD CHECK (fail() > 0) NOT VALID');
-  const { body } = await graphql(own.url, 'mutation { login(username: "ada", password: "correct horse battery staple") { username } }', { provision: webProvision });
-  expect(body.errors).toEqual([expect.objectContaining({ message: 'Establishing session failed', extensions: { code: 'ESTABLISHING_SESSION_FAILED' } })]);
+  const { body } = await graphql(own.url, 'mutation { login(username: "ada", password: "correct horse battery staple") { username } }', {
+    provision: webProvision,
+  });
+  expect(body.errors).toEqual([
+    expect.objectContaining({ message: 'Establishing session failed', extensions: { code: 'ESTABLISHING_SESSION_FAILED' } }),
+  ]);
   expect(own.logLines.some((line) => line.includes('"code":"ESTABLISHING_SESSION_FAILED"') && line.includes('requestId'))).toBe(true);
   expect(own.logLines.join('')).not.toContain(CANARY);
   await own.stop();
@@ -162,10 +200,20 @@ test('a failure inside is masked, and logged without personal data', async () =>
 
 test('no donor is found in the log after all of this', async () => {
   const cookie = await login(gateway.url, organization.webProvision);
-  const { body } = await graphql(gateway.url, `{ depositDetails(startDate: "2024-01-01", endDate: "2024-12-31") { donorLastName } }`, {
-    provision: organization.webProvision,
-    cookie,
-  });
+  const { body } = await graphql(
+    gateway.url,
+    `
+      {
+        depositDetails(startDate: "2024-01-01", endDate: "2024-12-31") {
+          donorLastName
+        }
+      }
+    `,
+    {
+      provision: organization.webProvision,
+      cookie,
+    },
+  );
   expect(body).toEqual({ data: { depositDetails: [{ donorLastName: CANARY }] } });
   await fetch(`${gateway.url}/nothing?name=${CANARY}`);
   expect(gateway.logLines.length).toBeGreaterThan(10);
@@ -175,6 +223,11 @@ test('no donor is found in the log after all of this', async () => {
 test('a client that sends nothing is let go', async () => {
   const { hostname, port } = new URL(gateway.url);
   const started = Date.now();
-  await new Promise<void>((resolve) => connect(Number(port), hostname).resume().on('close', () => resolve()).on('error', () => resolve()));
+  await new Promise<void>((resolve) =>
+    connect(Number(port), hostname)
+      .resume()
+      .on('close', () => resolve())
+      .on('error', () => resolve()),
+  );
   expect(Date.now() - started).toBeLessThan(12_000);
 });

@@ -42,14 +42,17 @@ describe('an analyst', () => {
     );
   });
 
-  test.each(['/playground/x.css', '/playground/assets/', '/playground/assets/x.js', '/playground/assets/../index.html', '/playground/assets/..%2findex.html'])(
-    'finds nothing at %s',
-    async (path) => {
-      const response = await get(path);
-      expect([response.status, response.headers.get('cache-control')]).toEqual([404, 'no-store']);
-      expect(await response.json()).toEqual({ errors: [{ error: 'Not found', status: 404 }] });
-    },
-  );
+  test.each([
+    '/playground/x.css',
+    '/playground/assets/',
+    '/playground/assets/x.js',
+    '/playground/assets/../index.html',
+    '/playground/assets/..%2findex.html',
+  ])('finds nothing at %s', async (path) => {
+    const response = await get(path);
+    expect([response.status, response.headers.get('cache-control')]).toEqual([404, 'no-store']);
+    expect(await response.json()).toEqual({ errors: [{ error: 'Not found', status: 404 }] });
+  });
 
   test('finds no Playground where it is switched off', async () => {
     const own = await startGateway({ PLAYGROUND: 'off' });

@@ -11,9 +11,12 @@ let organization: TestOrganization;
 
 /** Lines of one deposit a day, written by the database itself. */
 async function fill(target: TestGateway, organizationId: number, lines: number): Promise<void> {
-  const run = (sql: string) => target.database.client.query(sql.replaceAll(':organization', `${organizationId}`).replaceAll(':lines', `${lines}`));
+  const run = (sql: string) =>
+    target.database.client.query(sql.replaceAll(':organization', `${organizationId}`).replaceAll(':lines', `${lines}`));
   await run(`INSERT INTO designation VALUES (:organization, 1, 'General Fund')`);
-  await run(`INSERT INTO donor VALUES (:organization, 1, 'Ada', 'Lovelace', '12 St James Square', '', '', 'London', '', 'SW1Y', '555-0100', 'ada@example.org')`);
+  await run(
+    `INSERT INTO donor VALUES (:organization, 1, 'Ada', 'Lovelace', '12 St James Square', '', '', 'London', '', 'SW1Y', '555-0100', 'ada@example.org')`,
+  );
   await run(`INSERT INTO deposit SELECT :organization, 'D' || n, date '2020-01-01' + n, 'POSTED' FROM generate_series(0, 999) n`);
   await run(`INSERT INTO transaction SELECT :organization, 'T' || n, 'D' || n % 1000, 1, '2020-01-01', n, 0, 'Complete', 'Checking', 'ACH', repeat('m', 100)
     FROM generate_series(1, :lines) n`);
@@ -32,7 +35,9 @@ afterAll(() => gateway.stop());
 function startReport(target = gateway, provision = organization.apiProvision): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const url = `${target.url}${REPORT}?start_date=2020-01-01&end_date=2029-12-31`;
-    request(url, { headers: { Provision: provision }, agent: false }, resolve).on('error', reject).end();
+    request(url, { headers: { Provision: provision }, agent: false }, resolve)
+      .on('error', reject)
+      .end();
   });
 }
 
@@ -57,7 +62,9 @@ async function activeReports(target = gateway): Promise<number> {
 describe('a long report', () => {
   test('arrives whole, every line once and in order', async () => {
     const { text, complete } = await readAll(await startReport());
-    const { response } = JSON.parse(text) as { response: { allocation_id: string; deposit_date: string; deposit_id: string; transaction_id: string }[] };
+    const { response } = JSON.parse(text) as {
+      response: { allocation_id: string; deposit_date: string; deposit_id: string; transaction_id: string }[];
+    };
     expect([complete, response.length, new Set(response.map((line) => line.allocation_id)).size]).toEqual([true, LINES, LINES]);
     const keys = response.map((line) => [line.deposit_date, line.deposit_id, line.transaction_id].join('\0'));
     expect(keys).toEqual([...keys].sort());
@@ -89,7 +96,9 @@ describe('a long report', () => {
 
   test('that breaks off cannot be taken for a whole one', async () => {
     const response = await startReport();
-    await gateway.database.client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY%'`);
+    await gateway.database.client.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY%'`,
+    );
     const { text, complete } = await readAll(response);
     expect(complete).toBe(false);
     expect(text.endsWith(']}')).toBe(false);
@@ -125,10 +134,13 @@ test('all lines of an answer are of one moment, however many lists it holds', as
   const own = await startGateway();
   const { id, apiProvision } = await createOrganization(own.services);
   await fill(own, id, 3000);
-  let moving = true;
+  const writing = { on: true };
   // At every moment each deposit is either in its own decade or a decade later.
   const writer = (async () => {
-    while (moving) await own.database.client.query(`UPDATE deposit SET deposit_date = CASE WHEN deposit_date < '2030-01-01' THEN deposit_date + 3653 ELSE deposit_date - 3653 END`);
+    while (writing.on)
+      await own.database.client.query(
+        `UPDATE deposit SET deposit_date = CASE WHEN deposit_date < '2030-01-01' THEN deposit_date + 3653 ELSE deposit_date - 3653 END`,
+      );
   })();
   const query = `{ early: depositDetails(startDate: "2020-01-01", endDate: "2029-12-31") { allocationId }
                    late: depositDetails(startDate: "2030-01-01", endDate: "2039-12-31") { allocationId } }`;
@@ -137,7 +149,7 @@ test('all lines of an answer are of one moment, however many lists it holds', as
     const { early, late } = body.data as Record<'early' | 'late', { allocationId: string }[]>;
     expect([early.length + late.length, new Set([...early, ...late].map(({ allocationId }) => allocationId)).size]).toEqual([3000, 3000]);
   }
-  moving = false;
+  writing.on = false;
   await writer;
   await own.stop();
 });

@@ -9,7 +9,12 @@ const readme = readFileSync(join(__dirname, '../README.md'), 'utf8');
 function readmeTable(heading: string): string[][] {
   const section = readme.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   const rows = section.split('\n').filter((line) => line.startsWith('|'));
-  return rows.slice(2).map((row) => row.split('|').slice(1, -1).map((cell) => cell.trim().replaceAll('`', '')));
+  return rows.slice(2).map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  );
 }
 
 function faults(environment: Record<string, string>): string {
@@ -24,7 +29,14 @@ function faults(environment: Record<string, string>): string {
 
 describe('an operator', () => {
   test('starts with nothing set', () => {
-    expect(readConfig({})).toMatchObject({ PORT: 4000, HOST: '127.0.0.1', DATABASE_URL: '', DATA_DIR: '.data', UNDER_MAINTENANCE: false, TRUST_PROXY: [] });
+    expect(readConfig({})).toMatchObject({
+      PORT: 4000,
+      HOST: '127.0.0.1',
+      DATABASE_URL: '',
+      DATA_DIR: '.data',
+      UNDER_MAINTENANCE: false,
+      TRUST_PROXY: [],
+    });
   });
 
   test('finds every setting in the README, with its default and meaning', () => {
@@ -61,6 +73,11 @@ describe('an operator', () => {
   });
 
   test('may name proxies by address and by range', () => {
-    expect(readConfig({ TRUST_PROXY: '127.0.0.1, 10.0.0.0/8,::1, fd00::/8' }).TRUST_PROXY).toEqual(['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8']);
+    expect(readConfig({ TRUST_PROXY: '127.0.0.1, 10.0.0.0/8,::1, fd00::/8' }).TRUST_PROXY).toEqual([
+      '127.0.0.1',
+      '10.0.0.0/8',
+      '::1',
+      'fd00::/8',
+    ]);
   });
 });

@@ -6,7 +6,9 @@ const SYSTEM = '/api/v2/authenticated_test_system';
 
 function get(url: string, headers: Record<string, string>, agent: Agent): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    request(url, { headers, agent }, (response) => resolve(response.resume())).on('error', reject).end();
+    request(url, { headers, agent }, (response) => resolve(response.resume()))
+      .on('error', reject)
+      .end();
   });
 }
 
@@ -18,7 +20,7 @@ describe('a gateway that is told to stop', () => {
     const outcomes: (number | string)[] = [];
     // As a balancer's do, they go on until an answer tells them that the connection ends.
     const loops = clients.map(async (agent) => {
-      for (let open = true; open; ) {
+      for (let open = true; open;) {
         const response = await get(gateway.url + SYSTEM, { Provision: apiProvision }, agent);
         outcomes.push(response.statusCode!);
         open = response.headers.connection !== 'close';
@@ -77,6 +79,8 @@ async function fillOneDeposit({ database }: Gateway, organizationId: number, lin
 function startReport(url: string, provision: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const path = '/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=2020-01-01&end_date=2020-01-01';
-    request(url + path, { headers: { Provision: provision }, agent: false }, resolve).on('error', reject).end();
+    request(url + path, { headers: { Provision: provision }, agent: false }, resolve)
+      .on('error', reject)
+      .end();
   });
 }

@@ -1,7 +1,16 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import { CredentialsTestDocument, DepositDetailsDocument, PendingMoneyDocument } from '../src/generated/operations';
-import { createOrganization, graphql, importLines, login, startGateway, v2Line, type TestGateway, type TestOrganization } from './support/gateway';
+import {
+  createOrganization,
+  graphql,
+  importLines,
+  login,
+  startGateway,
+  v2Line,
+  type TestGateway,
+  type TestOrganization,
+} from './support/gateway';
 
 let gateway: TestGateway;
 let organization: TestOrganization;
@@ -34,7 +43,12 @@ describe("the Playground's example queries, as typed documents", () => {
     const { depositDetails } = await run(PendingMoneyDocument, month);
     const [line] = depositDetails;
     const { amount, feeAmount, netAmount, allocationAmount } = line!;
-    expect({ amount, feeAmount, netAmount, allocationAmount }).toEqual({ amount: '10.50', feeAmount: '0.50', netAmount: '10.00', allocationAmount: '10.50' });
+    expect({ amount, feeAmount, netAmount, allocationAmount }).toEqual({
+      amount: '10.50',
+      feeAmount: '0.50',
+      netAmount: '10.00',
+      allocationAmount: '10.50',
+    });
   });
 
   test('check the credentials', async () => {

@@ -19,8 +19,10 @@ export function toDataSourceError(error: unknown): AppError {
 function isConnectionError(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { code, originalCode, message, cause } = error as Fault;
-  const known = String(originalCode ?? code ?? '');
-  return CONNECTION_STATES.test(known) || CONNECTION_ERRORS.test(known) || CONNECTION_MESSAGES.test(message ?? '') || isConnectionError(cause);
+  const known = originalCode ?? code ?? '';
+  return (
+    CONNECTION_STATES.test(known) || CONNECTION_ERRORS.test(known) || CONNECTION_MESSAGES.test(message ?? '') || isConnectionError(cause)
+  );
 }
 
 /** What the errors of pg, of Node, and of Prisma's adapter may say; the adapter keeps the SQLSTATE as `originalCode` of a cause. */

@@ -1,7 +1,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { createOrganization, importLines, PASSWORD, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
+import {
+  createOrganization,
+  importLines,
+  PASSWORD,
+  startGateway,
+  v2Line,
+  type TestGateway,
+  type TestOrganization,
+} from '../support/gateway';
 
 let browser: Browser;
 let gateway: TestGateway;
@@ -11,7 +19,14 @@ const today = new Date().toISOString().slice(0, 10);
 beforeAll(async () => {
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
   });
   gateway = await startGateway();
   organization = await createOrganization(gateway.services);
@@ -59,7 +74,7 @@ test('an analyst logs in, runs the first example, and sees exact money and names
   await result.getByText('"10.50"').first().waitFor();
   await page.screenshot({ path: process.env.SCREENSHOT ?? 'coverage/playground.png' });
 
-  const stored = await page.evaluate(() => JSON.stringify({ ...localStorage }));
+  const stored = (await page.evaluate('JSON.stringify({ ...localStorage })')) as string;
   for (const secret of [PASSWORD, organization.webProvision, 'Łukasiewicz']) expect(stored).not.toContain(secret);
   expect(new URL(page.url()).search).toBe('');
   await page.getByRole('button', { name: 'Log out' }).click();
@@ -73,7 +88,10 @@ test('a page of another site cannot use the analyst’s session', async () => {
   await logIn(page, PASSWORD);
   await page.getByRole('button', { name: 'Log out' }).waitFor();
   // Another port is another origin of the same site: the browser does send the cookie.
-  const other = createServer((_request, response) => response.setHeader('Content-Type', 'text/html').end('<p>elsewhere</p>')).listen(0, '127.0.0.1');
+  const other = createServer((_request, response) => response.setHeader('Content-Type', 'text/html').end('<p>elsewhere</p>')).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(other, 'listening');
   const address = other.address();
   const logins = async () => (await gateway.database.client.query('SELECT FROM session')).rowCount;

@@ -4,7 +4,9 @@ const POLL_MS = 20;
 
 /** Waits for a condition to hold, and fails when it does not within the time. */
 export async function until(condition: () => boolean | Promise<boolean>, timeoutMs: number): Promise<void> {
-  for (const deadline = Date.now() + timeoutMs; !(await condition()); await sleep(POLL_MS)) {
+  const deadline = Date.now() + timeoutMs;
+  while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`Not within ${timeoutMs} ms: ${condition.toString()}`);
+    await sleep(POLL_MS);
   }
 }

@@ -1,0 +1,306 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { runCommand, succeed, type CommandResult, type Environment } from './support/command';
+import { graphql, login, PASSWORD, startGateway, type TestGateway } from './support/gateway';
+
+const SYSTEM = '/api/v2/authenticated_test_system';
+const SESSION = '/api/v2/authenticated_test_session';
+const REPORT = 'deposit_detail_designation_detail_with_contact_info';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+let gateway: TestGateway;
+let environment: Environment;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  environment = { DATABASE_URL: gateway.database.url };
+});
+afterAll(() => gateway.stop());
+
+const run = (words: string[], input?: string): Promise<CommandResult> => runCommand(environment, words, input);
+const json = async (words: string[], input?: string): Promise<unknown> =>
+  JSON.parse(await succeed(environment, [...words, '--json'], input));
+const failed = (reason: string): CommandResult => ({ status: 1, stdout: '', stderr: `${reason}\n` });
+const done = (line: string): CommandResult => ({ status: 0, stdout: `${line}\n`, stderr: '' });
+const answer = async (path: string, headers: Record<string, string>): Promise<unknown> =>
+  (await fetch(gateway.url + path, { headers })).json();
+const refusal = (status: number, error: string) => ({ errors: [{ error, status }] });
+
+/** An organization of a test's own, made without the commands. */
+async function createOrganization(): Promise<string> {
+  const { name } = await gateway.services.organizations.create(`Organization ${randomUUID()}`, []);
+  return name;
+}
+const createProvision = (organization: string): Promise<string> =>
+  gateway.services.organizations.createProvision({ organization, kind: 'WEB', label: '', grants: [] });
+
+describe('an operator of organizations', () => {
+  test('creates one, finds it in the list and is refused a second of that name', async () => {
+    const name = `Åsa’s ${randomUUID()}`;
+    expect(await run(['organization', 'create', name])).toEqual(done(`Created organization "${name}"`));
+    expect(await run(['organization', 'create', name])).toEqual(failed(`There is an organization "${name}" already`));
+    const list = await json(['organization', 'list']);
+    expect(list).toContainEqual({ id: expect.any(Number) as number, name, hosts: [], underMaintenance: false });
+    const { stdout } = await run(['organization', 'list']);
+    expect(stdout.split('\n')[0]).toMatch(/^NAME +HOSTS +MAINTENANCE$/);
+    expect(stdout).toMatch(new RegExp(`^${name} +off$`, 'm'));
+  });
+
+  test('creates one that is reached at certain hosts', async () => {
+    const name = `Hosts ${randomUUID()}`;
+    const hosts = ['--host', 'Give.Example.ORG:443', '--host', '127.0.0.1'];
+    expect(await json(['organization', 'create', name, ...hosts])).toEqual({
+      id: expect.any(Number) as number,
+      name,
+      hosts: ['give.example.org', '127.0.0.1'],
+    });
+    const wrong = await run(['organization', 'create', randomUUID(), '--host', 'http://example.org']);
+    expect(wrong).toEqual(failed('"http://example.org" is not a host name'));
+  });
+
+  test.each([
+    ['', 'an empty name'],
+    [' Church', 'a blank before it'],
+    ['Chur\nch', 'a line end in it'],
+    ['x'.repeat(201), '201 characters'],
+  ])('is refused a name that nobody could type: %j, %s', async (name) => {
+    expect(await run(['organization', 'create', name])).toEqual(
+      failed('The name of the organization must be 1 to 200 characters, with no blanks around it and no control characters'),
+    );
+  });
+
+  test('closes one for maintenance and opens it again, at once', async () => {
+    const organization = await createOrganization();
+    const Provision = await createProvision(organization);
+    expect(await run(['organization', 'maintenance', organization, 'on'])).toEqual(done(`Maintenance of "${organization}" is on`));
+    expect(await answer(SYSTEM, { Provision })).toEqual(refusal(422, 'Under maintenance'));
+    expect(await json(['organization', 'maintenance', organization, 'off'])).toEqual({ name: organization, underMaintenance: false });
+    expect(await answer(SYSTEM, { Provision })).toEqual({ data: { message: 'System request authenticated', provision: Provision } });
+    expect(await run(['organization', 'maintenance', 'Nobody', 'on'])).toEqual(failed('There is no organization "Nobody"'));
+  });
+});
+
+describe('an operator of provisions', () => {
+  test('creates one that is a random UUID and works at once', async () => {
+    const organization = await createOrganization();
+    const { status, stdout, stderr } = await run(['provision', 'create', '--organization', organization, '--kind', 'web']);
+    expect([status, stderr]).toEqual([0, '']);
+    const Provision = stdout.trimEnd();
+    expect(Provision).toMatch(UUID);
+    expect(await answer(SYSTEM, { Provision })).toEqual({ data: { message: 'System request authenticated', provision: Provision } });
+  });
+
+  test('creates one with a label and a grant, and finds all of it in the list', async () => {
+    const organization = await createOrganization();
+    const words = ['provision', 'create', '--organization', organization, '--kind', 'api', '--label', 'nightly', '--grant', REPORT];
+    const created = (await json(words)) as { provision: string };
+    expect(created).toEqual({ provision: expect.stringMatching(UUID) as string, organization, kind: 'API', label: 'nightly' });
+    expect(await json(['provision', 'list'])).toContainEqual({
+      ...created,
+      privileges: ['authenticated_test_system', 'authenticated_test_session', REPORT],
+      createdAt: expect.any(String) as string,
+      lastUsedAt: null,
+      revokedAt: null,
+    });
+    const { stdout } = await run(['provision', 'list']);
+    expect(stdout.split('\n')[0]).toMatch(/^PROVISION +ORGANIZATION +KIND +LABEL +LAST USED +REVOKED +PRIVILEGES$/);
+    expect(stdout).toMatch(
+      new RegExp(
+        `^${created.provision}  ${organization} +API +nightly +authenticated_test_system authenticated_test_session ${REPORT}$`,
+        'm',
+      ),
+    );
+  });
+
+  test.each(['web', 'mobile'])('is refused the report for a public one: %s', async (kind) => {
+    const organization = await createOrganization();
+    const result = await run(['provision', 'create', '--organization', organization, '--kind', kind, '--grant', REPORT]);
+    expect(result).toEqual(failed(`A ${kind.toUpperCase()} provision is public: only an API provision can be granted ${REPORT}`));
+    expect(await gateway.services.organizations.listProvisions()).not.toContainEqual(
+      expect.objectContaining({ organization: expect.objectContaining({ name: organization }) as object }),
+    );
+  });
+
+  test('is refused a privilege or an organization that is not there', async () => {
+    const words = ['provision', 'create', '--kind', 'api', '--organization', 'Nobody'];
+    expect(await run([...words, '--grant', 'everything'])).toEqual(
+      failed(`There is no privilege "everything"; there are authenticated_test_system, authenticated_test_session, ${REPORT}`),
+    );
+    expect(await run(words)).toEqual(failed('There is no organization "Nobody"'));
+  });
+
+  test('revokes one: the next request with it is refused, and it cannot be revoked twice', async () => {
+    const Provision = await createProvision(await createOrganization());
+    expect(await answer(SYSTEM, { Provision })).toEqual({ data: { message: 'System request authenticated', provision: Provision } });
+    expect(await run(['provision', 'revoke', Provision])).toEqual(done(`Revoked ${Provision}`));
+    expect(await answer(SYSTEM, { Provision })).toEqual(refusal(422, 'Invalid provision'));
+    expect(await run(['provision', 'revoke', Provision])).toEqual(failed(`There is no provision ${Provision} that could be revoked`));
+    expect(await run(['provision', 'revoke', 'x'])).toEqual(failed('There is no provision x that could be revoked'));
+  });
+});
+
+describe('an operator of users', () => {
+  const userWords = (verb: string, organization: string, username = 'ada'): string[] => [
+    ...['user', verb, '--organization', organization, '--username', username],
+  ];
+
+  test('creates one whose password comes from standard input, and is refused a second of that name', async () => {
+    const organization = await createOrganization();
+    const result = await run(userWords('create', organization), `${PASSWORD}\r\nnot the password\n`);
+    expect(result).toEqual(done(`Created user "ada" in "${organization}"`));
+    const provision = await createProvision(organization);
+    expect(await login(gateway.url, provision, 'ada', PASSWORD)).toMatch(/^\w+=/);
+    expect(await run(userWords('create', organization), PASSWORD)).toEqual(failed(`There is a user "ada" in "${organization}" already`));
+    expect(await json([...userWords('create', organization, 'bob'), '--grant', REPORT], PASSWORD)).toEqual({
+      organization,
+      username: 'bob',
+    });
+    const defaults = ['authenticated_test_system', 'authenticated_test_session'];
+    const user = { createdAt: expect.any(String) as string, disabledAt: null };
+    expect(await json(['user', 'list', '--organization', organization])).toEqual([
+      { ...user, username: 'ada', privileges: defaults },
+      { ...user, username: 'bob', privileges: [...defaults, REPORT] },
+    ]);
+  });
+
+  test('is refused a password of less than twelve characters, none, and an organization that is not there', async () => {
+    const organization = await createOrganization();
+    for (const password of ['', '\n', 'elevenchars\n']) {
+      expect(await run(userWords('create', organization), password)).toEqual(failed('The password needs at least 12 characters'));
+    }
+    expect(await run(userWords('create', 'Nobody'), PASSWORD)).toEqual(failed('There is no organization "Nobody"'));
+    expect(await run(userWords('create', organization, 'ada '), PASSWORD)).toEqual(
+      failed('The name of the user must be 1 to 200 characters, with no blanks around it and no control characters'),
+    );
+  });
+
+  test('disables one, whose next request is answered 401', async () => {
+    const organization = await createOrganization();
+    await gateway.services.organizations.createUser({ organization, username: 'ada', password: PASSWORD, grants: [] });
+    const Provision = await createProvision(organization);
+    const Cookie = await login(gateway.url, Provision);
+    expect(await answer(SESSION, { Provision, Cookie })).toEqual({
+      data: { message: 'Session request authenticated', provision: Provision },
+    });
+
+    expect(await run(userWords('disable', organization))).toEqual(done(`Disabled user "ada" of "${organization}"`));
+    const response = await fetch(gateway.url + SESSION, { headers: { Provision, Cookie } });
+    expect([response.status, await response.json()]).toEqual([401, refusal(401, 'Unauthorized')]);
+    const { body } = await graphql(gateway.url, `mutation { login(username: "ada", password: "${PASSWORD}") { username } }`, {
+      provision: Provision,
+    });
+    expect(body.errors?.map(({ message }) => message)).toEqual(['Username or password is not correct']);
+    const { stdout } = await run(['user', 'list', '--organization', organization]);
+    expect(stdout).toMatch(
+      /^USERNAME +DISABLED +PRIVILEGES\nada +\d{4}-\d\d-\d\d +authenticated_test_system authenticated_test_session\n$/,
+    );
+    expect(await run(userWords('disable', organization, 'bob'))).toEqual(failed(`There is no user "bob" in "${organization}"`));
+  });
+});
+
+describe('an operator who uses a command wrongly ends with status 2 and is told why', () => {
+  test.each<[string, string[]]>([
+    ["error: unknown command 'nothing'", ['nothing']],
+    ["error: unknown option '--nothing'", ['organization', 'list', '--nothing']],
+    ["error: missing required argument 'name'", ['organization', 'create']],
+    ['error: too many arguments', ['organization', 'list', 'all']],
+    ["error: the state is on or off, not 'maybe'", ['organization', 'maintenance', 'Church', 'maybe']],
+    ["error: required option '--kind <kind>' not specified", ['provision', 'create', '--organization', 'Church']],
+    ["error: option '--kind <kind>' argument 'pager' is invalid", ['provision', 'create', '--organization', 'Church', '--kind', 'pager']],
+    ["error: required option '--username <name>' not specified", ['user', 'create', '--organization', 'Church']],
+    ["error: required option '--organization <name>' not specified", ['import', 'lines.csv']],
+    [
+      "error: required option '--format <format>' not specified",
+      ['export', '--organization', 'C', '--start', '2024-01-01', '--end', '2024-01-01'],
+    ],
+    ['Usage: deposit-gateway provision ', ['provision']],
+    ['Usage: deposit-gateway ', []],
+  ])('%s', async (reason, words) => {
+    const { status, stdout, stderr } = await run(words);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr.slice(0, reason.length)).toBe(reason);
+  });
+});
+
+describe('an operator whose database or settings are not right', () => {
+  test('brings an empty database to the newest schema, once', async () => {
+    const name = `empty_${randomUUID().replaceAll('-', '')}`;
+    await gateway.database.client.query(`CREATE DATABASE ${name}`);
+    const url = new URL(gateway.database.url);
+    url.pathname = `/${name}`;
+    const empty = { DATABASE_URL: url.href };
+    try {
+      expect(await runCommand(empty, ['organization', 'list'])).toEqual(
+        failed('Data source query failed: The table `public.organization` does not exist in the current database.'),
+      );
+      expect(await runCommand(empty, ['migrate'])).toEqual(done('Applied 20261120090000_init'));
+      expect(await runCommand(empty, ['migrate'])).toEqual(done('Nothing to apply'));
+      expect(await runCommand(empty, ['migrate', '--json'])).toEqual(done('{"applied":[]}'));
+      expect(await runCommand(empty, ['migrate', '--check'])).toEqual(done('The migrations match prisma/schema.prisma'));
+      expect(await runCommand(empty, ['organization', 'list', '--json'])).toEqual(done('[]'));
+    } finally {
+      await gateway.database.client.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    }
+    const { rows } = await gateway.database.client.query("SELECT FROM pg_database WHERE datname LIKE 'deposit_gateway_drift%'");
+    expect(rows).toEqual([]);
+  });
+
+  test('is told in one line that there is no database', async () => {
+    const nowhere = { DATABASE_URL: 'postgresql://ada:secret@127.0.0.1:1/nothing' };
+    for (const words of [['organization', 'list'], ['migrate'], ['import', __filename.replace(/\.ts$/, '.csv'), '--organization', 'C']]) {
+      const { status, stdout, stderr } = await runCommand(nowhere, words);
+      expect([status, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(/^.+\n$/);
+      expect(stderr).not.toMatch(/secret| at .*\.js/);
+    }
+  });
+
+  test('is told every setting that cannot be right, a line each, without the password in it', async () => {
+    expect(await runCommand({ ...environment, PORT: 'abc' }, ['organization', 'list'])).toEqual(
+      failed('PORT: expected a whole number from 0 to 65535, got "abc"'),
+    );
+    expect(await runCommand({ PORT: '65536', DEMO: 'yes', DATABASE_URL: 'mysql://ada:secret@localhost/x' }, ['serve'])).toEqual({
+      status: 1,
+      stdout: '',
+      stderr:
+        'PORT: expected a whole number from 0 to 65535, got "65536"\n' +
+        'DATABASE_URL: expected a URL like postgresql://user:password@host:5432/database\n' +
+        'DEMO: expected one of on, off, got "yes"\n',
+    });
+  });
+
+  test('gets the GraphQL schema without any database', async () => {
+    const { status, stdout, stderr } = await runCommand({ DATABASE_URL: 'postgresql://127.0.0.1:1/nothing' }, ['schema']);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^type Query \{$/m);
+    expect(stdout).toMatch(/^ {2}depositDetails\($/m);
+  });
+});
+
+test('an operator gets a demo organization, once, and quietly in a pipe', async () => {
+  const { status, stdout, stderr } = await run(['demo', '--json']);
+  expect([status, stderr]).toEqual([0, '']);
+  const credentials = JSON.parse(stdout) as Record<'apiProvision' | 'webProvision' | 'username' | 'password', string>;
+  expect(credentials).toEqual({
+    organization: 'Demo',
+    apiProvision: expect.stringMatching(UUID) as string,
+    webProvision: expect.stringMatching(UUID) as string,
+    username: 'analyst',
+    password: expect.stringMatching(/^[\w-]{16}$/) as string,
+  });
+  expect(await run(['demo'])).toEqual(failed('There is an organization "Demo" already'));
+  expect(await login(gateway.url, credentials.webProvision, credentials.username, credentials.password)).toMatch(/^\w+=/);
+  const client = new Client({ connectionString: gateway.database.url });
+  await client.connect();
+  const { rows } = await client.query<Record<string, number>>(DEMO_FIGURES);
+  await client.end();
+  const { lines, ...others } = rows[0]!;
+  expect(lines).toBeGreaterThan(18_000);
+  expect(lines).toBeLessThan(22_000);
+  for (const count of Object.values(others)) expect(count).toBeGreaterThan(0);
+});
+
+const DEMO_FIGURES = `SELECT count(*)::int AS lines, (count(*) - count(DISTINCT transaction_id))::int AS split,
+  count(*) FILTER (WHERE deposit_status = 'PENDING')::int AS pending, count(*) FILTER (WHERE donor_id = 0)::int AS nobodys,
+  count(*) FILTER (WHERE amount < 0)::int AS negative
+  FROM deposit_detail WHERE organization_id = (SELECT id FROM organization WHERE name = 'Demo')`;

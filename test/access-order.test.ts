@@ -1,23 +1,6 @@
-import { startDatabaseProxy } from './support/database-proxy';
+import { request } from 'node:http';
+import { askBoth, PATHS, type Ask, type Kind } from './support/doors';
 import { createOrganization, graphql, login, PASSWORD, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
-
-/** A way to ask one thing: what the v2 door answers as [status, text], or what GraphQL answers as [code, text]. */
-interface Ask {
-  readonly provision?: string;
-  readonly cookie?: string;
-}
-
-const PATHS = {
-  system: '/api/v2/authenticated_test_system',
-  session: '/api/v2/authenticated_test_session',
-  report: '/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=2024-01-02&end_date=2024-01-01',
-};
-const QUERIES = {
-  system: '{ authenticatedTestSystem { message } }',
-  session: '{ authenticatedTestSession { message } }',
-  report: '{ depositDetails(startDate: "2024-01-02", endDate: "2024-01-01") { depositId } }',
-};
-type Kind = keyof typeof PATHS;
 
 let gateway: TestGateway;
 let organization: TestOrganization;
@@ -26,34 +9,18 @@ let cookie: string;
 
 const query = (sql: string, values: unknown[] = []) => gateway.database.client.query(sql, values);
 
-beforeEach(async () => {
+beforeAll(async () => {
   gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+// Organizations of its own for every test: it may do to them what it likes.
+beforeEach(async () => {
   organization = await createOrganization(gateway.services);
   elsewhere = await createOrganization(gateway.services);
   cookie = await login(gateway.url, organization.webProvision);
 });
-afterEach(() => gateway.stop());
 
-async function viaRest(kind: Kind, { provision, cookie: Cookie }: Ask, url = gateway.url): Promise<unknown> {
-  const headers = { ...(provision !== undefined && { Provision: provision }), ...(Cookie !== undefined && { Cookie }) };
-  const response = await fetch(url + PATHS[kind], { headers });
-  const body = (await response.json()) as { errors?: { error: string; status: number }[] };
-  if (!body.errors) return 'granted';
-  expect(body).toEqual({ errors: [{ error: body.errors[0]?.error, status: response.status }] });
-  return body.errors[0]!.error;
-}
-
-async function viaGraphql(kind: Kind, ask: Ask, url = gateway.url): Promise<unknown> {
-  const { body } = await graphql(url, QUERIES[kind], ask);
-  return body.errors ? body.errors[0]!.message : 'granted';
-}
-
-/** Asks on both doors, which must agree. */
-async function ask(kind: Kind, as: Ask, url = gateway.url): Promise<unknown> {
-  const [rest, graph] = [await viaRest(kind, as, url), await viaGraphql(kind, as, url)];
-  expect(graph).toBe(rest);
-  return rest;
-}
+const ask = (kind: Kind, as: Ask) => askBoth(gateway.url, kind, as);
 
 const UNKNOWN = '6f1d4d4e-0a63-4f0c-9d57-0f8f1a6f1c11';
 const WRONG_PERIOD = 'Start date cannot be greater than the end date.';
@@ -122,8 +89,8 @@ describe('a caller with several things wrong', () => {
   test('is told of service maintenance before anything of the provision, and after a missing header', async () => {
     const closed = await startGateway({ UNDER_MAINTENANCE: 'on' });
     for (const kind of ['system', 'session', 'report'] as const) {
-      expect(await ask(kind, { provision: UNKNOWN }, closed.url)).toBe('Under maintenance');
-      expect(await ask(kind, {}, closed.url)).toBe('Provision header missing');
+      expect(await askBoth(closed.url, kind, { provision: UNKNOWN })).toBe('Under maintenance');
+      expect(await askBoth(closed.url, kind, {})).toBe('Provision header missing');
     }
     await closed.stop();
   });
@@ -173,10 +140,8 @@ describe('a provision', () => {
 });
 
 describe('an organization with hosts', () => {
-  const asking = async (headers: Record<string, string>, settings: Record<string, string> = {}) => {
-    const own = await startGateway(settings);
+  const asking = async (headers: Record<string, string>, own = gateway) => {
     const { apiProvision } = await createOrganization(own.services, ['give.example.org', '[::1]']);
-    const { request } = await import('node:http');
     const text = await new Promise<string>((resolve, reject) => {
       const sent = request(`${own.url}${PATHS.system}`, { headers: { Provision: apiProvision, ...headers }, agent: false }, (response) => {
         let body = '';
@@ -185,7 +150,6 @@ describe('an organization with hosts', () => {
       });
       sent.on('error', reject).end();
     });
-    await own.stop();
     return text.includes('authenticated') ? 'granted' : (JSON.parse(text) as { errors: { error: string }[] }).errors[0]?.error;
   };
 
@@ -213,8 +177,14 @@ describe('an organization with hosts', () => {
 
   test('is reached by what a trusted proxy forwards', async () => {
     const forwarded = { Host: 'internal', 'X-Forwarded-Host': 'give.example.org' };
-    expect(await asking(forwarded, { TRUST_PROXY: '127.0.0.1' })).toBe('granted');
-    expect(await asking(forwarded, { TRUST_PROXY: '10.0.0.0/8' })).toBe('Incorrect host for provision');
+    for (const [TRUST_PROXY, expected] of [
+      ['127.0.0.1', 'granted'],
+      ['10.0.0.0/8', 'Incorrect host for provision'],
+    ] as const) {
+      const own = await startGateway({ TRUST_PROXY });
+      expect(await asking(forwarded, own)).toBe(expected);
+      await own.stop();
+    }
   });
 });
 
@@ -237,14 +207,18 @@ describe('a session', () => {
   test('is kept alive by requests', async () => {
     await query(`UPDATE session SET last_seen_at = now() - interval '29 minutes'`);
     expect(await session(mine())).toBe('granted');
-    const { rows } = await query(`SELECT last_seen_at > now() - interval '1 minute' AS seen FROM session`);
+    const { rows } = await query(`SELECT last_seen_at > now() - interval '1 minute' AS seen FROM session WHERE organization_id = $1`, [
+      organization.id,
+    ]);
     expect(rows).toEqual([{ seen: true }]);
   });
 
   test('is not kept alive by requests under another provision', async () => {
     await query(`UPDATE session SET last_seen_at = now() - interval '29 minutes'`);
     expect(await session({ provision: organization.apiProvision, cookie })).toBe('Provision does not match logged in provision');
-    const { rows } = await query(`SELECT last_seen_at < now() - interval '28 minutes' AS kept FROM session`);
+    const { rows } = await query(`SELECT last_seen_at < now() - interval '28 minutes' AS kept FROM session WHERE organization_id = $1`, [
+      organization.id,
+    ]);
     expect(rows).toEqual([{ kept: true }]);
   });
 
@@ -269,63 +243,5 @@ describe('a session', () => {
     const response = await fetch(gateway.url + PATHS.session, { headers: { Provision: organization.webProvision, Cookie: cookie } });
     expect(response.status).toBe(401);
     expect(await response.json()).toEqual({ errors: [{ error: 'Unauthorized', status: 401 }] });
-  });
-});
-
-describe('a data source', () => {
-  const mine = () => ({ provision: organization.webProvision, cookie });
-
-  test('that does not keep sessions fails to establish one, and system requests without one go on', async () => {
-    await query('ALTER TABLE session RENAME TO session_away');
-    expect(await ask('session', mine())).toBe('Establishing session failed');
-    expect(await ask('system', mine())).toBe('Establishing session failed');
-    expect(await ask('system', { provision: organization.apiProvision })).toBe('granted');
-  });
-
-  test('whose query fails is told of as such', async () => {
-    await query('ALTER TABLE provision RENAME TO provision_away');
-    for (const kind of ['system', 'session', 'report'] as const) expect(await ask(kind, mine())).toBe('Data source query failed');
-    expect((await fetch(gateway.url + PATHS.system, { headers: { Provision: organization.apiProvision } })).status).toBe(404);
-  });
-
-  test('whose report query fails answers with the error, not with half a report', async () => {
-    await query('DROP VIEW deposit_detail');
-    const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
-    const response = await fetch(gateway.url + path, { headers: { Provision: organization.apiProvision } });
-    expect(response.status).toBe(404);
-    expect(await response.json()).toEqual({ errors: [{ error: 'Data source query failed', status: 404 }] });
-    const { body } = await graphql(gateway.url, QUERIES.report.replace('2024-01-02', '2024-01-01'), {
-      provision: organization.apiProvision,
-    });
-    expect(body).toEqual({
-      errors: [{ message: 'Data source query failed', path: ['depositDetails'], extensions: { code: 'DATA_SOURCE_QUERY_FAILED' } }],
-      data: null,
-    });
-  });
-
-  test('that cannot be reached is told of, with a time to come back', async () => {
-    const lost = await startGateway({ DATABASE_URL: 'postgresql://nobody:nothing@127.0.0.1:1/none' });
-    for (const kind of ['system', 'session', 'report'] as const) {
-      expect(await ask(kind, { provision: UNKNOWN }, lost.url)).toBe('No connection to data source');
-      const response = await fetch(lost.url + PATHS[kind], { headers: { Provision: UNKNOWN } });
-      expect([response.status, response.headers.get('retry-after')]).toEqual([500, '1']);
-      expect(await response.json()).toEqual({ errors: [{ error: 'No connection to data source', status: 500 }] });
-    }
-    const { status, headers } = await graphql(lost.url, QUERIES.system, { provision: UNKNOWN });
-    expect([status, headers.get('retry-after')]).toEqual([503, '1']);
-    expect((await fetch(`${lost.url}/ready`)).status).toBe(503);
-    expect((await fetch(`${lost.url}/live`)).status).toBe(200);
-    await lost.stop();
-  });
-
-  test('is asked once for the access of a request, however many fields need it', async () => {
-    const proxy = await startDatabaseProxy(gateway.database.url);
-    const watched = await startGateway({ DATABASE_URL: proxy.url });
-    const operation = '{ a: authenticatedTestSession { message } b: authenticatedTestSystem { message } viewer { username } }';
-    const { body } = await graphql(watched.url, operation, mine());
-    expect(Object.keys(body.data!)).toEqual(['a', 'b', 'viewer']);
-    expect(proxy.statements()).toBe(1);
-    await watched.stop();
-    await proxy.close();
   });
 });

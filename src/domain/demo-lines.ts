@@ -97,7 +97,7 @@ export async function* createDemoLines(today: Date): AsyncGenerator<RawLine> {
     const batches = isSunday ? 3 : 1;
     for (let batch = 1; batch <= batches; batch++) {
       const deposit_id = `${deposit_date.replaceAll('-', '')}${batch}`;
-      const gifts = Math.round((isSunday ? 17 : 10) * (isChristmasTime ? 2 : 1) * (0.6 + random() * 0.8));
+      const gifts = Math.round((isSunday ? 19 : 12) * (isChristmasTime ? 2 : 1) * (0.6 + random() * 0.8));
       for (let gift = 0; gift < gifts; gift++) {
         const isOnline = random() < 0.6;
         const isAdjustment = random() < 0.01;

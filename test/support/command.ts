@@ -16,6 +16,12 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
+/** A command that did what it should and said so in one line. */
+export const done = (line: string): CommandResult => ({ status: 0, stdout: `${line}\n`, stderr: '' });
+
+/** A command that failed and said so in one line. */
+export const failed = (line: string): CommandResult => ({ status: 1, stdout: '', stderr: `${line}\n` });
+
 /** Starts the real `deposit-gateway`; of the test's own environment it gets nothing but the path. */
 export function startCommand(environment: Environment, words: readonly string[], stdio: StdioOptions = 'pipe'): ChildProcess {
   return spawn(process.execPath, [MAIN, ...words], { env: { PATH: process.env.PATH, ...environment }, stdio });

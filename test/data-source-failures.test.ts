@@ -1,0 +1,77 @@
+import { startDatabaseProxy } from './support/database-proxy';
+import { askBoth, PATHS, QUERIES, type Ask, type Kind } from './support/doors';
+import { createOrganization, graphql, login, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
+
+let gateway: TestGateway;
+let organization: TestOrganization;
+let cookie: string;
+
+const UNKNOWN = '6f1d4d4e-0a63-4f0c-9d57-0f8f1a6f1c11';
+const query = (sql: string) => gateway.database.client.query(sql);
+const ask = (kind: Kind, as: Ask, url = gateway.url) => askBoth(url, kind, as);
+
+// A gateway of its own for every test, since its database is broken.
+beforeEach(async () => {
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  cookie = await login(gateway.url, organization.webProvision);
+});
+afterEach(() => gateway.stop());
+
+describe('a data source', () => {
+  const mine = () => ({ provision: organization.webProvision, cookie });
+
+  test('that does not keep sessions fails to establish one, and system requests without one go on', async () => {
+    await query('ALTER TABLE session RENAME TO session_away');
+    expect(await ask('session', mine())).toBe('Establishing session failed');
+    expect(await ask('system', mine())).toBe('Establishing session failed');
+    expect(await ask('system', { provision: organization.apiProvision })).toBe('granted');
+  });
+
+  test('whose query fails is told of as such', async () => {
+    await query('ALTER TABLE provision RENAME TO provision_away');
+    for (const kind of ['system', 'session', 'report'] as const) expect(await ask(kind, mine())).toBe('Data source query failed');
+    expect((await fetch(gateway.url + PATHS.system, { headers: { Provision: organization.apiProvision } })).status).toBe(404);
+  });
+
+  test('whose report query fails answers with the error, not with half a report', async () => {
+    await query('DROP VIEW deposit_detail');
+    const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
+    const response = await fetch(gateway.url + path, { headers: { Provision: organization.apiProvision } });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({ errors: [{ error: 'Data source query failed', status: 404 }] });
+    const { body } = await graphql(gateway.url, QUERIES.report.replace('2024-01-02', '2024-01-01'), {
+      provision: organization.apiProvision,
+    });
+    expect(body).toEqual({
+      errors: [{ message: 'Data source query failed', path: ['depositDetails'], extensions: { code: 'DATA_SOURCE_QUERY_FAILED' } }],
+      data: null,
+    });
+  });
+
+  test('that cannot be reached is told of, with a time to come back', async () => {
+    const lost = await startGateway({ DATABASE_URL: 'postgresql://nobody:nothing@127.0.0.1:1/none' });
+    for (const kind of ['system', 'session', 'report'] as const) {
+      expect(await ask(kind, { provision: UNKNOWN }, lost.url)).toBe('No connection to data source');
+      const response = await fetch(lost.url + PATHS[kind], { headers: { Provision: UNKNOWN } });
+      expect([response.status, response.headers.get('retry-after')]).toEqual([500, '1']);
+      expect(await response.json()).toEqual({ errors: [{ error: 'No connection to data source', status: 500 }] });
+    }
+    const { status, headers } = await graphql(lost.url, QUERIES.system, { provision: UNKNOWN });
+    expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+    expect((await fetch(`${lost.url}/ready`)).status).toBe(503);
+    expect((await fetch(`${lost.url}/live`)).status).toBe(200);
+    await lost.stop();
+  });
+
+  test('is asked once for the access of a request, however many fields need it', async () => {
+    const proxy = await startDatabaseProxy(gateway.database.url);
+    const watched = await startGateway({ DATABASE_URL: proxy.url });
+    const operation = '{ a: authenticatedTestSession { message } b: authenticatedTestSystem { message } viewer { username } }';
+    const { body } = await graphql(watched.url, operation, mine());
+    expect(Object.keys(body.data!)).toEqual(['a', 'b', 'viewer']);
+    expect(proxy.statements()).toBe(1);
+    await watched.stop();
+    await proxy.close();
+  });
+});

@@ -1,0 +1,218 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { kill, pid } from 'node:process';
+import { promisify } from 'node:util';
+import { Client, type ClientConfig } from 'pg';
+import { done, failed, runCommand, startServe, succeed, type Environment, type ServeProcess } from './support/command';
+import { until } from './support/until';
+
+const SYSTEM = '/api/v2/authenticated_test_system';
+
+let root: string;
+let directoryNumber = 0;
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'gateway-embedded-'));
+  // Started by root, PostgreSQL runs under another account.
+  chmodSync(root, 0o755);
+  await succeed(settings(join(root, 'template')), ['organization', 'create', 'Church']);
+});
+afterAll(() => {
+  rmSync(root, { recursive: true });
+});
+
+const settings = (directory: string): Environment => ({ DATA_DIR: directory, DEMO: 'off' });
+
+/** A data directory of a test's own, in which a command has made a database with the organization Church. */
+async function copyData(name = `data-${++directoryNumber}`): Promise<string> {
+  const directory = join(root, name);
+  await promisify(execFile)('cp', ['-a', join(root, 'template'), directory]);
+  return directory;
+}
+
+const isReady = async ({ url }: ServeProcess): Promise<boolean> => (await fetch(`${url}/ready`)).status === 200;
+const inCluster = (directory: string, file: string): string => join(directory, 'postgres/cluster', file);
+const databasePid = async (directory: string): Promise<number> =>
+  Number((await readFile(inCluster(directory, 'postmaster.pid'), 'utf8')).split('\n')[0]);
+
+const modes = (directory: string, names: readonly string[]): Promise<string[]> =>
+  Promise.all(names.map(async (name) => ((await stat(join(directory, name))).mode & 0o777).toString(8)));
+
+/** The processes that have to do with a directory by their command line. */
+async function processesOf(directory: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name));
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+  return commands.filter((command) => command.includes(`${directory}/`));
+}
+
+/** The TCP ports that a process listens on (proc(5), net/tcp: the second column is the address, the fourth 0A for LISTEN, the tenth the inode). */
+async function listeningPorts(pid: number): Promise<number[]> {
+  const descriptors = await readdir(`/proc/${pid}/fd`);
+  const sockets = new Set(await Promise.all(descriptors.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => ''))));
+  const tables = await Promise.all(['tcp', 'tcp6'].map((table) => readFile(`/proc/${pid}/net/${table}`, 'utf8')));
+  const rows = tables.flatMap((table) => table.trim().split('\n').slice(1)).map((row) => row.trim().split(/\s+/));
+  return rows.filter((row) => row[3] === '0A' && sockets.has(`socket:[${row[9]}]`)).map((row) => parseInt(row[1]!.split(':')[1]!, 16));
+}
+
+describe('a gateway without DATABASE_URL', () => {
+  test.concurrent('makes a database that nobody else can reach, serves, and leaves nothing behind at SIGTERM', async () => {
+    const directory = join(root, 'fresh');
+    const serve = await startServe(settings(directory));
+    expect(await isReady(serve)).toBe(true);
+    expect(await listeningPorts(await databasePid(directory))).toEqual([]);
+    expect(await listeningPorts(serve.child.pid!)).toEqual([Number(new URL(serve.url).port)]);
+    expect(await modes(directory, ['address.json', 'gateway.lock', 'postgres/password', 'postgres/server.log'])).toEqual([
+      '600',
+      '600',
+      '600',
+      '600',
+    ]);
+    expect(await modes(directory, ['postgres', 'postgres/socket', 'postgres/socket/.s.PGSQL.5432'])).toEqual(['700', '700', '700']);
+    const address = JSON.parse(await readFile(join(directory, 'address.json'), 'utf8')) as ClientConfig;
+    await expect(new Client({ ...address, password: 'a guess' }).connect()).rejects.toThrow('password authentication failed');
+
+    expect(await processesOf(directory)).not.toEqual([]);
+    expect(await serve.end('SIGTERM')).toBe(0);
+    expect(await processesOf(directory)).toEqual([]);
+    expect([existsSync(inCluster(directory, 'postmaster.pid')), existsSync(join(directory, 'gateway.lock'))]).toEqual([false, false]);
+  });
+
+  test.concurrent('leaves nothing behind at SIGINT', async () => {
+    const directory = await copyData();
+    const serve = await startServe(settings(directory));
+    expect(await serve.end('SIGINT')).toBe(0);
+    expect(await processesOf(directory)).toEqual([]);
+  });
+
+  test.concurrent('shares its database with commands', async () => {
+    const directory = await copyData();
+    const serve = await startServe(settings(directory));
+    await succeed(settings(directory), ['organization', 'create', 'School']);
+    const words = ['provision', 'create', '--organization', 'School', '--kind', 'api'];
+    const Provision = (await succeed(settings(directory), words)).trim();
+    const response = await fetch(serve.url + SYSTEM, { headers: { Provision } });
+    expect(await response.json()).toEqual({ data: { message: 'System request authenticated', provision: Provision } });
+    expect(await serve.end('SIGTERM')).toBe(0);
+  });
+
+  test.concurrent('is refused the directory of another one, which goes on', async () => {
+    const directory = await copyData();
+    const serve = await startServe(settings(directory));
+    const startedAt = Date.now();
+    const second = await runCommand({ DATA_DIR: directory, PORT: '0' }, ['serve']);
+    expect(Date.now() - startedAt).toBeLessThan(5000);
+    expect(second).toEqual(failed(`The embedded database in ${directory} is in use by process ${serve.child.pid}`));
+    expect(await isReady(serve)).toBe(true);
+    expect(JSON.parse(await succeed(settings(directory), ['organization', 'list', '--json']))).toMatchObject([{ name: 'Church' }]);
+    expect(await serve.end('SIGTERM')).toBe(0);
+  });
+
+  test.concurrent('takes over from one that was killed, with everything that was acknowledged', async () => {
+    const directory = await copyData();
+    const first = await startServe(settings(directory));
+    await succeed(settings(directory), ['organization', 'create', 'School']);
+    const orphan = await databasePid(directory);
+    expect(await first.end('SIGKILL')).toBeNull();
+    expect(await processesOf(directory)).not.toEqual([]);
+
+    const second = await startServe(settings(directory));
+    expect(await isReady(second)).toBe(true);
+    expect(await databasePid(directory)).not.toBe(orphan);
+    expect(existsSync(`/proc/${orphan}`)).toBe(false);
+    expect(JSON.parse(await succeed(settings(directory), ['organization', 'list', '--json']))).toMatchObject([
+      { name: 'Church' },
+      { name: 'School' },
+    ]);
+    expect(await second.end('SIGTERM')).toBe(0);
+    expect(await processesOf(directory)).toEqual([]);
+  });
+
+  test.concurrent('starts its database again when that is killed', async () => {
+    const directory = await copyData();
+    const serve = await startServe(settings(directory));
+    const killed = await databasePid(directory);
+    kill(killed, 'SIGKILL');
+    await until(async () => !(await isReady(serve)) || (await databasePid(directory).catch(() => killed)) !== killed, 10_000);
+    await until(async () => (await isReady(serve)) && (await databasePid(directory)) !== killed, 20_000);
+    expect(serve.output()).toContain('The embedded PostgreSQL ended; it is started again');
+    expect(await succeed(settings(directory), ['organization', 'create', 'School'])).toBe('Created organization "School"\n');
+    expect(await serve.end('SIGTERM')).toBe(0);
+    expect(await processesOf(directory)).toEqual([]);
+  });
+});
+
+describe('a command without DATABASE_URL', () => {
+  test.concurrent('runs a database for itself and leaves nothing behind', async () => {
+    const directory = await copyData();
+    expect(await runCommand(settings(directory), ['organization', 'create', 'School'])).toEqual(done('Created organization "School"'));
+    expect(await runCommand(settings(directory), ['organization', 'create', 'School'])).toEqual(
+      failed('There is an organization "School" already'),
+    );
+    expect(await processesOf(directory)).toEqual([]);
+    expect(existsSync(join(directory, 'gateway.lock'))).toBe(false);
+  });
+
+  test.concurrent.each([
+    ['of a process that has ended', '{"pid":4194304,"startTime":"1"}'],
+    ['of a process whose number another one has now', `{"pid":${pid},"startTime":"1"}`],
+    ['that says nothing', 'garbage'],
+    ['that is empty', ''],
+  ])('takes over a lock %s', async (_title, lock) => {
+    const directory = await copyData();
+    await writeFile(join(directory, 'gateway.lock'), lock);
+    expect(await runCommand(settings(directory), ['organization', 'list', '--json'])).toMatchObject({ status: 0, stderr: '' });
+    expect((await readdir(directory)).sort()).toEqual(['address.json', 'postgres']);
+  });
+
+  test.concurrent('leaves another PostgreSQL alone that has the number of its own earlier one', async () => {
+    const directory = await copyData();
+    const other = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)', 'postgres', '-D', '/elsewhere']);
+    await writeFile(inCluster(directory, 'postmaster.pid'), `${other.pid}\n`);
+    const { stderr } = await runCommand(settings(directory), ['organization', 'list']);
+    expect([stderr, other.exitCode, other.signalCode]).toEqual(['', null, null]);
+    other.kill('SIGKILL');
+  });
+
+  test.concurrent('has its database also in a directory whose name is too long for a socket', async () => {
+    const directory = await copyData('x'.repeat(120));
+    expect(await runCommand(settings(directory), ['organization', 'list', '--json'])).toMatchObject({ status: 0, stderr: '' });
+  });
+});
+
+test('a newcomer starts the gateway and pastes the commands that it prints', async () => {
+  const directory = join(root, 'demo');
+  const first = await startServe({ DATA_DIR: directory });
+  const curls = first
+    .output()
+    .split('\n')
+    .flatMap((line) => /^ {2}(curl .*)$/.exec(line)?.[1] ?? []);
+  expect(curls).toHaveLength(4);
+  const answers = curls.map(
+    (curl) => JSON.parse(execFileSync('sh', ['-c', curl], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] }).toString()) as unknown,
+  );
+  const provision = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
+  expect(answers.slice(0, 3)).toEqual([
+    { data: { message: 'System request authenticated', provision } },
+    { data: { login: { username: 'analyst' } } },
+    { data: { message: 'Session request authenticated', provision } },
+  ]);
+  const { response } = answers[3] as { response: Record<string, unknown>[] };
+  expect(response.length).toBeGreaterThan(100);
+  expect(Object.keys(response[0]!)).toHaveLength(26);
+  expect(await modes(directory, ['demo.json'])).toEqual(['600']);
+  const described = (serve: ServeProcess): string[] =>
+    serve
+      .output()
+      .replaceAll(serve.url, 'URL')
+      .split('\n')
+      .filter((line) => line.startsWith('  '));
+  expect(described(first)).toContain('  Playground   URL/playground');
+  expect(await first.end('SIGTERM')).toBe(0);
+
+  const second = await startServe({ DATA_DIR: directory });
+  expect(described(second)).toEqual(described(first));
+  expect(await second.end('SIGTERM')).toBe(0);
+});

@@ -14,7 +14,7 @@ afterAll(() => database.drop());
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe('an operator whose database or settings are not right', () => {
-  test('brings an empty database to the newest schema, once', async () => {
+  test.concurrent('brings an empty database to the newest schema, once', async () => {
     const name = `empty_${randomUUID().replaceAll('-', '')}`;
     await database.client.query(`CREATE DATABASE ${name}`);
     const url = new URL(database.url);
@@ -36,7 +36,7 @@ describe('an operator whose database or settings are not right', () => {
     expect(rows).toEqual([]);
   });
 
-  test('is told in one line that there is no database', async () => {
+  test.concurrent('is told in one line that there is no database', async () => {
     const nowhere = { DATABASE_URL: 'postgresql://ada:secret@127.0.0.1:1/nothing' };
     for (const words of [['organization', 'list'], ['migrate'], ['import', __filename.replace(/\.ts$/, '.csv'), '--organization', 'C']]) {
       const { status, stdout, stderr } = await runCommand(nowhere, words);
@@ -46,7 +46,7 @@ describe('an operator whose database or settings are not right', () => {
     }
   });
 
-  test('is told every setting that cannot be right, a line each, without the password in it', async () => {
+  test.concurrent('is told every setting that cannot be right, a line each, without the password in it', async () => {
     expect(await runCommand({ ...environment, PORT: 'abc' }, ['organization', 'list'])).toEqual(
       failed('PORT: expected a whole number from 0 to 65535, got "abc"'),
     );
@@ -60,7 +60,7 @@ describe('an operator whose database or settings are not right', () => {
     });
   });
 
-  test('gets the GraphQL schema without any database', async () => {
+  test.concurrent('gets the GraphQL schema without any database', async () => {
     const { status, stdout, stderr } = await runCommand({ DATABASE_URL: 'postgresql://127.0.0.1:1/nothing' }, ['schema']);
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^type Query \{$/m);

@@ -34,7 +34,7 @@ const runExport = (options: Readonly<Record<string, string>>, ...flags: string[]
 const traces = async (file: string): Promise<string[]> => (await readdir(dirname(file))).filter((name) => name.startsWith(basename(file)));
 
 describe('an operator who exports', () => {
-  test('gets the lines in each format, pending ones only when asking for them', async () => {
+  test.concurrent('gets the lines in each format, pending ones only when asking for them', async () => {
     expect(await runExport({})).toEqual({ status: 0, stdout: JSON.stringify({ response: [posted] }), stderr: '' });
     expect((await runExport({ format: 'ndjson' }, '--include-pending')).stdout).toBe(toNdjson([posted, pending]));
     expect((await runExport({ format: 'csv' }, '--include-pending')).stdout).toBe(
@@ -46,7 +46,7 @@ describe('an operator who exports', () => {
     );
   });
 
-  test('gets CSV in which a spreadsheet finds no formula, and import takes the guard off again', async () => {
+  test.concurrent('gets CSV in which a spreadsheet finds no formula, and import takes the guard off again', async () => {
     const [first, second] = [await files.createOrganization(), await files.createOrganization()];
     const formulas = v2Line({
       ...{ deposit_id: '-1', transaction_id: '=A1', allocation_id: '+1', donor_first_name: '=cmd', donor_last_name: '+1', address1: '-2' },
@@ -64,7 +64,7 @@ describe('an operator who exports', () => {
     expect(await files.lines(second)).toEqual([formulas]);
   });
 
-  test('gets a file that is there whole, in place of an earlier one', async () => {
+  test.concurrent('gets a file that is there whole, in place of an earlier one', async () => {
     const file = files.path('report.json');
     await writeFile(file, 'earlier');
     expect(await runExport({ out: file })).toEqual({ status: 0, stdout: '', stderr: '' });
@@ -85,14 +85,14 @@ describe('an operator who exports', () => {
     expect(await traces(file)).toEqual([basename(file)]);
   });
 
-  test('gets no file for an organization that is not there', async () => {
+  test.concurrent('gets no file for an organization that is not there', async () => {
     const file = files.path('report.json');
     const result = await runExport({ out: file, organization: 'Nobody' });
     expect(result).toEqual({ status: 1, stdout: '', stderr: 'There is no organization "Nobody"\n' });
     expect(await traces(file)).toEqual([]);
   });
 
-  test('is told in one line where the file cannot be written', async () => {
+  test.concurrent('is told in one line where the file cannot be written', async () => {
     const missing = `${files.path('missing')}/report.json`;
     expect(await runExport({ out: missing })).toEqual({
       status: 1,
@@ -109,15 +109,19 @@ describe('an operator who exports', () => {
     expect(await traces(directory)).toEqual([basename(directory)]);
   });
 
-  test('is told in one line that a full disk takes no more', async () => {
+  test.concurrent.each([
+    ['an export', exportWords({ organization: 'Full' })],
+    ['a list', ['organization', 'list']],
+  ])('is told in one line that a full disk takes no more of %s', async (_title, words) => {
+    await files.query("INSERT INTO organization (name) VALUES ('Full') ON CONFLICT DO NOTHING");
     const full = openSync('/dev/full', 'w');
-    const child = startCommand(files.environment, exportWords({}), ['ignore', full, 'pipe']);
+    const child = startCommand(files.environment, words, ['ignore', full, 'pipe']);
     const [stderr, [status]] = await Promise.all([text(child.stderr!), once(child, 'close') as Promise<[number | null]>]);
     closeSync(full);
     expect({ status, stderr }).toEqual({ status: 1, stderr: 'Cannot write: ENOSPC: no space left on device, write\n' });
   });
 
-  test.each([
+  test.concurrent.each([
     ['a start that is no date', { start: '2024-02-30' }, 'A date is a calendar date YYYY-MM-DD'],
     ['an end that is no date', { end: 'today' }, 'A date is a calendar date YYYY-MM-DD'],
     ['a start after the end', { start: '2024-02-01' }, 'Start date cannot be greater than the end date.'],

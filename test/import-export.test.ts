@@ -38,7 +38,7 @@ const ANSWER = [
 ].join('');
 
 describe('a v2 answer', () => {
-  test('is exported as it was imported, byte for byte', async () => {
+  test.concurrent('is exported as it was imported, byte for byte', async () => {
     const organization = await files.createOrganization();
     const result = await files.import(organization, 'answer.json', ANSWER);
     expect(result).toEqual({
@@ -49,7 +49,7 @@ describe('a v2 answer', () => {
     expect(await files.export(organization, 'json')).toBe(ANSWER);
   });
 
-  test('is the same after a way through every format', async () => {
+  test.concurrent('is the same after a way through every format', async () => {
     const [first, second, third] = [await files.createOrganization(), await files.createOrganization(), await files.createOrganization()];
     await files.import(first, 'lines.json', ANSWER);
     await files.import(second, 'lines.csv', await files.export(first, 'csv'));
@@ -57,7 +57,7 @@ describe('a v2 answer', () => {
     expect(await files.export(third, 'json')).toBe(ANSWER);
   });
 
-  test('is the same after a way through a spreadsheet’s format, whatever its lines say', async () => {
+  test.concurrent('is the same after a way through a spreadsheet’s format, whatever its lines say', async () => {
     const property = fc.asyncProperty(reportLines, async (lines) => {
       const answer = JSON.stringify({ response: lines });
       const [first, second] = [await files.createOrganization(), await files.createOrganization()];
@@ -65,7 +65,7 @@ describe('a v2 answer', () => {
       await files.import(second, 'lines.csv', await files.export(first, 'csv'));
       expect(await files.export(second, 'json')).toBe(answer);
     });
-    await fc.assert(property, { numRuns: 2, endOnFailure: true });
+    await fc.assert(property, { numRuns: 1, endOnFailure: true });
   });
 });
 
@@ -75,9 +75,9 @@ describe('an operator who imports', () => {
   const UNCHANGED = { lines: 2, deposits: 0, transactions: 0, allocations: 0, designations: 0, donors: 0 };
   const counts = { lines: 2, deposits: 1, transactions: 1, allocations: 2, designations: 2, donors: 1 };
 
-  test('the same file twice changes nothing', async () => {
+  test.concurrent('the same file twice changes nothing', async () => {
     const organization = await files.createOrganization();
-    const versions = async () => (await files.database.client.query<object>(ROW_VERSIONS, [organization])).rows;
+    const versions = async () => (await files.query<object>(ROW_VERSIONS, [organization])).rows;
     const first = await files.import(organization, 'lines.ndjson', toNdjson(lines), '--json');
     expect({ ...first, stdout: JSON.parse(first.stdout) as unknown }).toEqual({ status: 0, stdout: counts, stderr: '' });
     const before = await versions();
@@ -88,7 +88,7 @@ describe('an operator who imports', () => {
     expect(await versions()).toEqual(before);
   });
 
-  test('a corrected file gets the corrections and leaves the rest alone', async () => {
+  test.concurrent('a corrected file gets the corrections and leaves the rest alone', async () => {
     const organization = await files.createOrganization();
     const other = v2Line({
       deposit_id: '2',
@@ -109,7 +109,7 @@ describe('an operator who imports', () => {
     expect(await files.lines(organization)).toEqual([...corrected, other]);
   });
 
-  test('a gift that turns out to be nobody’s and of another deposit sees it moved', async () => {
+  test.concurrent('a gift that turns out to be nobody’s and of another deposit sees it moved', async () => {
     const organization = await files.createOrganization();
     await files.import(organization, 'lines.ndjson', toNdjson(lines));
     const nobody = {
@@ -127,10 +127,10 @@ describe('an operator who imports', () => {
     expect(await files.lines(organization)).toEqual(moved);
   });
 
-  test('pending deposits and shares keeps both when a later file does not know them', async () => {
+  test.concurrent('pending deposits and shares keeps both when a later file does not know them', async () => {
     const organization = await files.createOrganization();
     const shares = async () => {
-      const { rows } = await files.database.client.query<{ id: string; amount: string | null; status: string }>(SHARES, [organization]);
+      const { rows } = await files.query<{ id: string; amount: string | null; status: string }>(SHARES, [organization]);
       return rows.map(({ id, amount, status }) => [id, amount, status]);
     };
     const pending = lines.map((line, position) => ({
@@ -159,7 +159,7 @@ describe('an operator who imports', () => {
     ]);
   });
 
-  test('a CSV file of any system gets the same lines', async () => {
+  test.concurrent('a CSV file of any system gets the same lines', async () => {
     const values = lines.map((line) => ({ ...line, main_memo: 'a\r\nb "c"' }));
     const reordered = CSV_HEADER.split(',').reverse().join(',');
     const optional = `${reordered},allocation_amount,deposit_status`;
@@ -179,18 +179,17 @@ describe('an operator who imports', () => {
     }
   });
 
-  test('CSV without quotes whose lines end in different ways gets no line end into a value', async () => {
+  test.concurrent('CSV without quotes whose lines end in different ways gets no line end into a value', async () => {
     const organization = await files.createOrganization();
     const [first, second] = lines.map((line) => Object.values({ ...line, main_memo: 'memo' }).join(','));
     expect(await files.import(organization, 'lines.csv', `${CSV_HEADER}\n${first}\r\n${second}\n`)).toMatchObject({ status: 0 });
     expect(await files.lines(organization)).toEqual(lines.map((line) => ({ ...line, main_memo: 'memo' })));
   });
 
-  test('an export without lines imports nothing', async () => {
+  test.concurrent('an export without lines imports nothing', async () => {
     const organization = await files.createOrganization();
     for (const [format, empty] of [
       ['json', '{"response":[]}'],
-      ['ndjson', ''],
       ['csv', `${CSV_HEADER}\r\n`],
     ] as const) {
       expect(await files.export(organization, format)).toBe(empty);

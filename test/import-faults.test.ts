@@ -83,7 +83,7 @@ describe('a bad line is named with its field and the reason, and nothing is writ
     ],
   };
 
-  test.each(Object.keys(faults))('%s', async (kind) => {
+  test.concurrent.each(Object.keys(faults))('%s', async (kind) => {
     const cases = faults[kind]!;
     const lines = [good, ...cases.map(([fields], position) => gift(position, fields))];
     const expected = cases.map(([, fault], position) => `line ${position + 2}: ${fault}`);
@@ -91,14 +91,14 @@ describe('a bad line is named with its field and the reason, and nothing is writ
     await expectRefusal('lines.ndjson', toNdjson(lines), [...expected, `Nothing was imported: ${expected.length} faults`]);
   });
 
-  test('elements that are no lines, of a v2 answer', async () => {
+  test.concurrent('elements that are no lines, of a v2 answer', async () => {
     await expectRefusal('answer.json', `{"response":[${JSON.stringify(good)},null,"x",7,[]]}`, [
       ...[2, 3, 4, 5].map((line) => `line ${line}: expected an object with the fields of a deposit line`),
       'Nothing was imported: 4 faults',
     ]);
   });
 
-  test('records of a CSV file, counted in lines of text', async () => {
+  test.concurrent('records of a CSV file, counted in lines of text', async () => {
     const first = gift(1, { main_memo: 'over\r\nthree\nlines\rand so on', city: '\r\n' });
     const content = `${toCsv([first, gift(2, { donor_id: '9007199254740992' })])}\r\n${toCsv([gift(3, { amount: "'-5.00", designation_id: '' })]).slice(CSV_HEADER.length + 2)}`;
     await expectRefusal('lines.csv', content, [
@@ -109,7 +109,7 @@ describe('a bad line is named with its field and the reason, and nothing is writ
     ]);
   });
 
-  test('the first twenty of many', async () => {
+  test.concurrent('the first twenty of many', async () => {
     const lines = Array.from({ length: 25 }, (_, position) => gift(position, { amount: 'much' }));
     await expectRefusal('lines.ndjson', toNdjson(lines), [
       ...lines.slice(0, 20).map((_, position) => `line ${position + 1}: amount ${TEXT_MONEY}`),
@@ -118,7 +118,7 @@ describe('a bad line is named with its field and the reason, and nothing is writ
     ]);
   });
 
-  test('as JSON where the operator asks for it', async () => {
+  test.concurrent('as JSON where the operator asks for it', async () => {
     const { status, stdout, stderr } = await files.import(organization, 'lines.ndjson', toNdjson([good, gift(2, { city: 5 })]), '--json');
     expect([status, stderr]).toEqual([1, 'Nothing was imported: 1 fault\n']);
     expect(JSON.parse(stdout)).toEqual({ imported: 0, faultCount: 1, faults: [{ line: 2, field: 'city', reason: 'expected text' }] });
@@ -127,7 +127,7 @@ describe('a bad line is named with its field and the reason, and nothing is writ
 });
 
 describe('lines that contradict each other are named, and nothing is written', () => {
-  test('every kind', async () => {
+  test.concurrent('every kind', async () => {
     const lines = [
       good,
       v2Line({ allocation_id: '1', amount: '20.50', net_amount: '20.00', status: 'Settled' }),
@@ -154,7 +154,7 @@ describe('lines that contradict each other are named, and nothing is written', (
     ]);
   });
 
-  test('the first twenty of many', async () => {
+  test.concurrent('the first twenty of many', async () => {
     const lines = [good, ...Array.from({ length: 25 }, (_, position) => v2Line({ allocation_id: `${position}`, status: `${position}` }))];
     await expectRefusal('lines.ndjson', toNdjson(lines), [
       ...lines.slice(1, 21).map((_, position) => `line ${position + 2}: status differs from line 1, which has the same transaction_id`),
@@ -170,16 +170,13 @@ describe('a file that is not what it says is refused in one line, and nothing is
   const NOT_JSON = 'The file is not a v2 answer in JSON: ';
   const cut = (text: string): Buffer => Buffer.concat([Buffer.from(text), Buffer.from([0xc3])]);
   const cases: [string, string, string | Buffer, string][] = [
-    ['an empty v2 answer', 'answer.json', '', `${NOT_JSON}Parser has expected a value`],
     ['a v2 answer cut between lines', 'answer.json', `{"response":[${line},`, `${NOT_JSON}Parser has expected a value`],
     ['a v2 answer cut before its end', 'answer.json', `{"response":[${line}]`, `${NOT_JSON}Parser cannot parse input: expected ','`],
     ['two v2 answers', 'answer.json', `{"response":[${line}]}{}`, `${NOT_JSON}Parser cannot parse input: unexpected characters`],
     ['a v2 answer without response', 'answer.json', `{"lines":[${line}]}`, `${NOT_JSON}it has no array "response"`],
-    ['an array', 'answer.json', `[${line}]`, `${NOT_JSON}it has no array "response"`],
     ['a response that is no array', 'answer.json', `{"response":${line}}`, `${NOT_JSON}Top-level object should be an array.`],
     ['a v2 answer that is not UTF-8', 'answer.json', cut(`{"response":[${line}]}`), 'The file is not UTF-8 text'],
     ['NDJSON with a broken line', 'lines.ndjson', `${line}\n\n${line.slice(1)}\n`, 'Line 3 is not valid JSON'],
-    ['NDJSON that is not UTF-8', 'lines.ndjson', cut(`${line}\n`), 'The file is not UTF-8 text'],
     ['an empty CSV file', 'lines.csv', '', 'The file is empty: a CSV file begins with a header that names the fields'],
     [
       'a CSV file with a wrong header',
@@ -203,11 +200,11 @@ describe('a file that is not what it says is refused in one line, and nothing is
     ['a line without end', 'lines.ndjson', `{"city":"${'x'.repeat(1_100_000)}`, 'Line 1 is longer than 1000000 characters'],
   ];
 
-  test.each(cases)('%s', async (_title, name, content, reason) => {
+  test.concurrent.each(cases)('%s', async (_title, name, content, reason) => {
     await expectRefusal(name, content, [reason]);
   });
 
-  test('one of another format, none, or a directory', async () => {
+  test.concurrent('one of another format, none, or a directory', async () => {
     const directory = files.path('folder.csv');
     await mkdir(directory);
     const missing = files.path('missing.json');
@@ -223,7 +220,7 @@ describe('a file that is not what it says is refused in one line, and nothing is
 });
 
 describe('an import that cannot go on is told in one line, and nothing is written', () => {
-  test('there is no such organization', async () => {
+  test.concurrent('there is no such organization', async () => {
     const result = await files.import('Nobody', 'lines.ndjson', toNdjson([good]));
     expect(result).toEqual({ status: 1, stdout: '', stderr: 'There is no organization "Nobody"\n' });
   });

@@ -49,7 +49,7 @@ test('an operator imports a large file in constant memory, at a speed that does 
     'first.ndjson',
     toNdjson([v2Line({ deposit_id: 'a', transaction_id: 'a', allocation_id: 'a', donor_id: 9_999 })]),
   );
-  await files.database.client.query('ANALYZE');
+  await files.query('ANALYZE');
   const file = files.path('large.json');
   await pipeline(Readable.from(largeAnswer()), createWriteStream(file));
   expect((await stat(file)).size).toBeGreaterThan(60 * MEGABYTE);

@@ -96,6 +96,7 @@ export class EmbeddedPostgres {
       await exited;
       clearTimeout(timer);
     }
+    await rm(String(this.address.host), { recursive: true, force: true });
     await this.lock.release();
   }
 

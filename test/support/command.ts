@@ -5,6 +5,8 @@ import { text } from 'node:stream/consumers';
 import { until } from './until';
 
 const MAIN = join(__dirname, '../../dist/main.js');
+/** Prisma's WebAssembly as it is for a short life: compiled once, quickly. Takes a third off the time of a command. */
+const NODE_FLAGS = ['--liftoff-only'];
 const START_TIMEOUT_MS = 20_000;
 
 export type Environment = Readonly<Record<string, string>>;
@@ -24,7 +26,7 @@ export const failed = (line: string): CommandResult => ({ status: 1, stdout: '',
 
 /** Starts the real `deposit-gateway`; of the test's own environment it gets nothing but the path. */
 export function startCommand(environment: Environment, words: readonly string[], stdio: StdioOptions = 'pipe'): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...words], { env: { PATH: process.env.PATH, ...environment }, stdio });
+  return spawn(process.execPath, [...NODE_FLAGS, MAIN, ...words], { env: { PATH: process.env.PATH, ...environment }, stdio });
 }
 
 /** Runs it to its end, with `input` on its standard input. */

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Pool, type QueryResult, type QueryResultRow } from 'pg';
 import { createTestDatabase, type TestDatabase } from './database';
 import { runCommand, succeed, type CommandResult, type Environment } from './command';
 
@@ -16,6 +17,7 @@ export const CSV_HEADER =
 export interface DepositFiles {
   readonly database: TestDatabase;
   readonly environment: Environment;
+  query<Row extends QueryResultRow>(statement: string, values?: unknown[]): Promise<QueryResult<Row>>;
   /** A new file's path. */
   path(name: string): string;
   createOrganization(): Promise<string>;
@@ -32,16 +34,18 @@ export interface DepositFiles {
 
 export async function openDepositFiles(): Promise<DepositFiles> {
   const database = await createTestDatabase();
+  const pool = new Pool({ connectionString: database.url, max: 2 });
   const directory = mkdtempSync(join(tmpdir(), 'gateway-files-'));
   const environment = { DATABASE_URL: database.url };
   const path = (name: string): string => join(directory, `${randomUUID()}-${name}`);
   return {
     database,
     environment,
+    query: (statement, values) => pool.query(statement, values),
     path,
     createOrganization: async () => {
       const name = `Organization ${randomUUID()}`;
-      await database.client.query('INSERT INTO organization (name) VALUES ($1)', [name]);
+      await pool.query('INSERT INTO organization (name) VALUES ($1)', [name]);
       return name;
     },
     import: async (organization, name, content, ...options) => {
@@ -55,15 +59,16 @@ export async function openDepositFiles(): Promise<DepositFiles> {
         ...['--start', '0001-01-01', '--end', '9999-12-31', '--include-pending'],
       ]),
     lines: async (organization) => {
-      const { rows } = await database.client.query<{ line: object }>(LINES, [organization]);
+      const { rows } = await pool.query<{ line: object }>(LINES, [organization]);
       return rows.map(({ line }) => line);
     },
     countRows: async () => {
-      const { rows } = await database.client.query<Record<string, number>>(COUNT_ROWS);
+      const { rows } = await pool.query<Record<string, number>>(COUNT_ROWS);
       return rows[0]!;
     },
     close: async () => {
       rmSync(directory, { recursive: true });
+      await pool.end();
       await database.drop();
     },
   };

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { done, failed, runCommand, type Environment } from './support/command';
 import { createTestDatabase, type TestDatabase } from './support/database';
 
+// Commands run side by side, so that each takes longer.
+jest.setTimeout(120_000);
+
 let database: TestDatabase;
 let environment: Environment;
 

@@ -7,6 +7,9 @@ import { runCommand, startCommand, type CommandResult } from './support/command'
 import { CSV_HEADER, openDepositFiles, toNdjson, type DepositFiles } from './support/deposit-files';
 import { v2Line } from './support/gateway';
 
+// Commands run side by side, so that each takes longer.
+jest.setTimeout(120_000);
+
 let files: DepositFiles;
 let organization: string;
 

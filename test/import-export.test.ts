@@ -3,6 +3,9 @@ import { reportLines } from './support/any-lines';
 import { CSV_HEADER, openDepositFiles, toCsv, toNdjson, type DepositFiles } from './support/deposit-files';
 import { v2Line } from './support/gateway';
 
+// Commands run side by side, so that each takes longer.
+jest.setTimeout(120_000);
+
 let files: DepositFiles;
 
 beforeAll(async () => {

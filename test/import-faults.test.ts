@@ -4,6 +4,9 @@ import { CSV_HEADER, openDepositFiles, toCsv, toNdjson, type DepositFiles } from
 import { v2Line } from './support/gateway';
 import { until } from './support/until';
 
+// Commands run side by side, so that each takes longer.
+jest.setTimeout(120_000);
+
 let files: DepositFiles;
 let organization: string;
 
@@ -230,7 +233,7 @@ describe('an import that cannot go on is told in one line, and nothing is writte
     await client.query('BEGIN');
     await client.query('LOCK TABLE allocation');
     const result = files.import(organization, 'lines.ndjson', toNdjson([good]));
-    await until(async () => (await client.query(END_WAITING_CONNECTION)).rowCount === 1, 10_000);
+    await until(async () => (await client.query(END_WAITING_CONNECTION)).rowCount === 1, 30_000);
     await client.query('ROLLBACK');
     expect(await result).toEqual({
       status: 1,

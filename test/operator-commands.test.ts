@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { done, failed, runCommand, succeed, type CommandResult, type Environment } from './support/command';
 import { graphql, login, PASSWORD, startGateway, type TestGateway } from './support/gateway';
 
+// Commands run side by side, so that each takes longer.
+jest.setTimeout(120_000);
+
 const SYSTEM = '/api/v2/authenticated_test_system';
 const SESSION = '/api/v2/authenticated_test_session';
 const REPORT = 'deposit_detail_designation_detail_with_contact_info';

@@ -59,7 +59,9 @@ function withSubcommands(command: Command): Command[] {
 function describe(error: unknown): string {
   if (error instanceof ConfigError || error instanceof OperatorError) return error.message;
   if (error instanceof AppError) return error.cause instanceof Error ? `${error.message}: ${lastLine(error.cause.message)}` : error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  // What the system refuses (a data directory that cannot be written) says so itself; anything else is a fault of ours.
+  return 'syscall' in error ? error.message : (error.stack ?? error.message);
 }
 
 /** What Prisma has to say comes after a picture of our code. */

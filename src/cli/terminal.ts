@@ -39,6 +39,8 @@ export async function readPassword({ input, errors }: Terminal): Promise<string>
   errors.write('Password: ');
   try {
     return await prompt.question('');
+  } catch (error) {
+    throw new OperatorError('No password was given', { cause: error });
   } finally {
     prompt.close();
     errors.write('\n');
@@ -51,8 +53,10 @@ export interface Progress {
   stop(): void;
 }
 
+export const NO_PROGRESS: Progress = { add: () => undefined, stop: () => undefined };
+
 export function startProgress({ errors }: Terminal, total: number | undefined, format: string): Progress {
-  if (!errors.isTTY) return { add: () => undefined, stop: () => undefined };
+  if (!errors.isTTY) return NO_PROGRESS;
   const bar = new SingleBar({ stream: errors, format, hideCursor: true, clearOnComplete: true }, Presets.shades_classic);
   bar.start(total ?? 0, 0);
   return { add: (amount) => bar.increment(amount), stop: () => bar.stop() };

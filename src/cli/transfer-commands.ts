@@ -9,7 +9,7 @@ import { ImportError } from '../domain/import-service';
 import { AppError, OperatorError } from '../errors';
 import { v2Formats } from '../v2-line';
 import { withServices, type CommandContext } from './command';
-import { printResult, startProgress, write, type Progress } from './terminal';
+import { NO_PROGRESS, printResult, startProgress, write, type Progress } from './terminal';
 
 /** `import FILE`: all of it or nothing. */
 export function importCommand(context: () => CommandContext): Command {
@@ -82,7 +82,9 @@ export function exportCommand(context: () => CommandContext): Command {
       const target = out === undefined ? terminal.output : (await open(draft, 'w').catch(failWriting(draft))).createWriteStream();
       // What goes wrong is told by the write that it happens to.
       target.on('error', () => undefined);
-      const progress = startProgress(terminal, undefined, 'Exporting | {value} bytes | {duration_formatted}');
+      // A bar in the midst of a report on the same terminal would wipe lines of it.
+      const quiet = target === terminal.output && terminal.output.isTTY;
+      const progress = quiet ? NO_PROGRESS : startProgress(terminal, undefined, 'Exporting | {value} bytes | {duration_formatted}');
       try {
         await withServices(context(), async ({ organizations, reports }) => {
           const { id } = await organizations.get(options.organization);

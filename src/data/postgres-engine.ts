@@ -5,7 +5,7 @@ import { arch, getuid, pid, platform } from 'node:process';
 import { OperatorError } from '../errors';
 
 /** The account that PostgreSQL runs under; undefined is the gateway's own. */
-export interface Account {
+interface Account {
   readonly uid: number;
   readonly gid: number;
 }

@@ -6,7 +6,7 @@ import { v2Columns, v2Fields, type V2Field } from '../v2-line';
 /** Columns that an import file may hold beside the 26 fields of a v2 line. */
 export const optionalFields = ['deposit_status', 'allocation_amount'] as const;
 
-export type ImportField = V2Field | (typeof optionalFields)[number];
+type ImportField = V2Field | (typeof optionalFields)[number];
 
 /** A line as the file has it: a value to a field name. */
 export interface RawLine {

@@ -74,7 +74,7 @@ test('an analyst logs in, runs the first example, and sees exact money and names
   await result.getByText('"10.50"').first().waitFor();
   await page.screenshot({ path: process.env.SCREENSHOT ?? 'coverage/playground.png' });
 
-  const stored = (await page.evaluate('JSON.stringify({ ...localStorage })')) as string;
+  const stored = await page.evaluate<string>('JSON.stringify({ ...localStorage })');
   for (const secret of [PASSWORD, organization.webProvision, 'Łukasiewicz']) expect(stored).not.toContain(secret);
   expect(new URL(page.url()).search).toBe('');
   await page.getByRole('button', { name: 'Log out' }).click();

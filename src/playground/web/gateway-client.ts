@@ -15,7 +15,7 @@ export interface GraphQLRequest {
 }
 
 /** What went wrong, in words for the person at the page. The code is the gateway's, where it gave one. */
-export class GatewayError extends Error {
+class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: string | undefined;
 

@@ -18,7 +18,7 @@ import { DepositDetailResolver } from './resolvers/deposit-detail-resolver';
 import type { RequestContext } from './resolvers/request-context';
 import { ViewerResolver } from './resolvers/viewer-resolver';
 import { createV2ErrorHandler, createV2Routes } from './rest/v2-routes';
-import { createServices, openDatabase, type Services } from './services';
+import { createServices, openDatabase, type OpenDatabase, type Services } from './services';
 
 /** The whole gateway, ready to listen. */
 export interface App {
@@ -33,6 +33,15 @@ const MS_PER_SECOND = 1000;
 export async function createApp(config: Config, log: Logger): Promise<App> {
   const onConnectionLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
   const database = await openDatabase(config, { share: false, onLost: onConnectionLost });
+  try {
+    return await composeApp(config, log, database, onConnectionLost);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function composeApp(config: Config, log: Logger, database: OpenDatabase, onConnectionLost: (error: Error) => void): Promise<App> {
   const services = createServices(config, database.address, onConnectionLost);
   const resolvers = {
     authentication: new AuthenticationResolver(),
@@ -95,7 +104,7 @@ function createDoors({ config, log, services, resolvers, apollo, isDraining }: D
   const openRequest = (request: Request, response: Response): RequestContext => {
     const left = new AbortController();
     response.once('close', () => {
-      if (!response.writableFinished) left.abort(new Error('The reader has left'));
+      if (!response.writableFinished) left.abort(new ReaderLeft());
     });
     return {
       requestId: requestId(request),
@@ -149,11 +158,21 @@ const requestLog = {
   },
 } as const;
 
-/** The one place where a masked failure is written down. A database's message may repeat a value, so only its kind is kept. */
+/** Why a report was given up, where that is nobody's failure. */
+class ReaderLeft extends Error {
+  override readonly name = 'ReaderLeft';
+}
+
+/** The one place where a masked failure is written down. A database's message may repeat a value, so only its kind and place are kept. */
 function logFailure(log: Logger, { code, cause }: AppError, requestId: string): void {
-  const kind =
-    cause instanceof Error
-      ? { name: cause.name, sqlState: 'code' in cause ? cause.code : undefined, at: cause.stack?.split('\n').slice(1, 6) }
-      : {};
-  log.error({ requestId, code, ...kind }, 'request failed');
+  if (cause instanceof ReaderLeft) {
+    log.debug({ requestId }, 'the reader has left');
+    return;
+  }
+  const fault = cause instanceof Error ? cause : new Error('Something else than an error was thrown');
+  const at = fault.stack?.split('\n').filter((line) => /^ {4}at /.test(line));
+  log.error(
+    { requestId, code, name: fault.name, sqlState: 'code' in fault ? fault.code : undefined, at: at?.slice(0, 6) },
+    'request failed',
+  );
 }

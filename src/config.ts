@@ -81,7 +81,7 @@ export const settings = {
   LOGIN_ATTEMPTS: {
     schema: wholeNumber(1, 10000),
     fallback: '10',
-    meaning: 'Failed logins allowed in 15 minutes for a username, and ten times as many for an address',
+    meaning: 'Failed logins allowed in 15 minutes for a user from one address; ten times as many for the user, and for the address',
   },
   DRAIN_MILLISECONDS: {
     schema: wholeNumber(0, 60000),

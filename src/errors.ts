@@ -6,9 +6,11 @@
 export const errorTable = {
   BAD_REQUEST: { status: 400, text: 'Bad request' },
   UNAUTHORIZED: { status: 401, text: 'Unauthorized' },
+  INTROSPECTION_DISABLED: { status: 403, text: 'Introspection is switched off' },
   DATA_SOURCE_QUERY_FAILED: { status: 404, text: 'Data source query failed' },
   NOT_FOUND: { status: 404, text: 'Not found' },
   METHOD_NOT_ALLOWED: { status: 405, text: 'Method not allowed' },
+  REQUEST_TIMEOUT: { status: 408, text: 'Request timeout' },
   PAYLOAD_TOO_LARGE: { status: 413, text: 'Payload too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, text: 'Unsupported media type' },
   PROVISION_HEADER_MISSING: { status: 422, text: 'Provision header missing' },
@@ -79,4 +81,9 @@ export function toAppError(error: unknown): AppError {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 0;
   const fault = REQUEST_FAULTS[status];
   return fault ? new AppError(fault) : new AppError('INTERNAL_SERVER_ERROR', { cause: error });
+}
+
+/** The body of an error answer, but for GraphQL's (contract section 2.3). */
+export function toErrorBody({ message, status }: AppError): object {
+  return { errors: [{ error: message, status }] };
 }

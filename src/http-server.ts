@@ -2,18 +2,19 @@ import { createServer, STATUS_CODES, type IncomingMessage, type RequestListener,
 import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError, toErrorBody, type ErrorCode } from './errors';
 
 const HEADERS_TIMEOUT_MS = 5000;
 const REQUEST_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 1000;
 const KEEP_ALIVE_MS = 5000;
-/** On a stop, a connection without a request for about this long is not waited for. */
+/** On a stop, connections without a request are ended this often. */
 const IDLE_MS = 200;
-/** What the HTTP parser refuses before there is a request, by its error code. */
-const PARSER_STATUSES: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+/** What the HTTP parser refuses before there is a request, by its error code; anything else is BAD_REQUEST. */
+const PARSER_ERRORS: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
+  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'PAYLOAD_TOO_LARGE',
 };
 
 interface DrainOptions {
@@ -26,6 +27,7 @@ interface DrainOptions {
 /** An HTTP server with limits for slow clients, whose own errors are JSON, and which stops without resetting anybody's request. */
 export class HttpServer {
   readonly server: Server;
+  private readonly hurry = new AbortController();
   private isDraining = false;
 
   constructor(listener: RequestListener) {
@@ -39,9 +41,16 @@ export class HttpServer {
     });
     this.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       if (this.isDraining) response.setHeader('Connection', 'close');
+      // A proxy's form of target (RFC 9112 section 3.2.2); what follows the authority is what a server is asked for.
+      request.url = toOriginForm(request.url ?? '/');
       listener(request, response);
     });
     this.server.on('clientError', answerClientError);
+  }
+
+  /** Ends what is still in flight, for those who cannot wait; `drain` then tells that answers were cut. */
+  cut(): void {
+    this.hurry.abort();
   }
 
   get draining(): boolean {
@@ -69,10 +78,8 @@ export class HttpServer {
     // Not http's own close(): it also ends connections whose next request is already on its way, which resets that request.
     const closed = new Promise<boolean>((resolve) => NetServer.prototype.close.call(this.server, () => resolve(true)));
     const idle = setInterval(() => this.server.closeIdleConnections(), IDLE_MS);
-    const late = new AbortController();
-    const expired = sleep(graceMs, false, { signal: late.signal }).catch(() => true);
-    const inTime = await Promise.race([closed, expired]);
-    late.abort();
+    const late = sleep(graceMs, false, { signal: this.hurry.signal, ref: false }).catch(() => false);
+    const inTime = await Promise.race([closed, late]);
     clearInterval(idle);
     this.server.closeAllConnections();
     await closed;
@@ -80,17 +87,28 @@ export class HttpServer {
   }
 }
 
-/** The v2 error shape, also where there is no request yet. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable) {
+/** The path and query of a request target, whatever form it has. */
+function toOriginForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  return /^https?:\/\/[^/?#]*(\/.*)$/i.exec(target)?.[1] ?? '/*';
+}
+
+/** Answers in the error shape where there is no request that express could see, and ends the connection for both sides. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Duplex & { _httpMessage?: unknown }): void {
+  // An answer that is being written must not get another one in its middle.
+  if (!socket.writable || socket._httpMessage) {
     socket.destroy();
     return;
   }
-  const status = PARSER_STATUSES[error.code ?? ''] ?? 400;
-  const text = STATUS_CODES[status] ?? '';
-  const body = JSON.stringify({ errors: [{ error: text, status }] });
-  socket.end(
-    `HTTP/1.1 ${status} ${text}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  const appError = new AppError(PARSER_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST');
+  const body = JSON.stringify(toErrorBody(appError));
+  const head = [
+    `HTTP/1.1 ${appError.status} ${STATUS_CODES[appError.status] ?? ''}`,
+    'Connection: close',
+    'Content-Type: application/json; charset=utf-8',
+    'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

@@ -20,7 +20,7 @@ export function assertPlainHeaders({ rawHeaders, httpVersion }: Request): void {
 export function readCredentials(request: Request): Credentials {
   return {
     provision: request.get('Provision'),
-    host: request.host,
+    host: (request.host as string | undefined) ?? '',
     sessionToken: parseCookie(request.get('Cookie') ?? '')[cookieName(request)],
   };
 }

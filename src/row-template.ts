@@ -41,7 +41,7 @@ export function createJsonTemplate(members: readonly JsonMember[], separator = '
   return { encoding: 'json', columns, before, end: Buffer.from(`${literal}}${terminator}`), separator: Buffer.from(separator) };
 }
 
-/** Rows as CSV records (RFC 4180, CRLF), text between quotes, numbers and amounts bare, null as nothing. */
+/** Rows as CSV records (RFC 4180, CRLF), text, dates and amounts between quotes, numbers bare, null as nothing. */
 export function createCsvTemplate(columns: readonly RowColumn[]): RowTemplate {
   const quote = (column: RowColumn | undefined): string => (column?.kind === 'text' ? '"' : '');
   return {

@@ -2,6 +2,7 @@ import type { Config } from './config';
 import { AccessStore } from './data/access-store';
 import { Database, type DatabaseAddress } from './data/database';
 import { DepositDetailStore } from './data/deposit-detail-store';
+import { DirectoryInUseError } from './data/directory-lock';
 import { EmbeddedPostgres } from './data/embedded-postgres';
 import { ImportStore } from './data/import-store';
 import { LoginAttemptStore } from './data/login-attempt-store';
@@ -31,14 +32,16 @@ export interface Services {
 /** A database that was reached or started; closing it also stops what was started. */
 export interface OpenDatabase {
   readonly address: DatabaseAddress;
-  readonly isEmbedded: boolean;
   /** Applies the migrations that are missing and returns their names. */
   migrate(): Promise<string[]>;
   /** The SQL by which the schema is ahead of its migrations. */
   findDrift(): Promise<string>;
   close(): Promise<void>;
+  /** Stops what was started at once, whoever still uses it. */
+  abandon(): Promise<void>;
 }
 
+const nothing = (): Promise<void> => Promise.resolve();
 const MS_PER_SECOND = 1000;
 
 /**
@@ -49,27 +52,29 @@ export async function openDatabase(
   config: Config,
   options: { readonly share: boolean; readonly onLost: (error: Error) => void },
 ): Promise<OpenDatabase> {
-  const open = (address: DatabaseAddress, isEmbedded: boolean, close: () => Promise<void>): OpenDatabase => ({
+  const open = (address: DatabaseAddress, close = nothing, abandon = nothing): OpenDatabase => ({
     address,
-    isEmbedded,
     migrate: () => applyMigrations(address),
     findDrift: () => findDrift(address),
     close,
+    abandon,
   });
-  const nothingToStop = (): Promise<void> => Promise.resolve();
-  if (config.DATABASE_URL !== '') return open({ connectionString: config.DATABASE_URL }, false, nothingToStop);
-  const running = options.share ? await EmbeddedPostgres.findRunning(config.DATA_DIR) : undefined;
-  if (running) return open(running, true, nothingToStop);
-
-  const embedded = await EmbeddedPostgres.start(config.DATA_DIR, options.onLost);
-  // Another command may still be sharing what this one started.
-  const database = open(embedded.address, true, () => embedded.stop(options.share ? 'smart' : 'fast'));
-  try {
-    await database.migrate();
-    return database;
-  } catch (error) {
-    await embedded.stop('fast');
-    throw error;
+  if (config.DATABASE_URL !== '') return open({ connectionString: config.DATABASE_URL });
+  for (;;) {
+    const shared = options.share ? await EmbeddedPostgres.share(config.DATA_DIR) : undefined;
+    if (shared) return open(shared.address, shared.leave);
+    try {
+      const embedded = await EmbeddedPostgres.start(config.DATA_DIR, applyMigrations, options.onLost);
+      // Other commands may still be sharing what this one started.
+      return open(
+        embedded.address,
+        () => embedded.stop(options.share ? 'smart' : 'fast'),
+        () => embedded.stop('fast'),
+      );
+    } catch (error) {
+      // Another command was faster: then it can be shared.
+      if (!options.share || !(error instanceof DirectoryInUseError)) throw error;
+    }
   }
 }
 

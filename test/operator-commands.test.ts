@@ -201,7 +201,6 @@ describe('an operator who uses a command wrongly ends with status 2 and is told 
   test.concurrent.each<[string, string[]]>([
     ["error: unknown command 'nothing'", ['nothing']],
     ["error: unknown option '--nothing'", ['organization', 'list', '--nothing']],
-    ['error: too many arguments', ['organization', 'list', 'all']],
     ["error: the state is on or off, not 'maybe'", ['organization', 'maintenance', 'Church', 'maybe']],
     ["error: required option '--kind <kind>' not specified", ['provision', 'create', '--organization', 'Church']],
     ["error: option '--kind <kind>' argument 'pager' is invalid", ['provision', 'create', '--organization', 'Church', '--kind', 'pager']],

@@ -22,10 +22,14 @@ export async function withServices<Result>(
   const onLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
   const database = await openDatabase(config, { share, onLost });
   const services = createServices(config, database.address, onLost);
+  // Cut short, it must not leave a server behind; a transaction ends with its connection.
+  const onSignal = (): void => void database.abandon().then(() => process.exit(1));
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   try {
     return await use(services);
   } finally {
     await services.close();
     await database.close();
+    process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../config';
@@ -31,7 +31,6 @@ export async function ensureDemo(config: Config): Promise<DemoCredentials | unde
 
 /** Kept beside the demo's data, readable by its owner only, so that every start can print it. */
 async function saveDemo(config: Config, credentials: DemoCredentials): Promise<void> {
-  await mkdir(config.DATA_DIR, { recursive: true });
   const draft = `${demoFile(config)}.new`;
   await writeFile(draft, JSON.stringify(credentials), { mode: 0o600 });
   await rename(draft, demoFile(config));

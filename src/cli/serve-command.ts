@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { Command } from 'commander';
 import { pino } from 'pino';
 import { createApp } from '../app';
@@ -11,7 +11,7 @@ export function serveCommand(context: () => CommandContext): Command {
   return new Command('serve').description('runs the gateway until it is told to stop (what npm start does)').action(async () => {
     const { config, terminal } = context();
     const log = pino({ level: config.LOG_LEVEL });
-    const stopping = stopSignals();
+    const stopping = waitForStop();
     const demo = await ensureDemo(config);
     const app = await createApp({ ...config, PLAYGROUND_PROVISION: config.PLAYGROUND_PROVISION || (demo?.webProvision ?? '') }, log);
     try {
@@ -24,17 +24,28 @@ export function serveCommand(context: () => CommandContext): Command {
       throw new OperatorError(`Cannot listen on ${config.HOST}:${config.PORT}: ${(error as Error).message}`, { cause: error });
     }
 
-    log.info({ reason: await stopping.first }, 'stopping');
-    void stopping.second.then(() => app.httpServer.server.closeAllConnections());
+    log.info({ reason: await stopping.asked }, 'stopping');
+    void stopping.insisted.then(() => app.httpServer.cut());
     if (!(await app.stop())) throw new OperatorError('Answers were cut off, because they did not finish within the grace time');
     log.info('stopped');
   });
 }
 
-/** The first reason to stop, and the second, for those who cannot wait. */
-function stopSignals(): { first: Promise<string>; second: Promise<unknown> } {
-  const signal = (): Promise<string> =>
-    Promise.race([once(process, 'SIGTERM').then(() => 'SIGTERM'), once(process, 'SIGINT').then(() => 'SIGINT')]);
-  const first = signal();
-  return { first, second: first.then(signal) };
+/** npm passes on a Ctrl-C that the terminal has already sent to everyone: what follows so soon is the same wish. */
+const SAME_WISH_MS = 1000;
+
+/** The first signal to stop, and the next one, from who cannot wait. From now on no signal ends the process by itself. */
+function waitForStop(): { asked: Promise<string>; insisted: Promise<void> } {
+  const signals = new EventEmitter<{ asked: [string]; insisted: [] }>();
+  let askedAt: number | undefined;
+  const onSignal = (signal: string): void => {
+    if (askedAt === undefined) signals.emit('asked', signal);
+    else if (Date.now() - askedAt > SAME_WISH_MS) signals.emit('insisted');
+    askedAt ??= Date.now();
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  return {
+    asked: once(signals, 'asked').then(([signal]) => String(signal)),
+    insisted: once(signals, 'insisted').then(() => undefined),
+  };
 }

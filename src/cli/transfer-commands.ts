@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream, rmSync } from 'node:fs';
+import { open, rename, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { Command, Option } from 'commander';
@@ -79,7 +79,11 @@ export function exportCommand(context: () => CommandContext): Command {
       const { terminal } = context();
       const { out } = options;
       const draft = `${out}.part`;
-      const target = out === undefined ? terminal.output : (await open(draft, 'w').catch(failWriting(draft))).createWriteStream();
+      const target =
+        out === undefined ? terminal.output : (await open(draft, 'w', OWNER_ONLY).catch(failWriting(draft))).createWriteStream();
+      const removeDraft = (): void => rmSync(draft, { force: true });
+      // Also where a signal ends the command.
+      if (out !== undefined) process.on('exit', removeDraft);
       // What goes wrong is told by the write that it happens to.
       target.on('error', () => undefined);
       // A bar in the midst of a report on the same terminal would wipe lines of it.
@@ -107,13 +111,16 @@ export function exportCommand(context: () => CommandContext): Command {
           await rename(draft, out).catch(failWriting(out));
         }
       } catch (error) {
-        if (out !== undefined) await rm(draft, { force: true });
+        if (out !== undefined) removeDraft();
         throw error;
       } finally {
         progress.stop();
       }
     });
 }
+
+/** Donors' data is nobody else's to read. */
+const OWNER_ONLY = 0o600;
 
 const failWriting = (file: string) => (error: unknown) => {
   throw new OperatorError(`Cannot write ${file}: ${(error as Error).message}`, { cause: error });

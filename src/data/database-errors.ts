@@ -1,7 +1,7 @@
 import { AppError } from '../errors';
 
-/** SQLSTATE classes and codes (PostgreSQL manual, appendix A) that mean: no connection, or none any more. */
-const CONNECTION_STATES = /^(08...|57P0[123]|53300|28...|3D000)$/;
+/** SQLSTATE classes and codes (PostgreSQL manual, appendix A), and Prisma's own codes, that mean: no connection, or none any more. */
+const CONNECTION_STATES = /^(08...|57P0[123]|53300|28...|3D000|P100[0128]|P1017)$/;
 
 /** System errors of a socket, and what pg says without any code when a connection could not be had or went away. */
 const CONNECTION_ERRORS = /^(ECONN\w+|ENOENT|ENOTFOUND|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|EACCES)$/;

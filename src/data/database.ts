@@ -15,7 +15,8 @@ export interface DatabaseOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 2000;
-const QUERY_TIMEOUT_MS = 3000;
+/** The longest wait for a statement that should be answered at once. */
+export const QUERY_TIMEOUT_MS = 3000;
 const STATEMENT_TIMEOUT_MS = 2500;
 
 const createPrisma = (pool: Pool) =>

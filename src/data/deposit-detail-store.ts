@@ -4,7 +4,7 @@ import { AppError } from '../errors';
 import type { LocalDate } from '../dates';
 import { toLocalDate } from '../dates';
 import { Prisma, type DepositDetail } from '../generated/prisma/client';
-import type { Database } from './database';
+import { QUERY_TIMEOUT_MS, type Database } from './database';
 import { toDataSourceError } from './database-errors';
 
 /** Which lines of whose deposits: both dates are included. */
@@ -72,7 +72,7 @@ export class DepositDetailSnapshot {
   private timer: NodeJS.Timeout | undefined;
   private client: PoolClient | undefined;
   private backendPid: number | undefined;
-  private state: 'idle' | 'reading' | 'failed' = 'idle';
+  private reading = false;
 
   constructor(
     private readonly database: Database,
@@ -91,19 +91,17 @@ export class DepositDetailSnapshot {
   async *copy(query: DepositDetailQuery, fields: readonly string[]): AsyncGenerator<Buffer> {
     const sql = copyStatement(fields);
     try {
-      const client = await this.begin();
-      await client.query(SET_PARAMETERS, [query.organizationId, query.startDate, query.endDate, query.includePending].map(String));
-      this.stop.signal.throwIfAborted();
+      const client = (this.client ??= await this.begin());
+      await client.query(shortly(SET_PARAMETERS, [query.organizationId, query.startDate, query.endDate, query.includePending].map(String)));
+      this.reading = true;
       const rows = client.query(copyTo(sql));
       // The iterator below reports errors; this listener outlives it, for the one that dropping the connection raises.
       rows.on('error', () => undefined);
-      this.stop.signal.addEventListener('abort', () => rows.destroy(new Error('The report was given up')), { once: true });
-      this.state = 'reading';
       yield* rows as AsyncIterable<Buffer>;
-      this.state = 'idle';
+      this.reading = false;
     } catch (error) {
-      if (this.state === 'idle') this.state = 'failed';
       this.stop.signal.throwIfAborted();
+      this.drop();
       throw toDataSourceError(error);
     }
   }
@@ -112,37 +110,46 @@ export class DepositDetailSnapshot {
   async close(): Promise<void> {
     clearTimeout(this.timer);
     this.options.signal.removeEventListener('abort', this.onReaderLeft);
+    if (this.reading) {
+      this.drop();
+      await this.cancel();
+      return;
+    }
     const { client } = this;
     this.client = undefined;
     if (!client) return;
-    if (this.state === 'idle') {
-      await client.query('COMMIT').then(
-        () => client.release(),
-        () => client.release(true),
-      );
-      return;
-    }
-    client.release(true);
-    if (this.state === 'reading') await this.cancel();
+    await client.query(shortly('COMMIT')).then(
+      () => client.release(),
+      () => client.release(true),
+    );
   }
 
   private async begin(): Promise<PoolClient> {
-    if (this.client) return this.client;
+    this.stop.signal.throwIfAborted();
     this.options.signal.throwIfAborted();
     this.options.signal.addEventListener('abort', this.onReaderLeft, { once: true });
-    this.timer = setTimeout(() => {
-      this.stop.abort(new AppError('DATA_SOURCE_QUERY_FAILED', { cause: new Error(`The report took over ${this.options.timeoutMs} ms`) }));
-    }, this.options.timeoutMs);
+    const late = new Error(`The report took over ${this.options.timeoutMs} ms`);
+    this.timer = setTimeout(() => this.giveUp(new AppError('DATA_SOURCE_QUERY_FAILED', { cause: late })), this.options.timeoutMs);
     const client = (this.client = await this.database.longPool.connect());
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    this.stop.signal.throwIfAborted();
+    await client.query(shortly('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'));
+    const { rows } = await client.query<{ pid: number }>(shortly('SELECT pg_backend_pid() AS pid'));
     this.backendPid = rows[0]?.pid;
     return client;
   }
 
-  private readonly onReaderLeft = (): void => {
-    this.stop.abort(this.options.signal.reason);
-  };
+  private readonly onReaderLeft = (): void => this.giveUp(this.options.signal.reason);
+
+  /** Whatever is under way on the connection fails with it. */
+  private giveUp(reason: unknown): void {
+    this.stop.abort(reason);
+    this.drop();
+  }
+
+  private drop(): void {
+    this.client?.release(true);
+    this.client = undefined;
+  }
 
   /** A backend that is sorting does not notice that its client is gone, so it is told. */
   private async cancel(): Promise<void> {
@@ -151,6 +158,9 @@ export class DepositDetailSnapshot {
     });
   }
 }
+
+/** A statement that the database answers at once or not at all; the long lane has no limit of its own. */
+const shortly = (text: string, values: string[] = []) => ({ text, values, query_timeout: QUERY_TIMEOUT_MS });
 
 // COPY takes no bind parameters: the values travel as settings of this transaction.
 const SET_PARAMETERS = `SELECT

@@ -9,6 +9,9 @@ interface Holder {
   readonly startTime: string;
 }
 
+/** Another process holds the directory. */
+export class DirectoryInUseError extends OperatorError {}
+
 /** Held by one process at a time; freed by `release` or by the death of its holder, never by age. */
 export interface DirectoryLock {
   release(): Promise<void>;
@@ -18,7 +21,10 @@ const LOCK_FILE = 'gateway.lock';
 
 /** Takes the directory for this process. Throws an OperatorError that names the living process which holds it. */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
-  await mkdir(directory, { recursive: true });
+  // Not with its parents: a misspelt path is told of. (And Node's recursive mkdir never ends where nothing can be made, as in /proc.)
+  await succeeds(mkdir(directory), 'EEXIST').catch((error: unknown) => {
+    throw new OperatorError(`DATA_DIR: the directory cannot be made: ${(error as Error).message}`, { cause: error });
+  });
   const file = join(directory, LOCK_FILE);
   const own = JSON.stringify({ pid: ownPid, startTime: await findStartTime(ownPid) } satisfies Holder);
   const draft = `${file}.${ownPid}`;
@@ -47,7 +53,7 @@ async function removeIfStale(file: string, directory: string): Promise<void> {
   if (content === undefined) return;
   const holder = toHolder(content);
   if (holder && (await isAlive(holder))) {
-    throw new OperatorError(`The embedded database in ${directory} is in use by process ${holder.pid}`);
+    throw new DirectoryInUseError(`The embedded database in ${directory} is in use by process ${holder.pid}`);
   }
   // Moved aside before it is removed: of two processes that find it stale, one moves it, and what the other moves is looked at again.
   const aside = `${file}.stale-${ownPid}`;

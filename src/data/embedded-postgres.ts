@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chown, mkdir, mkdtemp, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kill } from 'node:process';
@@ -16,21 +16,31 @@ const USER = 'deposit_gateway';
 const DATABASE = 'deposit_gateway';
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 2000;
 const POLL_MS = 20;
 const RESTART_DELAY_MS = 200;
 /** sun_path of a unix socket address holds 108 bytes with its end mark (unix(7)). */
 const MAX_SOCKET_PATH = 107;
 
-/** Also keeps donors' data out of the log: no statements, no parameters. */
+/** Also keeps donors' data out of the log: no statements, no parameters, no failing rows. */
 const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '',
   port: '5432',
   unix_socket_permissions: '0700',
   log_statement: 'none',
   log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
   log_parameter_max_length: '0',
   log_parameter_max_length_on_error: '0',
 };
+
+const OTHER_CLIENTS = `SELECT FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`;
+
+/** The embedded PostgreSQL of another process. */
+export interface SharedPostgres {
+  readonly address: DatabaseAddress;
+  leave(): Promise<void>;
+}
 
 /**
  * A PostgreSQL of the gateway's own: a separate process, reachable by a unix socket and with a password alone, in a data directory that
@@ -43,14 +53,24 @@ export class EmbeddedPostgres {
 
   private constructor(
     readonly address: DatabaseAddress,
+    private readonly dataDirectory: string,
     private readonly home: PostgresHome,
     private readonly lock: DirectoryLock,
     private readonly onServerLost: (error: Error) => void,
   ) {}
 
-  /** Throws an OperatorError when another process holds the directory, or PostgreSQL does not come up. */
-  static async start(dataDirectory: string, onServerLost: (error: Error) => void): Promise<EmbeddedPostgres> {
+  /**
+   * `prepare` makes the database ready for whoever shares it. Throws an OperatorError when another process holds the directory
+   * (DirectoryInUseError) or PostgreSQL does not come up.
+   */
+  static async start(
+    dataDirectory: string,
+    prepare: (address: DatabaseAddress) => Promise<unknown>,
+    onServerLost: (error: Error) => void,
+  ): Promise<EmbeddedPostgres> {
+    await assertNoHiddenHolder(dataDirectory);
     const lock = await lockDirectory(dataDirectory);
+    let postgres: EmbeddedPostgres | undefined;
     try {
       // What an earlier holder wrote: nobody is to be sent there before this one is ready.
       await rm(addressFile(dataDirectory), { force: true });
@@ -58,40 +78,46 @@ export class EmbeddedPostgres {
       await endOrphan(home);
       const password = await initialise(home);
       const address = { host: await makeSocketDirectory(home), port: 5432, user: USER, password, database: DATABASE };
-      const postgres = new EmbeddedPostgres(address, home, lock, onServerLost);
-      await postgres.launch();
+      postgres = new EmbeddedPostgres(address, dataDirectory, home, lock, onServerLost);
+      await postgres.launch('w');
+      await prepare(address);
       const draft = `${addressFile(dataDirectory)}.new`;
       await writeFile(draft, JSON.stringify(address), { mode: 0o600 });
       await rename(draft, addressFile(dataDirectory));
       return postgres;
     } catch (error) {
-      await lock.release();
+      await (postgres ? postgres.stop('fast') : lock.release());
       throw error;
     }
   }
 
-  /** The address of the embedded PostgreSQL that a living process holds in this directory, if one does; waits while it is being started. */
-  static async findRunning(dataDirectory: string): Promise<DatabaseAddress | undefined> {
+  /** Takes part in the embedded PostgreSQL that a living process holds in this directory, if one does; waits while it is being started. */
+  static async share(dataDirectory: string): Promise<SharedPostgres | undefined> {
     const deadline = Date.now() + START_TIMEOUT_MS;
     for (;;) {
       const holder = await findHolder(dataDirectory);
       if (holder === undefined) return undefined;
       const address = await readIfThere(addressFile(dataDirectory));
-      if (address !== undefined) return JSON.parse(address) as DatabaseAddress;
-      if (Date.now() > deadline)
+      const presence = address === undefined ? undefined : await connect(JSON.parse(address) as DatabaseAddress);
+      // Its holder waits for this connection to end before it stops the server.
+      if (address !== undefined && presence) return { address: JSON.parse(address) as DatabaseAddress, leave: () => presence.end() };
+      if (Date.now() > deadline) {
         throw new OperatorError(`Process ${holder} does not get the embedded database in ${dataDirectory} started`);
+      }
       await sleep(POLL_MS);
     }
   }
 
   /** `fast` ends what others still do with it, `smart` waits for them to leave. */
   async stop(mode: 'fast' | 'smart'): Promise<void> {
+    await rm(addressFile(this.dataDirectory), { force: true });
+    if (mode === 'smart') await this.waitUntilAlone();
     this.stopping = true;
     await this.restarting;
     const { server } = this;
     if (server && !hasEnded(server)) {
       const exited = once(server, 'exit');
-      server.kill(mode === 'fast' ? 'SIGINT' : 'SIGTERM');
+      server.kill('SIGINT');
       const timer = setTimeout(() => server.kill('SIGQUIT'), STOP_TIMEOUT_MS);
       await exited;
       clearTimeout(timer);
@@ -100,9 +126,19 @@ export class EmbeddedPostgres {
     await this.lock.release();
   }
 
-  private async launch(): Promise<void> {
+  private async waitUntilAlone(): Promise<void> {
+    const client = await connect(this.address);
+    const others = async () => (await client?.query(OTHER_CLIENTS))?.rowCount ?? 0;
+    try {
+      while ((await others()) > 0) await sleep(POLL_MS);
+    } finally {
+      await client?.end();
+    }
+  }
+
+  private async launch(logMode: 'w' | 'a'): Promise<void> {
     const settings = { ...SERVER_SETTINGS, unix_socket_directories: String(this.address.host) };
-    const log = await open(join(this.home.directory, 'server.log'), 'w', 0o600);
+    const log = await open(join(this.home.directory, 'server.log'), logMode, 0o600);
     try {
       // A process group of its own: Ctrl-C in the gateway's terminal must not stop it before the gateway has drained.
       this.server = spawn(
@@ -147,7 +183,7 @@ export class EmbeddedPostgres {
       this.onServerLost(new Error('The embedded PostgreSQL ended; it is started again'));
       await sleep(RESTART_DELAY_MS);
       try {
-        await this.launch();
+        await this.launch('a');
         return;
       } catch (error) {
         this.onServerLost(error instanceof Error ? error : new Error(String(error)));
@@ -193,21 +229,56 @@ async function run(home: PostgresHome, program: string, parameters: readonly str
 
 /** A gateway that was killed leaves its PostgreSQL behind: that one is stopped first. */
 async function endOrphan(home: PostgresHome): Promise<void> {
-  const [line] = (await readFile(join(clusterDirectory(home), 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
-  const pid = Number(line);
-  if (!pid || !(await isServerOf(home, pid))) return;
+  const pid = await findServer(clusterDirectory(home));
+  if (pid === undefined) return;
   kill(pid, 'SIGINT');
   const deadline = Date.now() + STOP_TIMEOUT_MS;
-  while (await isServerOf(home, pid)) {
+  while (await isServerOf(clusterDirectory(home), pid)) {
     await sleep(POLL_MS);
     if (Date.now() > deadline) throw new OperatorError(`The embedded PostgreSQL of an earlier gateway (process ${pid}) does not stop`);
   }
 }
 
-/** Whether the number is still that of this home's PostgreSQL and not, after a restart of the machine, of something else. */
-async function isServerOf(home: PostgresHome, pid: number): Promise<boolean> {
+/**
+ * In another container a living gateway has no number here, so that its lock looks stale; but its socket, on the volume that both have,
+ * answers. Throws an OperatorError then.
+ */
+async function assertNoHiddenHolder(dataDirectory: string): Promise<void> {
+  const address = await readIfThere(addressFile(dataDirectory)).catch(() => undefined);
+  if (address === undefined || (await findHolder(dataDirectory)) !== undefined) return;
+  const client = await connect(JSON.parse(address) as DatabaseAddress);
+  await client?.end();
+  const cluster = join(await realpath(join(dataDirectory, 'postgres')), 'cluster');
+  if (client && (await findServer(cluster)) === undefined) {
+    throw new OperatorError(
+      `The embedded database in ${dataDirectory} is in use by a process that cannot be seen from here, as in another container`,
+    );
+  }
+}
+
+/** A connection, or undefined where nobody answers. */
+async function connect(address: DatabaseAddress): Promise<Client | undefined> {
+  const client = new Client({ ...address, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, application_name: 'deposit-gateway share' });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return client;
+  } catch {
+    await client.end().catch(() => undefined);
+    return undefined;
+  }
+}
+
+/** The process of a cluster's server, where there is one that can be seen. */
+async function findServer(cluster: string): Promise<number | undefined> {
+  const [line] = ((await readIfThere(join(cluster, 'postmaster.pid'))) ?? '').split('\n');
+  const pid = Number(line);
+  return pid > 0 && (await isServerOf(cluster, pid)) ? pid : undefined;
+}
+
+/** Whether the number is still that of this cluster's PostgreSQL and not, after a restart of the machine, of something else. */
+async function isServerOf(cluster: string, pid: number): Promise<boolean> {
   if (!processExists(pid)) return false;
-  const cluster = clusterDirectory(home);
   // Empty for a process that has ended but was not waited for; where there is no /proc, the number has to do.
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => cluster);
   return command.split('\0').includes(cluster);

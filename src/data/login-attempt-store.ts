@@ -16,7 +16,7 @@ export class LoginAttemptStore {
       storeClient: this.database.pool,
       tableName: 'login_attempt',
       tableCreated: true,
-      clearExpiredByTimeout: false,
+      clearExpiredByTimeout: true,
       insuranceLimiter: new RateLimiterMemory(options),
     });
     return new LoginLimit(limiter);

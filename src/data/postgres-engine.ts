@@ -40,7 +40,6 @@ export async function openPostgresHome(dataDirectory: string): Promise<PostgresH
 
 async function makeHome(directory: string, account: Account | undefined): Promise<void> {
   await rm(directory, { force: true });
-  await mkdir(dirname(directory), { recursive: true });
   if (!account) {
     await mkdir(directory, { mode: 0o700 });
     return;

@@ -19,7 +19,7 @@ const REQUEST_ERRORS: ReadonlySet<unknown> = new Set([
   'BAD_USER_INPUT',
   'BAD_REQUEST',
   'OPERATION_RESOLUTION_FAILURE',
-  'INTROSPECTION_DISABLED',
+  'PERSISTED_QUERY_NOT_SUPPORTED',
 ]);
 const MAX_MESSAGE_LENGTH = 300;
 
@@ -62,8 +62,7 @@ function answerPlugin({ introspection, onInternalError }: ApolloServerOptions): 
       Promise.resolve({
         didResolveOperation: async ({ document, contextValue }) => {
           if (introspection === 'on' || !asksForSchema(document)) return;
-          if (introspection === 'off')
-            throw new GraphQLError('Introspection is switched off', { extensions: { code: 'INTROSPECTION_DISABLED' } });
+          if (introspection === 'off') throw new AppError('INTROSPECTION_DISABLED');
           await contextValue.access.assertLoggedIn();
         },
         didEncounterErrors: ({ errors, contextValue, response }) => {
@@ -72,7 +71,7 @@ function answerPlugin({ introspection, onInternalError }: ApolloServerOptions): 
             if (!(cause instanceof AppError) && REQUEST_ERRORS.has(error.extensions.code)) continue;
             const appError = toAppError(cause);
             if (appError.cause !== undefined) onInternalError(appError, contextValue);
-            if (appError.graphqlStatus !== undefined) response.http.status = appError.graphqlStatus;
+            response.http.status = appError.graphqlStatus ?? response.http.status ?? 200;
             if (appError.retryAfterSeconds !== undefined) response.http.headers.set('retry-after', String(appError.retryAfterSeconds));
           }
           return Promise.resolve();

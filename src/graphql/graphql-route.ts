@@ -39,11 +39,12 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
     }
   });
 
-  const answerError: ErrorRequestHandler = (error: unknown, request, response, next) => {
+  const answerError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
     const appError = toAppError(toCause(error));
     if (appError.cause !== undefined) options.onInternalError(appError, request);
-    if (response.headersSent) {
-      next(error);
+    // A report that broke off, or a reader who has left: nothing may be added.
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
       return;
     }
     if (appError.retryAfterSeconds !== undefined) response.set('Retry-After', String(appError.retryAfterSeconds));
@@ -60,7 +61,8 @@ function toApolloRequest(request: Request) {
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
-  const { search } = new URL(request.originalUrl, 'http://gateway.invalid');
+  const query = request.originalUrl.indexOf('?');
+  const search = query < 0 ? '' : request.originalUrl.slice(query);
   return { method: request.method.toUpperCase(), headers, search, body: request.body as unknown };
 }
 
@@ -88,7 +90,7 @@ function cut(text: string, rowFields: readonly RowField[]): AnswerPiece[] {
   return [...pieces, rest];
 }
 
-/** The rows of a field; what they throw is an error of that field, as graphql-js would have it. */
+/** The rows of a field; what they throw is an error of that field. */
 async function* rowsOf({ responseKey, rows, template }: RowField): AsyncGenerator<Buffer> {
   try {
     yield* rows.bytes(template);

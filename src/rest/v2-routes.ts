@@ -1,5 +1,5 @@
 import { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
-import { AppError, toAppError } from '../errors';
+import { AppError, toAppError, toErrorBody } from '../errors';
 import type { AuthenticationResolver } from '../resolvers/authentication-resolver';
 import type { DepositDetailResolver } from '../resolvers/deposit-detail-resolver';
 import type { RequestContext } from '../resolvers/request-context';
@@ -56,21 +56,17 @@ export function createV2Routes({ resolvers, openRequest, onInternalError, reader
 
 /** Answers any error in the contract's shape. */
 export function createV2ErrorHandler(onInternalError: V2Options['onInternalError']): ErrorRequestHandler {
-  return (error: unknown, request, response, next) => {
+  return (error: unknown, request, response, _next) => {
     const appError = toAppError(error);
     if (appError.cause !== undefined) onInternalError(appError, request);
-    // A report that broke off: its connection is closed, nothing may be added.
-    if (response.headersSent) {
-      next(error);
+    // A report that broke off, or a reader who has left: nothing may be added.
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
       return;
     }
     if (appError.retryAfterSeconds !== undefined) response.set('Retry-After', String(appError.retryAfterSeconds));
-    response.status(appError.status).json(formatV2Error(appError));
+    response.status(appError.status).json(toErrorBody(appError));
   };
-}
-
-function formatV2Error({ message, status }: AppError): object {
-  return { errors: [{ error: message, status }] };
 }
 
 /** The query as it was sent; include_pending is a boolean where it is `true`, `false` or not there. What is wrong is left to the resolver. */

@@ -6,6 +6,8 @@ export interface DatabaseProxy {
   readonly url: string;
   /** Statements executed so far: a Query or an Execute message each (PostgreSQL manual, Message Formats). */
   statements(): number;
+  /** From now on, a connection on which this text is asked gets no answer any more. */
+  freezeAt(text: string): void;
   close(): Promise<void>;
 }
 
@@ -14,11 +16,15 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const socketDirectory = target.searchParams.get('host');
   const sockets = new Set<Socket>();
   let count = 0;
+  let frozenText: string | undefined;
   const server = createServer((client) => {
     const port = Number(target.port || '5432');
     const database = socketDirectory === null ? connect(port, target.hostname) : connect(`${socketDirectory}/.s.PGSQL.${port}`);
     const countMessages = createMessageCounter(() => count++);
-    client.on('data', countMessages);
+    client.on('data', (piece: Buffer) => {
+      countMessages(piece);
+      if (frozenText !== undefined && piece.includes(frozenText)) database.unpipe(client);
+    });
     client.pipe(database).pipe(client);
     for (const socket of [client, database]) {
       sockets.add(socket);
@@ -35,6 +41,9 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   return {
     url: url.href,
     statements: () => count,
+    freezeAt: (text) => {
+      frozenText = text;
+    },
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -27,9 +27,13 @@ async function startServer(): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-test-'));
   // Started by root, PostgreSQL runs under another account.
   chmodSync(directory, 0o755);
-  const postgres = await EmbeddedPostgres.start(directory, (error) => {
-    throw error;
-  });
+  const postgres = await EmbeddedPostgres.start(
+    directory,
+    () => Promise.resolve(),
+    (error) => {
+      throw error;
+    },
+  );
   globalThis.stopTestDatabase = async () => {
     await postgres.stop('fast');
     rmSync(directory, { recursive: true, force: true });

@@ -1,12 +1,13 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { readdir, readFile, readlink, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kill, pid } from 'node:process';
 import { promisify } from 'node:util';
 import { Client, type ClientConfig } from 'pg';
-import { failed, runCommand, startServe, succeed, type Environment, type ServeProcess } from './support/command';
+import { failed, runCommand, startCommand, startServe, succeed, type Environment, type ServeProcess } from './support/command';
 import { until } from './support/until';
 
 // Commands run side by side, so that each takes longer.
@@ -178,7 +179,7 @@ describe('a command without DATABASE_URL', () => {
     const result = await runCommand(settings(directory), ['organization', 'create', 'Church']);
     expect(result).toEqual(failed('There is an organization "Church" already'));
     expect(await processesOf(directory)).toEqual([]);
-    expect((await readdir(directory)).sort()).toEqual(['address.json', 'postgres']);
+    expect((await readdir(directory)).sort()).toEqual(['postgres']);
   });
 
   test.concurrent('is told in one line that its data directory cannot be one', async () => {
@@ -237,3 +238,54 @@ test('a newcomer starts the gateway and pastes the commands that it prints', asy
   expect(described(second)).toEqual(described(first));
   expect(await second.end('SIGTERM')).toBe(0);
 });
+
+describe('commands without DATABASE_URL that run at once', () => {
+  test.concurrent('share one database, which stops when the last of them is done', async () => {
+    const directory = await copyData();
+    const names = ['North', 'South', 'East', 'West'];
+    await Promise.all(names.map((name) => succeed(settings(directory), ['organization', 'create', name])));
+    const list = JSON.parse(await succeed(settings(directory), ['--json', 'organization', 'list'])) as { name: string }[];
+    expect(list.map(({ name }) => name)).toEqual(['Church', 'East', 'North', 'South', 'West']);
+    expect(await processesOf(directory)).toEqual([]);
+  });
+
+  test.concurrent('leave no database behind when they are interrupted', async () => {
+    const directory = await copyData();
+    const command = startCommand(settings(directory), ['demo']);
+    await until(() => existsSync(join(directory, 'address.json')), 20_000);
+    command.kill('SIGINT');
+    await once(command, 'close');
+    expect(command.exitCode).toBe(1);
+    expect(await processesOf(directory)).toEqual([]);
+    const list = JSON.parse(await succeed(settings(directory), ['--json', 'organization', 'list'])) as { name: string }[];
+    expect(list.map(({ name }) => name).filter((name) => name !== 'Demo')).toEqual(['Church']);
+  });
+});
+
+test.concurrent('a Ctrl-C that arrives twice, as npm passes it on, cuts no answer', async () => {
+  const directory = await copyData();
+  const environment = settings(directory);
+  const gateway = await start(environment);
+  const grant = ['--grant', 'deposit_detail_designation_detail_with_contact_info'];
+  const provision = (await succeed(environment, ['provision', 'create', '--organization', 'Church', '--kind', 'api', ...grant])).trim();
+  await fillChurch(await readAddress(directory));
+  const path = '/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=2020-01-01&end_date=2020-01-01';
+  const response = await fetch(gateway.url + path, { headers: { Provision: provision } });
+  gateway.child.kill('SIGINT');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const ended = gateway.end('SIGINT');
+  expect((await response.text()).endsWith(']}')).toBe(true);
+  expect(await ended).toBe(0);
+  expect(await processesOf(directory)).toEqual([]);
+});
+
+/** A day of 30,000 lines, more than a socket holds. */
+async function fillChurch(address: ClientConfig): Promise<void> {
+  const client = new Client(address);
+  await client.connect();
+  await client.query(`INSERT INTO designation VALUES (1, 1, 'General Fund')`);
+  await client.query(`INSERT INTO deposit VALUES (1, 'D', '2020-01-01', 'POSTED')`);
+  await client.query(`INSERT INTO transaction SELECT 1, 'T' || n, 'D', NULL, '2020-01-01', n, 0 FROM generate_series(1, 30000) n`);
+  await client.query(`INSERT INTO allocation SELECT 1, 'A' || n, 'T' || n, 1, NULL, '' FROM generate_series(1, 30000) n`);
+  await client.end();
+}

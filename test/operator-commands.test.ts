@@ -188,7 +188,7 @@ describe('an operator of users', () => {
     const { body } = await graphql(gateway.url, `mutation { login(username: "ada", password: "${PASSWORD}") { username } }`, {
       provision: Provision,
     });
-    expect(body.errors?.map(({ message }) => message)).toEqual(['Unauthorized']);
+    expect(body.errors?.map(({ message }) => message)).toEqual(['Username or password is not correct']);
     const { stdout } = await run(['user', 'list', '--organization', organization]);
     expect(stdout).toMatch(
       /^USERNAME +DISABLED +PRIVILEGES\nada +\d{4}-\d\d-\d\d +authenticated_test_system authenticated_test_session\n$/,

@@ -18,6 +18,7 @@ WORKDIR /app
 RUN mkdir /data && chown node:node /data
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+RUN chmod +x dist/main.js && ln -s /app/dist/main.js /usr/local/bin/deposit-gateway
 COPY package.json ./
 COPY prisma ./prisma
 USER node

@@ -20,7 +20,7 @@ export function assertPlainHeaders({ rawHeaders, httpVersion }: Request): void {
 export function readCredentials(request: Request): Credentials {
   return {
     provision: request.get('Provision'),
-    host: (request.host as string | undefined) ?? '',
+    host: hostOf(request),
     sessionToken: parseCookie(request.get('Cookie') ?? '')[cookieName(request)],
   };
 }
@@ -34,5 +34,8 @@ export function sessionCookie(request: Request, response: Response): SessionCook
     clear: () => void response.append('Set-Cookie', stringifySetCookie({ name, value: '', expires: new Date(0), ...attributes })),
   };
 }
+
+/** Express's type hides that HTTP/1.0 may come without a Host. */
+const hostOf = ({ host }: { readonly host?: string }): string => host ?? '';
 
 const cookieName = (request: Request): string => (request.secure ? SECURE_COOKIE : PLAIN_COOKIE);

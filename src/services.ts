@@ -62,7 +62,7 @@ export async function openDatabase(
   if (config.DATABASE_URL !== '') return open({ connectionString: config.DATABASE_URL });
   for (;;) {
     const shared = options.share ? await EmbeddedPostgres.share(config.DATA_DIR) : undefined;
-    if (shared) return open(shared.address, shared.leave);
+    if (shared) return open(shared.address, () => shared.leave());
     try {
       const embedded = await EmbeddedPostgres.start(config.DATA_DIR, applyMigrations, options.onLost);
       // Other commands may still be sharing what this one started.

@@ -81,7 +81,7 @@ describe('the sources', () => {
     expect(readers.filter((file) => !['main', 'cli'].includes(layerOf(file)))).toEqual([]);
   });
 
-  test('say statuses and error texts in one file', () => {
+  test('say error texts in one file', () => {
     const { errorTable } = jest.requireActual<typeof import('../src/errors')>('../src/errors');
     const texts = Object.values(errorTable).map(({ text }) => text);
     const repeated = files

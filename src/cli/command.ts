@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import type { Config } from '../config';
-import { createServices, openDatabase, type Services } from '../services';
+import { createServices, openDatabase, type OpenDatabase, type Services } from '../services';
 import type { Terminal } from './terminal';
 
 /** What every command is given. */
@@ -10,26 +10,51 @@ export interface CommandContext {
   readonly config: Config;
 }
 
-/**
- * Runs a command over the settings' database. An embedded one is started for the command; that of a running gateway is used as it is
- * where the command may share it, and is in use where it may not (OperatorError).
- */
-export async function withServices<Result>(
-  { config, share = true }: Pick<CommandContext, 'config'> & { readonly share?: boolean },
-  use: (services: Services) => Promise<Result>,
+interface DatabaseUse extends Pick<CommandContext, 'config'> {
+  /** Whether the embedded database of a running gateway may be used too; else it is in use (OperatorError). */
+  readonly share?: boolean;
+}
+
+const lostIn =
+  (config: Config) =>
+  (error: Error): void =>
+    pino({ level: config.LOG_LEVEL }, pino.destination(2)).warn({ reason: error.message }, 'database connection lost');
+
+/** Runs a command over the settings' database; an embedded one is started for the command where none runs. */
+export async function withDatabase<Result>(
+  { config, share = true }: DatabaseUse,
+  use: (database: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {
-  const log = pino({ level: config.LOG_LEVEL }, pino.destination(2));
-  const onLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
-  const database = await openDatabase(config, { share, onLost });
-  const services = createServices(config, database.address, onLost);
-  // Cut short, it must not leave a server behind; a transaction ends with its connection.
-  const onSignal = (): void => void database.abandon().then(() => process.exit(1));
+  const opening = openDatabase(config, { share, onLost: lostIn(config) });
+  // Cut short, a command must not leave a server behind; a transaction ends with its connection.
+  const onSignal = (): void =>
+    void opening
+      .then((database) => database.abandon())
+      .then(
+        () => process.exit(1),
+        () => process.exit(1),
+      );
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   try {
-    return await use(services);
+    const database = await opening;
+    try {
+      return await use(database);
+    } finally {
+      await database.close();
+    }
   } finally {
-    await services.close();
-    await database.close();
     process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
   }
+}
+
+/** The same with all services over it. */
+export async function withServices<Result>(context: DatabaseUse, use: (services: Services) => Promise<Result>): Promise<Result> {
+  return withDatabase(context, async ({ address }) => {
+    const services = createServices(context.config, address, lostIn(context.config));
+    try {
+      return await use(services);
+    } finally {
+      await services.close();
+    }
+  });
 }

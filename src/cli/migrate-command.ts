@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { OperatorError } from '../errors';
-import { openDatabase } from '../services';
-import type { CommandContext } from './command';
+import { withDatabase, type CommandContext } from './command';
 import { printResult } from './terminal';
 
 /** `migrate [--check]` */
@@ -10,9 +9,8 @@ export function migrateCommand(context: () => CommandContext): Command {
     .description('brings the database to the newest schema')
     .option('--check', 'changes nothing; fails where prisma/schema.prisma is ahead of prisma/migrations, and prints the SQL', false)
     .action(async ({ check }: { check: boolean }) => {
-      const { config, terminal, json } = context();
-      const database = await openDatabase(config, { share: true, onLost: () => undefined });
-      try {
+      const { terminal, json } = context();
+      await withDatabase(context(), async (database) => {
         if (check) {
           const drift = await explain(database.findDrift());
           if (drift !== '') throw new OperatorError(`The schema is ahead of its migrations:\n${drift}`);
@@ -21,9 +19,7 @@ export function migrateCommand(context: () => CommandContext): Command {
         }
         const applied = await explain(database.migrate());
         printResult(terminal, json, { applied }, applied.length > 0 ? `Applied ${applied.join(', ')}` : 'Nothing to apply');
-      } finally {
-        await database.close();
-      }
+      });
     });
 }
 

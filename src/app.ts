@@ -23,6 +23,8 @@ import { createServices, openDatabase, type OpenDatabase, type Services } from '
 /** The whole gateway, ready to listen. */
 export interface App {
   readonly httpServer: HttpServer;
+  /** Whether the database answers and is migrated. */
+  isReady(): Promise<boolean>;
   /** Finishes what is in flight and leaves nothing behind. False when answers had to be cut. */
   stop(): Promise<boolean>;
 }
@@ -59,6 +61,7 @@ async function composeApp(config: Config, log: Logger, database: OpenDatabase, o
   );
   return {
     httpServer,
+    isReady: () => services.isReady(),
     stop: async () => {
       const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
       const inTime = await httpServer.drain({ drainMs: config.DRAIN_MILLISECONDS, graceMs });

@@ -175,6 +175,12 @@ describe('a file that is not what it says is refused in one line, and nothing is
     ['a v2 answer cut before its end', 'answer.json', `{"response":[${line}]`, `${NOT_JSON}Parser cannot parse input: expected ','`],
     ['two v2 answers', 'answer.json', `{"response":[${line}]}{}`, `${NOT_JSON}Parser cannot parse input: unexpected characters`],
     ['a v2 answer without response', 'answer.json', `{"lines":[${line}]}`, `${NOT_JSON}it has no array "response"`],
+    [
+      'a v2 answer with two responses',
+      'answer.json',
+      `{"response":[${line}],"response":[${line}]}`,
+      `${NOT_JSON}it has two arrays "response"`,
+    ],
     ['a response that is no array', 'answer.json', `{"response":${line}}`, `${NOT_JSON}Top-level object should be an array.`],
     ['a v2 answer that is not UTF-8', 'answer.json', cut(`{"response":[${line}]}`), 'The file is not UTF-8 text'],
     ['NDJSON with a broken line', 'lines.ndjson', `${line}\n\n${line.slice(1)}\n`, 'Line 3 is not valid JSON'],

@@ -103,6 +103,20 @@ describe('a legacy integrator', () => {
     expect(await lines(`${range}&include_pending=true`)).toEqual({ response: [posted, pending] });
   });
 
+  test('gets every character unchanged, wherever a long answer is cut on its way', async () => {
+    const own = await createOrganization(gateway.services);
+    const special = ['"', '\\', '\b\f\n\r\t\v', '\u0001\u001f\u007f', 'é李🌻', '\u2028', "'", '\\N', '\\.'];
+    const lines = Array.from({ length: 4000 }, (_, n) => {
+      const number = `${n}`.padStart(5, '0');
+      const text = special.map((_piece, at) => special[(at + n) % special.length]).join('x'.repeat(n % 7));
+      return v2Line({ deposit_id: 'D', transaction_id: number, allocation_id: number, main_memo: text, designation_memo: text.repeat(2) });
+    });
+    await importLines(gateway.services, own, lines);
+    const text = await (await report('start_date=2024-01-02&end_date=2024-01-02', own.apiProvision)).text();
+    expect(text.length).toBeGreaterThan(2_000_000);
+    expect(text).toBe(JSON.stringify({ response: lines }));
+  });
+
   test('gets an empty answer for a range without deposits', async () => {
     expect(await (await report('start_date=1900-01-01&end_date=1900-12-31')).text()).toBe('{"response":[]}');
   });

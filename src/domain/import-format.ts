@@ -34,17 +34,15 @@ async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
 
 /** A v2 answer: `{"response":[…]}`. */
 async function* readJson(text: AsyncIterable<string>): AsyncGenerator<RawLine> {
-  const seen = { response: false };
-  const lines = chain([
-    Readable.from(text),
-    jsonParser({ streamValues: false }),
-    pick({ filter: /^response$/ }),
-    (token: unknown) => {
-      seen.response = true;
-      return token;
-    },
-    streamArray(),
-  ]);
+  const response = { depth: 0, seen: false, ended: false };
+  const follow = (token: { readonly name: string }): unknown => {
+    if (response.ended) throw new OperatorError('The file is not a v2 answer in JSON: it has two arrays "response"');
+    response.seen = true;
+    if (token.name === 'startArray' || token.name === 'startObject') response.depth++;
+    if (token.name === 'endArray' || token.name === 'endObject') response.ended = --response.depth === 0;
+    return token;
+  };
+  const lines = chain([Readable.from(text), jsonParser({ streamValues: false }), pick({ filter: /^response$/ }), follow, streamArray()]);
   try {
     for await (const { key, value } of lines as AsyncIterable<{ key: number; value: unknown }>) yield { line: key + 1, values: value };
   } catch (error) {
@@ -52,7 +50,7 @@ async function* readJson(text: AsyncIterable<string>): AsyncGenerator<RawLine> {
       ? error
       : new OperatorError(`The file is not a v2 answer in JSON: ${(error as Error).message}`, { cause: error });
   }
-  if (!seen.response) throw new OperatorError('The file is not a v2 answer in JSON: it has no array "response"');
+  if (!response.seen) throw new OperatorError('The file is not a v2 answer in JSON: it has no array "response"');
 }
 
 /** One line of a v2 answer to a line of text; empty lines are passed over. */

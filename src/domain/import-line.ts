@@ -33,8 +33,13 @@ const text = z
   .refine((value) => value.isWellFormed(), 'contains half of a surrogate pair');
 const id = text.min(1, 'must not be empty').max(MAX_ID_LENGTH, `is longer than ${MAX_ID_LENGTH} characters`);
 const date = z.custom<string>(isLocalDate, 'expected a calendar date YYYY-MM-DD');
+/** Of numeric(14,2). */
+const CENTS_LIMIT = 10n ** 14n;
 const MONEY_FAULT = 'expected an amount as text with two decimals, like "10.50"';
-const money = z.custom<string>((value) => typeof value === 'string' && toCents(value) !== undefined, MONEY_FAULT);
+const money = z.custom<string>((value) => {
+  const cents = typeof value === 'string' ? toCents(value) : undefined;
+  return cents !== undefined && cents > -CENTS_LIMIT && cents < CENTS_LIMIT;
+}, MONEY_FAULT);
 const number = z
   .number(`expected a whole number from 0 to ${MAX_SAFE}`)
   .refine((value) => Number.isSafeInteger(value) && value >= 0, `expected a whole number from 0 to ${MAX_SAFE}`);

@@ -230,7 +230,11 @@ async function run(home: PostgresHome, program: string, parameters: readonly str
 /** A gateway that was killed leaves its PostgreSQL behind: that one is stopped first. */
 async function endOrphan(home: PostgresHome): Promise<void> {
   const pid = await findServer(clusterDirectory(home));
-  if (pid === undefined) return;
+  if (pid === undefined) {
+    // What is left of a server that is gone. PostgreSQL would take any process that has its number now for that server.
+    await rm(join(clusterDirectory(home), 'postmaster.pid'), { force: true });
+    return;
+  }
   kill(pid, 'SIGINT');
   const deadline = Date.now() + STOP_TIMEOUT_MS;
   while (await isServerOf(clusterDirectory(home), pid)) {

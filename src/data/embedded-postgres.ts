@@ -165,6 +165,7 @@ export class EmbeddedPostgres {
         throw new OperatorError(`The embedded PostgreSQL did not start: ${log.trim().split('\n').at(-1) ?? ''}`);
       }
       const client = new Client({ ...this.address, database: 'postgres' });
+      client.on('error', () => undefined);
       try {
         await client.connect();
         const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);

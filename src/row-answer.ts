@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
 
 /** What an answer is made of, in order: text as it stands, and rows still to come. */
 export type AnswerPiece = string | AsyncGenerator<Buffer>;
@@ -33,23 +32,68 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
     return;
   }
 
-  async function* body(): AsyncGenerator<Buffer | string> {
-    for (const piece of pieces) {
-      if (typeof piece === 'string') {
-        yield piece;
-        continue;
-      }
-      if (piece === firstRows && !firstBatch.done) yield firstBatch.value;
-      yield* piece;
-    }
-  }
+  const writer = new Writer(response, options.signal);
   response.setTimeout(options.readerStallMs, () => {
-    if (response.writableNeedDrain) response.destroy();
+    if (writer.waits) response.destroy();
   });
   try {
-    await pipeline(body(), response, { signal: options.signal });
+    for (const piece of pieces) {
+      if (typeof piece === 'string') {
+        await writer.write(piece);
+        continue;
+      }
+      if (piece === firstRows && !firstBatch.done) await writer.write(firstBatch.value);
+      for await (const rows of piece) await writer.write(rows);
+    }
+    await writer.end();
   } catch (error) {
+    response.destroy();
     options.signal.throwIfAborted();
     throw error;
+  } finally {
+    writer.close();
   }
+}
+
+/** Writes at the reader's pace: what was written may be overwritten once `write` has resolved. Fails when the reader leaves or the signal aborts. */
+class Writer {
+  private fail: (() => void) | undefined;
+
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly signal: AbortSignal,
+  ) {
+    response.on('close', this.onGone);
+    signal.addEventListener('abort', this.onGone);
+  }
+
+  write(piece: Buffer | string): Promise<void> {
+    return this.settle((done) => this.response.write(piece, done));
+  }
+
+  end(): Promise<void> {
+    return this.settle((done) => this.response.end(done));
+  }
+
+  close(): void {
+    this.response.off('close', this.onGone);
+    this.signal.removeEventListener('abort', this.onGone);
+  }
+
+  /** Whether it is the reader's turn. */
+  get waits(): boolean {
+    return this.fail !== undefined;
+  }
+
+  private async settle(start: (done: (error?: Error | null) => void) => void): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.fail = () => reject(new Error('The connection was closed before the answer was whole'));
+      if (this.signal.aborted || this.response.destroyed) this.fail();
+      else start((error) => (error ? reject(error) : resolve()));
+    }).finally(() => {
+      this.fail = undefined;
+    });
+  }
+
+  private readonly onGone = (): void => this.fail?.();
 }

@@ -1,9 +1,9 @@
 import type { PoolClient } from 'pg';
-import { to as copyTo } from 'pg-copy-streams';
 import { AppError } from '../errors';
 import type { LocalDate } from '../dates';
 import { toLocalDate } from '../dates';
 import { Prisma, type DepositDetail } from '../generated/prisma/client';
+import { CopyQuery, type Statement } from './copy-query';
 import { QUERY_TIMEOUT_MS, type Database } from './database';
 import { toDataSourceError } from './database-errors';
 
@@ -91,13 +91,11 @@ export class DepositDetailSnapshot {
   async *copy(query: DepositDetailQuery, fields: readonly string[]): AsyncGenerator<Buffer> {
     const sql = copyStatement(fields);
     try {
-      const client = (this.client ??= await this.begin());
-      await client.query(shortly(SET_PARAMETERS, [query.organizationId, query.startDate, query.endDate, query.includePending].map(String)));
+      const opening = this.client ? [] : [BEGIN];
+      const client = (this.client ??= await this.connect());
+      const values = [query.organizationId, query.startDate, query.endDate, query.includePending].map(String);
       this.reading = true;
-      const rows = client.query(copyTo(sql));
-      // The iterator below reports errors; this listener outlives it, for the one that dropping the connection raises.
-      rows.on('error', () => undefined);
-      yield* rows as AsyncIterable<Buffer>;
+      yield* client.query(new CopyQuery([...opening, { text: SET_PARAMETERS, values }], sql, QUERY_TIMEOUT_MS)).read();
       this.reading = false;
     } catch (error) {
       this.stop.signal.throwIfAborted();
@@ -124,17 +122,17 @@ export class DepositDetailSnapshot {
     );
   }
 
-  private async begin(): Promise<PoolClient> {
+  private async connect(): Promise<PoolClient> {
     this.stop.signal.throwIfAborted();
     this.options.signal.throwIfAborted();
     this.options.signal.addEventListener('abort', this.onReaderLeft, { once: true });
     const late = new Error(`The report took over ${this.options.timeoutMs} ms`);
     this.timer = setTimeout(() => this.giveUp(new AppError('DATA_SOURCE_QUERY_FAILED', { cause: late })), this.options.timeoutMs);
-    const client = (this.client = await this.database.longPool.connect());
+    const client = await this.database.longPool.connect();
+    if (this.stop.signal.aborted) client.release();
     this.stop.signal.throwIfAborted();
-    await client.query(shortly('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'));
-    const { rows } = await client.query<{ pid: number }>(shortly('SELECT pg_backend_pid() AS pid'));
-    this.backendPid = rows[0]?.pid;
+    // Known since the connection was made; pg's types leave it out.
+    this.backendPid = (client as PoolClient & { readonly processID: number }).processID;
     return client;
   }
 
@@ -161,6 +159,8 @@ export class DepositDetailSnapshot {
 
 /** A statement that the database answers at once or not at all; the long lane has no limit of its own. */
 const shortly = (text: string, values: string[] = []) => ({ text, values, query_timeout: QUERY_TIMEOUT_MS });
+
+const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' };
 
 // COPY takes no bind parameters: the values travel as settings of this transaction.
 const SET_PARAMETERS = `SELECT

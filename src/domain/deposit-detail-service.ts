@@ -59,7 +59,18 @@ export function toReportPeriod({ startDate, endDate, includePending }: ReportPar
   return { startDate, endDate, includePending };
 }
 
+/** Blocks of rows; the first goes out as soon as it holds any, the others when they are full. */
 async function* render(copy: AsyncIterable<Buffer>, template: RowTemplate): AsyncGenerator<Buffer> {
   const renderer = createRowRenderer(template);
-  for await (const piece of copy) yield renderer.render(piece);
+  let isFirst = true;
+  for await (const piece of copy) {
+    let at = renderer.render(piece, 0);
+    while (at < piece.length || isFirst) {
+      isFirst = false;
+      yield renderer.take();
+      at = renderer.render(piece, at);
+    }
+  }
+  const rest = renderer.take();
+  if (rest.length > 0) yield rest;
 }

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { ApolloServer } from '@apollo/server';
 import express, { type Express, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import type { Logger } from 'pino';
-import { pinoHttp } from 'pino-http';
 import type { Config } from './config';
 import { AppError } from './errors';
 import { createApolloServer } from './graphql/apollo-server';
@@ -15,6 +15,7 @@ import { assertPlainHeaders, readCredentials, sessionCookie } from './incoming-r
 import { createPlaygroundRoutes } from './playground/playground-routes';
 import { AuthenticationResolver } from './resolvers/authentication-resolver';
 import { DepositDetailResolver } from './resolvers/deposit-detail-resolver';
+import { logFailure, logRequests, ReaderLeft, requestId } from './request-log';
 import type { RequestContext } from './resolvers/request-context';
 import { ViewerResolver } from './resolvers/viewer-resolver';
 import { createV2ErrorHandler, createV2Routes } from './rest/v2-routes';
@@ -91,11 +92,11 @@ function createDoors({ config, log, services, resolvers, apollo, isDraining }: D
   server.set('trust proxy', config.TRUST_PROXY);
   server.disable('x-powered-by');
 
-  server.use(pinoHttp({ logger: log, ...requestLog }));
-  server.use(helmet({ strictTransportSecurity: false, contentSecurityPolicy: { useDefaults: false, directives: contentSecurityPolicy } }));
+  const fixedHeaders = recordSecurityHeaders();
+  server.use(logRequests(log));
   server.use((request, response, next) => {
-    response.set('X-Request-Id', requestId(request));
-    response.set('Cache-Control', 'no-store');
+    response.setHeaders(fixedHeaders);
+    response.set('X-Request-Id', requestId(response));
     // Over plain http a browser must ignore it (RFC 6797 section 7.2).
     if (request.secure) response.set('Strict-Transport-Security', 'max-age=31536000; includeSubDomains');
     assertPlainHeaders(request);
@@ -103,14 +104,14 @@ function createDoors({ config, log, services, resolvers, apollo, isDraining }: D
   });
 
   const readerStallMs = config.READER_STALL_SECONDS * MS_PER_SECOND;
-  const onInternalError = (error: AppError, request: Request): void => logFailure(log, error, requestId(request));
+  const onInternalError = (error: AppError, response: Response): void => logFailure(log, error, requestId(response));
   const openRequest = (request: Request, response: Response): RequestContext => {
     const left = new AbortController();
     response.once('close', () => {
       if (!response.writableFinished) left.abort(new ReaderLeft());
     });
     return {
-      requestId: requestId(request),
+      requestId: requestId(response),
       access: services.access.open(readCredentials(request)),
       snapshot: services.reports.openSnapshot(left.signal),
       sessionCookie: sessionCookie(request, response),
@@ -133,8 +134,6 @@ function createDoors({ config, log, services, resolvers, apollo, isDraining }: D
   return server;
 }
 
-const requestId = (request: Request): string => request.id as string;
-
 /** What the Playground needs, and what no other answer minds: everything from here, nothing from elsewhere, no eval. */
 const contentSecurityPolicy = {
   defaultSrc: ["'none'"],
@@ -149,33 +148,14 @@ const contentSecurityPolicy = {
   frameAncestors: ["'none'"],
 };
 
-/** One line for a request: no headers, no query, nothing that could be personal. */
-const requestLog = {
-  genReqId: () => randomUUID(),
-  quietReqLogger: true,
-  customLogLevel: (_request: unknown, response: { statusCode: number }) => (response.statusCode >= 500 ? 'error' : 'info'),
-  serializers: {
-    req: ({ method, url }: { method: string; url: string }) => ({ method, path: url.split('?')[0] }),
-    res: ({ statusCode }: { statusCode: number }) => ({ status: statusCode }),
-    err: ({ message }: Error) => ({ message }),
-  },
-} as const;
-
-/** Why a report was given up, where that is nobody's failure. */
-class ReaderLeft extends Error {
-  override readonly name = 'ReaderLeft';
-}
-
-/** The one place where a masked failure is written down. A database's message may repeat a value, so only its kind and place are kept. */
-function logFailure(log: Logger, { code, cause }: AppError, requestId: string): void {
-  if (cause instanceof ReaderLeft) {
-    log.debug({ requestId }, 'the reader has left');
-    return;
-  }
-  const fault = cause instanceof Error ? cause : new Error('Something else than an error was thrown');
-  const at = fault.stack?.split('\n').filter((line) => /^ {4}at /.test(line));
-  log.error(
-    { requestId, code, name: fault.name, sqlState: 'code' in fault ? fault.code : undefined, at: at?.slice(0, 6) },
-    'request failed',
-  );
+/** helmet's headers are the same on every answer, so that it is asked once. */
+function recordSecurityHeaders(): Map<string, string> {
+  const request = new IncomingMessage(new Socket());
+  const response = new ServerResponse(request);
+  const secure = helmet({
+    strictTransportSecurity: false,
+    contentSecurityPolicy: { useDefaults: false, directives: contentSecurityPolicy },
+  });
+  secure(request, response, () => response.setHeader('Cache-Control', 'no-store'));
+  return new Map(Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]));
 }

@@ -74,6 +74,8 @@ export const settings = {
     fallback: '4',
     meaning: 'Database connections for reports, which is how many are read at once',
   },
+  REPORT_QUEUE: { schema: wholeNumber(0, 10000), fallback: '50', meaning: 'Reports that may wait for their turn; more are turned away' },
+  REPORT_QUEUE_SECONDS: { schema: wholeNumber(1, 3600), fallback: '30', meaning: 'Longest time that a report may wait for its turn' },
   REPORT_TIMEOUT_SECONDS: { schema: wholeNumber(1, 86400), fallback: '600', meaning: 'Longest time that one report may take' },
   READER_STALL_SECONDS: { schema: wholeNumber(1, 3600), fallback: '30', meaning: 'Longest time that a client may stop reading its report' },
   SESSION_IDLE_MINUTES: { schema: wholeNumber(2, 1440), fallback: '30', meaning: 'A session ends after this time without a request' },

@@ -1,20 +1,48 @@
 import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
+import { constants, createBrotliCompress, createGzip, type BrotliCompress, type Gzip } from 'node:zlib';
 
-/** What an answer is made of, in order: text as it stands, and rows still to come. */
+/** What an answer is made of, in order: text as it stands, and rows still to come. A block of rows holds good until the next is asked for. */
 export type AnswerPiece = string | AsyncGenerator<Buffer>;
 
+/** How the body of an answer may be coded (RFC 9110 section 8.4.1). */
+const contentCodings = ['br', 'gzip', 'identity'] as const;
+export type ContentCoding = (typeof contentCodings)[number];
+
+/** What the reader likes best; who does not ask, gets the answer as it is. */
+export function toContentCoding(request: { acceptsEncodings(codings: string[]): string | false }): ContentCoding {
+  const accepted = request.acceptsEncodings([...contentCodings]);
+  return contentCodings.find((coding) => coding === accepted) ?? 'identity';
+}
+
 interface RowAnswerOptions {
-  /** Sets status and headers; called once the first batch of rows is there, so that a failure before it can still be a proper error. */
+  /** Sets status and headers; called once the first block of rows is there, so that a failure before it can still be a proper error. */
   readonly begin: () => void;
   /** Aborted when the rows are given up; what is left of the answer then is cut off. */
   readonly signal: AbortSignal;
   /** Milliseconds that the reader may leave its socket full before it is let go. */
   readonly readerStallMs: number;
+  /** What the reader asked for. Short answers go out as they are. */
+  readonly coding: ContentCoding;
 }
+
+/** Below this, an answer is not worth compressing. */
+const MIN_COMPRESSED_BYTES = 4096;
+const CHUNK_LENGTH = 64 * 1024;
+
+/** At the levels that cost a local reader the least time; memory is that of one small window. */
+const compressors: Readonly<Record<Exclude<ContentCoding, 'identity'>, () => BrotliCompress | Gzip>> = {
+  br: () =>
+    createBrotliCompress({
+      chunkSize: CHUNK_LENGTH,
+      params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 18 },
+    }),
+  gzip: () => createGzip({ level: 1, chunkSize: CHUNK_LENGTH }),
+};
 
 /**
  * Writes an answer whose rows come while it is written: at the reader's pace, in constant memory.
- * Throws what the rows throw. Before the first batch nothing was sent; after it the connection is destroyed first, so that a part can
+ * Throws what the rows throw. Before the first block nothing was sent; after it the connection is destroyed first, so that a part can
  * never be taken for the whole.
  */
 export async function sendRows(response: ServerResponse, pieces: readonly AnswerPiece[], options: RowAnswerOptions): Promise<void> {
@@ -24,25 +52,29 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
     response.end(pieces.map(String).join(''));
     return;
   }
-  const firstBatch = await firstRows.next();
+  const firstBlock = await firstRows.next();
   options.begin();
+  const isLong = !firstBlock.done && firstBlock.value.length >= MIN_COMPRESSED_BYTES;
+  const coding = isLong ? options.coding : 'identity';
+  response.appendHeader('Vary', 'Accept-Encoding');
+  if (coding !== 'identity') response.setHeader('Content-Encoding', coding);
   if (response.req.method === 'HEAD') {
     await firstRows.return(undefined);
     response.end();
     return;
   }
 
-  const writer = new Writer(response, options.signal);
+  const writer = new AnswerWriter(response, coding, options.signal);
   response.setTimeout(options.readerStallMs, () => {
     if (writer.waits) response.destroy();
   });
   try {
     for (const piece of pieces) {
       if (typeof piece === 'string') {
-        await writer.write(piece);
+        writer.addText(piece);
         continue;
       }
-      if (piece === firstRows && !firstBatch.done) await writer.write(firstBatch.value);
+      if (piece === firstRows && !firstBlock.done) await writer.write(firstBlock.value);
       for await (const rows of piece) await writer.write(rows);
     }
     await writer.end();
@@ -55,34 +87,57 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
   }
 }
 
-/** Writes at the reader's pace: what was written may be overwritten once `write` has resolved. Fails when the reader leaves or the signal aborts. */
-class Writer {
+/** Writes at the reader's pace: each call resolves when what was written may be overwritten. Fails when the reader leaves or the signal aborts. */
+class AnswerWriter {
+  private readonly target: Writable;
+  private readonly compressor: BrotliCompress | Gzip | undefined;
+  private text = '';
   private fail: (() => void) | undefined;
 
   constructor(
     private readonly response: ServerResponse,
+    coding: ContentCoding,
     private readonly signal: AbortSignal,
   ) {
+    this.compressor = coding === 'identity' ? undefined : compressors[coding]();
+    this.compressor?.pipe(response);
+    this.target = this.compressor ?? response;
     response.on('close', this.onGone);
     signal.addEventListener('abort', this.onGone);
-  }
-
-  write(piece: Buffer | string): Promise<void> {
-    return this.settle((done) => this.response.write(piece, done));
-  }
-
-  end(): Promise<void> {
-    return this.settle((done) => this.response.end(done));
-  }
-
-  close(): void {
-    this.response.off('close', this.onGone);
-    this.signal.removeEventListener('abort', this.onGone);
   }
 
   /** Whether it is the reader's turn. */
   get waits(): boolean {
     return this.fail !== undefined;
+  }
+
+  /** Text leaves together with what comes after it. */
+  addText(text: string): void {
+    this.text += text;
+  }
+
+  write(rows: Buffer): Promise<void> {
+    return this.settle((done) => {
+      this.target.cork();
+      if (this.text !== '') this.target.write(this.text);
+      this.text = '';
+      this.target.write(rows, done);
+      this.target.uncork();
+    });
+  }
+
+  /** Resolves when the whole answer has left. */
+  end(): Promise<void> {
+    return this.settle((done) => {
+      this.response.once('finish', done);
+      this.target.end(this.text);
+    });
+  }
+
+  close(): void {
+    this.response.off('close', this.onGone);
+    this.signal.removeEventListener('abort', this.onGone);
+    this.compressor?.destroy();
   }
 
   private async settle(start: (done: (error?: Error | null) => void) => void): Promise<void> {

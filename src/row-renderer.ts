@@ -9,7 +9,7 @@ const NULL_MARK = 0x4e;
 const VERTICAL_TAB_MARK = 0x76;
 const JSON_NULL = Buffer.from('null');
 /** A block is handed on when it is full; about as large as a socket takes at once. */
-const BLOCK_LENGTH = 64 * 1024;
+const BLOCK_LENGTH = 128 * 1024;
 /** The most that one byte of input becomes, literals aside: a quote and \u00XX. */
 const LONGEST_BYTE = 8;
 

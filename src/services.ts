@@ -8,6 +8,7 @@ import { ImportStore } from './data/import-store';
 import { LoginAttemptStore } from './data/login-attempt-store';
 import { applyMigrations, findDrift, isMigrated } from './data/migration-engine';
 import { OrganizationStore } from './data/organization-store';
+import { ReportLane } from './data/report-lane';
 import { SessionStore } from './data/session-store';
 import { UserStore } from './data/user-store';
 import { AccessService } from './domain/access-service';
@@ -85,6 +86,11 @@ export function createServices(
   onConnectionLost: (error: Error) => void,
 ): Services & { close(): Promise<void> } {
   const database = new Database({ address, poolSize: config.POOL_SIZE, reportConcurrency: config.REPORT_CONCURRENCY, onConnectionLost });
+  const lane = new ReportLane({
+    width: config.REPORT_CONCURRENCY,
+    maxWaiting: config.REPORT_QUEUE,
+    maxWaitMs: config.REPORT_QUEUE_SECONDS * MS_PER_SECOND,
+  });
   const users = new UserStore(database);
   const organizations = new OrganizationService(new OrganizationStore(database), users);
   const imports = new ImportService(new ImportStore(database));
@@ -94,7 +100,7 @@ export function createServices(
       sessionHours: config.SESSION_HOURS,
       loginAttempts: config.LOGIN_ATTEMPTS,
     }),
-    reports: new DepositDetailService(new DepositDetailStore(database), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND),
+    reports: new DepositDetailService(new DepositDetailStore(database, lane), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND),
     organizations,
     imports,
     demo: new DemoService(organizations, imports),

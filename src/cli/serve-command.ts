@@ -10,7 +10,7 @@ import { baseUrl, describeDemo, ensureDemo } from './demo-command';
 export function serveCommand(context: () => CommandContext): Command {
   return new Command('serve').description('runs the gateway until it is told to stop (what npm start does)').action(async () => {
     const { config, terminal } = context();
-    const log = pino({ level: config.LOG_LEVEL });
+    const log = pino({ level: config.LOG_LEVEL }, pino.destination({ sync: false }));
     const stopping = waitForStop();
     const demo = await ensureDemo(config);
     const app = await createApp({ ...config, PLAYGROUND_PROVISION: config.PLAYGROUND_PROVISION || (demo?.webProvision ?? '') }, log);

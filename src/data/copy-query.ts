@@ -15,8 +15,17 @@ export interface Statement {
   readonly values?: readonly string[];
 }
 
+export interface CopyOptions {
+  readonly before: readonly Statement[];
+  /** The COPY … TO STDOUT. */
+  readonly text: string;
+  readonly after: readonly Statement[];
+  /** Milliseconds in which the statements before the COPY must be answered. */
+  readonly answerTimeoutMs: number;
+}
+
 /**
- * A COPY … TO STDOUT for pg's `client.query`, sent together with the statements before it: one round trip for all. Its output is read
+ * A COPY … TO STDOUT for pg's `client.query`, sent together with the statements around it: one round trip for all. Its output is read
  * straight from the socket, without a message object for every row, at the reader's pace.
  */
 export class CopyQuery implements Submittable {
@@ -33,12 +42,7 @@ export class CopyQuery implements Submittable {
   private headerLength = 0;
   private contentLeft = 0;
 
-  /** @param answerTimeoutMs until the statements before the COPY must be answered */
-  constructor(
-    private readonly statements: readonly Statement[],
-    private readonly copyText: string,
-    private readonly answerTimeoutMs: number,
-  ) {}
+  constructor(private readonly options: CopyOptions) {}
 
   /** COPY's text format, cut anywhere. Throws the database's error. */
   async *read(): AsyncGenerator<Buffer> {
@@ -64,11 +68,12 @@ export class CopyQuery implements Submittable {
     this.pgListener = socket.listeners('data')[0] as (piece: Buffer) => void;
     socket.off('data', this.pgListener);
     socket.on('data', this.takePiece);
-    this.answerTimer = setTimeout(() => socket.destroy(new Error('The database did not answer in time')), this.answerTimeoutMs);
+    const { before, text, after, answerTimeoutMs } = this.options;
+    this.answerTimer = setTimeout(() => socket.destroy(new Error('The database did not answer in time')), answerTimeoutMs);
     socket.cork();
-    for (const statement of this.statements) send(connection, statement);
+    for (const statement of before) send(connection, statement);
     connection.flush();
-    send(connection, { text: this.copyText });
+    for (const statement of [{ text }, ...after]) send(connection, statement);
     connection.sync();
     socket.uncork();
   }

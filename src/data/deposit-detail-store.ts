@@ -6,6 +6,7 @@ import { Prisma, type DepositDetail } from '../generated/prisma/client';
 import { CopyQuery, type Statement } from './copy-query';
 import { QUERY_TIMEOUT_MS, type Database } from './database';
 import { toDataSourceError } from './database-errors';
+import type { ReportLane } from './report-lane';
 
 /** Which lines of whose deposits: both dates are included. */
 export interface DepositDetailQuery {
@@ -30,13 +31,24 @@ export interface SnapshotOptions {
   readonly timeoutMs: number;
 }
 
+export interface PreparedReport {
+  /**
+   * The lines in report order as COPY's text format, cut anywhere. `fields` are Prisma's names of the view's columns.
+   * Throws an AppError, or the abort reason when the reader has left.
+   */
+  copy(fields: readonly string[]): AsyncGenerator<Buffer>;
+}
+
 const DECIMALS = 2;
 
 export class DepositDetailStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly lane: ReportLane,
+  ) {}
 
   openSnapshot(options: SnapshotOptions): DepositDetailSnapshot {
-    return new DepositDetailSnapshot(this.database, options);
+    return new DepositDetailSnapshot(this.database, this.lane, options);
   }
 
   /** The lines as objects, in report order. */
@@ -73,9 +85,12 @@ export class DepositDetailSnapshot {
   private client: PoolClient | undefined;
   private backendPid: number | undefined;
   private reading = false;
+  private unread = 0;
+  private committed = false;
 
   constructor(
     private readonly database: Database,
+    private readonly lane: ReportLane,
     private readonly options: SnapshotOptions,
   ) {}
 
@@ -84,22 +99,27 @@ export class DepositDetailSnapshot {
     return this.stop.signal;
   }
 
-  /**
-   * The lines in report order as COPY's text format, cut anywhere. `fields` are Prisma's names of the view's columns.
-   * Throws an AppError, or the abort reason when the reader has left.
-   */
-  async *copy(query: DepositDetailQuery, fields: readonly string[]): AsyncGenerator<Buffer> {
+  /** A report of this one state. Nothing is read yet; with the last one that was prepared, the transaction ends. */
+  prepare(query: DepositDetailQuery): PreparedReport {
+    this.unread++;
+    return { copy: (fields) => this.copy(query, fields) };
+  }
+
+  private async *copy(query: DepositDetailQuery, fields: readonly string[]): AsyncGenerator<Buffer> {
     const sql = copyStatement(fields);
     try {
-      const opening = this.client ? [] : [BEGIN];
-      const client = (this.client ??= await this.connect());
       const values = [query.organizationId, query.startDate, query.endDate, query.includePending].map(String);
+      const before = [...(this.client ? [] : [BEGIN]), { text: SET_PARAMETERS, values }];
+      const isLast = --this.unread === 0;
+      const client = (this.client ??= await this.connect());
       this.reading = true;
-      yield* client.query(new CopyQuery([...opening, { text: SET_PARAMETERS, values }], sql, QUERY_TIMEOUT_MS)).read();
+      const copy = new CopyQuery({ before, text: sql, after: isLast ? [COMMIT] : [], answerTimeoutMs: QUERY_TIMEOUT_MS });
+      yield* client.query(copy).read();
       this.reading = false;
+      this.committed = isLast;
     } catch (error) {
       this.stop.signal.throwIfAborted();
-      this.drop();
+      this.release(true);
       throw toDataSourceError(error);
     }
   }
@@ -109,16 +129,14 @@ export class DepositDetailSnapshot {
     clearTimeout(this.timer);
     this.options.signal.removeEventListener('abort', this.onReaderLeft);
     if (this.reading) {
-      this.drop();
+      this.release(true);
       await this.cancel();
       return;
     }
-    const { client } = this;
-    this.client = undefined;
-    if (!client) return;
-    await client.query(shortly('COMMIT')).then(
-      () => client.release(),
-      () => client.release(true),
+    const ended = this.committed || !this.client ? Promise.resolve() : this.client.query(COMMIT_SHORTLY);
+    await ended.then(
+      () => this.release(false),
+      () => this.release(true),
     );
   }
 
@@ -128,9 +146,16 @@ export class DepositDetailSnapshot {
     this.options.signal.addEventListener('abort', this.onReaderLeft, { once: true });
     const late = new Error(`The report took over ${this.options.timeoutMs} ms`);
     this.timer = setTimeout(() => this.giveUp(new AppError('DATA_SOURCE_QUERY_FAILED', { cause: late })), this.options.timeoutMs);
-    const client = await this.database.longPool.connect();
-    if (this.stop.signal.aborted) client.release();
-    this.stop.signal.throwIfAborted();
+    await this.lane.enter(this.stop.signal);
+    const client = await this.database.longPool.connect().catch((error: unknown) => {
+      this.lane.leave();
+      throw error;
+    });
+    if (this.stop.signal.aborted) {
+      client.release();
+      this.lane.leave();
+      throw this.stop.signal.reason;
+    }
     // Known since the connection was made; pg's types leave it out.
     this.backendPid = (client as PoolClient & { readonly processID: number }).processID;
     return client;
@@ -141,12 +166,15 @@ export class DepositDetailSnapshot {
   /** Whatever is under way on the connection fails with it. */
   private giveUp(reason: unknown): void {
     this.stop.abort(reason);
-    this.drop();
+    this.release(true);
   }
 
-  private drop(): void {
-    this.client?.release(true);
+  /** Gives the connection back, or drops it with all that is under way on it. */
+  private release(drop: boolean): void {
+    if (!this.client) return;
+    this.client.release(drop);
     this.client = undefined;
+    this.lane.leave();
   }
 
   /** A backend that is sorting does not notice that its client is gone, so it is told. */
@@ -157,10 +185,10 @@ export class DepositDetailSnapshot {
   }
 }
 
-/** A statement that the database answers at once or not at all; the long lane has no limit of its own. */
-const shortly = (text: string, values: string[] = []) => ({ text, values, query_timeout: QUERY_TIMEOUT_MS });
-
 const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' };
+const COMMIT: Statement = { text: 'COMMIT' };
+/** The long lane has no limit of its own. */
+const COMMIT_SHORTLY = { text: COMMIT.text, query_timeout: QUERY_TIMEOUT_MS };
 
 // COPY takes no bind parameters: the values travel as settings of this transaction.
 const SET_PARAMETERS = `SELECT

@@ -22,7 +22,7 @@ export interface ReportPeriod {
 }
 
 /** The one state of the data that a whole answer is read from; close it in any case. */
-export type ReportSnapshot = Pick<DepositDetailSnapshot, 'close' | 'copy' | 'signal'>;
+export type ReportSnapshot = Pick<DepositDetailSnapshot, 'close' | 'prepare' | 'signal'>;
 
 export class DepositDetailService {
   constructor(
@@ -38,15 +38,9 @@ export class DepositDetailService {
   /** The report of an organization: a line for each allocation, by deposit date, deposit, transaction, allocation. */
   report(organizationId: number, period: ReportPeriod, snapshot: ReportSnapshot): RowStream<DepositDetailLine> {
     const query = { organizationId, ...period };
+    const prepared = snapshot.prepare(query);
     return {
-      bytes: (template) =>
-        render(
-          snapshot.copy(
-            query,
-            template.columns.map(({ field }) => field),
-          ),
-          template,
-        ),
+      bytes: (template) => render(prepared.copy(template.columns.map(({ field }) => field)), template),
       objects: () => this.store.list(query),
     };
   }
@@ -59,14 +53,11 @@ export function toReportPeriod({ startDate, endDate, includePending }: ReportPar
   return { startDate, endDate, includePending };
 }
 
-/** Blocks of rows; the first goes out as soon as it holds any, the others when they are full. */
 async function* render(copy: AsyncIterable<Buffer>, template: RowTemplate): AsyncGenerator<Buffer> {
   const renderer = createRowRenderer(template);
-  let isFirst = true;
   for await (const piece of copy) {
     let at = renderer.render(piece, 0);
-    while (at < piece.length || isFirst) {
-      isFirst = false;
+    while (at < piece.length) {
       yield renderer.take();
       at = renderer.render(piece, at);
     }

@@ -3,13 +3,13 @@ import { GraphQLError } from 'graphql';
 import express, { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
 import { AppError, toAppError } from '../errors';
 import type { RequestContext } from '../resolvers/request-context';
-import { sendRows, type AnswerPiece } from '../row-answer';
+import { sendRows, toContentCoding, type AnswerPiece } from '../row-answer';
 import { formatError, toCause } from './apollo-server';
 import type { GraphqlContext, RowField } from './row-field';
 
 interface GraphqlRouteOptions {
   readonly openRequest: (request: Request, response: Response) => RequestContext;
-  readonly onInternalError: (error: AppError, request: Request) => void;
+  readonly onInternalError: (error: AppError, response: Response) => void;
   readonly readerStallMs: number;
 }
 
@@ -33,7 +33,9 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
         httpGraphQLRequest: toApolloRequest(request),
         context: () => Promise.resolve(context),
       });
-      await send(answer, context, response, options.readerStallMs);
+      const { begin, pieces } = toPieces(answer, context, response);
+      const { signal } = context.snapshot;
+      await sendRows(response, pieces, { begin, readerStallMs: options.readerStallMs, signal, coding: toContentCoding(request) });
     } finally {
       await context.snapshot.close();
     }
@@ -41,7 +43,7 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
 
   const answerError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
     const appError = toAppError(toCause(error));
-    if (appError.cause !== undefined) options.onInternalError(appError, request);
+    if (appError.cause !== undefined) options.onInternalError(appError, response);
     // A report that broke off, or a reader who has left: nothing may be added.
     if (response.headersSent || response.destroyed) {
       response.destroy();
@@ -66,14 +68,13 @@ function toApolloRequest(request: Request) {
   return { method: request.method.toUpperCase(), headers, search, body: request.body as unknown };
 }
 
-async function send(answer: HTTPGraphQLResponse, context: GraphqlContext, response: Response, readerStallMs: number): Promise<void> {
+function toPieces(answer: HTTPGraphQLResponse, context: GraphqlContext, response: Response) {
   if (answer.body.kind !== 'complete') throw new Error('The answer of an operation is one piece');
-  const { string } = answer.body;
   const begin = (): void => {
     response.status(answer.status ?? 200);
     for (const [name, value] of answer.headers) if (name !== 'content-length') response.set(name, value);
   };
-  await sendRows(response, cut(string, context.rowFields ?? []), { begin, readerStallMs, signal: context.snapshot.signal });
+  return { begin, pieces: cut(answer.body.string, context.rowFields ?? []) };
 }
 
 /** The answer around the rows: what stands before each token, the rows in brackets, what is left. */

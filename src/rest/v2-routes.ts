@@ -3,13 +3,13 @@ import { AppError, toAppError, toErrorBody } from '../errors';
 import type { AuthenticationResolver } from '../resolvers/authentication-resolver';
 import type { DepositDetailResolver } from '../resolvers/deposit-detail-resolver';
 import type { RequestContext } from '../resolvers/request-context';
-import { sendRows } from '../row-answer';
+import { sendRows, toContentCoding } from '../row-answer';
 import { v2Formats } from '../v2-line';
 
 interface V2Options {
   readonly resolvers: { readonly authentication: AuthenticationResolver; readonly depositDetails: DepositDetailResolver };
   readonly openRequest: (request: Request, response: Response) => RequestContext;
-  readonly onInternalError: (error: AppError, request: Request) => void;
+  readonly onInternalError: (error: AppError, response: Response) => void;
   readonly readerStallMs: number;
 }
 
@@ -28,7 +28,8 @@ export function createV2Routes({ resolvers, openRequest, onInternalError, reader
       const rows = await resolvers.depositDetails.depositDetails(parseReportQuery(request.query), context);
       const { head, template, tail } = v2Formats.json;
       const begin = (): void => void response.type('json');
-      await sendRows(response, [head, rows.bytes(template), tail], { begin, readerStallMs, signal: context.snapshot.signal });
+      const { signal } = context.snapshot;
+      await sendRows(response, [head, rows.bytes(template), tail], { begin, readerStallMs, signal, coding: toContentCoding(request) });
     },
   };
 
@@ -58,7 +59,7 @@ export function createV2Routes({ resolvers, openRequest, onInternalError, reader
 export function createV2ErrorHandler(onInternalError: V2Options['onInternalError']): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const appError = toAppError(error);
-    if (appError.cause !== undefined) onInternalError(appError, request);
+    if (appError.cause !== undefined) onInternalError(appError, response);
     // A report that broke off, or a reader who has left: nothing may be added.
     if (response.headersSent || response.destroyed) {
       response.destroy();

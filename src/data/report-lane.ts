@@ -1,0 +1,61 @@
+import { AppError } from '../errors';
+
+interface ReportLaneOptions {
+  /** How many may be inside at once. */
+  readonly width: number;
+  /** How many may wait in line. */
+  readonly maxWaiting: number;
+  /** Milliseconds that one may wait. */
+  readonly maxWaitMs: number;
+}
+
+/** A busy gateway is worth another try after so long. */
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Lets so many reports in at once; the others wait in line, first come, first served. Who finds the line full, or has waited too long, is
+ * turned away at once rather than kept: with NO_DATA_SOURCE_CONNECTION and a time to come back.
+ */
+export class ReportLane {
+  private inside = 0;
+  /** Lets each of those who wait in. */
+  private readonly line: (() => void)[] = [];
+
+  constructor(private readonly options: ReportLaneOptions) {}
+
+  /** Resolves inside; `leave` must follow. Rejects with the signal's reason when it aborts first. */
+  async enter(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { width, maxWaiting, maxWaitMs } = this.options;
+    if (this.inside < width) {
+      this.inside++;
+      return;
+    }
+    if (this.line.length >= maxWaiting) throw turnedAway(`${maxWaiting} reports are waiting already`);
+    await new Promise<void>((resolve, reject) => {
+      const letIn = (): void => settle(resolve);
+      const settle = (then: () => void): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+        then();
+      };
+      const stepOut = (reason: unknown): void => {
+        this.line.splice(this.line.indexOf(letIn), 1);
+        settle(() => reject(reason));
+      };
+      const onAbort = (): void => stepOut(signal.reason);
+      const timer = setTimeout(() => stepOut(turnedAway(`The report waited ${maxWaitMs} ms for its turn`)), maxWaitMs);
+      signal.addEventListener('abort', onAbort);
+      this.line.push(letIn);
+    });
+  }
+
+  leave(): void {
+    const next = this.line.shift();
+    if (next) next();
+    else this.inside--;
+  }
+}
+
+const turnedAway = (why: string): AppError =>
+  new AppError('NO_DATA_SOURCE_CONNECTION', { cause: new Error(why), retryAfterSeconds: RETRY_AFTER_SECONDS });

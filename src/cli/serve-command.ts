@@ -6,11 +6,14 @@ import { OperatorError } from '../errors';
 import type { CommandContext } from './command';
 import { baseUrl, describeDemo, ensureDemo } from './demo-command';
 
+/** Characters of log that may wait for whoever reads it; a request never waits, and beyond this its line is lost. */
+const MAX_WAITING_LOG = 1024 * 1024;
+
 /** `serve`: runs the gateway until SIGTERM or SIGINT. Resolves when everything it started has ended. */
 export function serveCommand(context: () => CommandContext): Command {
   return new Command('serve').description('runs the gateway until it is told to stop (what npm start does)').action(async () => {
     const { config, terminal } = context();
-    const log = pino({ level: config.LOG_LEVEL }, pino.destination({ sync: false }));
+    const log = pino({ level: config.LOG_LEVEL }, pino.destination({ sync: false, maxLength: MAX_WAITING_LOG }));
     const stopping = waitForStop();
     const demo = await ensureDemo(config);
     const app = await createApp({ ...config, PLAYGROUND_PROVISION: config.PLAYGROUND_PROVISION || (demo?.webProvision ?? '') }, log);

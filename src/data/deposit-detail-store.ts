@@ -108,10 +108,11 @@ export class DepositDetailSnapshot {
   private async *copy(query: DepositDetailQuery, fields: readonly string[]): AsyncGenerator<Buffer> {
     const sql = copyStatement(fields);
     try {
-      const values = [query.organizationId, query.startDate, query.endDate, query.includePending].map(String);
-      const before = [...(this.client ? [] : [BEGIN]), { text: SET_PARAMETERS, values }];
       const isLast = --this.unread === 0;
+      const opening = this.client ? [] : [BEGIN];
       const client = (this.client ??= await this.connect());
+      const values = [query.organizationId, query.startDate, query.endDate, query.includePending, this.lane.isQuiet].map(String);
+      const before = [...opening, { text: SET_PARAMETERS, values }];
       this.reading = true;
       const copy = new CopyQuery({ before, text: sql, after: isLast ? [COMMIT] : [], answerTimeoutMs: QUERY_TIMEOUT_MS });
       yield* client.query(copy).read();
@@ -190,10 +191,11 @@ const COMMIT: Statement = { text: 'COMMIT' };
 /** The long lane has no limit of its own. */
 const COMMIT_SHORTLY = { text: COMMIT.text, query_timeout: QUERY_TIMEOUT_MS };
 
-// COPY takes no bind parameters: the values travel as settings of this transaction.
+// COPY takes no bind parameters: the values travel as settings of this transaction. Only a report that is alone takes more than one core.
 const SET_PARAMETERS = `SELECT
   set_config('gateway.organization_id', $1, true), set_config('gateway.start_date', $2, true),
-  set_config('gateway.end_date', $3, true), set_config('gateway.include_pending', $4, true)`;
+  set_config('gateway.end_date', $3, true), set_config('gateway.include_pending', $4, true),
+  CASE WHEN NOT $5::boolean THEN set_config('max_parallel_workers_per_gather', '0', true) END`;
 
 /** The COPY of these columns; its text holds nothing but names of the view's columns. */
 function copyStatement(fields: readonly string[]): string {

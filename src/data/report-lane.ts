@@ -39,15 +39,20 @@ export class ReportLane {
         signal.removeEventListener('abort', onAbort);
         then();
       };
-      const stepOut = (reason: unknown): void => {
+      const stepOut = (reason: Error): void => {
         this.line.splice(this.line.indexOf(letIn), 1);
         settle(() => reject(reason));
       };
-      const onAbort = (): void => stepOut(signal.reason);
+      const onAbort = (): void => stepOut(signal.reason as Error);
       const timer = setTimeout(() => stepOut(turnedAway(`The report waited ${maxWaitMs} ms for its turn`)), maxWaitMs);
       signal.addEventListener('abort', onAbort);
       this.line.push(letIn);
     });
+  }
+
+  /** Whether only one report is under way. */
+  get isQuiet(): boolean {
+    return this.inside === 1;
   }
 
   leave(): void {

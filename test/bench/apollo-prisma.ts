@@ -1,0 +1,107 @@
+import 'reflect-metadata';
+import { ApolloServer } from '@apollo/server';
+import { startStandaloneServer } from '@apollo/server/standalone';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { Arg, buildSchema, Field, Float, ObjectType, Query, Resolver } from 'type-graphql';
+import { PrismaClient } from '../../src/generated/prisma/client';
+
+const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: process.env.DATABASE_URL }) });
+const organizationId = Number(process.env.ORGANIZATION_ID);
+
+@ObjectType()
+class DepositDetail {
+  @Field(() => String) depositId!: string;
+  @Field(() => String) transactionDate!: string;
+  @Field(() => String) depositDate!: string;
+  @Field(() => String) transactionId!: string;
+  @Field(() => String) allocationId!: string;
+  @Field(() => Float) donorId!: number;
+  @Field(() => String) donorFirstName!: string;
+  @Field(() => String) donorLastName!: string;
+  @Field(() => String) address1!: string;
+  @Field(() => String) address2!: string;
+  @Field(() => String) address3!: string;
+  @Field(() => String) city!: string;
+  @Field(() => String) state!: string;
+  @Field(() => String) zip!: string;
+  @Field(() => String) phone!: string;
+  @Field(() => String) emailAddress!: string;
+  @Field(() => String) amount!: string;
+  @Field(() => String) feeAmount!: string;
+  @Field(() => String) netAmount!: string;
+  @Field(() => String) status!: string;
+  @Field(() => String) accountType!: string;
+  @Field(() => String) paymentType!: string;
+  @Field(() => Float) designationId!: number;
+  @Field(() => String) designation!: string;
+  @Field(() => String) designationMemo!: string;
+  @Field(() => String) mainMemo!: string;
+}
+
+const toText = (date: Date): string => date.toISOString().slice(0, 10);
+
+@Resolver()
+class DepositDetailResolver {
+  @Query(() => [DepositDetail])
+  async depositDetails(
+    @Arg('startDate', () => String) startDate: string,
+    @Arg('endDate', () => String) endDate: string,
+    @Arg('includePending', () => Boolean, { defaultValue: false }) includePending: boolean,
+  ): Promise<DepositDetail[]> {
+    const deposits = await prisma.deposit.findMany({
+      where: {
+        organizationId,
+        depositDate: { gte: new Date(startDate), lte: new Date(endDate) },
+        ...(includePending ? {} : { status: 'POSTED' }),
+      },
+      orderBy: [{ depositDate: 'asc' }, { id: 'asc' }],
+      include: {
+        transactions: {
+          orderBy: { id: 'asc' },
+          include: { donor: true, allocations: { orderBy: { id: 'asc' }, include: { designation: true } } },
+        },
+      },
+    });
+    return deposits.flatMap((deposit) =>
+      deposit.transactions.flatMap(({ donor, allocations, ...transaction }) =>
+        allocations.map(({ designation, ...allocation }) => ({
+          depositId: deposit.id,
+          transactionDate: toText(transaction.transactionDate),
+          depositDate: toText(deposit.depositDate),
+          transactionId: transaction.id,
+          allocationId: allocation.id,
+          donorId: Number(donor?.id ?? 0),
+          donorFirstName: donor?.firstName ?? '',
+          donorLastName: donor?.lastName ?? '',
+          address1: donor?.address1 ?? '',
+          address2: donor?.address2 ?? '',
+          address3: donor?.address3 ?? '',
+          city: donor?.city ?? '',
+          state: donor?.state ?? '',
+          zip: donor?.zip ?? '',
+          phone: donor?.phone ?? '',
+          emailAddress: donor?.email ?? '',
+          amount: transaction.amount.toFixed(2),
+          feeAmount: transaction.feeAmount.toFixed(2),
+          netAmount: transaction.amount.minus(transaction.feeAmount).toFixed(2),
+          status: transaction.status,
+          accountType: transaction.accountType,
+          paymentType: transaction.paymentType,
+          designationId: Number(designation.id),
+          designation: designation.name,
+          designationMemo: allocation.memo,
+          mainMemo: transaction.mainMemo,
+        })),
+      ),
+    );
+  }
+}
+
+async function main(): Promise<void> {
+  const schema = await buildSchema({ resolvers: [DepositDetailResolver] });
+  const server = new ApolloServer({ schema });
+  const { url } = await startStandaloneServer(server, { listen: { host: '127.0.0.1', port: 0 } });
+  console.log(`listening ${new URL(url).port}`);
+}
+
+void main();

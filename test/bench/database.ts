@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { readConfig } from '../../src/config';
+import { EmbeddedPostgres } from '../../src/data/embedded-postgres';
+import { createServices } from '../../src/services';
+import { createOrganization, type TestOrganization } from '../support/gateway';
+import { fillDataSet, type DataSetSize } from './data-set';
+import { parentOf } from './processes';
+
+/** A PostgreSQL of the benchmark's own, with the data set in it. */
+export interface BenchDatabase {
+  readonly url: string;
+  /** The server's process, whose children are the backends; undefined where there is no /proc. */
+  readonly pid: number | undefined;
+  /** Whose report is asked for. */
+  readonly organization: TestOrganization;
+  stop(): Promise<void>;
+}
+
+const MAIN = join(__dirname, '../../dist/main.js');
+
+/** Makes the data set in a directory, or takes what an earlier run made there. */
+export async function openBenchDatabase(directory: string, size: DataSetSize): Promise<BenchDatabase> {
+  await mkdir(directory, { recursive: true, mode: 0o755 });
+  const postgres = await EmbeddedPostgres.start(
+    directory,
+    () => Promise.resolve(),
+    (error) => {
+      throw error;
+    },
+  );
+  const { host, port, user, password, database } = postgres.address;
+  const url = `postgresql://${user}:${String(password)}@localhost:${port}/${database}?host=${host}`;
+  const mark = join(directory, `filled-${size.lines}-${size.organizations}`);
+  const services = createServices(readConfig({}), postgres.address, () => undefined);
+  try {
+    if (!existsSync(mark)) {
+      execFileSync(process.execPath, [MAIN, 'migrate'], { env: { ...process.env, DATABASE_URL: url } });
+      const organizations = [];
+      for (let count = 0; count < size.organizations; count++) organizations.push(await createOrganization(services));
+      await fillDataSet(postgres.address, size);
+      await writeFile(mark, JSON.stringify(organizations[0]));
+    }
+    const organization = JSON.parse(await readFile(mark, 'utf8')) as TestOrganization;
+    return { url, pid: await findServer(url), organization, stop: () => postgres.stop('fast') };
+  } finally {
+    await services.close();
+  }
+}
+
+async function findServer(url: string): Promise<number | undefined> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const pid = parentOf(rows[0]!.pid);
+  await client.end();
+  return pid;
+}

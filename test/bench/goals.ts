@@ -1,0 +1,79 @@
+import { toColumns, type Result } from './results';
+
+/** What a figure should be at most (a ratio, milliseconds or megabytes), where the works that it needs were measured. */
+interface Goal {
+  readonly name: string;
+  readonly limit: number;
+  readonly value: (find: Find) => number | undefined;
+}
+
+type Find = (work: string, contender: string) => Result | undefined;
+
+const ratio =
+  (work: string, contender: string, other: string, otherWork = work) =>
+  (find: Find) => {
+    const [mine, theirs] = [find(work, contender), find(otherWork, other)];
+    return mine && theirs && mine.medianMs / theirs.medianMs;
+  };
+
+const limit = (name: string, value: Goal['value'], limit: number): Goal => ({ name, limit, value });
+
+export const TENFOLD_MONTH = 'month, ten times the data';
+const COPY = 'psql \\copy';
+const PERIODS = ['day', 'month', 'year', 'four years'];
+
+const goals: readonly Goal[] = [
+  limit('REST, year / psql \\copy', ratio('year', 'ours, REST', COPY), 1.15),
+  limit('REST, four years / psql \\copy', ratio('four years', 'ours, REST', COPY), 1.15),
+  limit('GraphQL, year / psql \\copy', ratio('year', 'ours, GraphQL', COPY), 1.2),
+  limit('GraphQL, year / mercurius + jit', ratio('year', 'ours, GraphQL', 'mercurius + jit'), 0.4),
+  limit('GraphQL, year / PostGraphile 5', ratio('year', 'ours, GraphQL', 'PostGraphile 5'), 0.18),
+  limit('GraphQL, year / Apollo + TypeGraphQL + Prisma', ratio('year', 'ours, GraphQL', 'Apollo + TypeGraphQL + Prisma'), 0.08),
+  limit('GraphQL, month / Apollo + TypeGraphQL + Prisma', ratio('month', 'ours, GraphQL', 'Apollo + TypeGraphQL + Prisma'), 0.08),
+  limit('GraphQL, year, 5 fields / 26 fields', ratio('year', 'ours, GraphQL, 5 fields', 'ours, GraphQL'), 0.6),
+  ...PERIODS.flatMap((period) =>
+    ['ours, REST', 'ours, GraphQL'].map((contender) =>
+      limit(`first byte, ${period}, ${contender}, ms after the database's`, firstByteAfter(period, contender), 10),
+    ),
+  ),
+  limit('REST, day / pg query', ratio('day', 'ours, REST', 'pg query'), 1.3),
+  limit('GraphQL, day / pg query', ratio('day', 'ours, GraphQL', 'pg query'), 1.6),
+  limit('REST, month, 8 clients / psql \\copy', ratio('month, 8 clients', 'ours, REST', COPY), 1 / 0.85),
+  ...['ours, REST', 'ours, GraphQL'].map((door) =>
+    limit(`memory, whole data set, ${door}, MB above idle`, (find) => find('memory, whole data set', door)?.aboveIdleMb, 64),
+  ),
+  limit(
+    'memory, 20 readers that stop reading, MB above idle',
+    (find) => find('memory, 20 readers that stop reading', 'ours, REST')?.aboveIdleMb,
+    64,
+  ),
+  ...['authenticated_test_system', 'authenticated_test_session'].map((route) =>
+    limit(`${route} / bare Express + pg`, ratio(route, 'ours, REST', 'bare Express + pg'), 1 / 0.8),
+  ),
+  limit('REST, month, time per line with ten times the data', growth, 1.2),
+  limit('/live during 4 reports of a year, p99 ms', (find) => find('/live during 4 reports of a year', 'ours')?.p99Ms, 50),
+];
+
+function growth(find: Find): number | undefined {
+  const [once, tenfold] = [find('month', 'ours, REST'), find(TENFOLD_MONTH, 'ours, REST')].map((result) =>
+    result?.lines === undefined ? undefined : result.medianMs / result.lines,
+  );
+  return once === undefined || tenfold === undefined ? undefined : tenfold / once;
+}
+
+function firstByteAfter(period: string, contender: string): Goal['value'] {
+  return (find) => {
+    const [mine, database] = [find(period, contender)?.firstByteMs, find(period, 'COPY, pg-copy-streams')?.firstByteMs];
+    return mine === undefined || database === undefined ? undefined : mine - database;
+  };
+}
+
+/** The goals that the results can tell of, as a Markdown table. */
+export function toGoalTable(results: readonly Result[]): string {
+  const find: Find = (work, contender) => results.find((result) => result.work === work && result.contender === contender);
+  const rows = goals.flatMap(({ name, limit: most, value }) => {
+    const found = value(find);
+    return found === undefined ? [] : [[name, most.toFixed(2), found.toFixed(2), found <= most ? 'yes' : 'no']];
+  });
+  return toColumns([['goal', 'at most', 'measured', 'holds'], Array(4).fill('---') as string[], ...rows]);
+}

@@ -1,0 +1,59 @@
+import { Agent, request } from 'node:http';
+
+/** One request, ready to be sent again and again. */
+export interface HttpRequest {
+  readonly url: string;
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** What an answer cost its reader. */
+export interface Reading {
+  readonly wallMs: number;
+  /** From the request until the first byte of the body. */
+  readonly firstByteMs: number;
+  readonly bytes: number;
+}
+
+/** A client with one connection that it keeps. */
+export class HttpClient {
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+  /** Reads an answer to its end and throws it away, or hands its pieces to `take`. Rejects unless it is a whole 200. */
+  read({ url, method = 'GET', headers = {}, body }: HttpRequest, take?: (piece: Buffer) => void): Promise<Reading> {
+    const startedAt = performance.now();
+    let firstByteMs = 0;
+    let bytes = 0;
+    return new Promise((resolve, reject) => {
+      const sent = request(url, { method, headers: { ...headers, ...(body && length(body)) }, agent: this.agent }, (response) => {
+        if (response.statusCode !== 200) reject(new Error(`${url} answered ${response.statusCode}`));
+        response.on('data', (piece: Buffer) => {
+          if (bytes === 0) firstByteMs = performance.now() - startedAt;
+          bytes += piece.length;
+          take?.(piece);
+        });
+        response.on('end', () => resolve({ wallMs: performance.now() - startedAt, firstByteMs, bytes }));
+        response.on('error', reject);
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  }
+
+  /** The same, as the JSON that it is. */
+  async readJson(sent: HttpRequest): Promise<unknown> {
+    const pieces: Buffer[] = [];
+    await this.read(sent, (piece) => pieces.push(piece));
+    return JSON.parse(Buffer.concat(pieces).toString()) as unknown;
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}
+
+const length = (body: string): Record<string, string> => ({
+  'Content-Type': 'application/json',
+  'Content-Length': String(Buffer.byteLength(body)),
+});

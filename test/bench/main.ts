@@ -1,0 +1,125 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { measureAuthentication } from './auth-work';
+import { copyStream, hasPsql, ours, pgQuery, psql, startGateway, startPeers, type Contender, type Period } from './contenders';
+import { openBenchDatabase, type BenchDatabase } from './database';
+import { TENFOLD_MONTH, toGoalTable } from './goals';
+import { measureLiveness, measureMemory, measureStalledReaders } from './load-works';
+import type { ServerProcess } from './processes';
+import { measureReports } from './report-work';
+import { toTable, type Result } from './results';
+
+const ORGANIZATIONS = 5;
+const day: Period = { startDate: '2024-05-06', endDate: '2024-05-06' };
+const month: Period = { startDate: '2024-05-01', endDate: '2024-05-31' };
+const year: Period = { startDate: '2024-01-01', endDate: '2024-12-31' };
+const fourYears: Period = { startDate: '2022-01-01', endDate: '2025-12-31' };
+
+interface Bench {
+  readonly database: BenchDatabase;
+  readonly gateway: ServerProcess;
+  readonly contenders: readonly Contender[];
+  readonly rounds: number;
+  /** Opens another data set beside the first. */
+  readonly openOther: (name: string, lines: number, organizations: number) => Promise<BenchDatabase>;
+  readonly lines: number;
+}
+
+type Work = (bench: Bench) => Promise<Result[]>;
+
+const report =
+  (name: string, period: Period, clients: number, repeats: number): Work =>
+  ({ contenders, database, rounds }) =>
+    measureReports({ name, period, clients, repeats }, contenders, database, rounds);
+
+/** Every work by its name; those with a star are run only when they are asked for. */
+const works: Readonly<Record<string, Work>> = {
+  day: report('day', day, 1, 40),
+  month: report('month', month, 1, 5),
+  year: report('year', year, 1, 1),
+  'four years': report('four years', fourYears, 1, 1),
+  'day, 8 clients': report('day, 8 clients', day, 8, 20),
+  'month, 8 clients': report('month, 8 clients', month, 8, 3),
+  'year, 8 clients': report('year, 8 clients', year, 8, 1),
+  'four years, 8 clients': report('four years, 8 clients', fourYears, 8, 1),
+  authentication: ({ database, gateway, rounds }) => measureAuthentication(database, gateway, rounds),
+  live: async ({ database, gateway }) => [await measureLiveness(gateway, database, year)],
+  'stalled readers': async ({ database }) => [await measureStalledReaders(database, year, day)],
+  memory: async ({ openOther, lines }) => {
+    const database = await openOther('one-organization', lines, 1);
+    try {
+      return await measureMemory(database, fourYears, day);
+    } finally {
+      await database.stop();
+    }
+  },
+  'tenfold*': async ({ openOther, lines, rounds }) => {
+    const database = await openOther('tenfold', lines * 10, ORGANIZATIONS);
+    const gateway = await startGateway(database);
+    try {
+      const work = { name: TENFOLD_MONTH, period: month, clients: 1, repeats: 1 };
+      return await measureReports(work, [psql(database), ...ours(gateway, database)], database, rounds);
+    } finally {
+      await gateway.stop();
+      await database.stop();
+    }
+  },
+};
+
+interface Options {
+  readonly lines: string;
+  readonly rounds: string;
+  readonly works?: string;
+  readonly contenders?: string;
+  readonly data?: string;
+  readonly json?: string;
+}
+
+async function main(options: Options): Promise<void> {
+  const lines = Number(options.lines);
+  const wanted = options.works?.split(';') ?? Object.keys(works).filter((name) => !name.endsWith('*'));
+  const unknown = wanted.find((name) => !(name in works));
+  if (unknown !== undefined) throw new Error(`There is no work ${unknown}; there are: ${Object.keys(works).join('; ')}`);
+  const processor = `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'})`;
+  console.log(
+    `${lines} lines, ${processor}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`,
+  );
+
+  const directory = options.data ?? (await mkdtemp(join(tmpdir(), 'deposit-gateway-bench-')));
+  const openOther: Bench['openOther'] = (name, count, organizations) =>
+    openBenchDatabase(join(directory, name), { lines: count, organizations });
+  const results: Result[] = [];
+  const database = await openOther('data', lines, ORGANIZATIONS);
+  const gateway = await startGateway(database);
+  const peers = await startPeers(database);
+  try {
+    const all = [...((await hasPsql()) ? [psql(database)] : []), copyStream(database), pgQuery(database), ...ours(gateway, database)];
+    const contenders = [...all, ...peers.map(({ contender }) => contender)].filter(
+      ({ name }) => options.contenders?.split(';').includes(name) ?? true,
+    );
+    for (const name of wanted) {
+      const measured = await works[name]!({ database, gateway, contenders, rounds: Number(options.rounds), openOther, lines });
+      results.push(...measured);
+      console.log(`\n${name}${measured[0]?.lines === undefined ? '' : `: ${measured[0].lines} lines`}\n${toTable(measured)}`);
+    }
+  } finally {
+    await Promise.all([gateway, ...peers.map(({ server }) => server)].map((server) => server.stop()));
+    await database.stop();
+    if (options.data === undefined) await rm(directory, { recursive: true });
+  }
+  console.log(`\n${toGoalTable(results)}`);
+  if (options.json !== undefined) await writeFile(options.json, JSON.stringify(results, null, 2));
+}
+
+void new Command('bench')
+  .description('measures the gateway against psql, pg and its peers; the contenders take turns, and all must answer the same lines')
+  .option('--lines <count>', 'deposit lines of the data set', '2000000')
+  .option('--rounds <count>', 'rounds of each work', '5')
+  .option('--works <names>', 'only these, separated by ;')
+  .option('--contenders <names>', 'only these, separated by ;')
+  .option('--data <directory>', 'where to keep the data sets for another run')
+  .option('--json <file>', 'where to write the results')
+  .action(main)
+  .parseAsync();

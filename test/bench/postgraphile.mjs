@@ -1,0 +1,55 @@
+// Needs Node 22. The view's list takes this query:
+//
+//   query ($organizationId: Int!, $startDate: Date!, $endDate: Date!, $includePending: Boolean!) {
+//     depositDetails: depositDetailsList(organizationId: $organizationId, startDate: $startDate, endDate: $endDate, includePending: $includePending) {
+//       depositId transactionDate depositDate transactionId allocationId donorId donorFirstName donorLastName
+//       address1 address2 address3 city state zip phone emailAddress amount feeAmount netAmount
+//       status accountType paymentType designationId designation designationMemo mainMemo
+//     }
+//   }
+import { createServer } from 'node:http';
+import pg from 'pg';
+import { postgraphile } from 'postgraphile';
+import { makePgService } from 'postgraphile/adaptors/pg';
+import { grafserv } from 'postgraphile/grafserv/node';
+import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
+
+const connectionString = process.env.DATABASE_URL;
+
+const database = new pg.Client({ connectionString });
+await database.connect();
+await database.query(`
+  CREATE SCHEMA IF NOT EXISTS bench_api;
+  CREATE OR REPLACE FUNCTION bench_api.deposit_details(organization_id int, start_date date, end_date date, include_pending boolean)
+  RETURNS SETOF public.deposit_detail LANGUAGE sql STABLE AS $$
+    SELECT *
+    FROM public.deposit_detail AS line
+    WHERE line.organization_id = deposit_details.organization_id
+      AND line.deposit_date BETWEEN start_date AND end_date
+      AND (line.deposit_status = 'POSTED' OR include_pending)
+    ORDER BY line.deposit_date, line.deposit_id, line.transaction_id, line.allocation_id
+  $$;
+`);
+await database.end();
+
+const pgService = makePgService({ connectionString, schemas: ['bench_api'] });
+const pgl = postgraphile({
+  extends: [PostGraphileAmberPreset],
+  pgServices: [pgService],
+  schema: { defaultBehavior: '-connection +list' },
+  grafserv: { graphiql: false, watch: false },
+  grafast: { explain: false },
+});
+
+const server = createServer();
+const serv = pgl.createServ(grafserv);
+await serv.addTo(server);
+await serv.ready();
+process.once('SIGTERM', () =>
+  server.close(async () => {
+    await pgl.release();
+    await pgService.release();
+  }),
+);
+
+server.listen(0, '127.0.0.1', () => console.log(`listening ${server.address().port}`));

@@ -75,6 +75,26 @@ describe('a data source', () => {
     await proxy.close();
   });
 
+  test('is asked twice for a report, for the access and for the lines', async () => {
+    const proxy = await startDatabaseProxy(gateway.database.url);
+    const watched = await startGateway({ DATABASE_URL: proxy.url });
+    const { apiProvision: provision } = organization;
+    const report = async (): Promise<unknown> => {
+      const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
+      return (await fetch(watched.url + path, { headers: { Provision: provision } })).json();
+    };
+    // Opens the connections.
+    await report();
+    const before = proxy.roundTrips();
+    expect(await report()).toEqual({ response: [] });
+    expect(proxy.roundTrips()).toBe(before + 2);
+    const { body } = await graphql(watched.url, QUERIES.report.replace('2024-01-02', '2024-01-01'), { provision });
+    expect(body).toEqual({ data: { depositDetails: [] } });
+    expect(proxy.roundTrips()).toBe(before + 4);
+    await watched.stop();
+    await proxy.close();
+  });
+
   test.each(['BEGIN', 'set_config', 'COPY'])(
     'that hangs at %s is given up, and keeps neither the reader nor the gateway waiting',
     async (text) => {

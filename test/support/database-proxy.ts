@@ -6,6 +6,8 @@ export interface DatabaseProxy {
   readonly url: string;
   /** Statements executed so far: a Query or an Execute message each (PostgreSQL manual, Message Formats). */
   statements(): number;
+  /** Times so far that somebody waited for it: a Query or a Sync message each, at login none. */
+  roundTrips(): number;
   /** From now on, a connection on which this text is asked gets no answer any more. */
   freezeAt(text: string): void;
   close(): Promise<void>;
@@ -15,14 +17,18 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const target = new URL(databaseUrl);
   const socketDirectory = target.searchParams.get('host');
   const sockets = new Set<Socket>();
-  let count = 0;
+  let statements = 0;
+  let roundTrips = 0;
   let frozenText: string | undefined;
   const server = createServer((client) => {
     const port = Number(target.port || '5432');
     const database = socketDirectory === null ? connect(port, target.hostname) : connect(`${socketDirectory}/.s.PGSQL.${port}`);
-    const countMessages = createMessageCounter(() => count++);
+    const readMessages = createMessageReader((type) => {
+      if (type === 'Q' || type === 'E') statements++;
+      if (type === 'Q' || type === 'S') roundTrips++;
+    });
     client.on('data', (piece: Buffer) => {
-      countMessages(piece);
+      readMessages(piece);
       if (frozenText !== undefined && piece.includes(frozenText)) database.unpipe(client);
     });
     client.pipe(database).pipe(client);
@@ -40,7 +46,8 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   url.host = `127.0.0.1:${typeof address === 'object' ? address!.port : ''}`;
   return {
     url: url.href,
-    statements: () => count,
+    statements: () => statements,
+    roundTrips: () => roundTrips,
     freezeAt: (text) => {
       frozenText = text;
     },
@@ -53,7 +60,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
 }
 
 /** Follows the frames of a frontend: the startup message has no type, every other begins with one. */
-function createMessageCounter(onStatement: () => void): (piece: Buffer) => void {
+function createMessageReader(onMessage: (type: string) => void): (piece: Buffer) => void {
   let pending: Buffer = Buffer.alloc(0);
   let started = false;
   return (piece) => {
@@ -63,8 +70,7 @@ function createMessageCounter(onStatement: () => void): (piece: Buffer) => void 
       if (pending.length < header + 4) return;
       const length = header + pending.readUInt32BE(header);
       if (pending.length < length) return;
-      const type = started ? String.fromCharCode(pending[0]!) : '';
-      if (type === 'Q' || type === 'E') onStatement();
+      if (started) onMessage(String.fromCharCode(pending[0]!));
       started = true;
       pending = pending.subarray(length);
     }

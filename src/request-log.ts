@@ -15,9 +15,11 @@ export function logRequests(log: Logger): RequestHandler {
     const id = randomUUID();
     response.locals.requestId = id;
     response.once('close', () => {
-      const line = { requestId: id, method, path, status: response.statusCode, ms: Math.round(performance.now() - startedAt) };
+      // Without headers there was no answer, whatever its status would have been.
+      const status = response.headersSent ? response.statusCode : undefined;
+      const line = { requestId: id, method, path, status, ms: Math.round(performance.now() - startedAt) };
       const text = response.writableFinished ? 'request completed' : 'request broken off';
-      if (response.statusCode >= 500) log.error(line, text);
+      if (status !== undefined && status >= 500) log.error(line, text);
       else log.info(line, text);
     });
     next();

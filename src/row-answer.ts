@@ -55,7 +55,8 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
   const firstBlock = await firstRows.next();
   options.begin();
   const isLong = !firstBlock.done && firstBlock.value.length >= MIN_COMPRESSED_BYTES;
-  const coding = isLong ? options.coding : 'identity';
+  const hasMoreLists = pieces.some((piece) => typeof piece !== 'string' && piece !== firstRows);
+  const coding = isLong || hasMoreLists ? options.coding : 'identity';
   response.appendHeader('Vary', 'Accept-Encoding');
   if (coding !== 'identity') response.setHeader('Content-Encoding', coding);
   if (response.req.method === 'HEAD') {
@@ -100,7 +101,7 @@ class AnswerWriter {
     private readonly signal: AbortSignal,
   ) {
     this.compressor = coding === 'identity' ? undefined : compressors[coding]();
-    this.compressor?.pipe(response);
+    this.compressor?.on('error', () => response.destroy()).pipe(response);
     this.target = this.compressor ?? response;
     response.on('close', this.onGone);
     signal.addEventListener('abort', this.onGone);

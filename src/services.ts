@@ -8,7 +8,7 @@ import { ImportStore } from './data/import-store';
 import { LoginAttemptStore } from './data/login-attempt-store';
 import { applyMigrations, findDrift, isMigrated } from './data/migration-engine';
 import { OrganizationStore } from './data/organization-store';
-import { ReportLane } from './data/report-lane';
+import { ReportQueue } from './data/report-queue';
 import { SessionStore } from './data/session-store';
 import { UserStore } from './data/user-store';
 import { AccessService } from './domain/access-service';
@@ -86,7 +86,7 @@ export function createServices(
   onConnectionLost: (error: Error) => void,
 ): Services & { close(): Promise<void> } {
   const database = new Database({ address, poolSize: config.POOL_SIZE, reportConcurrency: config.REPORT_CONCURRENCY, onConnectionLost });
-  const lane = new ReportLane({
+  const queue = new ReportQueue({
     width: config.REPORT_CONCURRENCY,
     maxWaiting: config.REPORT_QUEUE,
     maxWaitMs: config.REPORT_QUEUE_SECONDS * MS_PER_SECOND,
@@ -100,7 +100,7 @@ export function createServices(
       sessionHours: config.SESSION_HOURS,
       loginAttempts: config.LOGIN_ATTEMPTS,
     }),
-    reports: new DepositDetailService(new DepositDetailStore(database, lane), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND),
+    reports: new DepositDetailService(new DepositDetailStore(database, queue), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND),
     organizations,
     imports,
     demo: new DemoService(organizations, imports),

@@ -1,19 +1,19 @@
 import { EventEmitter, once } from 'node:events';
 import { Command } from 'commander';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { createApp } from '../app';
 import { OperatorError } from '../errors';
 import type { CommandContext } from './command';
 import { baseUrl, describeDemo, ensureDemo } from './demo-command';
 
-/** Characters of log that may wait for whoever reads it; a request never waits, and beyond this its line is lost. */
+/** Characters of log that may wait for whoever reads it. */
 const MAX_WAITING_LOG = 1024 * 1024;
 
 /** `serve`: runs the gateway until SIGTERM or SIGINT. Resolves when everything it started has ended. */
 export function serveCommand(context: () => CommandContext): Command {
   return new Command('serve').description('runs the gateway until it is told to stop (what npm start does)').action(async () => {
     const { config, terminal } = context();
-    const log = pino({ level: config.LOG_LEVEL }, pino.destination({ sync: false, maxLength: MAX_WAITING_LOG }));
+    const log = createLog(config.LOG_LEVEL);
     const stopping = waitForStop();
     const demo = await ensureDemo(config);
     const app = await createApp({ ...config, PLAYGROUND_PROVISION: config.PLAYGROUND_PROVISION || (demo?.webProvision ?? '') }, log);
@@ -52,4 +52,17 @@ function waitForStop(): { asked: Promise<string>; insisted: Promise<void> } {
     asked: once(signals, 'asked').then(([signal]) => String(signal)),
     insisted: once(signals, 'insisted').then(() => undefined),
   };
+}
+
+/** No request waits for its log line. Where nobody takes the lines, some are lost, and a line says how many. */
+function createLog(level: string): Logger {
+  const output = pino.destination({ sync: false, maxLength: MAX_WAITING_LOG });
+  const log = pino({ level }, output);
+  let lost = 0;
+  output.on('drop', () => lost++);
+  output.on('drain', () => {
+    if (lost > 0) log.warn({ lines: lost }, 'log lines were lost');
+    lost = 0;
+  });
+  return log;
 }

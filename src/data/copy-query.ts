@@ -69,7 +69,7 @@ export class CopyQuery implements Submittable {
     socket.off('data', this.pgListener);
     socket.on('data', this.takePiece);
     const { before, text, after, answerTimeoutMs } = this.options;
-    this.answerTimer = setTimeout(() => socket.destroy(new Error('The database did not answer in time')), answerTimeoutMs);
+    this.answerTimer = setTimeout(() => socket.destroy(new Error('Query read timeout')), answerTimeoutMs);
     socket.cork();
     for (const statement of before) send(connection, statement);
     connection.flush();
@@ -124,7 +124,8 @@ export class CopyQuery implements Submittable {
   private keep(content: Buffer): void {
     this.waiting.push(content);
     this.waitingBytes += content.length;
-    if (this.waitingBytes > MAX_WAITING_BYTES) this.socket?.pause();
+    // Once it is pg's again, pausing would make it deaf.
+    if (this.pgListener && this.waitingBytes > MAX_WAITING_BYTES) this.socket?.pause();
     this.wake?.();
   }
 

@@ -6,7 +6,7 @@ import { Prisma, type DepositDetail } from '../generated/prisma/client';
 import { CopyQuery, type Statement } from './copy-query';
 import { QUERY_TIMEOUT_MS, type Database } from './database';
 import { toDataSourceError } from './database-errors';
-import type { ReportLane } from './report-lane';
+import type { ReportQueue } from './report-queue';
 
 /** Which lines of whose deposits: both dates are included. */
 export interface DepositDetailQuery {
@@ -44,11 +44,11 @@ const DECIMALS = 2;
 export class DepositDetailStore {
   constructor(
     private readonly database: Database,
-    private readonly lane: ReportLane,
+    private readonly queue: ReportQueue,
   ) {}
 
   openSnapshot(options: SnapshotOptions): DepositDetailSnapshot {
-    return new DepositDetailSnapshot(this.database, this.lane, options);
+    return new DepositDetailSnapshot(this.database, this.queue, options);
   }
 
   /** The lines as objects, in report order. */
@@ -86,11 +86,10 @@ export class DepositDetailSnapshot {
   private backendPid: number | undefined;
   private reading = false;
   private unread = 0;
-  private committed = false;
 
   constructor(
     private readonly database: Database,
-    private readonly lane: ReportLane,
+    private readonly queue: ReportQueue,
     private readonly options: SnapshotOptions,
   ) {}
 
@@ -111,15 +110,17 @@ export class DepositDetailSnapshot {
       const isLast = --this.unread === 0;
       const opening = this.client ? [] : [BEGIN];
       const client = (this.client ??= await this.connect());
-      const values = [query.organizationId, query.startDate, query.endDate, query.includePending, this.lane.isQuiet].map(String);
+      const values = [query.organizationId, query.startDate, query.endDate, query.includePending, this.queue.isQuiet].map(String);
       const before = [...opening, { text: SET_PARAMETERS, values }];
       this.reading = true;
       const copy = new CopyQuery({ before, text: sql, after: isLast ? [COMMIT] : [], answerTimeoutMs: QUERY_TIMEOUT_MS });
       yield* client.query(copy).read();
       this.reading = false;
-      this.committed = isLast;
+      // What is rendered but not yet sent needs no connection any more.
+      if (isLast) this.release(false);
     } catch (error) {
       this.stop.signal.throwIfAborted();
+      this.reading = false;
       this.release(true);
       throw toDataSourceError(error);
     }
@@ -134,8 +135,7 @@ export class DepositDetailSnapshot {
       await this.cancel();
       return;
     }
-    const ended = this.committed || !this.client ? Promise.resolve() : this.client.query(COMMIT_SHORTLY);
-    await ended.then(
+    await this.client?.query(COMMIT_SHORTLY).then(
       () => this.release(false),
       () => this.release(true),
     );
@@ -147,14 +147,14 @@ export class DepositDetailSnapshot {
     this.options.signal.addEventListener('abort', this.onReaderLeft, { once: true });
     const late = new Error(`The report took over ${this.options.timeoutMs} ms`);
     this.timer = setTimeout(() => this.giveUp(new AppError('DATA_SOURCE_QUERY_FAILED', { cause: late })), this.options.timeoutMs);
-    await this.lane.enter(this.stop.signal);
+    await this.queue.enter(this.stop.signal);
     const client = await this.database.longPool.connect().catch((error: unknown) => {
-      this.lane.leave();
+      this.queue.leave();
       throw error;
     });
     if (this.stop.signal.aborted) {
       client.release();
-      this.lane.leave();
+      this.queue.leave();
       throw this.stop.signal.reason;
     }
     // Known since the connection was made; pg's types leave it out.
@@ -175,7 +175,7 @@ export class DepositDetailSnapshot {
     if (!this.client) return;
     this.client.release(drop);
     this.client = undefined;
-    this.lane.leave();
+    this.queue.leave();
   }
 
   /** A backend that is sorting does not notice that its client is gone, so it is told. */
@@ -191,7 +191,8 @@ const COMMIT: Statement = { text: 'COMMIT' };
 /** The long lane has no limit of its own. */
 const COMMIT_SHORTLY = { text: COMMIT.text, query_timeout: QUERY_TIMEOUT_MS };
 
-// COPY takes no bind parameters: the values travel as settings of this transaction. Only a report that is alone takes more than one core.
+// COPY takes no bind parameters: the values travel as settings of this transaction. A report that
+// is not alone keeps to one core, and so do all of its transaction.
 const SET_PARAMETERS = `SELECT
   set_config('gateway.organization_id', $1, true), set_config('gateway.start_date', $2, true),
   set_config('gateway.end_date', $3, true), set_config('gateway.include_pending', $4, true),

@@ -1,6 +1,6 @@
 import { AppError } from '../errors';
 
-interface ReportLaneOptions {
+interface ReportQueueOptions {
   /** How many may be inside at once. */
   readonly width: number;
   /** How many may wait in line. */
@@ -13,15 +13,15 @@ interface ReportLaneOptions {
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Lets so many reports in at once; the others wait in line, first come, first served. Who finds the line full, or has waited too long, is
+ * Lets so many reports be read at once; the others wait in line, first come, first served, whoever asks. Who finds the line full, or has waited too long, is
  * turned away at once rather than kept: with NO_DATA_SOURCE_CONNECTION and a time to come back.
  */
-export class ReportLane {
+export class ReportQueue {
   private inside = 0;
   /** Lets each of those who wait in. */
   private readonly line: (() => void)[] = [];
 
-  constructor(private readonly options: ReportLaneOptions) {}
+  constructor(private readonly options: ReportQueueOptions) {}
 
   /** Resolves inside; `leave` must follow. Rejects with the signal's reason when it aborts first. */
   async enter(signal: AbortSignal): Promise<void> {
@@ -62,5 +62,10 @@ export class ReportLane {
   }
 }
 
+/** In the log, what tells a busy gateway from a lost database. */
+class ReportTurnedAway extends Error {
+  override readonly name = 'ReportTurnedAway';
+}
+
 const turnedAway = (why: string): AppError =>
-  new AppError('NO_DATA_SOURCE_CONNECTION', { cause: new Error(why), retryAfterSeconds: RETRY_AFTER_SECONDS });
+  new AppError('NO_DATA_SOURCE_CONNECTION', { cause: new ReportTurnedAway(why), retryAfterSeconds: RETRY_AFTER_SECONDS });

@@ -24,7 +24,7 @@ const SESSION = '-c datestyle=ISO -c timezone=UTC';
  * For reports: compiling their query or remembering inner rows costs more than it brings; a year of one is sorted in memory; and the data
  * is on an SSD or in memory, so that a period is read by index however much else the tables hold.
  */
-const REPORT_PLANNING = '-c jit=off -c enable_memoize=off -c work_mem=32MB -c random_page_cost=2';
+export const REPORT_PLANNING = '-c jit=off -c enable_memoize=off -c work_mem=32MB -c random_page_cost=2';
 
 const createPrisma = (pool: Pool) =>
   new PrismaClient({ adapter: new PrismaPg(pool) }).$extends({

@@ -6,7 +6,7 @@ import type { BenchDatabase } from './database';
 import { startServer, type ServerProcess } from './processes';
 import { median, type Result } from './results';
 
-const SECONDS = 2;
+const SECONDS = 4;
 const WARM_UP_SECONDS = 5;
 const MS_PER_SECOND = 1000;
 
@@ -14,7 +14,7 @@ const MS_PER_SECOND = 1000;
 export async function measureAuthentication(database: BenchDatabase, gateway: ServerProcess, rounds: number): Promise<Result[]> {
   const bare = await startServer(process.execPath, [join(__dirname, 'bare-express.mjs')], { DATABASE_URL: database.url });
   const { apiProvision, webProvision } = database.organization;
-  const routes = [
+  const routes: readonly { readonly path: string; readonly headers: Record<string, string> }[] = [
     { path: '/authenticated_test_system', headers: { Provision: apiProvision } },
     {
       path: '/authenticated_test_session',
@@ -28,6 +28,8 @@ export async function measureAuthentication(database: BenchDatabase, gateway: Se
         { name: 'bare Express + pg', url: bare.url + path, times: [] as number[] },
         { name: 'ours, REST', url: `${gateway.url}/api/v2${path}`, times: [] as number[] },
       ];
+      const bodies = await Promise.all(contenders.map(async ({ url }) => (await fetch(url, { headers })).text()));
+      if (new Set(bodies).size !== 1) throw new Error(`${path} is answered in different ways: ${bodies.join(', ')}`);
       for (const { url } of contenders) await load(WARM_UP_SECONDS, url, headers);
       for (let round = 0; round < rounds; round++) {
         for (const { url, times } of contenders) times.push(MS_PER_SECOND / (await load(SECONDS, url, headers)));

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import { REPORT_PLANNING } from '../../src/data/database';
 import type { BenchDatabase } from './database';
 import { HttpClient, type HttpRequest, type Reading } from './http-client';
 import { startServer, stopProcess, type ServerProcess } from './processes';
@@ -59,10 +59,13 @@ export function digest(lines: readonly (readonly string[])[]): string {
   return hash.digest('hex');
 }
 
-const selectLines = ({ startDate, endDate }: Period, organizationId: number): string =>
-  `SELECT ${fields.join(', ')} FROM deposit_detail
-  WHERE organization_id = ${organizationId} AND deposit_date BETWEEN '${startDate}' AND '${endDate}' AND deposit_status = 'POSTED'
+const select = (organizationId: string, startDate: string, endDate: string): string =>
+  `SELECT ${fields.join(', ')} FROM deposit_detail WHERE organization_id = ${organizationId}
+  AND deposit_date BETWEEN ${startDate} AND ${endDate} AND deposit_status = 'POSTED'
   ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`.replace(/\s+/g, ' ');
+
+const selectLines = ({ startDate, endDate }: Period, organizationId: number): string =>
+  select(String(organizationId), `'${startDate}'`, `'${endDate}'`);
 
 async function connectTo(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
@@ -73,28 +76,38 @@ async function connectTo(url: string): Promise<Client> {
 }
 
 /** psql's \copy into nothing, in a session that stays: what the database and its own client need. */
-export function psql({ url, organization }: BenchDatabase): Contender {
+export function psql({ url, organization }: BenchDatabase, { name = 'psql \\copy', options = '' } = {}): Contender {
   return {
-    name: 'psql \\copy',
+    name,
     connect: async () => {
-      const child = spawn('psql', ['--no-psqlrc', '--quiet', '--tuples-only', '--no-align', url], { stdio: ['pipe', 'pipe', 'inherit'] });
+      const child = spawn('psql', ['--no-psqlrc', '--set', 'ON_ERROR_STOP=1', url], {
+        env: { ...process.env, PGOPTIONS: options },
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
       const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-      const run = async (command: string): Promise<string> => {
-        child.stdin.write(`${command}\n`);
-        return (await answers.next()).value as string;
+      const copy = async (period: Period): Promise<number> => {
+        child.stdin.write(`\\copy (${selectLines(period, organization.id)}) TO '/dev/null'\n`);
+        const answer = String((await answers.next()).value);
+        const lines = /^COPY (\d+)$/.exec(answer)?.[1];
+        if (lines === undefined) throw new Error(`psql answered ${answer}`);
+        return Number(lines);
       };
       return {
         read: async (period) => {
           const startedAt = performance.now();
-          await run(`\\copy (${selectLines(period, organization.id)}) TO '/dev/null'\n\\echo done`);
+          await copy(period);
           return { wallMs: performance.now() - startedAt, firstByteMs: NaN, bytes: 0 };
         },
-        check: async (period) => Number(await run(`SELECT count(*) FROM (${selectLines(period, organization.id)}) AS lines;`)),
+        check: copy,
         close: () => stopProcess(child),
       };
     },
   };
 }
+
+/** The same with the planner settings of the gateway's reports: the limit that they themselves could reach. */
+export const tunedPsql = (database: BenchDatabase): Contender =>
+  psql(database, { name: 'psql \\copy, report settings', options: REPORT_PLANNING });
 
 /** The same COPY through pg-copy-streams, on a connection that stays: it also tells when the database gave its first row. */
 export function copyStream({ url, organization }: BenchDatabase): Contender {
@@ -102,22 +115,20 @@ export function copyStream({ url, organization }: BenchDatabase): Contender {
     name: 'COPY, pg-copy-streams',
     connect: async () => {
       const client = await connectTo(url);
+      const copy = async (period: Period): Promise<{ reading: Reading; lines: number }> => {
+        const startedAt = performance.now();
+        let firstByteMs = 0;
+        let bytes = 0;
+        const rows = client.query(copyTo(`COPY (${selectLines(period, organization.id)}) TO STDOUT`));
+        for await (const piece of rows as AsyncIterable<Buffer>) {
+          if (bytes === 0) firstByteMs = performance.now() - startedAt;
+          bytes += piece.length;
+        }
+        return { reading: { wallMs: performance.now() - startedAt, firstByteMs, bytes }, lines: rows.rowCount };
+      };
       return {
-        read: async (period) => {
-          const startedAt = performance.now();
-          let firstByteMs = 0;
-          let bytes = 0;
-          const rows = client.query(copyTo(`COPY (${selectLines(period, organization.id)}) TO STDOUT`));
-          for await (const piece of rows as AsyncIterable<Buffer>) {
-            if (bytes === 0) firstByteMs = performance.now() - startedAt;
-            bytes += piece.length;
-          }
-          return { wallMs: performance.now() - startedAt, firstByteMs, bytes };
-        },
-        check: async (period) =>
-          (await client.query<{ count: string }>(`SELECT count(*) FROM (${selectLines(period, organization.id)}) AS lines`)).rows.map(
-            ({ count }) => Number(count),
-          )[0]!,
+        read: async (period) => (await copy(period)).reading,
+        check: async (period) => (await copy(period)).lines,
         close: () => client.end(),
       };
     },
@@ -135,9 +146,7 @@ export async function readLines({ url, organization }: BenchDatabase, period: Pe
 
 /** pg's own query, into objects, without any server: what a day's report is measured by. */
 export function pgQuery({ url, organization }: BenchDatabase): Contender {
-  const text = `SELECT ${fields.join(', ')} FROM deposit_detail
-    WHERE organization_id = $1 AND deposit_date BETWEEN $2 AND $3 AND deposit_status = 'POSTED'
-    ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;
+  const text = select('$1', '$2', '$3');
   return {
     name: 'pg query',
     connect: async () => {
@@ -213,9 +222,17 @@ export function ours(server: ServerProcess, { organization }: BenchDatabase): Co
     const query = `query ($startDate: LocalDate!, $endDate: LocalDate!) { depositDetails(startDate: $startDate, endDate: $endDate) { ${selection} } }`;
     return overHttp(name, server, columns, (period) => toPost(`${server.url}/graphql`, query, period, headers), graphqlRows);
   };
-  const toRest = (period: Period): HttpRequest => ({ url: toReportUrl(server, period), headers });
+  const rest = (name: string, coding?: string): Contender => {
+    const toRequest = (period: Period): HttpRequest => ({
+      url: toReportUrl(server, period),
+      headers: { ...headers, ...(coding !== undefined && { 'Accept-Encoding': coding }) },
+    });
+    return overHttp(name, server, inV2(fields), toRequest, ({ response }: { response: Row[] }) => response);
+  };
   return [
-    overHttp('ours, REST', server, inV2(fields), toRest, ({ response }: { response: Row[] }) => response),
+    rest('ours, REST'),
+    rest('ours, REST, gzip', 'gzip'),
+    rest('ours, REST, br', 'br'),
     graphql('ours, GraphQL', inGraphql(fields)),
     graphql('ours, GraphQL, 5 fields', inGraphql(fiveFields)),
   ];
@@ -275,11 +292,15 @@ export interface RunningPeer {
   readonly contender: Contender;
 }
 
-export async function startPeers({ url, organization }: BenchDatabase): Promise<RunningPeer[]> {
+/** Those of the peers that are wanted and that start; of the others, a line says why not. */
+export async function startPeers({ url, organization }: BenchDatabase, isWanted: (name: string) => boolean): Promise<RunningPeer[]> {
   const environment = { DATABASE_URL: url, ORGANIZATION_ID: String(organization.id) };
   const running: RunningPeer[] = [];
-  for (const { name, command, words, path, parameters, field, args } of peers) {
-    const server = await startServer(command, words, environment);
+  for (const { name, command, words, path, parameters, field, args } of peers.filter((peer) => isWanted(peer.name))) {
+    const server = await startServer(command, words, environment).catch((error: unknown) => {
+      console.log(`${name} is left out: ${(error as Error).message}`);
+    });
+    if (!server) continue;
     const columns = inGraphql(fields);
     const query = `query (${parameters}) { depositDetails: ${field}(${args}) { ${[...columns.values()].join(' ')} } }`;
     const organizationId = parameters.includes('$organizationId') ? { organizationId: organization.id } : {};
@@ -289,8 +310,11 @@ export async function startPeers({ url, organization }: BenchDatabase): Promise<
   return running;
 }
 
-/** psql, or nothing where it is not installed. */
-export async function hasPsql(): Promise<boolean> {
-  const child = spawn('psql', ['--version'], { stdio: 'ignore' });
-  return Promise.race([once(child, 'exit').then(([status]) => status === 0), once(child, 'error').then(() => false)]);
+/** Whether Debian's postgresql-client is installed. */
+export function hasPsql(): Promise<boolean> {
+  return new Promise((resolve) => {
+    spawn('psql', ['--version'], { stdio: 'ignore' })
+      .on('error', () => resolve(false))
+      .on('exit', (status) => resolve(status === 0));
+  });
 }

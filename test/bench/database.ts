@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { readConfig } from '../../src/config';
@@ -22,8 +22,12 @@ export interface BenchDatabase {
 
 const MAIN = join(__dirname, '../../dist/main.js');
 
-/** Makes the data set in a directory, or takes what an earlier run made there. */
-export async function openBenchDatabase(directory: string, size: DataSetSize): Promise<BenchDatabase> {
+/** Makes the data set in a directory below the given one, or takes what an earlier run has finished there. */
+export async function openBenchDatabase(parent: string, size: DataSetSize): Promise<BenchDatabase> {
+  const directory = join(parent, `${size.lines}-lines-${size.organizations}-organizations`);
+  const mark = join(directory, 'filled');
+  const isFilled = existsSync(mark);
+  if (!isFilled) await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true, mode: 0o755 });
   const postgres = await EmbeddedPostgres.start(
     directory,
@@ -34,10 +38,9 @@ export async function openBenchDatabase(directory: string, size: DataSetSize): P
   );
   const { host, port, user, password, database } = postgres.address;
   const url = `postgresql://${user}:${String(password)}@localhost:${port}/${database}?host=${host}`;
-  const mark = join(directory, `filled-${size.lines}-${size.organizations}`);
   const services = createServices(readConfig({}), postgres.address, () => undefined);
   try {
-    if (!existsSync(mark)) {
+    if (!isFilled) {
       execFileSync(process.execPath, [MAIN, 'migrate'], { env: { ...process.env, DATABASE_URL: url } });
       const organizations = [];
       for (let count = 0; count < size.organizations; count++) organizations.push(await createOrganization(services));

@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 /** One request, ready to be sent again and again. */
 export interface HttpRequest {
@@ -41,11 +42,13 @@ export class HttpClient {
     });
   }
 
-  /** The same, as the JSON that it is. */
+  /** The same, decoded, as the JSON that it is. */
   async readJson(sent: HttpRequest): Promise<unknown> {
     const pieces: Buffer[] = [];
     await this.read(sent, (piece) => pieces.push(piece));
-    return JSON.parse(Buffer.concat(pieces).toString()) as unknown;
+    const decode = { gzip: gunzipSync, br: brotliDecompressSync }[sent.headers?.['Accept-Encoding'] ?? ''];
+    const body = Buffer.concat(pieces);
+    return JSON.parse((decode?.(body) ?? body).toString()) as unknown;
   }
 
   close(): void {

@@ -1,6 +1,8 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import { ours, startGateway, toReportUrl, type Contender, type Period } from './contenders';
 import type { BenchDatabase } from './database';
 import { HttpClient } from './http-client';
@@ -54,6 +56,8 @@ export async function measureStalledReaders(database: BenchDatabase, period: Per
       sockets.push(socket);
     }
     await sleep(STALL_MS);
+    const reading = await countReports(database);
+    if (reading !== STALLED_READERS) throw new Error(`Only ${reading} of ${STALLED_READERS} readers have stopped in the midst of a report`);
     return toMemoryResult(`${STALLED_READERS} readers that stop reading`, 'ours, REST', STALL_MS, gateway, idleMb);
   } finally {
     for (const socket of sockets) socket.destroy();
@@ -61,17 +65,27 @@ export async function measureStalledReaders(database: BenchDatabase, period: Per
   }
 }
 
+async function countReports({ url }: BenchDatabase): Promise<number> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'COPY%' AND backend_type = 'client backend'`,
+  );
+  await client.end();
+  return rows[0]?.count ?? 0;
+}
+
 /** What a small request has to wait while four readers take one report after the other. */
 export async function measureLiveness(gateway: ServerProcess, database: BenchDatabase, period: Period): Promise<Result> {
-  const readers = startScript('report-readers.ts', [toReportUrl(gateway, period), database.organization.apiProvision, '4']);
+  const readers = await startReaders('report-readers.ts', [toReportUrl(gateway, period), database.organization.apiProvision, '4']);
   const client = new HttpClient();
   const times: number[] = [];
   try {
-    await sleep(1000);
     for (let count = 0; count < PROBES; count++) {
       times.push((await client.read({ url: `${gateway.url}/live` })).wallMs);
       await sleep(PROBE_PAUSE_MS);
     }
+    if (readers.exitCode !== null) throw new Error('The readers have ended');
   } finally {
     client.close();
     readers.kill();
@@ -79,6 +93,16 @@ export async function measureLiveness(gateway: ServerProcess, database: BenchDat
   const p99Ms = times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.99)]!;
   const base = { work: '/live during 4 reports of a year', contender: 'ours', rounds: PROBES, minMs: Math.min(...times) };
   return { ...base, medianMs: median(times), p99Ms };
+}
+
+/** Resolves when every reader has got its first report and goes on. */
+async function startReaders(name: string, words: readonly string[]): Promise<ChildProcess> {
+  const readers = startScript(name, words);
+  await Promise.race([
+    once(readers.stdout!, 'data'),
+    once(readers, 'exit').then(() => Promise.reject(new Error('The readers have ended'))),
+  ]);
+  return readers;
 }
 
 /** Lets the gateway warm up on short reports and returns the memory that it then has. */

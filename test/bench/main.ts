@@ -3,7 +3,7 @@ import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { measureAuthentication } from './auth-work';
-import { copyStream, hasPsql, ours, pgQuery, psql, startGateway, startPeers, type Contender, type Period } from './contenders';
+import { copyStream, hasPsql, ours, pgQuery, psql, startGateway, startPeers, tunedPsql, type Contender, type Period } from './contenders';
 import { openBenchDatabase, type BenchDatabase } from './database';
 import { TENFOLD_MONTH, toGoalTable } from './goals';
 import { measureLiveness, measureMemory, measureStalledReaders } from './load-works';
@@ -23,7 +23,7 @@ interface Bench {
   readonly contenders: readonly Contender[];
   readonly rounds: number;
   /** Opens another data set beside the first. */
-  readonly openOther: (name: string, lines: number, organizations: number) => Promise<BenchDatabase>;
+  readonly openOther: (lines: number, organizations: number) => Promise<BenchDatabase>;
   readonly lines: number;
 }
 
@@ -48,7 +48,7 @@ const works: Readonly<Record<string, Work>> = {
   live: async ({ database, gateway }) => [await measureLiveness(gateway, database, year)],
   'stalled readers': async ({ database }) => [await measureStalledReaders(database, year, day)],
   memory: async ({ openOther, lines }) => {
-    const database = await openOther('one-organization', lines, 1);
+    const database = await openOther(lines, 1);
     try {
       return await measureMemory(database, fourYears, day);
     } finally {
@@ -56,11 +56,11 @@ const works: Readonly<Record<string, Work>> = {
     }
   },
   'tenfold*': async ({ openOther, lines, rounds }) => {
-    const database = await openOther('tenfold', lines * 10, ORGANIZATIONS);
+    const database = await openOther(lines * 10, ORGANIZATIONS);
     const gateway = await startGateway(database);
     try {
-      const work = { name: TENFOLD_MONTH, period: month, clients: 1, repeats: 1 };
-      return await measureReports(work, [psql(database), ...ours(gateway, database)], database, rounds);
+      const work = { name: TENFOLD_MONTH, period: month, clients: 1, repeats: 5 };
+      return await measureReports(work, [copyStream(database), ...ours(gateway, database)], database, rounds);
     } finally {
       await gateway.stop();
       await database.stop();
@@ -88,29 +88,31 @@ async function main(options: Options): Promise<void> {
   );
 
   const directory = options.data ?? (await mkdtemp(join(tmpdir(), 'deposit-gateway-bench-')));
-  const openOther: Bench['openOther'] = (name, count, organizations) =>
-    openBenchDatabase(join(directory, name), { lines: count, organizations });
+  const openOther: Bench['openOther'] = (count, organizations) => openBenchDatabase(directory, { lines: count, organizations });
+  const isWanted = (name: string): boolean => options.contenders?.split(';').includes(name) ?? true;
   const results: Result[] = [];
-  const database = await openOther('data', lines, ORGANIZATIONS);
-  const gateway = await startGateway(database);
-  const peers = await startPeers(database);
+  const started: { stop(): Promise<void> }[] = [];
   try {
-    const all = [...((await hasPsql()) ? [psql(database)] : []), copyStream(database), pgQuery(database), ...ours(gateway, database)];
-    const contenders = [...all, ...peers.map(({ contender }) => contender)].filter(
-      ({ name }) => options.contenders?.split(';').includes(name) ?? true,
-    );
+    const database = await openOther(lines, ORGANIZATIONS);
+    started.unshift(database);
+    const gateway = await startGateway(database);
+    started.unshift(gateway);
+    const peers = await startPeers(database, isWanted);
+    started.unshift(...peers.map(({ server }) => server));
+    const baselines = [...((await hasPsql()) ? [psql(database), tunedPsql(database)] : []), copyStream(database), pgQuery(database)];
+    const all = [...baselines, ...ours(gateway, database), ...peers.map(({ contender }) => contender)];
+    const contenders = all.filter(({ name }) => isWanted(name));
     for (const name of wanted) {
       const measured = await works[name]!({ database, gateway, contenders, rounds: Number(options.rounds), openOther, lines });
       results.push(...measured);
       console.log(`\n${name}${measured[0]?.lines === undefined ? '' : `: ${measured[0].lines} lines`}\n${toTable(measured)}`);
+      if (options.json !== undefined) await writeFile(options.json, JSON.stringify(results, null, 2));
     }
   } finally {
-    await Promise.all([gateway, ...peers.map(({ server }) => server)].map((server) => server.stop()));
-    await database.stop();
+    for (const each of started) await each.stop();
     if (options.data === undefined) await rm(directory, { recursive: true });
   }
   console.log(`\n${toGoalTable(results)}`);
-  if (options.json !== undefined) await writeFile(options.json, JSON.stringify(results, null, 2));
 }
 
 void new Command('bench')

@@ -1,12 +1,4 @@
-// Needs Node 22. The view's list takes this query:
-//
-//   query ($organizationId: Int!, $startDate: Date!, $endDate: Date!, $includePending: Boolean!) {
-//     depositDetails: depositDetailsList(organizationId: $organizationId, startDate: $startDate, endDate: $endDate, includePending: $includePending) {
-//       depositId transactionDate depositDate transactionId allocationId donorId donorFirstName donorLastName
-//       address1 address2 address3 city state zip phone emailAddress amount feeAmount netAmount
-//       status accountType paymentType designationId designation designationMemo mainMemo
-//     }
-//   }
+// Needs Node 22.
 import { createServer } from 'node:http';
 import pg from 'pg';
 import { postgraphile } from 'postgraphile';

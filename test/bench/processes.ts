@@ -28,26 +28,33 @@ export async function startServer(command: string, words: readonly string[], env
     stdio: ['ignore', file, 'inherit'],
   });
   closeSync(file);
-  // Ours logs JSON; the peers print a word and a number.
-  const findPort = (): string | undefined => /^(?:listening |\{.*"url":"http:[^"]*:)(\d+)/m.exec(readFileSync(output, 'utf8'))?.[1];
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  while (findPort() === undefined) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`${words.join(' ')} does not start`);
-    await sleep(POLL_MS);
-  }
+  let failure: Error | undefined;
+  child.on('error', (error) => {
+    failure = error;
+  });
   const stop = async (): Promise<void> => {
     await stopProcess(child);
     rmSync(directory, { recursive: true });
   };
+  // Ours logs JSON; the peers print a word and a number.
+  const findPort = (): string | undefined => /^(?:listening |\{.*"url":"http:[^"]*:)(\d+)/m.exec(readFileSync(output, 'utf8'))?.[1];
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (findPort() === undefined) {
+    if (failure ?? (child.exitCode !== null || Date.now() > deadline)) {
+      await stop();
+      throw failure ?? new Error(`${words.join(' ')} does not start`);
+    }
+    await sleep(POLL_MS);
+  }
   return { pid: child.pid!, url: `http://127.0.0.1:${findPort()}`, stop };
 }
 
 /** Starts a script of this folder that runs until it is ended. */
 export const startScript = (name: string, words: readonly string[]): ChildProcess =>
-  spawn(process.execPath, ['-r', '@swc-node/register', join(__dirname, name), ...words], { stdio: 'inherit' });
+  spawn(process.execPath, ['-r', '@swc-node/register', join(__dirname, name), ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
 
 export async function stopProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
   await exited;

@@ -27,29 +27,35 @@ export function median(values: readonly number[]): number {
 const format = (value: number | undefined, digits = value !== undefined && value < 100 ? 1 : 0): string =>
   value === undefined || Number.isNaN(value) ? '' : value.toFixed(digits);
 
-/** A Markdown table; ratios are to the first contender of each work. */
+const columns: readonly (readonly [name: string, value: (result: Result, first: Result) => string])[] = [
+  ['work', ({ work }) => work],
+  ['contender', ({ contender }) => contender],
+  ['median ms', ({ medianMs }) => format(medianMs)],
+  ['min ms', ({ minMs }) => format(minMs)],
+  ['ratio', ({ medianMs }, first) => (medianMs / first.medianMs).toFixed(2)],
+  ['p99 ms', ({ p99Ms }) => format(p99Ms)],
+  ['first byte ms', ({ firstByteMs }) => format(firstByteMs)],
+  ['peak MB', ({ peakRssMb }) => format(peakRssMb, 0)],
+  ['above idle MB', ({ aboveIdleMb }) => format(aboveIdleMb, 0)],
+  ['database CPU ms', ({ databaseCpuMs }) => format(databaseCpuMs)],
+  ['server CPU ms', ({ serverCpuMs }) => format(serverCpuMs)],
+  ['rounds', ({ rounds }) => String(rounds)],
+];
+
+/** A Markdown table without empty columns; ratios are to the first contender of each work. */
 export function toTable(results: readonly Result[]): string {
-  const rows = results.map((result) => {
-    const first = results.find(({ work }) => work === result.work)!;
-    const { work, contender, medianMs, minMs, firstByteMs, peakRssMb, databaseCpuMs, serverCpuMs, rounds } = result;
-    return [
-      ...[work, contender, format(medianMs), format(minMs), (medianMs / first.medianMs).toFixed(2), format(firstByteMs)],
-      ...[format(peakRssMb, 0), format(databaseCpuMs), format(serverCpuMs), String(rounds)],
-    ];
-  });
-  const head = [
-    'work',
-    'contender',
-    'median ms',
-    'min ms',
-    'ratio',
-    'first byte ms',
-    'peak MB',
-    'database CPU ms',
-    'server CPU ms',
-    'rounds',
-  ];
-  return toColumns([head, head.map(() => '---'), ...rows]);
+  const cells = columns.map(([name, value]) => [
+    name,
+    '---',
+    ...results.map((result) =>
+      value(
+        result,
+        results.find(({ work }) => work === result.work)!,
+      ),
+    ),
+  ]);
+  const filled = cells.filter(([, , ...values]) => values.some((value) => value !== ''));
+  return toColumns(filled[0]!.map((_, row) => filled.map((column) => column[row]!)));
 }
 
 export function toColumns(rows: readonly (readonly string[])[]): string {

@@ -42,7 +42,7 @@ export async function measureMemory(database: BenchDatabase, period: Period, war
 }
 
 /** Readers that ask for everything and read nothing of it; the gateway lets all of them in at once. */
-export async function measureStalledReaders(database: BenchDatabase, period: Period, warmUp: Period): Promise<Result> {
+export async function measureStalledReaders(database: BenchDatabase, period: Period, warmUp: Period): Promise<Result[]> {
   const gateway = await startGateway(database, { REPORT_CONCURRENCY: String(STALLED_READERS) });
   const sockets: Socket[] = [];
   try {
@@ -57,8 +57,13 @@ export async function measureStalledReaders(database: BenchDatabase, period: Per
     }
     await sleep(STALL_MS);
     const reading = await countReports(database);
-    if (reading !== STALLED_READERS) throw new Error(`Only ${reading} of ${STALLED_READERS} readers have stopped in the midst of a report`);
-    return toMemoryResult(`${STALLED_READERS} readers that stop reading`, 'ours, REST', STALL_MS, gateway, idleMb);
+    if (reading < STALLED_READERS) {
+      console.log(
+        `Not measured: only ${reading} of ${STALLED_READERS} readers stopped in the midst of a report; a socket holds the others'`,
+      );
+      return [];
+    }
+    return [toMemoryResult(`${STALLED_READERS} readers that stop reading`, 'ours, REST', STALL_MS, gateway, idleMb)];
   } finally {
     for (const socket of sockets) socket.destroy();
     await gateway.stop();

@@ -46,7 +46,7 @@ const works: Readonly<Record<string, Work>> = {
   'four years, 8 clients': report('four years, 8 clients', fourYears, 8, 1),
   authentication: ({ database, gateway, rounds }) => measureAuthentication(database, gateway, rounds),
   live: async ({ database, gateway }) => [await measureLiveness(gateway, database, year)],
-  'stalled readers': async ({ database }) => [await measureStalledReaders(database, year, day)],
+  'stalled readers': ({ database }) => measureStalledReaders(database, year, day),
   memory: async ({ openOther, lines }) => {
     const database = await openOther(lines, 1);
     try {
@@ -105,7 +105,9 @@ async function main(options: Options): Promise<void> {
     for (const name of wanted) {
       const measured = await works[name]!({ database, gateway, contenders, rounds: Number(options.rounds), openOther, lines });
       results.push(...measured);
-      console.log(`\n${name}${measured[0]?.lines === undefined ? '' : `: ${measured[0].lines} lines`}\n${toTable(measured)}`);
+      console.log(
+        `\n${name}${measured[0]?.lines === undefined ? '' : `: ${measured[0].lines} lines`}\n${measured.length === 0 ? '' : toTable(measured)}`,
+      );
       if (options.json !== undefined) await writeFile(options.json, JSON.stringify(results, null, 2));
     }
   } finally {

@@ -12,6 +12,7 @@ import {
   type TestOrganization,
 } from './support/gateway';
 import { exchange, parseAnswer } from './support/raw-http';
+import { until } from './support/until';
 
 const SYSTEM = '/api/v2/authenticated_test_system';
 const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
@@ -245,6 +246,47 @@ test('no donor is found in the log after all of this', async () => {
   await fetch(`${gateway.url}/nothing?name=${CANARY}`);
   expect(gateway.logLines.length).toBeGreaterThan(10);
   expect(gateway.logLines.filter((line) => line.includes(CANARY))).toEqual([]);
+});
+
+describe('whoever asks', () => {
+  const body = JSON.stringify({ query: '{ __typename }' });
+  test.each<[string, string, RequestInit, number]>([
+    ['GET', SYSTEM, {}, 200],
+    ['POST', SYSTEM, {}, 405],
+    ['GET', REPORT, {}, 422],
+    ['HEAD', `${REPORT}?start_date=2024-01-01&end_date=2024-12-31`, {}, 200],
+    ['GET', `${REPORT}?start_date=2024-01-01&end_date=2024-12-31`, {}, 200],
+    ['GET', '/api/v2/nothing?a=b', {}, 404],
+    ['POST', '/graphql?a=b', { body }, 200],
+    ['POST', '/graphql', { body: '{' }, 400],
+    ['GET', '/live?a=b', {}, 200],
+    ['GET', '/playground?a=b', {}, 200],
+    ['DELETE', '/nothing?a=b', {}, 404],
+  ])('finds one line in the log, by the id of the answer: %s %s', async (method, target, init, status) => {
+    const response = await fetch(gateway.url + target, {
+      ...init,
+      method,
+      headers: { 'Content-Type': 'application/json', Provision: organization.apiProvision },
+    });
+    await response.arrayBuffer();
+    const requestId = response.headers.get('x-request-id');
+    const lines = () => gateway.logLines.filter((line) => line.includes(requestId!));
+    await until(() => lines().length > 0, 1000);
+    expect(lines().map((line) => JSON.parse(line) as unknown)).toEqual([
+      {
+        level: 30,
+        time: expect.any(Number) as number,
+        pid: expect.any(Number) as number,
+        hostname: expect.any(String) as string,
+        requestId,
+        method,
+        path: target.split('?')[0],
+        status,
+        ms: expect.any(Number) as number,
+        msg: 'request completed',
+      },
+    ]);
+  });
 });
 
 test('a client that sends nothing is let go', async () => {

@@ -77,6 +77,29 @@ describe('a long report', () => {
     await until(async () => (await activeReports()) === 0, 1000);
   });
 
+  test('is logged as broken off when its reader left, by the id of the answer', async () => {
+    const response = await startReport();
+    const requestId = response.headers['x-request-id'] as string;
+    response.destroy();
+    const lines = () => gateway.logLines.filter((line) => line.includes(requestId));
+    await until(() => lines().length > 0, 1000);
+    await until(async () => (await activeReports()) === 0, 1000);
+    expect(lines().map((line) => JSON.parse(line) as unknown)).toEqual([
+      {
+        level: 30,
+        time: expect.any(Number) as number,
+        pid: expect.any(Number) as number,
+        hostname: expect.any(String) as string,
+        requestId,
+        method: 'GET',
+        path: REPORT,
+        status: 200,
+        ms: expect.any(Number) as number,
+        msg: 'request broken off',
+      },
+    ]);
+  });
+
   test('is cancelled while the database has not given a line yet', async () => {
     const own = await startGateway();
     const { id, apiProvision } = await createOrganization(own.services);

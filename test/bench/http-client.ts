@@ -37,7 +37,11 @@ export class HttpClient {
         response.on('end', () => resolve({ wallMs: performance.now() - startedAt, firstByteMs, bytes }));
         response.on('error', reject);
       });
-      sent.on('error', reject);
+      sent.on('error', (error: NodeJS.ErrnoException) => {
+        // The server closed the kept connection meanwhile: Node's own advice is to try again on another (http, request.reusedSocket).
+        if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(this.read({ url, method, headers, ...(body && { body }) }, take));
+        else reject(error);
+      });
       sent.end(body);
     });
   }

@@ -53,6 +53,8 @@ function line(n: number): Line {
     main_memo: longText(n, isLong ? LONG_LENGTH : n % 50),
     designation_memo: n % 3 === 0 ? longText(n, n % 20) : '',
     ...(n % 500 === 301 && { designation_memo: '"'.repeat(LONG_LENGTH) }),
+    // Nothing in it stops the renderer's loop.
+    ...(n % 500 === 302 && { designation_memo: 'x'.repeat(LONG_LENGTH) }),
   };
   return v2Line(values) as Line;
 }

@@ -1,28 +1,17 @@
 import { request, type IncomingMessage } from 'node:http';
 import { createOrganization, graphql, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
+import { ask, readAll } from './support/http-client';
+import { activeReports as countReports, EVERYTHING, fillReport, REPORT } from './support/long-report';
 import { until } from './support/until';
 
-const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
 const LINES = 150_000;
 const MB = 1024 * 1024;
 
 let gateway: TestGateway;
 let organization: TestOrganization;
 
-/** Lines of one deposit a day, written by the database itself. */
-async function fill(target: TestGateway, organizationId: number, lines: number): Promise<void> {
-  const run = (sql: string) =>
-    target.database.client.query(sql.replaceAll(':organization', `${organizationId}`).replaceAll(':lines', `${lines}`));
-  await run(`INSERT INTO designation VALUES (:organization, 1, 'General Fund')`);
-  await run(
-    `INSERT INTO donor VALUES (:organization, 1, 'Ada', 'Lovelace', '12 St James Square', '', '', 'London', '', 'SW1Y', '555-0100', 'ada@example.org')`,
-  );
-  await run(`INSERT INTO deposit SELECT :organization, 'D' || n, date '2020-01-01' + n, 'POSTED' FROM generate_series(0, 999) n`);
-  await run(`INSERT INTO transaction SELECT :organization, 'T' || n, 'D' || n % 1000, 1, '2020-01-01', n, 0, 'Complete', 'Checking', 'ACH', repeat('m', 100)
-    FROM generate_series(1, :lines) n`);
-  await run(`INSERT INTO allocation SELECT :organization, 'A' || n, 'T' || n, 1, NULL, '' FROM generate_series(1, :lines) n`);
-  await run('ANALYZE');
-}
+const fill = (target: TestGateway, organizationId: number, lines: number): Promise<void> =>
+  fillReport(target.database.client, organizationId, lines, `repeat('m', 100)`);
 
 beforeAll(async () => {
   gateway = await startGateway({ READER_STALL_SECONDS: '2', REPORT_CONCURRENCY: '8' });
@@ -32,37 +21,15 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 /** Asks for everything and reads nothing of it. */
-function startReport(target = gateway, provision = organization.apiProvision): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const url = `${target.url}${REPORT}?start_date=2020-01-01&end_date=2029-12-31`;
-    request(url, { headers: { Provision: provision }, agent: false }, resolve)
-      .on('error', reject)
-      .end();
-  });
-}
+const startReport = (target = gateway, provision = organization.apiProvision): Promise<IncomingMessage> =>
+  ask(target.url + EVERYTHING, { headers: { Provision: provision } });
 
-/** Reads to the end, or to where the answer broke off. */
-async function readAll(response: IncomingMessage): Promise<{ text: string; complete: boolean }> {
-  const pieces: Buffer[] = [];
-  try {
-    for await (const piece of response as AsyncIterable<Buffer>) pieces.push(piece);
-  } catch {
-    // Broken off: `complete` says so.
-  }
-  return { text: Buffer.concat(pieces).toString(), complete: response.complete };
-}
-
-async function activeReports(target = gateway): Promise<number> {
-  const { rows } = await target.database.client.query(
-    `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND state <> 'idle' AND query LIKE 'COPY%'`,
-  );
-  return (rows[0] as { count: number }).count;
-}
+const activeReports = (target = gateway): Promise<number> => countReports(target.database.client);
 
 describe('a long report', () => {
   test('arrives whole, every line once and in order', async () => {
-    const { text, complete } = await readAll(await startReport());
-    const { response } = JSON.parse(text) as {
+    const { body, complete } = await readAll(await startReport());
+    const { response } = JSON.parse(body.toString()) as {
       response: { allocation_id: string; deposit_date: string; deposit_id: string; transaction_id: string }[];
     };
     expect([complete, response.length, new Set(response.map((line) => line.allocation_id)).size]).toEqual([true, LINES, LINES]);
@@ -122,9 +89,9 @@ describe('a long report', () => {
     await gateway.database.client.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY%'`,
     );
-    const { text, complete } = await readAll(response);
+    const { body, complete } = await readAll(response);
     expect(complete).toBe(false);
-    expect(text.endsWith(']}')).toBe(false);
+    expect(body.toString().endsWith(']}')).toBe(false);
     expect((await fetch(`${gateway.url}/live`)).status).toBe(200);
   });
 

@@ -13,8 +13,8 @@ interface ReportQueueOptions {
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Lets so many reports be read at once; the others wait in line, first come, first served, whoever asks. Who finds the line full, or has waited too long, is
- * turned away at once rather than kept: with NO_DATA_SOURCE_CONNECTION and a time to come back.
+ * Lets so many reports be read at once; the others wait in line, first come, first served, whoever asks. Who finds the line full, or has
+ * waited too long, is turned away at once rather than kept: with NO_DATA_SOURCE_CONNECTION and a time to come back.
  */
 export class ReportQueue {
   private inside = 0;

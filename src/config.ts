@@ -77,7 +77,11 @@ export const settings = {
   REPORT_QUEUE: { schema: wholeNumber(0, 10000), fallback: '50', meaning: 'Reports that may wait for their turn; more are turned away' },
   REPORT_QUEUE_SECONDS: { schema: wholeNumber(1, 3600), fallback: '30', meaning: 'Longest time that a report may wait for its turn' },
   REPORT_TIMEOUT_SECONDS: { schema: wholeNumber(1, 86400), fallback: '600', meaning: 'Longest time that one report may take' },
-  READER_STALL_SECONDS: { schema: wholeNumber(1, 3600), fallback: '30', meaning: 'Longest time that a client may stop reading its report' },
+  READER_STALL_SECONDS: {
+    schema: wholeNumber(1, 3600),
+    fallback: '30',
+    meaning: 'A client that stops reading its report is let go after this time, at most twice that',
+  },
   SESSION_IDLE_MINUTES: { schema: wholeNumber(2, 1440), fallback: '30', meaning: 'A session ends after this time without a request' },
   SESSION_HOURS: { schema: wholeNumber(1, 720), fallback: '12', meaning: 'A session ends this long after its login' },
   LOGIN_ATTEMPTS: {

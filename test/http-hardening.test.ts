@@ -271,7 +271,7 @@ describe('whoever asks', () => {
     await response.arrayBuffer();
     const requestId = response.headers.get('x-request-id');
     const lines = () => gateway.logLines.filter((line) => line.includes(requestId!));
-    await until(() => lines().length > 0, 1000);
+    await until(() => lines().length > 0);
     expect(lines().map((line) => JSON.parse(line) as unknown)).toEqual([
       {
         level: 30,

@@ -27,7 +27,7 @@ type Ids = 'donorId' | 'designationId';
 export interface SnapshotOptions {
   /** Aborted when the reader has left. */
   readonly signal: AbortSignal;
-  /** Milliseconds after which the whole answer is given up. */
+  /** Milliseconds after which the whole answer is given up, not counting the wait for its turn. */
   readonly timeoutMs: number;
 }
 
@@ -145,9 +145,9 @@ export class DepositDetailSnapshot {
     this.stop.signal.throwIfAborted();
     this.options.signal.throwIfAborted();
     this.options.signal.addEventListener('abort', this.onReaderLeft, { once: true });
+    await this.queue.enter(this.stop.signal);
     const late = new Error(`The report took over ${this.options.timeoutMs} ms`);
     this.timer = setTimeout(() => this.giveUp(new AppError('DATA_SOURCE_QUERY_FAILED', { cause: late })), this.options.timeoutMs);
-    await this.queue.enter(this.stop.signal);
     const client = await this.database.longPool.connect().catch((error: unknown) => {
       this.queue.leave();
       throw error;

@@ -10,6 +10,7 @@ import { createApolloServer } from './graphql/apollo-server';
 import { createGraphqlRoute } from './graphql/graphql-route';
 import type { GraphqlContext } from './graphql/row-field';
 import { createSchema, type Resolvers } from './graphql/schema';
+import { readTrustedDocuments } from './graphql/trusted-documents';
 import { HttpServer } from './http-server';
 import { assertPlainHeaders, readCredentials, sessionCookie } from './incoming-request';
 import { createPlaygroundRoutes } from './playground/playground-routes';
@@ -48,11 +49,12 @@ async function composeApp(config: Config, log: Logger, database: OpenDatabase, o
   const services = createServices(config, database.address, onConnectionLost);
   const resolvers = {
     authentication: new AuthenticationResolver(),
-    depositDetails: new DepositDetailResolver(services.reports),
+    depositDetails: new DepositDetailResolver(services.reports, services.summaries),
     viewer: new ViewerResolver(services.sessions),
   };
   const apollo = createApolloServer(createSchema(resolvers), {
     introspection: config.INTROSPECTION,
+    trustedDocuments: config.TRUSTED_DOCUMENTS === '' ? undefined : readTrustedDocuments(config.TRUSTED_DOCUMENTS),
     onInternalError: (error, context) => logFailure(log, error, context.requestId),
   });
   await apollo.start();
@@ -114,6 +116,7 @@ function createDoors({ config, log, services, resolvers, apollo, isDraining }: D
       requestId: requestId(response),
       access: services.access.open(readCredentials(request)),
       snapshot: services.reports.openSnapshot(left.signal),
+      records: services.records.open(),
       sessionCookie: sessionCookie(request, response),
       address: request.ip ?? '',
     };

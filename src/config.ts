@@ -61,6 +61,7 @@ export const settings = {
     fallback: 'session',
     meaning: 'Who may introspect the schema: logged-in users, everyone, nobody',
   },
+  TRUSTED_DOCUMENTS: { schema: z.string(), fallback: '', meaning: 'Manifest of the documents that WEB and MOBILE provisions may send' },
   PLAYGROUND: { schema: onOff, fallback: 'on', meaning: 'Serves the GraphQL Playground at /playground' },
   PLAYGROUND_PROVISION: {
     schema: z.uuid('expected a UUID').or(z.literal('')),

@@ -13,8 +13,3 @@ export function isLocalDate(value: unknown): value is LocalDate {
   const days = month === 2 && isLeapYear(year) ? 29 : DAYS_IN_MONTH[month - 1];
   return year >= 1 && days !== undefined && day >= 1 && day <= days;
 }
-
-/** The date of a value that Prisma read from a `date` column (midnight UTC). */
-export function toLocalDate(value: Date): LocalDate {
-  return value.toISOString().slice(0, 10);
-}

@@ -7,6 +7,7 @@ export const errorTable = {
   BAD_REQUEST: { status: 400, text: 'Bad request' },
   UNAUTHORIZED: { status: 401, text: 'Unauthorized' },
   INTROSPECTION_DISABLED: { status: 403, text: 'Introspection is switched off' },
+  UNTRUSTED_DOCUMENT: { status: 403, text: 'This provision may send trusted documents only', graphqlStatus: 403 },
   DATA_SOURCE_QUERY_FAILED: { status: 404, text: 'Data source query failed' },
   NOT_FOUND: { status: 404, text: 'Not found' },
   METHOD_NOT_ALLOWED: { status: 405, text: 'Method not allowed' },
@@ -64,6 +65,13 @@ export class AppError extends Error {
   get graphqlStatus(): number | undefined {
     const row: ErrorRow = errorTable[this.code];
     return row.graphqlStatus;
+  }
+}
+
+/** What is wrong with a caller's input, named for the caller; v2 has one text for all of it (contract section 7). */
+export class InputError extends AppError {
+  constructor(readonly fault: string) {
+    super('INVALID_PARAMETERS');
   }
 }
 

@@ -1,7 +1,7 @@
-/** An exact amount as text: two decimals always, a minus sign where negative, never a float. Up to 13 digits before the point, as a net of two numeric(14,2) may have. */
+/** An exact amount as text: two decimals always, a minus sign where negative, never a float. Sums have more digits than the amounts that they are made of. */
 export type Money = string;
 
-const MONEY = /^(-?)(0|[1-9][0-9]{0,12})\.([0-9]{2})$/;
+const MONEY = /^(-?)(0|[1-9][0-9]{0,37})\.([0-9]{2})$/;
 
 /** The amount in cents, or undefined where the text is not an amount as the report writes it (`10.10`, not `10.1`, `-0.00` or `1e1`). */
 export function toCents(text: string): bigint | undefined {

@@ -2,19 +2,23 @@ import type { Config } from './config';
 import { AccessStore } from './data/access-store';
 import { Database, type DatabaseAddress } from './data/database';
 import { DepositDetailStore } from './data/deposit-detail-store';
+import { DepositSummaryStore } from './data/deposit-summary-store';
 import { DirectoryInUseError } from './data/directory-lock';
 import { EmbeddedPostgres } from './data/embedded-postgres';
 import { ImportStore } from './data/import-store';
 import { LoginAttemptStore } from './data/login-attempt-store';
 import { applyMigrations, findDrift, isMigrated } from './data/migration-engine';
 import { OrganizationStore } from './data/organization-store';
+import { RecordStore } from './data/record-store';
 import { ReportQueue } from './data/report-queue';
 import { SessionStore } from './data/session-store';
 import { UserStore } from './data/user-store';
 import { AccessService } from './domain/access-service';
 import { DemoService } from './domain/demo-service';
 import { DepositDetailService } from './domain/deposit-detail-service';
+import { DepositSummaryService } from './domain/deposit-summary-service';
 import { ImportService } from './domain/import-service';
+import { RecordService } from './domain/record-service';
 import { OrganizationService } from './domain/organization-service';
 import { SessionService } from './domain/session-service';
 
@@ -23,6 +27,8 @@ export interface Services {
   readonly access: AccessService;
   readonly sessions: SessionService;
   readonly reports: DepositDetailService;
+  readonly summaries: DepositSummaryService;
+  readonly records: RecordService;
   readonly organizations: OrganizationService;
   readonly imports: ImportService;
   readonly demo: DemoService;
@@ -91,6 +97,7 @@ export function createServices(
     maxWaiting: config.REPORT_QUEUE,
     maxWaitMs: config.REPORT_QUEUE_SECONDS * MS_PER_SECOND,
   });
+  const reports = new DepositDetailService(new DepositDetailStore(database, queue), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND);
   const users = new UserStore(database);
   const organizations = new OrganizationService(new OrganizationStore(database), users);
   const imports = new ImportService(new ImportStore(database));
@@ -100,7 +107,9 @@ export function createServices(
       sessionHours: config.SESSION_HOURS,
       loginAttempts: config.LOGIN_ATTEMPTS,
     }),
-    reports: new DepositDetailService(new DepositDetailStore(database, queue), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND),
+    reports,
+    summaries: new DepositSummaryService(new DepositSummaryStore(), reports),
+    records: new RecordService(new RecordStore(database)),
     organizations,
     imports,
     demo: new DemoService(organizations, imports),

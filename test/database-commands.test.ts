@@ -27,7 +27,9 @@ describe('an operator whose database or settings are not right', () => {
       expect(await runCommand(empty, ['organization', 'list'])).toEqual(
         failed('Data source query failed: The table `public.organization` does not exist in the current database.'),
       );
-      expect(await runCommand(empty, ['migrate', '--json'])).toEqual(done('{"applied":["20261120090000_init"]}'));
+      expect(await runCommand(empty, ['migrate', '--json'])).toEqual(
+        done('{"applied":["20261120090000_init","20261120180000_list_indexes"]}'),
+      );
       expect(await runCommand(empty, ['migrate'])).toEqual(done('Nothing to apply'));
       expect(await runCommand(empty, ['migrate', '--check'])).toEqual(done('The migrations match prisma/schema.prisma'));
       expect(await runCommand(empty, ['organization', 'list', '--json'])).toEqual(done('[]'));

@@ -1,16 +1,10 @@
-import type { ApolloServer } from '@apollo/server';
 import fc from 'fast-check';
-import { createApolloServer } from '../src/graphql/apollo-server';
-import type { GraphqlContext } from '../src/graphql/row-field';
-import { createSchema } from '../src/graphql/schema';
-import { AuthenticationResolver } from '../src/resolvers/authentication-resolver';
-import { DepositDetailResolver } from '../src/resolvers/deposit-detail-resolver';
-import { ViewerResolver } from '../src/resolvers/viewer-resolver';
 import { createOrganization, importLines, login, startGateway, v2Line, type TestGateway, type TestOrganization } from './support/gateway';
+import { createObjectAnswers, type ObjectAnswers } from './support/object-answers';
 
 let gateway: TestGateway;
 let organization: TestOrganization;
-let objects: ApolloServer<GraphqlContext>;
+let objects: ObjectAnswers;
 let cookie: string;
 
 /** Everything that JSON or COPY escapes, and what they must leave alone. */
@@ -58,12 +52,7 @@ beforeAll(async () => {
   });
   await importLines(gateway.services, organization, lines);
   cookie = await login(gateway.url, organization.webProvision);
-  const resolvers = {
-    authentication: new AuthenticationResolver(),
-    depositDetails: new DepositDetailResolver(gateway.services.reports),
-    viewer: new ViewerResolver(gateway.services.sessions),
-  };
-  objects = createApolloServer(createSchema(resolvers), { introspection: 'session', onInternalError: () => undefined });
+  objects = createObjectAnswers(gateway.services, { provision: organization.webProvision, cookie });
 });
 afterAll(async () => {
   await objects.stop();
@@ -90,25 +79,6 @@ async function asBytes(operation: Operation): Promise<string> {
     body: JSON.stringify(operation),
   });
   return response.text();
-}
-
-/** The answer as graphql-js makes it of objects that Prisma read. */
-async function asObjects({ query, variables }: Operation): Promise<string> {
-  const access = gateway.services.access.open({
-    provision: organization.webProvision,
-    host: 'localhost',
-    sessionToken: cookie.split('=')[1],
-  });
-  const snapshot = gateway.services.reports.openSnapshot(new AbortController().signal);
-  const contextValue: GraphqlContext = {
-    requestId: '',
-    access,
-    snapshot,
-    address: '',
-    sessionCookie: { set: () => undefined, clear: () => undefined },
-  };
-  const { body } = await objects.executeOperation({ query, variables: variables ?? {} }, { contextValue });
-  return `${JSON.stringify(body.kind === 'single' ? body.singleResult : undefined)}\n`;
 }
 
 const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
@@ -204,7 +174,7 @@ describe('rows written as bytes', () => {
     let answered = 0;
     await fc.assert(
       fc.asyncProperty(operation, async (generated) => {
-        const [bytes, expected] = [await asBytes(generated), await asObjects(generated)];
+        const [bytes, expected] = [await asBytes(generated), await objects.answer(generated)];
         if (!expected.startsWith('{"errors"')) answered++;
         expect(bytes).toBe(expected);
       }),
@@ -224,12 +194,12 @@ describe('rows written as bytes', () => {
   test('are all fields at once, and none but the type name', async () => {
     for (const set of [FIELDS.join(' '), '__typename', 'a: __typename b: __typename']) {
       const query = `{ depositDetails(${RANGE}) { ${set} } }`;
-      expect(await asBytes({ query })).toBe(await asObjects({ query }));
+      expect(await asBytes({ query })).toBe(await objects.answer({ query }));
     }
   });
 
   test('keep their place under names that JavaScript knows', async () => {
     const query = `{ __proto: depositDetails(${RANGE}) { constructor: amount toString: status hasOwnProperty: donorId } constructor: __typename }`;
-    expect(await asBytes({ query })).toBe(await asObjects({ query }));
+    expect(await asBytes({ query })).toBe(await objects.answer({ query }));
   });
 });

@@ -361,7 +361,7 @@ describe('an operation beyond the limits', () => {
       headers: { 'Content-Type': 'application/json', Provision: organization.apiProvision },
       body: JSON.stringify({ extensions }),
     });
-    expect(codes((await response.json()) as never)).toEqual(['PERSISTED_QUERY_NOT_SUPPORTED']);
+    expect(codes((await response.json()) as never)).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
   });
 
   test('several at once are no batch', async () => {

@@ -3,7 +3,7 @@ import { open, rename, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { Command, Option } from 'commander';
-import { toReportPeriod, type ReportPeriod } from '../domain/deposit-detail-service';
+import { toReportPeriod, toSelection, type ReportPeriod } from '../domain/deposit-detail-service';
 import { importFormats, readImportLines, type ImportFormat } from '../domain/import-format';
 import { ImportError } from '../domain/import-service';
 import { AppError, OperatorError } from '../errors';
@@ -96,7 +96,7 @@ export function exportCommand(context: () => CommandContext): Command {
           try {
             const { head, template, tail } = v2Formats[options.format];
             await write(target, head);
-            for await (const rows of reports.report(id, period, snapshot).bytes(template)) {
+            for await (const rows of reports.report(toSelection(id, period), snapshot).bytes(template)) {
               await write(target, rows);
               progress.add(rows.length);
             }

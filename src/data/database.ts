@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool, type PoolConfig, type QueryConfig, type QueryResultRow } from 'pg';
-import { PrismaClient } from '../generated/prisma/client';
+import { PrismaClient, type Prisma } from '../generated/prisma/client';
 import { toDataSourceError } from './database-errors';
 
 /** How to reach a PostgreSQL: the part of pg's configuration that says where and as whom. */
@@ -31,7 +31,7 @@ const createPrisma = (pool: Pool) =>
     query: { $allOperations: ({ args, query }) => query(args).catch(rethrowTranslated) },
   });
 
-export type Prisma = ReturnType<typeof createPrisma>;
+export type Models = ReturnType<typeof createPrisma>;
 
 /**
  * The database as the stores see it: two lanes of connections and Prisma's models over the first of them.
@@ -42,7 +42,7 @@ export class Database {
   readonly pool: Pool;
   /** Long ones: reports, imports, migrations. They limit themselves. */
   readonly longPool: Pool;
-  readonly prisma: Prisma;
+  readonly prisma: Models;
 
   constructor(options: DatabaseOptions) {
     const lane = (config: PoolConfig): Pool => {
@@ -71,6 +71,11 @@ export class Database {
     } catch (error) {
       throw toDataSourceError(error);
     }
+  }
+
+  /** The rows of a composed statement, on the short lane. */
+  list<Row extends QueryResultRow>({ text, values }: Prisma.Sql): Promise<Row[]> {
+    return this.query<Row>({ text, values });
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AccessRecord, AccessStore, SessionRecord } from '../data/access-store';
 import { AppError } from '../errors';
-import { REPORT_PRIVILEGE, mayHoldReport, type Privilege } from './privileges';
+import { REPORT_PRIVILEGE, isSecret, type Privilege } from './privileges';
 
 /** What a request says of itself, as it was sent. */
 export interface Credentials {
@@ -18,7 +18,15 @@ export interface SystemAccess {
   /** The provision as the request sent it. */
   readonly provision: string;
   readonly provisionId: string;
+  /** Whether the provision is a secret, and no part of an app. */
+  readonly isServer: boolean;
   readonly organization: { readonly id: number; readonly name: string };
+}
+
+/** A request of somebody who belongs to the organization: an API provision, which is a secret, or a logged-in user. */
+export interface MemberAccess extends SystemAccess {
+  /** Whether the report was granted, and with it donors' personal data. */
+  readonly mayReadDonors: boolean;
 }
 
 /** A request of a logged-in user. */
@@ -73,9 +81,24 @@ export class RequestAccess {
   /** The report, to an API provision or to a logged-in user who was granted it. Throws an AppError. */
   async assertReport(): Promise<SystemAccess> {
     const { record, access } = await this.checkProvision();
-    const { kind, privileges } = record.provision;
-    if (record.session !== 'failed' && mayHoldReport(kind) && privileges.includes(REPORT_PRIVILEGE)) return access;
+    if (mayReadReport(record)) return access;
     return this.assertSession(REPORT_PRIVILEGE);
+  }
+
+  /** What holds no personal data: to any API provision, or to any logged-in user. Throws an AppError. */
+  async assertMember(): Promise<MemberAccess> {
+    const { record, access } = await this.checkProvision();
+    if (mayReadReport(record)) return { ...access, mayReadDonors: true };
+    if (record.session === null && isSecret(record.provision.kind)) return { ...access, mayReadDonors: false };
+    const session = await this.assertLoggedIn();
+    return { ...session, mayReadDonors: session.user.privileges.includes(REPORT_PRIVILEGE) };
+  }
+
+  /** Donors' personal data, to a member who was granted the report. Throws an AppError. */
+  async assertDonors(): Promise<MemberAccess> {
+    const access = await this.assertMember();
+    if (!access.mayReadDonors) throw new AppError('PRIVILEGE_NOT_FOUND');
+    return access;
   }
 
   /** A valid provision, whatever it was granted: what a login needs. Throws an AppError. */
@@ -103,7 +126,10 @@ export class RequestAccess {
     const { id, name, hosts, underMaintenance } = record.organization;
     if (hosts.length > 0 && !hosts.includes(toHostName(host))) throw new AppError('INCORRECT_HOST');
     if (underMaintenance) throw new AppError('UNDER_MAINTENANCE');
-    return { record, access: { provision, provisionId: record.provision.id, organization: { id, name } } };
+    return {
+      record,
+      access: { provision, provisionId: record.provision.id, isServer: isSecret(record.provision.kind), organization: { id, name } },
+    };
   }
 
   private find(provision: string): Promise<AccessRecord | null> {
@@ -124,6 +150,9 @@ export function toHostName(host: string): string {
     .replace(/:[0-9]*$/, '')
     .replace(/\.$/, '');
 }
+
+const mayReadReport = ({ provision, session }: AccessRecord): boolean =>
+  session !== 'failed' && isSecret(provision.kind) && provision.privileges.includes(REPORT_PRIVILEGE);
 
 function assertPrivilege(granted: readonly string[], privilege: Privilege): void {
   if (!granted.includes(privilege)) throw new AppError('PRIVILEGE_NOT_FOUND');

@@ -1,11 +1,17 @@
-import type { DepositDetailLine, DepositDetailSnapshot, DepositDetailStore } from '../data/deposit-detail-store';
+import { lineOrders, type DepositDetailLine, type DepositDetailStore, type KeyedLine, type LineOrder } from '../data/deposit-detail-store';
+import type { LineFilter, LineSelection, PendingChoice } from '../data/line-selection';
+import type { ReportSnapshot } from '../data/report-snapshot';
 import { isLocalDate, type LocalDate } from '../dates';
 import { AppError } from '../errors';
 import { createRowRenderer } from '../row-renderer';
 import type { RowStream } from '../row-stream';
 import type { RowTemplate } from '../row-template';
+import { readPage, type Page, type PageParameters } from './keyset-page';
 
-export type { DepositDetailLine } from '../data/deposit-detail-store';
+export type { DepositDetailLine, LineOrder } from '../data/deposit-detail-store';
+export type { LineSelection } from '../data/line-selection';
+/** The one state of the data that a whole answer is read from; close it in any case. */
+export type { ReportSnapshot } from '../data/report-snapshot';
 
 /** A report's parameters as a caller sent them. */
 export interface ReportParameters {
@@ -18,11 +24,8 @@ export interface ReportParameters {
 export interface ReportPeriod {
   readonly startDate: LocalDate;
   readonly endDate: LocalDate;
-  readonly includePending: boolean;
+  readonly pending: PendingChoice;
 }
-
-/** The one state of the data that a whole answer is read from; close it in any case. */
-export type ReportSnapshot = Pick<DepositDetailSnapshot, 'close' | 'prepare' | 'signal'>;
 
 export class DepositDetailService {
   constructor(
@@ -35,14 +38,28 @@ export class DepositDetailService {
     return this.store.openSnapshot({ signal, timeoutMs: this.timeoutMs });
   }
 
-  /** The report of an organization: a line for each allocation, by deposit date, deposit, transaction, allocation. */
-  report(organizationId: number, period: ReportPeriod, snapshot: ReportSnapshot): RowStream<DepositDetailLine> {
-    const query = { organizationId, ...period };
-    const prepared = snapshot.prepare(query);
+  /** The report: a line for each allocation, by deposit date, deposit, transaction, allocation. To be read after all else of the answer. */
+  report(selection: LineSelection, snapshot: ReportSnapshot): RowStream<DepositDetailLine> {
+    const copy = snapshot.prepare();
     return {
-      bytes: (template) => render(prepared.copy(template.columns.map(({ field }) => field)), template),
-      objects: () => this.store.list(query),
+      bytes: (template) => render(this.store.copyLines(copy, selection, fieldsOf(template)), template),
+      objects: () => this.store.list(selection),
     };
+  }
+
+  /** The same lines, for a use within the answer. */
+  bytes(selection: LineSelection, template: RowTemplate, snapshot: ReportSnapshot): AsyncGenerator<Buffer> {
+    return render(this.store.copyLines(snapshot.copy, selection, fieldsOf(template)), template);
+  }
+
+  /** A page of the lines, of the snapshot's state where there is one. Throws INVALID_PARAMETERS for what is wrong with the page. */
+  page(selection: LineSelection, order: LineOrder, page: PageParameters, snapshot?: ReportSnapshot): Promise<Page<KeyedLine>> {
+    const scope = { columns: lineOrders[order.field], query: ['lines', selection, order] };
+    return readPage(page, scope, (bounds) => this.store.listPage(selection, order, bounds, snapshot));
+  }
+
+  count(selection: LineSelection, snapshot: ReportSnapshot): Promise<number> {
+    return this.store.count(selection, snapshot);
   }
 }
 
@@ -50,8 +67,17 @@ export class DepositDetailService {
 export function toReportPeriod({ startDate, endDate, includePending }: ReportParameters): ReportPeriod {
   if (!isLocalDate(startDate) || !isLocalDate(endDate) || typeof includePending !== 'boolean') throw new AppError('INVALID_PARAMETERS');
   if (startDate > endDate) throw new AppError('START_DATE_AFTER_END_DATE');
-  return { startDate, endDate, includePending };
+  return { startDate, endDate, pending: includePending ? 'WITH' : 'WITHOUT' };
 }
+
+/** The lines of an organization's period; the filter narrows them. */
+export const toSelection = (organizationId: number, period: ReportPeriod, filter: LineFilter = {}): LineSelection => ({
+  organizationId,
+  ...period,
+  filter,
+});
+
+const fieldsOf = ({ columns }: RowTemplate): string[] => columns.map(({ field }) => field);
 
 async function* render(copy: AsyncIterable<Buffer>, template: RowTemplate): AsyncGenerator<Buffer> {
   const renderer = createRowRenderer(template);

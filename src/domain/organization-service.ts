@@ -4,7 +4,7 @@ import type { UserRecord, UserStore } from '../data/user-store';
 import { OperatorError } from '../errors';
 import { hashPassword, MIN_PASSWORD_LENGTH } from '../passwords';
 import { toHostName } from './access-service';
-import { DEFAULT_PRIVILEGES, isPrivilege, mayHoldReport, privileges, REPORT_PRIVILEGE, type Privilege } from './privileges';
+import { DEFAULT_PRIVILEGES, isPrivilege, isSecret, privileges, REPORT_PRIVILEGE, type Privilege } from './privileges';
 
 export interface ProvisionRequest {
   readonly organization: string;
@@ -58,7 +58,7 @@ export class OrganizationService {
   /** Issues a provision and returns its UUID: version 4 (RFC 9562), so that it cannot be guessed. */
   async createProvision({ organization, kind, label, grants }: ProvisionRequest): Promise<string> {
     const granted = withDefaults(grants);
-    if (granted.includes(REPORT_PRIVILEGE) && !mayHoldReport(kind)) {
+    if (granted.includes(REPORT_PRIVILEGE) && !isSecret(kind)) {
       throw new OperatorError(`A ${kind} provision is public: only an API provision can be granted ${REPORT_PRIVILEGE}`);
     }
     const id = randomUUID();

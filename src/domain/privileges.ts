@@ -15,7 +15,7 @@ export const REPORT_PRIVILEGE = 'deposit_detail_designation_detail_with_contact_
 /** What every new provision and user may do. */
 export const DEFAULT_PRIVILEGES: readonly Privilege[] = ['authenticated_test_system', 'authenticated_test_session'];
 
-/** A WEB or MOBILE provision ships inside an app and is public; only an API provision is a secret that may open the report by itself. */
-export const mayHoldReport = (kind: ProvisionKind): boolean => kind === 'API';
+/** A WEB or MOBILE provision ships inside an app and is public; only an API provision is a credential that opens anything by itself. */
+export const isSecret = (kind: ProvisionKind): boolean => kind === 'API';
 
 export const isPrivilege = (text: string): text is Privilege => privileges.some((privilege) => privilege === text);

@@ -1,13 +1,17 @@
 import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import { GraphQLError, Kind, visit, type DocumentNode, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
-import { AppError, toAppError } from '../errors';
+import { AppError, InputError, toAppError } from '../errors';
+import { assertCost, findCost } from './operation-cost';
 import { limitOperations, operationLimits } from './operation-limits';
 import type { GraphqlContext } from './row-field';
+import { createDocumentCache, hashDocument, type TrustedDocuments } from './trusted-documents';
 
 export interface ApolloServerOptions {
   /** Who may introspect: logged-in users, everyone, nobody. */
   readonly introspection: 'session' | 'on' | 'off';
+  /** All that apps may send, where it is bounded so. */
+  readonly trustedDocuments?: TrustedDocuments | undefined;
   /** Told about failures that callers see masked. */
   readonly onInternalError: (error: AppError, context: GraphqlContext) => void;
 }
@@ -19,9 +23,10 @@ const REQUEST_ERRORS: ReadonlySet<unknown> = new Set([
   'BAD_USER_INPUT',
   'BAD_REQUEST',
   'OPERATION_RESOLUTION_FAILURE',
-  'PERSISTED_QUERY_NOT_SUPPORTED',
+  'PERSISTED_QUERY_NOT_FOUND',
 ]);
 const MAX_MESSAGE_LENGTH = 300;
+const BAD_REQUEST_STATUS = 400;
 
 export function createApolloServer(schema: GraphQLSchema, options: ApolloServerOptions): ApolloServer<GraphqlContext> {
   return new ApolloServer<GraphqlContext>({
@@ -30,7 +35,7 @@ export function createApolloServer(schema: GraphQLSchema, options: ApolloServerO
     includeStacktraceInErrorResponses: false,
     hideSchemaDetailsFromClientErrors: true,
     stopOnTerminationSignals: false,
-    persistedQueries: false,
+    persistedQueries: { cache: createDocumentCache(options.trustedDocuments) },
     csrfPrevention: { requestHeaders: ['provision'] },
     parseOptions: { maxTokens: operationLimits.maxTokens },
     maxRecursiveSelections: operationLimits.maxRecursiveSelections,
@@ -52,15 +57,27 @@ export function formatError({ message, locations, path, extensions }: GraphQLFor
   if (!(error instanceof AppError) && REQUEST_ERRORS.has(extensions?.code)) {
     return { message: message.slice(0, MAX_MESSAGE_LENGTH), ...place, extensions: { code: extensions?.code } };
   }
+  if (error instanceof InputError) {
+    return { message: error.fault.slice(0, MAX_MESSAGE_LENGTH), ...place, extensions: { code: 'BAD_USER_INPUT' } };
+  }
   const { code, message: text } = toAppError(error);
   return { message: text, ...place, extensions: { code } };
 }
 
-function answerPlugin({ introspection, onInternalError }: ApolloServerOptions): ApolloServerPlugin<GraphqlContext> {
+function answerPlugin({ introspection, trustedDocuments, onInternalError }: ApolloServerOptions): ApolloServerPlugin<GraphqlContext> {
   return {
     requestDidStart: () =>
       Promise.resolve({
-        didResolveOperation: async ({ document, contextValue }) => {
+        didResolveOperation: async ({ schema, source, document, operation, request, contextValue, response }) => {
+          if (trustedDocuments && !trustedDocuments.has(hashDocument(source))) {
+            const { isServer } = await contextValue.access.assertProvision();
+            if (!isServer) throw new AppError('UNTRUSTED_DOCUMENT');
+          }
+          const found = findCost({ schema, document, operation, variables: request.variables ?? {} });
+          if (found) {
+            response.http.headers.set('x-graphql-cost', String(found.cost));
+            assertCost(found);
+          }
           if (introspection === 'on' || !asksForSchema(document)) return;
           if (introspection === 'off') throw new AppError('INTROSPECTION_DISABLED');
           await contextValue.access.assertLoggedIn();
@@ -87,7 +104,11 @@ function answerPlugin({ introspection, onInternalError }: ApolloServerOptions): 
 
 /** What was thrown, without the GraphQLErrors that graphql-js and Apollo put around it. */
 export function toCause(error: unknown): unknown {
-  return error instanceof GraphQLError && error.originalError ? toCause(error.originalError) : error;
+  if (!(error instanceof GraphQLError)) return error;
+  if (error.originalError) return toCause(error.originalError);
+  const { code, http } = error.extensions as { readonly code?: string; readonly http?: { readonly status?: number } };
+  // Of some requests Apollo says by the status alone that they are wrong.
+  return code === undefined && http?.status === BAD_REQUEST_STATUS ? new AppError('BAD_REQUEST') : error;
 }
 
 function asksForSchema(document: DocumentNode): boolean {

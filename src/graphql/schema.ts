@@ -3,6 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type ClassType } from 'type-graphql';
 import { AuthenticationResolver } from '../resolvers/authentication-resolver';
 import { DepositDetailResolver } from '../resolvers/deposit-detail-resolver';
+import { AllocationResolver, DepositResolver, DesignationResolver, DonorResolver, TransactionResolver } from '../resolvers/record-resolver';
 import { ViewerResolver } from '../resolvers/viewer-resolver';
 import { streamRows } from './row-field';
 
@@ -18,9 +19,13 @@ export function createSchema(resolvers?: Resolvers): GraphQLSchema {
     [AuthenticationResolver, resolvers?.authentication],
     [DepositDetailResolver, resolvers?.depositDetails],
     [ViewerResolver, resolvers?.viewer],
+    // They have no state: what they need comes with each request.
+    ...[DepositResolver, TransactionResolver, AllocationResolver, DesignationResolver, DonorResolver].map(
+      (type) => [type, new type()] as const,
+    ),
   ]);
   const schema = buildSchemaSync({
-    resolvers: [AuthenticationResolver, DepositDetailResolver, ViewerResolver],
+    resolvers: [...instances.keys()] as [ClassType, ...ClassType[]],
     container: { get: (type: ClassType) => instances.get(type) },
     // Arguments are checked by their scalars and by the domain, never by decorators.
     validate: false,

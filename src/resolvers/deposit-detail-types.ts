@@ -1,8 +1,12 @@
 import { GraphQLSafeInt } from 'graphql-scalars';
-import { ArgsType, Field, ObjectType } from 'type-graphql';
+import { Arg, ArgsType, Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import type { LocalDate } from '../dates';
-import type { ReportParameters } from '../domain/deposit-detail-service';
+import type { LineOrder, ReportParameters } from '../domain/deposit-detail-service';
+import type * as domain from '../domain/deposit-summary-service';
 import type { Money } from '../money';
+import { createConnectionType, PageArgs, type ConnectionSource } from './connection-types';
+import { DepositSummary, groupBys, type GroupBy } from './deposit-summary-types';
+import { DepositDetailFilter } from './line-selection-types';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 
 @ArgsType()
@@ -18,8 +22,70 @@ export class DepositDetailsArgs implements ReportParameters {
   includePending: unknown;
 }
 
+const orderFields = { DATE: 'DATE', AMOUNT: 'AMOUNT', DONOR_NAME: 'DONOR_NAME', DESIGNATION: 'DESIGNATION' } as const satisfies {
+  [Field in LineOrder['field']]: Field;
+};
+registerEnumType(orderFields, {
+  name: 'DepositDetailOrderField',
+  description: 'What lines are put in order by.',
+  valuesConfig: {
+    DATE: { description: 'Deposit date, deposit, transaction, allocation: the order of the report.' },
+    AMOUNT: { description: 'Amount of the transaction.' },
+    DONOR_NAME: { description: 'Last and first name of the donor.' },
+    DESIGNATION: { description: 'Name of the designation.' },
+  },
+});
+const orderDirections = { ASC: 'ASC', DESC: 'DESC' } as const;
+registerEnumType(orderDirections, {
+  name: 'OrderDirection',
+  description: 'Which way an order goes.',
+  valuesConfig: { ASC: { description: 'From the least.' }, DESC: { description: 'From the greatest.' } },
+});
+
+@InputType({ description: 'An order of lines. Equal ones follow each other by allocation.' })
+export class DepositDetailOrder implements LineOrder {
+  @Field(() => orderFields, { description: 'What they are put in order by.' })
+  field!: LineOrder['field'];
+
+  @Field(() => orderDirections, { defaultValue: 'ASC', description: 'Which way.' })
+  direction!: LineOrder['direction'];
+}
+
+/** Which lines: a period, and what narrows it. */
+export interface LineSelectionArgs extends ReportParameters {
+  readonly filter?: DepositDetailFilter | null;
+}
+
+@ArgsType()
+export class DepositSummaryArgs extends DepositDetailsArgs implements LineSelectionArgs {
+  @Field(() => DepositDetailFilter, { nullable: true, description: 'Narrows the lines.' })
+  filter?: DepositDetailFilter | null;
+
+  @Field(() => [groupBys], { defaultValue: [], description: 'What the groups have in common; several make a group of each combination.' })
+  groupBy!: GroupBy[];
+}
+
+@ArgsType()
+export class DepositDetailConnectionArgs extends PageArgs implements LineSelectionArgs {
+  @Field(() => LocalDateScalar, { description: 'First deposit date of the report.' })
+  startDate: unknown;
+
+  @Field(() => LocalDateScalar, { description: 'Last deposit date of the report.' })
+  endDate: unknown;
+
+  @Field(() => Boolean, { defaultValue: false, description: 'Whether pending deposits are included.' })
+  includePending: unknown;
+
+  @Field(() => DepositDetailFilter, { nullable: true, description: 'Narrows the lines.' })
+  filter?: DepositDetailFilter | null;
+
+  @Field(() => DepositDetailOrder, { nullable: true, description: 'The order of the lines; that of the report where none is given.' })
+  orderBy?: DepositDetailOrder | null;
+}
+
 /** Every field is a column of the report's view under the same name (contract section 2.1, in camelCase). */
 @ObjectType({
+  simpleResolvers: true,
   description:
     "A line of the deposit report: one allocation with its transaction, deposit, designation, and the donor's contact information.",
 })
@@ -104,4 +170,21 @@ export class DepositDetail {
 
   @Field(() => DecimalScalar, { nullable: true, description: "The allocation's own share of the amount, where it is known." })
   allocationAmount!: Money | null;
+}
+
+/** What the connection's fields read; nothing is read that was not asked for. */
+export interface DepositDetailConnectionSource extends ConnectionSource<DepositDetail> {
+  summarize(groupBy: readonly GroupBy[]): domain.DepositSummary;
+}
+
+@ObjectType({ description: 'A page of lines of the deposit report.' })
+export class DepositDetailConnection extends createConnectionType(DepositDetail, 'lines') implements DepositDetailConnectionSource {
+  readonly summarize!: DepositDetailConnectionSource['summarize'];
+
+  @Field(() => DepositSummary, { description: 'Control totals of the lines on all pages.' })
+  summary(
+    @Arg('groupBy', () => [groupBys], { defaultValue: [], description: 'What the groups have in common.' }) groupBy: GroupBy[],
+  ): DepositSummary {
+    return new DepositSummary(this.summarize(groupBy));
+  }
 }

@@ -1,5 +1,6 @@
 import type { RequestAccess } from '../domain/access-service';
 import type { ReportSnapshot } from '../domain/deposit-detail-service';
+import type { RequestRecords } from '../domain/record-service';
 
 /** The session cookie of the answer. */
 export interface SessionCookie {
@@ -13,6 +14,7 @@ export interface RequestContext {
   readonly requestId: string;
   readonly access: RequestAccess;
   readonly snapshot: ReportSnapshot;
+  readonly records: RequestRecords;
   readonly sessionCookie: SessionCookie;
   /** The address that the request came from, through trusted proxies only. */
   readonly address: string;

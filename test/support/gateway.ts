@@ -21,7 +21,10 @@ export async function startGateway(settings: Readonly<Record<string, string>> = 
   const config = readConfig({ PORT: '0', DATABASE_URL: database.url, DRAIN_MILLISECONDS: '0', SHUTDOWN_GRACE_SECONDS: '5', ...settings });
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
-  const app = await createApp(config, log);
+  const app = await createApp(config, log).catch(async (error: unknown) => {
+    await database.drop();
+    throw error;
+  });
   const port = await app.httpServer.listen(config.PORT, config.HOST);
   const services = createServices(config, { connectionString: database.url }, () => undefined);
   return {

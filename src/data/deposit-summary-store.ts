@@ -1,0 +1,110 @@
+import { Prisma } from '../generated/prisma/client';
+import type { LocalDate } from '../dates';
+import { whereLines, type LineSelection } from './line-selection';
+import type { ReportSnapshot } from './report-snapshot';
+
+export type GroupBy = 'DAY' | 'WEEK' | 'MONTH' | 'DESIGNATION' | 'STATUS' | 'ACCOUNT_TYPE' | 'PAYMENT_TYPE';
+
+/** Counts and exact sums of the lines selected; amounts are text with two decimals. */
+export interface SummaryRow {
+  /** ALL is posted and pending together. */
+  readonly part: 'ALL' | 'POSTED' | 'PENDING';
+  readonly lines: number;
+  readonly transactions: number;
+  readonly deposits: number;
+  readonly donors: number;
+  readonly splitTransactions: number;
+  readonly lineAmount: string;
+  readonly lineFeeAmount: string;
+  readonly lineNetAmount: string;
+  readonly transactionAmount: string;
+  readonly transactionFeeAmount: string;
+  readonly transactionNetAmount: string;
+  readonly allocationAmount: string;
+  /** Allocations whose own amount is known. */
+  readonly knownAllocations: number;
+}
+
+/** What a group has in common; only what was asked for. */
+export interface GroupKey {
+  readonly day?: LocalDate;
+  /** Its Monday. */
+  readonly week?: LocalDate;
+  /** Its first day. */
+  readonly month?: LocalDate;
+  readonly designationId?: number;
+  readonly designation?: string;
+  readonly status?: string;
+  readonly accountType?: string;
+  readonly paymentType?: string;
+}
+
+const { sql, raw, join } = Prisma;
+
+/** What lines are grouped by, and what a group tells of it. */
+const GROUPS: Readonly<Record<GroupBy, { readonly columns: readonly string[]; readonly values: readonly string[] }>> = {
+  DAY: { columns: ['deposit_date'], values: ['deposit_date::text AS day'] },
+  WEEK: { columns: [`date_trunc('week', deposit_date::timestamp)::date AS week`], values: ['week::text AS week'] },
+  MONTH: { columns: [`date_trunc('month', deposit_date::timestamp)::date AS month`], values: ['month::text AS month'] },
+  DESIGNATION: {
+    columns: ['designation_id', 'designation'],
+    values: ['designation_id::float8 AS "designationId"', 'designation AS "designation"'],
+  },
+  STATUS: { columns: ['status'], values: ['status'] },
+  ACCOUNT_TYPE: { columns: ['account_type'], values: ['account_type AS "accountType"'] },
+  PAYMENT_TYPE: { columns: ['payment_type'], values: ['payment_type AS "paymentType"'] },
+};
+
+const EXACT = 'numeric(40, 2)';
+const sum = (of: string, name: string): string => `COALESCE(sum(${of}), 0)::${EXACT}::text AS "${name}"`;
+/** Over transactions with the number of their lines selected: a split gift counts once by transaction, and once for each line by line. */
+const FIGURES = raw(
+  [
+    `CASE WHEN grouping(deposit_status) = 1 THEN 'ALL' ELSE deposit_status::text END AS part`,
+    'COALESCE(sum(lines), 0)::float8 AS lines',
+    'count(*)::float8 AS transactions',
+    'count(DISTINCT deposit_id)::float8 AS deposits',
+    'count(DISTINCT NULLIF(donor_id, 0))::float8 AS donors',
+    'count(*) FILTER (WHERE lines > 1)::float8 AS "splitTransactions"',
+    sum('lines * amount', 'lineAmount'),
+    sum('lines * fee_amount', 'lineFeeAmount'),
+    sum('lines * (amount - fee_amount)', 'lineNetAmount'),
+    sum('amount', 'transactionAmount'),
+    sum('fee_amount', 'transactionFeeAmount'),
+    sum('amount - fee_amount', 'transactionNetAmount'),
+    sum('share', 'allocationAmount'),
+    'COALESCE(sum(shares), 0)::float8 AS "knownAllocations"',
+  ].join(', '),
+);
+const TRANSACTION = 'deposit_status, deposit_id, transaction_id, donor_id, amount, fee_amount';
+
+export class DepositSummaryStore {
+  /** All lines together: a row of all, and one for each part that there is. */
+  totals(selection: LineSelection, snapshot: ReportSnapshot): Promise<SummaryRow[]> {
+    return snapshot.list<SummaryRow>(sql`WITH gift AS (${selectGifts(selection, [])})
+      SELECT ${FIGURES} FROM gift GROUP BY GROUPING SETS ((deposit_status), ())`);
+  }
+
+  /** The same for each group, in the groups' order; at most `maxRows` rows. */
+  groups(
+    selection: LineSelection,
+    groupBy: readonly GroupBy[],
+    maxRows: number,
+    snapshot: ReportSnapshot,
+  ): Promise<(GroupKey & SummaryRow)[]> {
+    const columns = groupBy.flatMap((by) => GROUPS[by].columns);
+    const names = raw(columns.map((column) => column.replace(/^.* AS /s, '')).join(', '));
+    const values = raw(groupBy.flatMap((by) => GROUPS[by].values).join(', '));
+    return snapshot.list<GroupKey & SummaryRow>(sql`WITH gift AS (${selectGifts(selection, columns)})
+      SELECT ${values}, ${FIGURES} FROM gift
+      GROUP BY GROUPING SETS ((${names}, deposit_status), (${names})) ORDER BY ${names}, part LIMIT ${maxRows}::int`);
+  }
+}
+
+/** A row for each transaction, and each group that its lines are in. */
+function selectGifts(selection: LineSelection, columns: readonly string[]): Prisma.Sql {
+  const grouped = join([...columns.map((_column, index) => raw(`${index + 1}`)), raw(TRANSACTION)]);
+  return sql`SELECT ${raw([...columns, TRANSACTION].join(', '))},
+      count(*) AS lines, count(allocation_amount) AS shares, sum(allocation_amount) AS share
+    FROM deposit_detail WHERE ${whereLines(selection)} GROUP BY ${grouped}`;
+}

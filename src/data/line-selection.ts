@@ -1,0 +1,66 @@
+import type { LocalDate } from '../dates';
+import { Prisma } from '../generated/prisma/client';
+import type { Money } from '../money';
+import { toArray } from './keyset';
+
+/** Which lines of whose deposits: every condition that is given must hold, both ends of a range included. */
+export interface LineSelection {
+  readonly organizationId: number;
+  readonly startDate: LocalDate;
+  readonly endDate: LocalDate;
+  readonly pending: PendingChoice;
+  readonly filter: LineFilter;
+}
+
+/** Pending deposits with the posted ones, without them, or nothing but them. */
+export type PendingChoice = 'WITH' | 'WITHOUT' | 'ONLY';
+
+/** A list holds where the line has one of its values. */
+export interface LineFilter {
+  readonly fromTransactionDate?: LocalDate | undefined;
+  readonly toTransactionDate?: LocalDate | undefined;
+  readonly depositIds?: readonly string[] | undefined;
+  readonly transactionIds?: readonly string[] | undefined;
+  readonly designationIds?: readonly number[] | undefined;
+  readonly donorIds?: readonly number[] | undefined;
+  readonly statuses?: readonly string[] | undefined;
+  readonly accountTypes?: readonly string[] | undefined;
+  readonly paymentTypes?: readonly string[] | undefined;
+  /** Of the whole transaction. */
+  readonly minAmount?: Money | undefined;
+  readonly maxAmount?: Money | undefined;
+  /** How the donor's last name, or first and last name, begins; letters' case does not count. */
+  readonly donorName?: string | undefined;
+}
+
+const { sql } = Prisma;
+
+/** The condition over deposit_detail. Every value has a cast, so that it may travel as text. */
+export function whereLines({ organizationId, startDate, endDate, pending, filter }: LineSelection): Prisma.Sql {
+  const conditions = [
+    sql`organization_id = ${organizationId}::int`,
+    sql`deposit_date BETWEEN ${startDate}::date AND ${endDate}::date`,
+    ...(pending === 'WITHOUT' ? [sql`deposit_status = 'POSTED'`] : []),
+    ...(pending === 'ONLY' ? [sql`deposit_status = 'PENDING'`] : []),
+  ];
+  const add = <Value>(value: Value | undefined, toCondition: (value: Value) => Prisma.Sql): void => {
+    if (value !== undefined) conditions.push(toCondition(value));
+  };
+  add(filter.fromTransactionDate, (date) => sql`transaction_date >= ${date}::date`);
+  add(filter.toTransactionDate, (date) => sql`transaction_date <= ${date}::date`);
+  add(filter.depositIds, (ids) => sql`deposit_id = ANY(${toArray(ids)}::text[])`);
+  add(filter.transactionIds, (ids) => sql`transaction_id = ANY(${toArray(ids)}::text[])`);
+  add(filter.designationIds, (ids) => sql`designation_id = ANY(${toArray(ids)}::bigint[])`);
+  add(filter.donorIds, (ids) => sql`donor_id = ANY(${toArray(ids)}::bigint[])`);
+  add(filter.statuses, (texts) => sql`status = ANY(${toArray(texts)}::text[])`);
+  add(filter.accountTypes, (texts) => sql`account_type = ANY(${toArray(texts)}::text[])`);
+  add(filter.paymentTypes, (texts) => sql`payment_type = ANY(${toArray(texts)}::text[])`);
+  add(filter.minAmount, (amount) => sql`amount >= ${amount}::numeric`);
+  add(filter.maxAmount, (amount) => sql`amount <= ${amount}::numeric`);
+  add(
+    filter.donorName,
+    (name) => sql`(starts_with(lower(donor_last_name), lower(${name}::text))
+      OR starts_with(lower(donor_first_name || ' ' || donor_last_name), lower(${name}::text)))`,
+  );
+  return Prisma.join(conditions, ' AND ');
+}

@@ -1,0 +1,252 @@
+import type { LocalDate } from '../dates';
+import { Prisma } from '../generated/prisma/client';
+import type { Money } from '../money';
+import type { Database } from './database';
+import { selectPage, toArray, type KeyColumns, type KeysetPage, type OrderKey } from './keyset';
+import type { PendingChoice } from './line-selection';
+
+/** For whom records are read; what is personal leaves the database for those alone who may read it. */
+export interface RecordScope {
+  readonly organizationId: number;
+  readonly mayReadDonors: boolean;
+}
+
+export interface DepositRecord {
+  readonly id: string;
+  readonly depositDate: LocalDate;
+  readonly status: 'POSTED' | 'PENDING';
+}
+
+export interface TransactionRecord {
+  readonly id: string;
+  readonly depositId: string;
+  readonly transactionDate: LocalDate;
+  readonly amount: Money;
+  readonly feeAmount: Money;
+  readonly netAmount: Money;
+  readonly status: string;
+  readonly accountType: string;
+  readonly paymentType: string;
+  /** Personal: null for who may not read donors, as is the donor. */
+  readonly mainMemo: string | null;
+  readonly donorId: number | null;
+}
+
+export interface AllocationRecord {
+  readonly id: string;
+  readonly transactionId: string;
+  readonly designationId: number;
+  readonly amount: Money | null;
+  /** Personal, as a transaction's. */
+  readonly memo: string | null;
+}
+
+export interface DesignationRecord {
+  readonly id: number;
+  readonly name: string;
+}
+
+export interface DonorRecord {
+  readonly id: number;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly address1: string;
+  readonly address2: string;
+  readonly address3: string;
+  readonly city: string;
+  readonly state: string;
+  readonly zip: string;
+  readonly phone: string;
+  readonly email: string;
+}
+
+interface Records {
+  readonly deposit: DepositRecord;
+  readonly transaction: TransactionRecord;
+  readonly allocation: AllocationRecord;
+  readonly designation: DesignationRecord;
+  readonly donor: DonorRecord;
+}
+export type RecordKind = keyof Records;
+export type RecordOf<Kind extends RecordKind> = Records[Kind];
+export type KeyedRecord<Kind extends RecordKind> = Records[Kind] & { readonly key: OrderKey };
+export type RecordId = string | number;
+
+/** Which deposits: the conditions that are given must hold, both dates included. */
+export interface DepositFilter {
+  readonly startDate?: LocalDate | undefined;
+  readonly endDate?: LocalDate | undefined;
+  readonly pending: PendingChoice;
+}
+
+const { sql, raw, join } = Prisma;
+
+interface Table {
+  readonly from: string;
+  readonly idType: 'text' | 'bigint';
+  readonly values: (scope: RecordScope) => Prisma.Sql;
+}
+
+/** What is read of each model's table: ids and dates as the report gives them, amounts as text. */
+const TABLES: Readonly<Record<RecordKind, Table>> = {
+  deposit: {
+    from: '"deposit"',
+    idType: 'text',
+    values: () => sql`id, deposit_date::text AS "depositDate", status`,
+  },
+  transaction: {
+    from: '"transaction"',
+    idType: 'text',
+    values: ({ mayReadDonors }) => sql`id, deposit_id AS "depositId", transaction_date::text AS "transactionDate", amount,
+      fee_amount AS "feeAmount", (amount - fee_amount)::text AS "netAmount", status, account_type AS "accountType",
+      payment_type AS "paymentType", CASE WHEN ${mayReadDonors}::boolean THEN main_memo END AS "mainMemo",
+      CASE WHEN ${mayReadDonors}::boolean THEN donor_id::float8 END AS "donorId"`,
+  },
+  allocation: {
+    from: '"allocation"',
+    idType: 'text',
+    values: ({ mayReadDonors }) => sql`id, transaction_id AS "transactionId", designation_id::float8 AS "designationId", amount,
+      CASE WHEN ${mayReadDonors}::boolean THEN memo END AS memo`,
+  },
+  designation: {
+    from: '"designation"',
+    idType: 'bigint',
+    values: () => sql`id::float8 AS id, name`,
+  },
+  donor: {
+    from: '"donor"',
+    idType: 'bigint',
+    values: () => sql`id::float8 AS id, first_name AS "firstName", last_name AS "lastName", address1, address2, address3,
+      city, state, zip, phone, email`,
+  },
+};
+
+/** The lists of records under a record of another kind, each by the column that points to it and in an order that an index has. */
+const CHILDREN = {
+  depositTransactions: { kind: 'transaction', parent: 'deposit_id', idType: 'text', columns: { id: 'text' } },
+  donorTransactions: { kind: 'transaction', parent: 'donor_id', idType: 'bigint', columns: { transaction_date: 'date', id: 'text' } },
+  transactionAllocations: { kind: 'allocation', parent: 'transaction_id', idType: 'text', columns: { id: 'text' } },
+  designationAllocations: { kind: 'allocation', parent: 'designation_id', idType: 'bigint', columns: { id: 'text' } },
+} as const satisfies Record<string, { kind: RecordKind; parent: string; idType: string; columns: KeyColumns }>;
+export type Children = keyof typeof CHILDREN;
+export type ChildKind<Of extends Children> = (typeof CHILDREN)[Of]['kind'];
+
+/** The columns by which each list is in order. */
+export const recordOrders = {
+  deposits: { deposit_date: 'date', id: 'text' },
+  designations: { id: 'bigint' },
+  donors: { last_name: 'text', first_name: 'text', id: 'bigint' },
+} as const satisfies Record<string, KeyColumns>;
+export const childOrder = (children: Children): KeyColumns => CHILDREN[children].columns;
+
+/** The deposit data as records, a statement for each call, however many are asked for. */
+export class RecordStore {
+  constructor(private readonly database: Database) {}
+
+  /** Those of these ids that there are, in no order. */
+  find<Kind extends RecordKind>(kind: Kind, scope: RecordScope, ids: readonly RecordId[]): Promise<RecordOf<Kind>[]> {
+    const { from, idType, values } = TABLES[kind];
+    return this.database.list<RecordOf<Kind>>(
+      sql`SELECT ${values(scope)} FROM ${raw(from)} WHERE ${readable(kind, scope)} AND id = ANY(${toArray(ids)}::${raw(idType)}[])`,
+    );
+  }
+
+  listDeposits(scope: RecordScope, filter: DepositFilter, page: KeysetPage): Promise<KeyedRecord<'deposit'>[]> {
+    return this.list('deposit', scope, whereDeposits(scope, filter), recordOrders.deposits, page);
+  }
+
+  countDeposits(scope: RecordScope, filter: DepositFilter): Promise<number> {
+    return this.count('deposit', whereDeposits(scope, filter));
+  }
+
+  listDesignations(scope: RecordScope, page: KeysetPage): Promise<KeyedRecord<'designation'>[]> {
+    return this.list('designation', scope, readable('designation', scope), recordOrders.designations, page);
+  }
+
+  countDesignations(scope: RecordScope): Promise<number> {
+    return this.count('designation', readable('designation', scope));
+  }
+
+  listDonors(scope: RecordScope, search: string | undefined, page: KeysetPage): Promise<KeyedRecord<'donor'>[]> {
+    return this.list('donor', scope, whereDonors(scope, search), recordOrders.donors, page);
+  }
+
+  countDonors(scope: RecordScope, search: string | undefined): Promise<number> {
+    return this.count('donor', whereDonors(scope, search));
+  }
+
+  /** The same page of each of several lists, by the id of the record that the list is under. */
+  async listChildren<Of extends Children>(
+    children: Of,
+    scope: RecordScope,
+    parentIds: readonly RecordId[],
+    page: KeysetPage,
+  ): Promise<Map<RecordId, KeyedRecord<ChildKind<Of>>[]>> {
+    const { kind, parent, idType, columns } = CHILDREN[children];
+    const { from, values } = TABLES[kind];
+    const where = sql`${readable(kind, scope)} AND ${raw(parent)} = parent.id`;
+    const pageOfOne = selectPage({ values: values(scope), from, where, columns, page });
+    // LIMIT in a lateral subquery leaves nothing but a nested loop, which keeps the order of each list.
+    const rows = await this.database.list<KeyedRecord<ChildKind<Of>> & { parentId: string }>(
+      sql`SELECT parent.id::text AS "parentId", child.* FROM unnest(${toArray(parentIds)}::${raw(idType)}[]) AS parent(id)
+        CROSS JOIN LATERAL (${pageOfOne}) AS child`,
+    );
+    const byText = new Map(parentIds.map((id) => [String(id), [] as KeyedRecord<ChildKind<Of>>[]]));
+    for (const { parentId, ...record } of rows) byText.get(parentId)!.push(record as unknown as KeyedRecord<ChildKind<Of>>);
+    return new Map(parentIds.map((id) => [id, page.fromEnd ? byText.get(String(id))!.reverse() : byText.get(String(id))!]));
+  }
+
+  async countChildren(children: Children, scope: RecordScope, parentIds: readonly RecordId[]): Promise<Map<RecordId, number>> {
+    const { kind, parent, idType } = CHILDREN[children];
+    const rows = await this.database.list<{ parentId: string; count: number }>(
+      sql`SELECT ${raw(parent)}::text AS "parentId", count(*)::float8 AS count FROM ${raw(TABLES[kind].from)}
+        WHERE ${readable(kind, scope)} AND ${raw(parent)} = ANY(${toArray(parentIds)}::${raw(idType)}[]) GROUP BY ${raw(parent)}`,
+    );
+    const counts = new Map(rows.map(({ parentId, count }) => [parentId, count]));
+    return new Map(parentIds.map((id) => [id, counts.get(String(id)) ?? 0]));
+  }
+
+  private async list<Kind extends RecordKind>(
+    kind: Kind,
+    scope: RecordScope,
+    where: Prisma.Sql,
+    columns: KeyColumns,
+    page: KeysetPage,
+  ): Promise<KeyedRecord<Kind>[]> {
+    const { from, values } = TABLES[kind];
+    const rows = await this.database.list<KeyedRecord<Kind>>(selectPage({ values: values(scope), from, where, columns, page }));
+    return page.fromEnd ? rows.reverse() : rows;
+  }
+
+  private async count(kind: RecordKind, where: Prisma.Sql): Promise<number> {
+    const [row] = await this.database.list<{ count: number }>(
+      sql`SELECT count(*)::float8 AS count FROM ${raw(TABLES[kind].from)} WHERE ${where}`,
+    );
+    return row!.count;
+  }
+}
+
+/** The organization's own, and donors for those alone who may read them. */
+const readable = (kind: RecordKind, { organizationId, mayReadDonors }: RecordScope): Prisma.Sql =>
+  kind === 'donor'
+    ? sql`organization_id = ${organizationId}::int AND ${mayReadDonors}::boolean`
+    : sql`organization_id = ${organizationId}::int`;
+
+function whereDeposits(scope: RecordScope, { startDate, endDate, pending }: DepositFilter): Prisma.Sql {
+  const conditions = [
+    readable('deposit', scope),
+    ...(startDate === undefined ? [] : [sql`deposit_date >= ${startDate}::date`]),
+    ...(endDate === undefined ? [] : [sql`deposit_date <= ${endDate}::date`]),
+    ...(pending === 'WITHOUT' ? [sql`status = 'POSTED'`] : []),
+    ...(pending === 'ONLY' ? [sql`status = 'PENDING'`] : []),
+  ];
+  return join(conditions, ' AND ');
+}
+
+function whereDonors(scope: RecordScope, search: string | undefined): Prisma.Sql {
+  const all = readable('donor', scope);
+  return search === undefined
+    ? all
+    : sql`${all} AND (starts_with(lower(last_name), lower(${search}::text))
+        OR starts_with(lower(first_name || ' ' || last_name), lower(${search}::text)))`;
+}

@@ -1,0 +1,188 @@
+import type { PoolClient, QueryResultRow } from 'pg';
+import { AppError } from '../errors';
+import type { Prisma } from '../generated/prisma/client';
+import { CopyQuery, type Statement } from './copy-query';
+import { QUERY_TIMEOUT_MS, type Database } from './database';
+import { toDataSourceError } from './database-errors';
+import type { ReportQueue } from './report-queue';
+
+export interface SnapshotOptions {
+  /** Aborted when the reader has left. */
+  readonly signal: AbortSignal;
+  /** Milliseconds after which the whole answer is given up, not counting the wait for its turn. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Reads a SELECT as COPY's text format, cut anywhere. Each of its values must have a cast: they travel as text.
+ * Throws an AppError, or the abort reason when the reader has left.
+ */
+export type Copy = (select: Prisma.Sql) => AsyncGenerator<Buffer>;
+
+/**
+ * One state of the database for a whole answer: a REPEATABLE READ transaction on a connection of the long lane, opened by the first
+ * statement. Not Prisma's interactive transaction, which dies at its timeout. Close it in any case.
+ */
+export class ReportSnapshot {
+  private readonly stop = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private client: PoolClient | undefined;
+  private backendPid: number | undefined;
+  private failure: AppError | undefined;
+  /** Resolves when the statements asked for so far are done: they take turns. */
+  private turns: Promise<void> = Promise.resolve();
+  private reading = false;
+  /** COPYs that were prepared and not yet begun. */
+  private unread = 0;
+
+  constructor(
+    private readonly database: Database,
+    private readonly queue: ReportQueue,
+    private readonly options: SnapshotOptions,
+  ) {}
+
+  /** Aborted when the answer is given up, because it took too long or its reader has left. */
+  get signal(): AbortSignal {
+    return this.stop.signal;
+  }
+
+  /** A COPY to be read after all else that is asked of this state; with the last one that was prepared, the transaction ends. */
+  prepare(): Copy {
+    this.unread++;
+    return (select) => this.readCopy(select, --this.unread === 0);
+  }
+
+  /** A COPY after which more may be asked of this state. */
+  readonly copy: Copy = (select) => this.readCopy(select, false);
+
+  /** The rows of a SELECT. Throws an AppError, or the abort reason when the reader has left. */
+  async list<Row extends QueryResultRow>({ text, values }: Prisma.Sql): Promise<Row[]> {
+    const endTurn = await this.takeTurn();
+    try {
+      const isFirst = !this.client;
+      const client = (this.client ??= await this.connect());
+      this.reading = true;
+      if (isFirst) await client.query(BEGIN.text);
+      const { rows } = await client.query<Row>(text, values);
+      this.reading = false;
+      return rows;
+    } catch (error) {
+      throw this.fail(error);
+    } finally {
+      endTurn();
+    }
+  }
+
+  private async *readCopy(select: Prisma.Sql, isLast: boolean): AsyncGenerator<Buffer> {
+    const endTurn = await this.takeTurn();
+    try {
+      const opening = this.client ? [] : [BEGIN];
+      const client = (this.client ??= await this.connect());
+      const before = [...opening, toSettings(select, this.queue.isQuiet)];
+      this.reading = true;
+      const copy = new CopyQuery({ before, text: toCopy(select), after: isLast ? [COMMIT] : [], answerTimeoutMs: QUERY_TIMEOUT_MS });
+      yield* client.query(copy).read();
+      this.reading = false;
+      // What is rendered but not yet sent needs no connection any more.
+      if (isLast) this.release(false);
+    } catch (error) {
+      throw this.fail(error);
+    } finally {
+      endTurn();
+    }
+  }
+
+  /** Ends the transaction. A statement that is still running is cancelled in the database, and its connection dropped. */
+  async close(): Promise<void> {
+    clearTimeout(this.timer);
+    this.options.signal.removeEventListener('abort', this.onReaderLeft);
+    if (this.reading) {
+      this.release(true);
+      await this.cancel();
+      return;
+    }
+    await this.client?.query(COMMIT_SHORTLY).then(
+      () => this.release(false),
+      () => this.release(true),
+    );
+  }
+
+  /** Resolves when all that was asked before is done, to the function that ends this turn. */
+  private async takeTurn(): Promise<() => void> {
+    const before = this.turns;
+    let endTurn!: () => void;
+    this.turns = new Promise((resolve) => (endTurn = resolve));
+    await before;
+    return endTurn;
+  }
+
+  /** The error to throw. After one, nothing more is read: it would be of another state. */
+  private fail(error: unknown): AppError {
+    this.stop.signal.throwIfAborted();
+    this.reading = false;
+    this.release(true);
+    return (this.failure ??= toDataSourceError(error));
+  }
+
+  private async connect(): Promise<PoolClient> {
+    if (this.failure) throw this.failure;
+    this.stop.signal.throwIfAborted();
+    this.options.signal.throwIfAborted();
+    this.options.signal.addEventListener('abort', this.onReaderLeft, { once: true });
+    await this.queue.enter(this.stop.signal);
+    const late = new Error(`The report took over ${this.options.timeoutMs} ms`);
+    this.timer = setTimeout(() => this.giveUp(new AppError('DATA_SOURCE_QUERY_FAILED', { cause: late })), this.options.timeoutMs);
+    const client = await this.database.longPool.connect().catch((error: unknown) => {
+      this.queue.leave();
+      throw error;
+    });
+    if (this.stop.signal.aborted) {
+      client.release();
+      this.queue.leave();
+      throw this.stop.signal.reason;
+    }
+    // Known since the connection was made; pg's types leave it out.
+    this.backendPid = (client as PoolClient & { readonly processID: number }).processID;
+    return client;
+  }
+
+  private readonly onReaderLeft = (): void => this.giveUp(this.options.signal.reason);
+
+  /** Whatever is under way on the connection fails with it. */
+  private giveUp(reason: unknown): void {
+    this.stop.abort(reason);
+    this.release(true);
+  }
+
+  /** Gives the connection back, or drops it with all that is under way on it. */
+  private release(drop: boolean): void {
+    if (!this.client) return;
+    this.client.release(drop);
+    this.client = undefined;
+    this.queue.leave();
+  }
+
+  /** A backend that is sorting does not notice that its client is gone, so it is told. */
+  private async cancel(): Promise<void> {
+    await this.database.query({ text: 'SELECT pg_cancel_backend($1)', values: [this.backendPid] }).catch(() => {
+      // The data source is gone, and the query with it.
+    });
+  }
+}
+
+const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' };
+const COMMIT: Statement = { text: 'COMMIT' };
+/** The long lane has no limit of its own. */
+const COMMIT_SHORTLY = { text: COMMIT.text, query_timeout: QUERY_TIMEOUT_MS };
+
+// COPY takes no bind parameters: the values travel as settings of this transaction.
+const setting = (n: number): string => `gateway.value_${n}`;
+const toCopy = ({ strings }: Prisma.Sql): string =>
+  `COPY (${strings.reduce((text, next, n) => `${text}current_setting('${setting(n)}')${next}`)}) TO STDOUT`;
+
+/** A report that is not alone keeps to one core, and so do all of its transaction. */
+function toSettings({ values }: Prisma.Sql, isQuiet: boolean): Statement {
+  const settings = values.map((_value, index) => `set_config('${setting(index + 1)}', $${index + 1}, true)`);
+  if (!isQuiet) settings.push(`set_config('max_parallel_workers_per_gather', '0', true)`);
+  return { text: `SELECT ${settings.join(', ')}`, values: values.map(String) };
+}

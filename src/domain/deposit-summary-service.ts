@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import type { DepositSummaryStore, GroupBy, GroupKey, SummaryRow } from '../data/deposit-summary-store';
+import { InputError } from '../errors';
+import type { Money } from '../money';
+import { v2Formats } from '../v2-line';
+import type { DepositDetailService, LineSelection, ReportSnapshot } from './deposit-detail-service';
+
+export type { GroupBy, GroupKey } from '../data/deposit-summary-store';
+
+/** Sums of whole transactions, over one grain of the lines. */
+export interface SummaryAmounts {
+  readonly amount: Money;
+  readonly feeAmount: Money;
+  readonly netAmount: Money;
+}
+
+export interface SummaryTotals {
+  readonly lines: number;
+  readonly transactions: number;
+  readonly deposits: number;
+  readonly donors: number;
+  /** Transactions of which there are several lines. */
+  readonly splitTransactions: number;
+  /** A split gift counts once for each of its lines. */
+  readonly byLine: SummaryAmounts;
+  /** Each transaction counts once. */
+  readonly byTransaction: SummaryAmounts;
+  /** The allocations' own shares, and of how many of them they are known. */
+  readonly byAllocation: { readonly amount: Money; readonly known: number; readonly unknown: number };
+}
+
+/** Totals of posted and pending deposits, together and apart. */
+interface SummaryParts {
+  readonly all: SummaryTotals;
+  readonly posted: SummaryTotals;
+  readonly pending: SummaryTotals;
+}
+
+export interface SummaryGroup extends SummaryParts {
+  readonly key: GroupKey;
+}
+
+/** Each part is read when it is asked for, all of them from one state of the data. */
+export interface DepositSummary {
+  totals(): Promise<SummaryParts>;
+  /** A group for each combination of what the lines are grouped by, in order. Throws INVALID_PARAMETERS where there are too many. */
+  groups(): Promise<SummaryGroup[]>;
+  /** SHA-256, in hex, of the lines in report order, each as its v2 JSON object followed by LF. */
+  digest(): Promise<string>;
+}
+
+const MAX_GROUPS = 5000;
+/** A group has a row of all, and one for each part. */
+const ROWS_PER_GROUP = 3;
+
+const ZERO = { amount: '0.00', feeAmount: '0.00', netAmount: '0.00' };
+const NOTHING: SummaryTotals = {
+  ...{ lines: 0, transactions: 0, deposits: 0, donors: 0, splitTransactions: 0 },
+  ...{ byLine: ZERO, byTransaction: ZERO, byAllocation: { amount: '0.00', known: 0, unknown: 0 } },
+};
+
+/** Control totals of a selection of lines. */
+export class DepositSummaryService {
+  constructor(
+    private readonly store: DepositSummaryStore,
+    private readonly details: DepositDetailService,
+  ) {}
+
+  /** Reads nothing before it is asked. */
+  summarize(selection: LineSelection, groupBy: readonly GroupBy[], snapshot: ReportSnapshot): DepositSummary {
+    let totals: Promise<SummaryParts> | undefined;
+    return {
+      totals: () => (totals ??= this.store.totals(selection, snapshot).then(toParts)),
+      groups: () => this.groups(selection, [...new Set(groupBy)], snapshot),
+      digest: async () => {
+        const hash = createHash('sha256');
+        for await (const rows of this.details.bytes(selection, v2Formats.ndjson.template, snapshot)) hash.update(rows);
+        return hash.digest('hex');
+      },
+    };
+  }
+
+  private async groups(selection: LineSelection, groupBy: readonly GroupBy[], snapshot: ReportSnapshot): Promise<SummaryGroup[]> {
+    if (groupBy.length === 0) return [];
+    const rows = await this.store.groups(selection, groupBy, MAX_GROUPS * ROWS_PER_GROUP + 1, snapshot);
+    const groups = new Map<string, { key: GroupKey; rows: SummaryRow[] }>();
+    for (const row of rows) {
+      const key = toKey(row);
+      const name = JSON.stringify(key);
+      const group = groups.get(name) ?? { key, rows: [] };
+      group.rows.push(row);
+      groups.set(name, group);
+    }
+    if (groups.size > MAX_GROUPS || rows.length > MAX_GROUPS * ROWS_PER_GROUP) {
+      throw new InputError(`groupBy gives more than ${MAX_GROUPS} groups; group by less, or choose a shorter period`);
+    }
+    return [...groups.values()].map(({ key, rows: parts }) => ({ key, ...toParts(parts) }));
+  }
+}
+
+function toParts(rows: readonly SummaryRow[]): SummaryParts {
+  const part = (name: SummaryRow['part']): SummaryTotals => {
+    const row = rows.find((each) => each.part === name);
+    return row ? toTotals(row) : NOTHING;
+  };
+  return { all: part('ALL'), posted: part('POSTED'), pending: part('PENDING') };
+}
+
+function toTotals(row: SummaryRow): SummaryTotals {
+  const { lines, transactions, deposits, donors, splitTransactions } = row;
+  return {
+    ...{ lines, transactions, deposits, donors, splitTransactions },
+    byLine: { amount: row.lineAmount, feeAmount: row.lineFeeAmount, netAmount: row.lineNetAmount },
+    byTransaction: { amount: row.transactionAmount, feeAmount: row.transactionFeeAmount, netAmount: row.transactionNetAmount },
+    byAllocation: { amount: row.allocationAmount, known: row.knownAllocations, unknown: lines - row.knownAllocations },
+  };
+}
+
+function toKey({ day, week, month, designationId, designation, status, accountType, paymentType }: GroupKey): GroupKey {
+  const key = { day, week, month, designationId, designation, status, accountType, paymentType };
+  return Object.fromEntries(Object.entries(key).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { buildSchema } from 'graphql';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { anyOperation } from './support/any-operation';
+import { depositBook } from './support/deposit-book';
+import { createOrganization, graphql, importLines, login, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
+import { createObjectAnswers, type ObjectAnswers } from './support/object-answers';
+
+/** More of them find more; ten thousand take some minutes. */
+const OPERATIONS = Number(process.env.GENERATED_QUERIES ?? 600);
+const NOT_TO_BE_SEEN = ['INTERNAL_SERVER_ERROR', 'DATA_SOURCE_QUERY_FAILED', 'NO_DATA_SOURCE_CONNECTION', 'GRAPHQL_PARSE_FAILED'];
+
+let gateway: TestGateway;
+let organization: TestOrganization;
+let objects: ObjectAnswers;
+let cookie: string;
+let cursors: string[];
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, depositBook(60));
+  cookie = await login(gateway.url, organization.webProvision);
+  objects = createObjectAnswers(gateway.services, { provision: organization.webProvision, cookie });
+  const { body } = await graphql(
+    gateway.url,
+    '{ designations(first: 3) { edges { cursor } } donors(first: 3) { edges { cursor } } }',
+    as(),
+  );
+  const { designations, donors } = body.data as Record<string, { edges: { cursor: string }[] }>;
+  cursors = [...designations!.edges, ...donors!.edges].map(({ cursor }) => cursor);
+});
+afterAll(async () => {
+  await objects.stop();
+  await gateway.stop();
+});
+
+const as = () => ({ provision: organization.webProvision, cookie });
+const schema = buildSchema(readFileSync(resolve(__dirname, '../schema.graphql'), 'utf8'));
+
+test('any valid query has a proper answer, the same whether its rows are streamed or objects', async () => {
+  const operations = anyOperation(schema, {
+    texts: ['D1', 'T2', 'A2-0', 'none', '', 'Adl', '%', `'"\\`, 'é😀', '\0'],
+    numbers: [0, 1, 2, 3, -1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER],
+    cursors,
+  });
+  let answered = 0;
+  await fc.assert(
+    fc.asyncProperty(operations, async (query) => {
+      const { status, body } = await graphql(gateway.url, query, as());
+      const codes = body.errors?.map(({ extensions }) => extensions.code) ?? [];
+      expect(codes.filter((code) => NOT_TO_BE_SEEN.includes(code))).toEqual([]);
+      expect([200, 400]).toContain(status);
+      if (status === 400) return;
+      answered++;
+      expect(body).toEqual(JSON.parse(await objects.answer({ query })));
+    }),
+    { numRuns: OPERATIONS },
+  );
+  // What is refused, as too much or as a wrong page, tries little.
+  expect(answered).toBeGreaterThan(OPERATIONS / 2);
+}, 900_000);

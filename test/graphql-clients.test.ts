@@ -1,0 +1,173 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import { ApolloClient, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { relayStylePagination } from '@apollo/client/utilities';
+import { Client, fetchExchange } from '@urql/core';
+import { cacheExchange, type Data } from '@urql/exchange-graphcache';
+import { relayPagination } from '@urql/exchange-graphcache/extras';
+import { ClientError, GraphQLClient } from 'graphql-request';
+import { depositBook } from './support/deposit-book';
+import { createOrganization, importLines, PASSWORD, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
+
+const LINES = depositBook(40).filter(({ deposit_status }) => deposit_status === 'posted');
+const IDS = LINES.map(({ allocation_id }) => allocation_id);
+const PERIOD = { startDate: '2024-01-01', endDate: '2024-12-31' };
+
+let gateway: TestGateway;
+let organization: TestOrganization;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, depositBook(40));
+});
+afterAll(() => gateway.stop());
+
+/** What a browser does for a client: it keeps the cookie and sends it back. */
+function createBrowserFetch(): typeof fetch {
+  let cookie: string | undefined;
+  return async (input, init) => {
+    const headers = new Headers(init?.headers);
+    if (cookie !== undefined) headers.set('Cookie', cookie);
+    const response = await fetch(input, { ...init, headers });
+    cookie = response.headers.get('set-cookie')?.split(';')[0] ?? cookie;
+    return response;
+  };
+}
+
+const url = (): string => `${gateway.url}/graphql`;
+const headers = () => ({ Provision: organization.webProvision });
+const LOGIN = gql`
+  mutation Login($username: String!, $password: String!) {
+    login(username: $username, password: $password) {
+      username
+    }
+  }
+`;
+const WHO = { username: 'ada', password: PASSWORD };
+const LINES_QUERY: TypedDocumentNode<LinesData, { startDate: string; endDate: string; after?: string | undefined }> = gql`
+  query Lines($startDate: LocalDate!, $endDate: LocalDate!, $after: String) {
+    depositDetailsConnection(startDate: $startDate, endDate: $endDate, first: 15, after: $after) {
+      edges {
+        cursor
+        node {
+          allocationId
+          amount
+        }
+      }
+      pageInfo {
+        hasNextPage
+        hasPreviousPage
+        startCursor
+        endCursor
+      }
+    }
+  }
+`;
+interface LinesData {
+  readonly depositDetailsConnection: {
+    readonly edges: readonly { readonly node: { readonly allocationId: string; readonly amount: string } }[];
+    readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
+  };
+}
+const idsOf = ({ depositDetailsConnection: { edges } }: LinesData): string[] => edges.map(({ node }) => node.allocationId);
+
+test('Apollo Client logs in, tells errors by their code, and pages with its relay-style pagination', async () => {
+  const client = new ApolloClient({
+    link: new HttpLink({ uri: url(), headers: headers(), fetch: createBrowserFetch() }),
+    cache: new InMemoryCache({
+      typePolicies: { Query: { fields: { depositDetailsConnection: relayStylePagination(['startDate', 'endDate']) } } },
+    }),
+  });
+  const refused = await client.query({ query: LINES_QUERY, variables: PERIOD }).catch((error: unknown) => error);
+  expect(CombinedGraphQLErrors.is(refused) && refused.errors.map(({ extensions }) => extensions?.code)).toEqual(['NOT_LOGGED_IN']);
+  expect((await client.mutate({ mutation: LOGIN, variables: WHO })).data).toMatchObject({ login: { username: 'ada' } });
+
+  const lines = client.watchQuery({ query: LINES_QUERY, variables: PERIOD });
+  const watching = lines.subscribe(() => undefined);
+  let page = (await client.query({ query: LINES_QUERY, variables: PERIOD })).data!;
+  for (let more = 0; more < IDS.length && page.depositDetailsConnection.pageInfo.hasNextPage; more++) {
+    page = (await lines.fetchMore({ variables: { after: page.depositDetailsConnection.pageInfo.endCursor } })).data!;
+  }
+  // The cache has put the pages together.
+  expect(idsOf(client.readQuery({ query: LINES_QUERY, variables: PERIOD })!)).toEqual(IDS);
+  watching.unsubscribe();
+  client.stop();
+});
+
+/** A line has no id of its own: it is known by its allocation. */
+const KEYS = { DepositDetail: ({ allocationId }: Data) => allocationId as string, PageInfo: () => null };
+
+test('urql logs in, tells errors by their code, and pages with its relay pagination', async () => {
+  const client = new Client({
+    url: url(),
+    preferGetMethod: false,
+    fetch: createBrowserFetch(),
+    fetchOptions: { headers: headers() },
+    exchanges: [cacheExchange({ keys: KEYS, resolvers: { Query: { depositDetailsConnection: relayPagination() } } }), fetchExchange],
+  });
+  const refused = await client.query(LINES_QUERY, PERIOD).toPromise();
+  expect(refused.error?.graphQLErrors.map(({ extensions }) => extensions.code)).toEqual(['NOT_LOGGED_IN']);
+  expect((await client.mutation(LOGIN, WHO).toPromise()).data).toMatchObject({ login: { username: 'ada' } });
+
+  const ask = async (after?: string): Promise<LinesData> => {
+    const { data, error } = await client.query(LINES_QUERY, { ...PERIOD, after }, { requestPolicy: 'network-only' }).toPromise();
+    expect(error).toBeUndefined();
+    return data!;
+  };
+  let data = await ask();
+  for (let more = 0; more < IDS.length && data.depositDetailsConnection.pageInfo.hasNextPage; more++) {
+    data = await ask(data.depositDetailsConnection.pageInfo.endCursor);
+  }
+  // The cache has put the pages together.
+  expect(idsOf(data)).toEqual(IDS);
+});
+
+test('graphql-request logs in, tells errors by their code, and pages', async () => {
+  const client = new GraphQLClient(url(), { headers: headers(), fetch: createBrowserFetch() });
+  const refused = await client.request(LINES_QUERY, PERIOD).catch((error: unknown) => error);
+  expect(refused instanceof ClientError && refused.response.errors?.map(({ extensions }) => extensions.code)).toEqual(['NOT_LOGGED_IN']);
+  await client.request(LOGIN, WHO);
+  const ids: string[] = [];
+  for (let after: string | undefined, hasNext = true; hasNext;) {
+    const data: LinesData = await client.request<LinesData>(LINES_QUERY, { ...PERIOD, after });
+    ids.push(...idsOf(data));
+    ({ endCursor: after, hasNextPage: hasNext } = data.depositDetailsConnection.pageInfo);
+  }
+  expect(ids).toEqual(IDS);
+});
+
+test('relay-compiler takes the schema, with a pagination of its own', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'relay-'));
+  try {
+    mkdirSync(join(directory, 'src'));
+    cpSync(resolve(__dirname, '../schema.graphql'), join(directory, 'schema.graphql'));
+    writeFileSync(
+      join(directory, 'src/lines.js'),
+      `graphql\`
+        fragment lines_query on Query
+          @refetchable(queryName: "linesPaginationQuery")
+          @argumentDefinitions(first: { type: "Int", defaultValue: 50 }, after: { type: "String" }) {
+          depositDetailsConnection(startDate: "2024-01-01", endDate: "2024-12-31", first: $first, after: $after)
+            @connection(key: "lines_depositDetailsConnection") {
+            edges { node { allocationId amount } }
+          }
+        }
+      \`;
+      graphql\`query linesQuery { ...lines_query deposit(id: "1") { id transactions(first: 5) { edges { node { id amount } } } } }\`;`,
+    );
+    writeFileSync(
+      join(directory, 'relay.config.json'),
+      JSON.stringify({ src: './src', schema: './schema.graphql', language: 'javascript' }),
+    );
+    const compiler = require.resolve('relay-compiler/cli.js');
+    const output = execFileSync(process.execPath, [compiler, 'relay.config.json'], { cwd: directory, encoding: 'utf8', stdio: 'pipe' });
+    expect(output).not.toContain('ERROR');
+    expect(readFileSync(join(directory, 'src/__generated__/linesPaginationQuery.graphql.js'), 'utf8')).toContain('endCursor');
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

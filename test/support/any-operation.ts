@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import {
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+} from 'graphql';
+
+/** What the scalars are asked with: what there is, what there is not, and what is at the edge of their range. */
+export interface Values {
+  readonly texts: readonly string[];
+  readonly numbers: readonly number[];
+  readonly cursors: readonly string[];
+}
+
+const DATES = ['2024-01-01', '2024-01-10', '2024-01-31', '2024-12-31', '0001-01-01', '9999-12-31'];
+const AMOUNTS = ['0.00', '-15.00', '25.00', '999999999999.99', '-99999999999999999999.99'];
+const MAX_DEPTH = 7;
+const MAX_FIELDS = 4;
+
+/** Valid operations over a schema's queries: fields with aliases, fragments, directives and arguments of every kind. */
+export function anyOperation(schema: GraphQLSchema, values: Values): fc.Arbitrary<string> {
+  const scalarTexts: Readonly<Record<string, fc.Arbitrary<string>>> = {
+    String: fc.constantFrom(...values.texts, ...values.cursors).map((text) => JSON.stringify(text)),
+    ID: fc.constantFrom(...values.texts).map((text) => JSON.stringify(text)),
+    LocalDate: fc.constantFrom(...DATES).map((date) => `"${date}"`),
+    Decimal: fc.constantFrom(...AMOUNTS).map((amount) => `"${amount}"`),
+    SafeInt: fc.constantFrom(...values.numbers).map(String),
+    Int: fc.constantFrom('1', '2', '3', '7', '0', '-1', '1000', '1001', '2147483647'),
+    Boolean: fc.constantFrom('true', 'false'),
+  };
+
+  const anyValue = (type: GraphQLInputType): fc.Arbitrary<string> => {
+    if (isNonNullType(type)) return anyValue(type.ofType);
+    if (isListType(type)) return fc.array(anyValue(type.ofType), { maxLength: 3 }).map((items) => `[${items.join(', ')}]`);
+    if (isEnumType(type)) return fc.constantFrom(...type.getValues().map(({ name }) => name));
+    if (isInputObjectType(type)) return anyMembers(Object.values(type.getFields())).map((members) => `{${members.join(', ')}}`);
+    return scalarTexts[getNamedType(type).name]!;
+  };
+
+  const anyMembers = (members: readonly Pick<GraphQLArgument, 'name' | 'type' | 'defaultValue'>[]): fc.Arbitrary<string[]> =>
+    fc
+      .tuple(
+        ...members.map(({ name, type, defaultValue }) => {
+          const given = anyValue(type).map((value) => `${name}: ${value}`);
+          const isRequired = isNonNullType(type) && defaultValue === undefined;
+          return isRequired ? given : fc.oneof({ weight: 3, arbitrary: fc.constant('') }, { weight: 1, arbitrary: given });
+        }),
+      )
+      .map((given) => given.filter((member) => member !== ''));
+
+  const anyField = (field: GraphQLField<unknown, unknown>, depth: number): fc.Arbitrary<string> => {
+    const type = getNamedType(field.type);
+    const below = isObjectType(type) ? anySelection(type, depth + 1) : fc.constant('');
+    const directive = fc.oneof(
+      { weight: 8, arbitrary: fc.constant('') },
+      { weight: 1, arbitrary: fc.constantFrom('@include(if: true)', '@skip(if: false)', '@include(if: false)') },
+    );
+    return fc
+      .tuple(anyMembers(field.args), directive, below)
+      .map(([args, on, selection]) => `${field.name}${args.length > 0 ? `(${args.join(', ')})` : ''} ${on} ${selection}`);
+  };
+
+  /** Every field has a name of its own, so that any two may stand beside each other. */
+  const anySelection = (type: GraphQLObjectType, depth: number): fc.Arbitrary<string> => {
+    const fields = Object.values(type.getFields()).filter(
+      (field) => depth < MAX_DEPTH || !isObjectType(getNamedType(getNullableType(field.type))),
+    );
+    if (fields.length === 0) return fc.constant('{ __typename }');
+    const member = fc.nat().chain((n) => anyField(fields[n % fields.length]!, depth));
+    const wrapping = fc.constantFrom(
+      (text: string) => text,
+      (text: string) => `... on ${type.name} { ${text} }`,
+      (text: string) => `... @include(if: true) { ${text} }`,
+      (text: string) => `${text} __typename`,
+    );
+    return fc
+      .array(fc.tuple(member, wrapping), { minLength: 1, maxLength: depth === 0 ? 2 : MAX_FIELDS })
+      .map((members) => `{ ${members.map(([text, wrap], index) => wrap(`f${depth}_${index}: ${text}`)).join(' ')} }`);
+  };
+
+  return anySelection(schema.getQueryType()!, 0);
+}

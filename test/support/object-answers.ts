@@ -1,0 +1,39 @@
+import { createApolloServer } from '../../src/graphql/apollo-server';
+import type { GraphqlContext } from '../../src/graphql/row-field';
+import { createSchema } from '../../src/graphql/schema';
+import { AuthenticationResolver } from '../../src/resolvers/authentication-resolver';
+import { DepositDetailResolver } from '../../src/resolvers/deposit-detail-resolver';
+import { ViewerResolver } from '../../src/resolvers/viewer-resolver';
+import type { Services } from '../../src/services';
+
+/** An operation's answers as graphql-js makes them of objects, without any door. */
+export interface ObjectAnswers {
+  answer(operation: { readonly query: string; readonly variables?: Record<string, unknown> | undefined }): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export function createObjectAnswers(services: Services, as: { readonly provision: string; readonly cookie: string }): ObjectAnswers {
+  const resolvers = {
+    authentication: new AuthenticationResolver(),
+    depositDetails: new DepositDetailResolver(services.reports, services.summaries),
+    viewer: new ViewerResolver(services.sessions),
+  };
+  const apollo = createApolloServer(createSchema(resolvers), { introspection: 'session', onInternalError: () => undefined });
+  return {
+    answer: async ({ query, variables }) => {
+      const access = services.access.open({ provision: as.provision, host: 'localhost', sessionToken: as.cookie.split('=')[1] });
+      const snapshot = services.reports.openSnapshot(new AbortController().signal);
+      const contextValue: GraphqlContext = {
+        ...{ requestId: '', access, snapshot, records: services.records.open(), address: '' },
+        sessionCookie: { set: () => undefined, clear: () => undefined },
+      };
+      try {
+        const { body } = await apollo.executeOperation({ query, variables: variables ?? {} }, { contextValue });
+        return `${JSON.stringify(body.kind === 'single' ? body.singleResult : undefined)}\n`;
+      } finally {
+        await snapshot.close();
+      }
+    },
+    stop: () => apollo.stop(),
+  };
+}

@@ -29,11 +29,12 @@ export interface LineFilter {
   /** Of the whole transaction. */
   readonly minAmount?: Money | undefined;
   readonly maxAmount?: Money | undefined;
-  /** How the donor's last name, or first and last name, begins; letters' case does not count. */
+  /** How the donor's last name, or first and last name, begins; letters' case does not count. Nobody has no name. */
   readonly donorName?: string | undefined;
 }
 
 const { sql } = Prisma;
+const NOBODY = 0;
 
 /** The condition over deposit_detail. Every value has a cast, so that it may travel as text. */
 export function whereLines({ organizationId, startDate, endDate, pending, filter }: LineSelection): Prisma.Sql {
@@ -51,7 +52,13 @@ export function whereLines({ organizationId, startDate, endDate, pending, filter
   add(filter.depositIds, (ids) => sql`deposit_id = ANY(${toArray(ids)}::text[])`);
   add(filter.transactionIds, (ids) => sql`transaction_id = ANY(${toArray(ids)}::text[])`);
   add(filter.designationIds, (ids) => sql`designation_id = ANY(${toArray(ids)}::bigint[])`);
-  add(filter.donorIds, (ids) => sql`donor_id = ANY(${toArray(ids)}::bigint[])`);
+  // The view's donor_id is also 0 for nobody, so that no index has it; the transactions' own has one.
+  add(filter.donorIds, (ids) =>
+    ids.includes(NOBODY)
+      ? sql`donor_id = ANY(${toArray(ids)}::bigint[])`
+      : sql`transaction_id IN (SELECT id FROM "transaction"
+          WHERE organization_id = ${organizationId}::int AND donor_id = ANY(${toArray(ids)}::bigint[]))`,
+  );
   add(filter.statuses, (texts) => sql`status = ANY(${toArray(texts)}::text[])`);
   add(filter.accountTypes, (texts) => sql`account_type = ANY(${toArray(texts)}::text[])`);
   add(filter.paymentTypes, (texts) => sql`payment_type = ANY(${toArray(texts)}::text[])`);
@@ -59,8 +66,12 @@ export function whereLines({ organizationId, startDate, endDate, pending, filter
   add(filter.maxAmount, (amount) => sql`amount <= ${amount}::numeric`);
   add(
     filter.donorName,
-    (name) => sql`(starts_with(lower(donor_last_name), lower(${name}::text))
-      OR starts_with(lower(donor_first_name || ' ' || donor_last_name), lower(${name}::text)))`,
+    (name) => sql`transaction_id IN (SELECT gift.id FROM "transaction" gift JOIN donor USING (organization_id)
+      WHERE gift.organization_id = ${organizationId}::int AND donor.id = gift.donor_id AND ${nameBegins(name)})`,
   );
   return Prisma.join(conditions, ' AND ');
 }
+
+/** Of a donor: how the last name begins, or first and last name. */
+export const nameBegins = (beginning: string): Prisma.Sql =>
+  sql`(starts_with(lower(last_name), lower(${beginning}::text)) OR starts_with(lower(first_name || ' ' || last_name), lower(${beginning}::text)))`;

@@ -3,7 +3,7 @@ import { Prisma } from '../generated/prisma/client';
 import type { Money } from '../money';
 import type { Database } from './database';
 import { selectPage, toArray, type KeyColumns, type KeysetPage, type OrderKey } from './keyset';
-import type { PendingChoice } from './line-selection';
+import { nameBegins, type PendingChoice } from './line-selection';
 
 /** For whom records are read; what is personal leaves the database for those alone who may read it. */
 export interface RecordScope {
@@ -245,8 +245,5 @@ function whereDeposits(scope: RecordScope, { startDate, endDate, pending }: Depo
 
 function whereDonors(scope: RecordScope, search: string | undefined): Prisma.Sql {
   const all = readable('donor', scope);
-  return search === undefined
-    ? all
-    : sql`${all} AND (starts_with(lower(last_name), lower(${search}::text))
-        OR starts_with(lower(first_name || ' ' || last_name), lower(${search}::text)))`;
+  return search === undefined ? all : sql`${all} AND ${nameBegins(search)}`;
 }

@@ -50,7 +50,8 @@ export function toLineFilter(parameters: Optional<LineFilterParameters>): LineFi
     paymentTypes: toTexts('paymentTypes', paymentTypes),
     minAmount,
     maxAmount,
-    donorName: donorName === undefined || donorName === null ? undefined : toText('filter.donorName', donorName),
+    // Every name begins with nothing.
+    donorName: donorName ? toText('filter.donorName', donorName) : undefined,
   };
 }
 

@@ -280,6 +280,28 @@ describe('a report that fails in the database', () => {
   });
 });
 
+test('an operation that fails before all of it was read gives its place back', async () => {
+  await start({ REPORT_QUEUE: '0' });
+  const period = 'startDate: "2020-01-01", endDate: "2029-12-31"';
+  const wrong = `wrong: depositDetailsConnection(${period}, first: 0) { totalCount }`;
+  // The wrong field ends the answer while the others are still being read, or have not begun.
+  for (const others of [
+    `a: depositSummary(${period}) { all { lines } }`,
+    `a: depositSummary(${period}) { all { lines } digest } b: depositSummary(${period}) { digest all { lines } }`,
+    `a: depositDetailsConnection(${period}) { totalCount summary { digest } }`,
+  ]) {
+    for (const fields of [`${others} ${wrong}`, `${wrong} ${others}`]) {
+      expect((await answerOf(post(`{ ${fields} }`))).body).toMatchObject({
+        errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
+        data: null,
+      });
+      const released = async () => (await answerOf(list('2020-01-01'))).status === 200;
+      await until(released);
+      expect(await activeReports(store.database.client)).toBe(0);
+    }
+  }
+});
+
 test('an operation with two lists takes one place, and gives back one', async () => {
   await start({ REPORT_QUEUE: '0' });
   const operation = `{ first: ${listOf('2020-01-01')} second: ${listOf('2020-01-02')} }`;

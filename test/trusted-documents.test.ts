@@ -49,6 +49,7 @@ describe('an app of a gateway with trusted documents', () => {
     expect(await send({ query: TRUSTED }, organization.webProvision)).toEqual(GREETED);
     expect(await send(hashOnly(TRUSTED), organization.webProvision)).toEqual(GREETED);
     expect(await send({ query: TRUSTED, ...hashOnly(TRUSTED) }, organization.webProvision)).toEqual(GREETED);
+    expect(await send({ query: `# Laid out anew\nquery ${TRUSTED}` }, organization.webProvision)).toEqual(GREETED);
     expect(await send({ query: LOGIN, variables: { username: 'ada', password: PASSWORD } }, organization.webProvision)).toEqual([
       200,
       { data: { login: { username: 'ada' } } },
@@ -57,7 +58,8 @@ describe('an app of a gateway with trusted documents', () => {
 
   test.each([
     ['another', { query: OTHER }],
-    ['a trusted one with another space', { query: `${TRUSTED} ` }],
+    ['a trusted one with another field', { query: '{ authenticatedTestSystem { message provision } }' }],
+    ['two documents in one', { query: `query A ${TRUSTED} query B ${OTHER}`, operationName: 'A' }],
     ['another by the hash of a trusted one', { query: OTHER, ...hashOnly(OTHER) }],
     ['introspection', { query: '{ __schema { queryType { name } } }' }],
   ])('may not send %s', async (_what, body) => {

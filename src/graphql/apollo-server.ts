@@ -5,7 +5,7 @@ import { AppError, InputError, toAppError } from '../errors';
 import { assertCost, findCost } from './operation-cost';
 import { limitOperations, operationLimits } from './operation-limits';
 import type { GraphqlContext } from './row-field';
-import { createDocumentCache, hashDocument, type TrustedDocuments } from './trusted-documents';
+import { createDocumentCache, type TrustedDocuments } from './trusted-documents';
 
 export interface ApolloServerOptions {
   /** Who may introspect: logged-in users, everyone, nobody. */
@@ -68,8 +68,8 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
   return {
     requestDidStart: () =>
       Promise.resolve({
-        didResolveOperation: async ({ schema, source, document, operation, request, contextValue, response }) => {
-          if (trustedDocuments && !trustedDocuments.has(hashDocument(source))) {
+        didResolveOperation: async ({ schema, document, operation, request, contextValue, response }) => {
+          if (trustedDocuments && !trustedDocuments.includes(document)) {
             const { isServer } = await contextValue.access.assertProvision();
             if (!isServer) throw new AppError('UNTRUSTED_DOCUMENT');
           }

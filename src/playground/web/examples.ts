@@ -1,5 +1,7 @@
 import credentialsTest from './queries/credentials-test.graphql?raw';
 import depositDetails from './queries/deposit-details.graphql?raw';
+import depositPages from './queries/deposit-pages.graphql?raw';
+import designationTotals from './queries/designation-totals.graphql?raw';
 import pendingMoney from './queries/pending-money.graphql?raw';
 
 export interface Example {
@@ -13,6 +15,8 @@ export const defaultExample: Example = { title: 'Deposits of this month', query:
 
 export const examples: readonly Example[] = [
   defaultExample,
+  { title: 'The largest gifts of this month', query: depositPages, variables: monthOf },
+  { title: 'Designations of this year, month by month', query: designationTotals, variables: yearOf },
   { title: 'Money of the last week, pending included', query: pendingMoney, variables: weekUntil },
   { title: 'Test my credentials', query: credentialsTest, variables: () => '' },
 ];
@@ -20,6 +24,10 @@ export const examples: readonly Example[] = [
 function monthOf(today: Date): string {
   const [year, month] = [today.getFullYear(), today.getMonth()];
   return toVariables(new Date(year, month, 1), new Date(year, month + 1, 0));
+}
+
+function yearOf(today: Date): string {
+  return toVariables(new Date(today.getFullYear(), 0, 1), new Date(today.getFullYear(), 11, 31));
 }
 
 function weekUntil(today: Date): string {

@@ -1,4 +1,7 @@
 import type { ExecutionResult, GraphQLFormattedError } from 'graphql';
+import loginMutation from './queries/login.graphql?raw';
+import logoutMutation from './queries/logout.graphql?raw';
+import viewerQuery from './queries/viewer.graphql?raw';
 
 export interface Viewer {
   readonly username: string;
@@ -37,13 +40,12 @@ const advice: Readonly<Record<string, string>> = {
   UNDER_MAINTENANCE: 'The gateway is under maintenance. Try again later.',
 };
 
-const viewerFields = 'username organization privileges sessionExpiresAt';
 const sessionRequestTimeoutMs = 30_000;
 
 /** Who is logged in under this Provision, if anybody. */
 export async function fetchViewer(provision: string): Promise<Viewer | undefined> {
   try {
-    return (await ask<{ viewer: Viewer }>(provision, { query: `query { viewer { ${viewerFields} } }` })).viewer;
+    return (await ask<{ viewer: Viewer }>(provision, { query: viewerQuery })).viewer;
   } catch (error) {
     if (error instanceof GatewayError && isSessionLoss(error.code)) return undefined;
     throw error;
@@ -51,12 +53,11 @@ export async function fetchViewer(provision: string): Promise<Viewer | undefined
 }
 
 export async function login(provision: string, username: string, password: string): Promise<Viewer> {
-  const query = `mutation Login($username: String!, $password: String!) { login(username: $username, password: $password) { ${viewerFields} } }`;
-  return (await ask<{ login: Viewer }>(provision, { query, variables: { username, password } })).login;
+  return (await ask<{ login: Viewer }>(provision, { query: loginMutation, variables: { username, password } })).login;
 }
 
 export async function logout(provision: string): Promise<void> {
-  await ask(provision, { query: 'mutation { logout }' });
+  await ask(provision, { query: logoutMutation });
 }
 
 /** Sends any request and returns the gateway's answer, errors included. Fails with a GatewayError where there is no answer. */

@@ -1,6 +1,6 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
-import { CredentialsTestDocument, DepositDetailsDocument, PendingMoneyDocument } from '../src/generated/operations';
+import { CredentialsTestDocument, DepositDetailsDocument, PendingMoneyDocument } from '../src/generated/operations/graphql';
 import {
   createOrganization,
   graphql,

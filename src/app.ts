@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { ApolloServer } from '@apollo/server';

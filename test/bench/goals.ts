@@ -36,6 +36,7 @@ const goals: readonly Goal[] = [
   limit('GraphQL, year / Apollo + TypeGraphQL + Prisma', ratio('year', 'ours, GraphQL', 'Apollo + TypeGraphQL + Prisma'), 0.08),
   limit('GraphQL, month / Apollo + TypeGraphQL + Prisma', ratio('month', 'ours, GraphQL', 'Apollo + TypeGraphQL + Prisma'), 0.08),
   limit('GraphQL, year, 5 fields / 26 fields', ratio('year', 'ours, GraphQL, 5 fields', 'ours, GraphQL'), 0.6),
+  limit('nested page, ours / PostGraphile 5', ratio('nested page', 'ours, GraphQL', 'PostGraphile 5'), 1),
   ...PERIODS.flatMap((period) =>
     ['ours, REST', 'ours, GraphQL'].map((contender) =>
       limit(`first byte, ${period}, ${contender}, ms after the database's`, firstByteAfter(period, contender), 10),

@@ -7,7 +7,7 @@ import { ours, startGateway, toReportUrl, type Contender, type Period } from './
 import type { BenchDatabase } from './database';
 import { HttpClient } from './http-client';
 import { memoryMb, resetPeak, startScript, type ServerProcess } from './processes';
-import { median, type Result } from './results';
+import { median, p99, type Result } from './results';
 
 const STALLED_READERS = 20;
 const STALL_MS = 8000;
@@ -95,9 +95,8 @@ export async function measureLiveness(gateway: ServerProcess, database: BenchDat
     client.close();
     readers.kill();
   }
-  const p99Ms = times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.99)]!;
   const base = { work: '/live during 4 reports of a year', contender: 'ours', rounds: PROBES, minMs: Math.min(...times) };
-  return { ...base, medianMs: median(times), p99Ms };
+  return { ...base, medianMs: median(times), p99Ms: p99(times) };
 }
 
 /** Resolves when every reader has got its first report and goes on. */

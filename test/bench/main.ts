@@ -7,6 +7,7 @@ import { copyStream, hasPsql, ours, pgQuery, psql, startGateway, startPeers, tun
 import { openBenchDatabase, type BenchDatabase } from './database';
 import { TENFOLD_MONTH, toGoalTable } from './goals';
 import { measureLiveness, measureMemory, measureStalledReaders } from './load-works';
+import { measurePages } from './page-work';
 import type { ServerProcess } from './processes';
 import { measureReports } from './report-work';
 import { toTable, type Result } from './results';
@@ -34,6 +35,11 @@ const report =
   ({ contenders, database, rounds }) =>
     measureReports({ name, period, clients, repeats }, contenders, database, rounds);
 
+const page =
+  (name: string, clients: number): Work =>
+  (bench) =>
+    measurePages({ name, startDate: year.startDate, clients }, bench);
+
 /** Every work by its name; those with a star are run only when they are asked for. */
 const works: Readonly<Record<string, Work>> = {
   day: report('day', day, 1, 40),
@@ -44,6 +50,8 @@ const works: Readonly<Record<string, Work>> = {
   'month, 8 clients': report('month, 8 clients', month, 8, 3),
   'year, 8 clients': report('year, 8 clients', year, 8, 1),
   'four years, 8 clients': report('four years, 8 clients', fourYears, 8, 1),
+  'nested page': page('nested page', 1),
+  'nested page, 8 clients': page('nested page, 8 clients', 8),
   authentication: ({ database, gateway, rounds }) => measureAuthentication(database, gateway, rounds),
   live: async ({ database, gateway }) => [await measureLiveness(gateway, database, year)],
   'stalled readers': ({ database }) => measureStalledReaders(database, year, day),

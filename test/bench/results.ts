@@ -24,6 +24,8 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
+export const p99 = (values: readonly number[]): number => values.toSorted((one, other) => one - other)[Math.floor(values.length * 0.99)]!;
+
 const format = (value: number | undefined, digits = value !== undefined && value < 100 ? 1 : 0): string =>
   value === undefined || Number.isNaN(value) ? '' : value.toFixed(digits);
 

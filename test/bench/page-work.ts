@@ -1,0 +1,135 @@
+import { postgraphile, toPost, type Contender } from './contenders';
+import type { BenchDatabase } from './database';
+import { HttpClient, type HttpRequest } from './http-client';
+import { startServer, type ServerProcess } from './processes';
+import { median, p99, type Result } from './results';
+
+interface PageWork {
+  readonly name: string;
+  /** The first day of the page's deposits. */
+  readonly startDate: string;
+  readonly clients: number;
+}
+
+interface PageBench {
+  readonly database: BenchDatabase;
+  readonly gateway: ServerProcess;
+  /** Those of the reports; PostGraphile is measured where it is one of them. */
+  readonly contenders: readonly Contender[];
+  readonly rounds: number;
+}
+
+/** Answers in one round, one after the other, of each client. */
+const REPEATS = 30;
+
+/** How a server names what the page is made of: each field with its arguments, under the names of ours. */
+interface Names {
+  readonly parameters: string;
+  readonly id: string;
+  readonly deposits: string;
+  readonly transactions: string;
+  readonly allocations: string;
+  readonly designation: string;
+  readonly donor: string;
+}
+
+const OURS: Names = {
+  parameters: '$startDate: LocalDate!',
+  id: 'id',
+  deposits: 'deposits(first: 50, startDate: $startDate, pending: WITH)',
+  transactions: 'transactions(first: 50)',
+  allocations: 'allocations(first: 10)',
+  designation: 'designation',
+  donor: 'donor',
+};
+
+const DEPOSITS = 'allDeposits(condition: { organizationId: $organizationId }, orderBy: [DEPOSIT_DATE_ASC, ROW_ID_ASC]';
+const POSTGRAPHILE: Names = {
+  parameters: '$organizationId: Int!, $after: Cursor',
+  id: 'id: rowId',
+  deposits: `deposits: ${DEPOSITS}, first: 50, after: $after)`,
+  transactions: 'transactions: transactionsByOrganizationIdAndDepositId(first: 50, orderBy: ROW_ID_ASC)',
+  allocations: 'allocations: allocationsByOrganizationIdAndTransactionId(first: 10, orderBy: ROW_ID_ASC)',
+  designation: 'designation: designationByOrganizationIdAndDesignationId',
+  donor: 'donor: donorByOrganizationIdAndDonorId',
+};
+
+/** Deposits, their transactions with the donors, the allocations of those with the designations. */
+const toQuery = ({ parameters, id, deposits, transactions, allocations, designation, donor }: Names): string =>
+  `query (${parameters}) { ${deposits} { nodes { ${id} depositDate status
+    ${transactions} { nodes { ${id} transactionDate amount feeAmount status accountType paymentType mainMemo
+      ${donor} { ${id} firstName lastName }
+      ${allocations} { nodes { ${id} amount memo ${designation} { ${id} name } } } } } } } }`;
+
+interface Runner {
+  readonly name: string;
+  readonly request: HttpRequest;
+  readonly clients: readonly HttpClient[];
+  readonly times: number[];
+}
+
+/** Measures a page of records four lists deep, ours and PostGraphile's in turn, after both have given the same one. */
+export async function measurePages(work: PageWork, { database, gateway, contenders, rounds }: PageBench): Promise<Result[]> {
+  const { startDate } = work;
+  const { id: organizationId, apiProvision } = database.organization;
+  const clients = Array.from({ length: work.clients }, () => new HttpClient());
+  const mine = toPost(`${gateway.url}/graphql`, toQuery(OURS), { startDate }, { Provision: apiProvision });
+  const runners: Runner[] = [{ name: 'ours, GraphQL', request: mine, clients, times: [] }];
+  const isWanted = contenders.some(({ name }) => name === postgraphile.name);
+  const server = isWanted
+    ? await startServer(postgraphile.command, [...postgraphile.words, 'tables'], { DATABASE_URL: database.url })
+    : undefined;
+  try {
+    const page = await readPage(mine);
+    if (server) {
+      const url = server.url + postgraphile.path;
+      const after = await findPlace(url, organizationId, startDate);
+      const request = toPost(url, toQuery(POSTGRAPHILE), { organizationId, after });
+      if ((await readPage(request)) === page) runners.push({ name: postgraphile.name, request, clients, times: [] });
+      else console.log(`${work.name}: ${postgraphile.name} is left out: its page is not that of ours`);
+    }
+    for (const runner of runners) await measure(runner);
+    for (const { times } of runners) times.length = 0;
+    for (let round = 0; round < rounds; round++) for (const runner of runners) await measure(runner);
+  } finally {
+    for (const client of clients) client.close();
+    await server?.stop();
+  }
+  return runners.map(({ name, times }) => ({
+    ...{ work: work.name, contender: name, rounds },
+    ...{ medianMs: median(times), minMs: Math.min(...times), p99Ms: p99(times) },
+  }));
+}
+
+async function measure({ request, clients, times }: Runner): Promise<void> {
+  const readings = clients.map(async (client) => {
+    for (let count = 0; count < REPEATS; count++) times.push((await client.read(request)).wallMs);
+  });
+  await Promise.all(readings);
+}
+
+interface Answer {
+  readonly data?: unknown;
+  readonly errors?: readonly { readonly message: string }[];
+}
+
+async function read(request: HttpRequest): Promise<unknown> {
+  const client = new HttpClient();
+  const { data, errors } = (await client.readJson(request)) as Answer;
+  client.close();
+  if (!data || errors) throw new Error(errors?.[0]?.message ?? 'no data');
+  return data;
+}
+
+/** The page as text; numbers as theirs, since one server's numbers are another's strings. */
+const readPage = async (request: HttpRequest): Promise<string> =>
+  JSON.stringify(await read(request), (_, value: unknown) => (typeof value === 'number' ? String(value) : value));
+
+/** PostGraphile's cursor of the last deposit before a day; its conditions know no ranges. */
+async function findPlace(url: string, organizationId: number, startDate: string): Promise<string | undefined> {
+  const query = `query ($organizationId: Int!) { deposits: ${DEPOSITS}) { edges { cursor node { depositDate } } } }`;
+  const { deposits } = (await read(toPost(url, query, { organizationId }))) as {
+    readonly deposits: { readonly edges: readonly { readonly cursor: string; readonly node: { readonly depositDate: string } }[] };
+  };
+  return deposits.edges.findLast(({ node }) => node.depositDate < startDate)?.cursor;
+}

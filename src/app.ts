@@ -118,6 +118,7 @@ function createDoors({ config, log, services, resolvers, apollo, isDraining }: D
       access: services.access.open(readCredentials(request)),
       snapshot: services.reports.openSnapshot(left.signal),
       records: services.records.open(),
+      refused: new Set(),
       sessionCookie: sessionCookie(request, response),
       address: request.ip ?? '',
     };

@@ -155,9 +155,32 @@ describe('a cursor', () => {
     expect(idsOf(await page({ first: 1, after, orderBy: { field: 'DATE' }, filter: null }))).toEqual([LINES[3]!.allocation_id]);
   });
 
+  test('tells nothing of donors', async () => {
+    const { body } = await send('{ donors(first: 3) { pageInfo { endCursor } } }', {});
+    const { pageInfo } = body.data!.donors as Connection;
+    const byName = await page({ first: 90, orderBy: { field: 'DONOR_NAME' } });
+    for (const cursor of [pageInfo.endCursor!, byName.pageInfo.endCursor!]) {
+      const texts = cursor
+        .slice(16)
+        .split('.')
+        .map((text) => Buffer.from(text, 'base64url').toString());
+      expect(texts).toEqual([expect.stringMatching(/^(A[0-9]+-[0-9]|[0-9]+)$/)]);
+    }
+  });
+
   test('that was changed is refused', async () => {
     const cursor = (await page({ first: 3 })).pageInfo.endCursor!;
-    const changed = ['', 'x', cursor.slice(0, -1), cursor.slice(1), `${cursor}A`, cursor.toUpperCase(), 'null', '0'.repeat(5000)];
+    const changed = [
+      '',
+      'x',
+      cursor.slice(0, -1),
+      cursor.slice(1),
+      `${cursor}A`,
+      `${cursor}.`,
+      cursor.toUpperCase(),
+      'null',
+      '0'.repeat(5000),
+    ];
     for (let at = 0; at < cursor.length; at += 5) {
       changed.push(cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1));
     }

@@ -33,7 +33,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true }));
 
 test('before the first release nothing can break', () => {
-  expect(check()).toEqual([0, 'No release holds a schema yet: nothing can break.\n', '']);
+  expect(check()).toEqual([0, 'Nothing was released yet: nothing can break.\n', '']);
   git('add', '.');
   git('commit', '-m', 'Release');
   git('tag', 'v1.0.0');
@@ -60,4 +60,13 @@ test.each([
 ])('since a release: %s', (_what, schema, status, stdout, stderr) => {
   writeSchema(schema);
   expect(check()).toEqual([status, stdout, stderr]);
+});
+
+test('a release without a schema is a fault, and a folder without a history is said to be one', () => {
+  git('rm', '--cached', 'schema.graphql');
+  git('commit', '-m', 'Lose it');
+  git('tag', 'v1.10.0');
+  expect(check()[0]).toBe(1);
+  rmSync(join(directory, '.git'), { recursive: true });
+  expect(check()).toEqual([0, expect.stringContaining('The releases are not known here'), '']);
 });

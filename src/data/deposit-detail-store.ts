@@ -1,7 +1,7 @@
 import type { LocalDate } from '../dates';
 import { Prisma, type DepositDetail } from '../generated/prisma/client';
 import type { Database } from './database';
-import { selectPage, type KeyColumns, type KeysetPage, type OrderKey } from './keyset';
+import { selectPage, type KeyOrder, type KeysetPage, type OrderKey } from './keyset';
 import { whereLines, type LineSelection } from './line-selection';
 import type { ReportQueue } from './report-queue';
 import { ReportSnapshot, type Copy, type SnapshotOptions } from './report-snapshot';
@@ -27,16 +27,14 @@ export type KeyedLine = DepositDetailLine & { readonly key: OrderKey };
 
 const { sql, raw } = Prisma;
 
-/** The columns that make each order. */
-export const lineOrders = {
-  DATE: { deposit_date: 'date', deposit_id: 'text', transaction_id: 'text', allocation_id: 'text' },
-  AMOUNT: { amount: 'numeric', allocation_id: 'text' },
-  DONOR_NAME: { donor_last_name: 'text', donor_first_name: 'text', allocation_id: 'text' },
-  DESIGNATION: { designation: 'text', allocation_id: 'text' },
-} as const satisfies Record<LineOrderField, KeyColumns>;
-/** The deposits' index has the first two. */
-const INDEXED_BY_DATE = 2;
-const REPORT_ORDER = columnList(Object.keys(lineOrders.DATE));
+export const lineOrders: Readonly<Record<LineOrderField, KeyOrder>> = {
+  // The deposits' index has the first two.
+  DATE: { columns: { deposit_date: 'date', deposit_id: 'text', transaction_id: 'text', allocation_id: 'text' }, indexed: 2 },
+  AMOUNT: { columns: { amount: 'numeric', allocation_id: 'text' } },
+  DONOR_NAME: { columns: { donor_last_name: 'text', donor_first_name: 'text', allocation_id: 'text' }, isPersonal: true },
+  DESIGNATION: { columns: { designation: 'text', allocation_id: 'text' } },
+};
+const REPORT_ORDER = columnList(Object.keys(lineOrders.DATE.columns));
 
 export class DepositDetailStore {
   constructor(
@@ -63,10 +61,10 @@ export class DepositDetailStore {
     const select = selectPage({
       values: LINE_VALUES,
       from: 'deposit_detail',
+      owned: sql`organization_id = ${selection.organizationId}::int`,
       where: whereLines(selection),
-      columns: lineOrders[order.field],
+      order: lineOrders[order.field],
       isDescending: order.direction === 'DESC',
-      indexed: order.field === 'DATE' ? INDEXED_BY_DATE : 0,
       page,
     });
     const lines = await (snapshot ?? this.database).list<KeyedLine>(select);

@@ -1,13 +1,19 @@
 import { Prisma } from '../generated/prisma/client';
 
-/** A row's place in an order: the text of each of the order's columns. */
+/** A row's place in an order, as texts that a cursor may hold. */
 export type OrderKey = readonly string[];
 
 /** Types of columns that rows can be put in order by, none of them ever null. */
 export type KeyType = 'text' | 'date' | 'numeric' | 'bigint';
 
-/** The columns of an order with their types. Together they are unique among the rows. */
-export type KeyColumns = Readonly<Record<string, KeyType>>;
+export interface KeyOrder {
+  /** The columns with their types. Together they are unique among the rows; with `isPersonal`, the last one is by itself. */
+  readonly columns: Readonly<Record<string, KeyType>>;
+  /** By how many of the first columns an index finds where a page begins. */
+  readonly indexed?: number;
+  /** Where the columns are personal data, a place is known by the last one alone, and the others are looked up. */
+  readonly isPersonal?: boolean;
+}
 
 /** So many rows after one place and before another: the first of them, or the last. */
 export interface KeysetPage {
@@ -20,43 +26,51 @@ export interface KeysetPage {
 interface PageQuery {
   readonly values: Prisma.Sql;
   readonly from: string;
+  /** Whose rows. */
+  readonly owned: Prisma.Sql;
+  /** Which of them. */
   readonly where: Prisma.Sql;
-  readonly columns: KeyColumns;
+  readonly order: KeyOrder;
   readonly isDescending?: boolean;
-  /** By how many of the first columns an index finds where the page begins. */
-  readonly indexed?: number;
   readonly page: KeysetPage;
+}
+
+/** The columns that a place is known by. */
+export function keyColumns({ columns, isPersonal }: KeyOrder): KeyOrder['columns'] {
+  return isPersonal ? Object.fromEntries(Object.entries(columns).slice(-1)) : columns;
 }
 
 const { sql, raw, join } = Prisma;
 
 /** The rows of a page with their places as `key`; from the list's end on where the last are asked for. */
-export function selectPage({ values, from, where, columns, isDescending = false, indexed = 0, page }: PageQuery): Prisma.Sql {
+export function selectPage({ values, from, owned, where, order, isDescending = false, page }: PageQuery): Prisma.Sql {
   const { after, before, limit, fromEnd } = page;
-  const names = Object.keys(columns);
-  const [onwards, back] = isDescending ? ['<', '>'] : ['>', '<'];
-  const conditions = [
-    where,
-    ...(after ? beyond(columns, onwards, after, indexed) : []),
-    ...(before ? beyond(columns, back, before, indexed) : []),
-  ];
-  const direction = isDescending === fromEnd ? 'ASC' : 'DESC';
-  return sql`SELECT ${values}, ARRAY[${raw(names.map((name) => `${name}::text`).join(', '))}] AS key
-    FROM ${raw(from)} AS source WHERE ${join(conditions, ' AND ')}
-    ORDER BY ${raw(names.map((name) => `source.${name} ${direction}`).join(', '))} LIMIT ${limit}::int`;
-}
-
-/** What comes after a place in an order, or before it. */
-function beyond(columns: KeyColumns, comparison: string, key: OrderKey, indexed: number): Prisma.Sql[] {
-  const compare = (length: number, operator: string): Prisma.Sql => {
-    const compared = Object.entries(columns).slice(0, length);
-    const values = compared.map(([, type], index) => sql`${key[index]}::${raw(type)}`);
-    return sql`(${raw(compared.map(([name]) => name).join(', '))}) ${raw(operator)} (${join(values)})`;
+  const names = Object.keys(order.columns);
+  const [onwards, back] = isDescending ? (['<', '>'] as const) : (['>', '<'] as const);
+  const beyond = (comparison: '<' | '>', key: OrderKey): Prisma.Sql[] => {
+    if (order.isPersonal) return [sql`(${list(names)}) ${raw(comparison)} (${lookUp(from, owned, order, key)})`];
+    const { indexed = 0 } = order;
+    return [...(indexed > 0 ? [compare(order, indexed, `${comparison}=`, key)] : []), compare(order, names.length, comparison, key)];
   };
-  const all = Object.keys(columns).length;
-  return [...(indexed > 0 && indexed < all ? [compare(indexed, `${comparison}=`)] : []), compare(all, comparison)];
+  const conditions = [owned, where, ...(after ? beyond(onwards, after) : []), ...(before ? beyond(back, before) : [])];
+  const direction = isDescending === fromEnd ? 'ASC' : 'DESC';
+  return sql`SELECT ${values}, ARRAY[${list(Object.keys(keyColumns(order)).map((name) => `${name}::text`))}] AS key
+    FROM ${raw(from)} AS source WHERE ${join(conditions, ' AND ')}
+    ORDER BY ${list(names.map((name) => `source.${name} ${direction}`))} LIMIT ${limit}::int`;
 }
 
-/** PostgreSQL's array literal (manual, Array Input and Output Syntax). */
-export const toArray = (values: readonly (string | number)[]): string =>
-  `{${values.map((value) => `"${String(value).replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
+/** The first columns of an order against those of a place. */
+function compare({ columns }: KeyOrder, length: number, operator: string, key: OrderKey): Prisma.Sql {
+  const compared = Object.entries(columns).slice(0, length);
+  const values = compared.map(([, type], index) => sql`${key[index]}::${raw(type)}`);
+  return sql`(${list(compared.map(([name]) => name))}) ${raw(operator)} (${join(values)})`;
+}
+
+/** The place of the row that a key names. Nothing follows a row that is no more. */
+function lookUp(from: string, owned: Prisma.Sql, { columns }: KeyOrder, key: OrderKey): Prisma.Sql {
+  const [name, type] = Object.entries(columns).at(-1)!;
+  return sql`SELECT ${list(Object.keys(columns))} FROM ${raw(from)} WHERE ${owned} AND ${raw(name)} = ${key[0]}::${raw(type)}`;
+}
+
+/** Names that are the code's own, never a caller's. */
+const list = (names: readonly string[]): Prisma.Sql => raw(names.join(', '));

@@ -1,7 +1,7 @@
 import type { LocalDate } from '../dates';
 import { Prisma } from '../generated/prisma/client';
 import type { Money } from '../money';
-import { toArray } from './keyset';
+import { toArray } from './array-literal';
 
 /** Which lines of whose deposits: every condition that is given must hold, both ends of a range included. */
 export interface LineSelection {
@@ -33,7 +33,7 @@ export interface LineFilter {
   readonly donorName?: string | undefined;
 }
 
-const { sql } = Prisma;
+const { sql, raw } = Prisma;
 const NOBODY = 0;
 
 /** The condition over deposit_detail. Every value has a cast, so that it may travel as text. */
@@ -41,8 +41,7 @@ export function whereLines({ organizationId, startDate, endDate, pending, filter
   const conditions = [
     sql`organization_id = ${organizationId}::int`,
     sql`deposit_date BETWEEN ${startDate}::date AND ${endDate}::date`,
-    ...(pending === 'WITHOUT' ? [sql`deposit_status = 'POSTED'`] : []),
-    ...(pending === 'ONLY' ? [sql`deposit_status = 'PENDING'`] : []),
+    ...wherePending('deposit_status', pending),
   ];
   const add = <Value>(value: Value | undefined, toCondition: (value: Value) => Prisma.Sql): void => {
     if (value !== undefined) conditions.push(toCondition(value));
@@ -70,6 +69,12 @@ export function whereLines({ organizationId, startDate, endDate, pending, filter
       WHERE gift.organization_id = ${organizationId}::int AND donor.id = gift.donor_id AND ${nameBegins(name)})`,
   );
   return Prisma.join(conditions, ' AND ');
+}
+
+/** The condition over a deposit's status, where there is one. */
+export function wherePending(column: string, pending: PendingChoice): Prisma.Sql[] {
+  if (pending === 'WITH') return [];
+  return [pending === 'ONLY' ? sql`${raw(column)} = 'PENDING'` : sql`${raw(column)} = 'POSTED'`];
 }
 
 /** Of a donor: how the last name begins, or first and last name. */

@@ -2,8 +2,9 @@ import type { LocalDate } from '../dates';
 import { Prisma } from '../generated/prisma/client';
 import type { Money } from '../money';
 import type { Database } from './database';
-import { selectPage, toArray, type KeyColumns, type KeysetPage, type OrderKey } from './keyset';
-import { nameBegins, type PendingChoice } from './line-selection';
+import { toArray } from './array-literal';
+import { selectPage, type KeyOrder, type KeysetPage, type OrderKey } from './keyset';
+import { nameBegins, wherePending, type PendingChoice } from './line-selection';
 
 /** For whom records are read; what is personal leaves the database for those alone who may read it. */
 export interface RecordScope {
@@ -123,21 +124,26 @@ const TABLES: Readonly<Record<RecordKind, Table>> = {
 
 /** The lists of records under a record of another kind, each by the column that points to it and in an order that an index has. */
 const CHILDREN = {
-  depositTransactions: { kind: 'transaction', parent: 'deposit_id', idType: 'text', columns: { id: 'text' } },
-  donorTransactions: { kind: 'transaction', parent: 'donor_id', idType: 'bigint', columns: { transaction_date: 'date', id: 'text' } },
-  transactionAllocations: { kind: 'allocation', parent: 'transaction_id', idType: 'text', columns: { id: 'text' } },
-  designationAllocations: { kind: 'allocation', parent: 'designation_id', idType: 'bigint', columns: { id: 'text' } },
-} as const satisfies Record<string, { kind: RecordKind; parent: string; idType: string; columns: KeyColumns }>;
+  depositTransactions: { kind: 'transaction', parent: 'deposit_id', idType: 'text', order: { columns: { id: 'text' } } },
+  donorTransactions: {
+    kind: 'transaction',
+    parent: 'donor_id',
+    idType: 'bigint',
+    order: { columns: { transaction_date: 'date', id: 'text' } },
+  },
+  transactionAllocations: { kind: 'allocation', parent: 'transaction_id', idType: 'text', order: { columns: { id: 'text' } } },
+  designationAllocations: { kind: 'allocation', parent: 'designation_id', idType: 'bigint', order: { columns: { id: 'text' } } },
+} as const satisfies Record<string, { kind: RecordKind; parent: string; idType: string; order: KeyOrder }>;
 export type Children = keyof typeof CHILDREN;
 export type ChildKind<Of extends Children> = (typeof CHILDREN)[Of]['kind'];
 
-/** The columns by which each list is in order. */
+/** What each list is in order by. */
 export const recordOrders = {
-  deposits: { deposit_date: 'date', id: 'text' },
-  designations: { id: 'bigint' },
-  donors: { last_name: 'text', first_name: 'text', id: 'bigint' },
-} as const satisfies Record<string, KeyColumns>;
-export const childOrder = (children: Children): KeyColumns => CHILDREN[children].columns;
+  deposits: { columns: { deposit_date: 'date', id: 'text' } },
+  designations: { columns: { id: 'bigint' } },
+  donors: { columns: { last_name: 'text', first_name: 'text', id: 'bigint' }, isPersonal: true },
+} as const satisfies Record<string, KeyOrder>;
+export const childOrder = (children: Children): KeyOrder => CHILDREN[children].order;
 
 /** The deposit data as records, a statement for each call, however many are asked for. */
 export class RecordStore {
@@ -182,10 +188,10 @@ export class RecordStore {
     parentIds: readonly RecordId[],
     page: KeysetPage,
   ): Promise<Map<RecordId, KeyedRecord<ChildKind<Of>>[]>> {
-    const { kind, parent, idType, columns } = CHILDREN[children];
+    const { kind, parent, idType, order } = CHILDREN[children];
     const { from, values } = TABLES[kind];
-    const where = sql`${readable(kind, scope)} AND ${raw(parent)} = parent.id`;
-    const pageOfOne = selectPage({ values: values(scope), from, where, columns, page });
+    const where = sql`${raw(parent)} = parent.id`;
+    const pageOfOne = selectPage({ values: values(scope), from, owned: readable(kind, scope), where, order, page });
     // LIMIT in a lateral subquery leaves nothing but a nested loop, which keeps the order of each list.
     const rows = await this.database.list<KeyedRecord<ChildKind<Of>> & { parentId: string }>(
       sql`SELECT parent.id::text AS "parentId", child.* FROM unnest(${toArray(parentIds)}::${raw(idType)}[]) AS parent(id)
@@ -210,11 +216,12 @@ export class RecordStore {
     kind: Kind,
     scope: RecordScope,
     where: Prisma.Sql,
-    columns: KeyColumns,
+    order: KeyOrder,
     page: KeysetPage,
   ): Promise<KeyedRecord<Kind>[]> {
     const { from, values } = TABLES[kind];
-    const rows = await this.database.list<KeyedRecord<Kind>>(selectPage({ values: values(scope), from, where, columns, page }));
+    const select = selectPage({ values: values(scope), from, owned: readable(kind, scope), where, order, page });
+    const rows = await this.database.list<KeyedRecord<Kind>>(select);
     return page.fromEnd ? rows.reverse() : rows;
   }
 
@@ -237,8 +244,7 @@ function whereDeposits(scope: RecordScope, { startDate, endDate, pending }: Depo
     readable('deposit', scope),
     ...(startDate === undefined ? [] : [sql`deposit_date >= ${startDate}::date`]),
     ...(endDate === undefined ? [] : [sql`deposit_date <= ${endDate}::date`]),
-    ...(pending === 'WITHOUT' ? [sql`status = 'POSTED'`] : []),
-    ...(pending === 'ONLY' ? [sql`status = 'PENDING'`] : []),
+    ...wherePending('status', pending),
   ];
   return join(conditions, ' AND ');
 }

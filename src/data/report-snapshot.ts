@@ -46,6 +46,10 @@ export class ReportSnapshot {
     return this.stop.signal;
   }
 
+  private isOver(): boolean {
+    return this.stop.signal.aborted;
+  }
+
   /** A COPY to be read after all else that is asked of this state; with the last one that was prepared, the transaction ends. */
   prepare(): Copy {
     this.unread++;
@@ -63,7 +67,7 @@ export class ReportSnapshot {
       const client = this.client ?? (await this.connect());
       this.stop.signal.throwIfAborted();
       this.reading = true;
-      if (isFirst) await client.query(BEGIN.text);
+      if (isFirst) await client.query(this.queue.isQuiet ? BEGIN.text : `${BEGIN.text}; ${ONE_CORE}`);
       const { rows } = await client.query<Row>(text, values);
       this.reading = false;
       return rows;
@@ -136,13 +140,17 @@ export class ReportSnapshot {
     this.options.signal.throwIfAborted();
     this.options.signal.addEventListener('abort', this.onReaderLeft, { once: true });
     await this.queue.enter(this.stop.signal);
+    if (this.isOver()) {
+      this.queue.leave();
+      throw this.stop.signal.reason;
+    }
     const late = new Error(`The report took over ${this.options.timeoutMs} ms`);
     this.timer = setTimeout(() => this.giveUp(new AppError('DATA_SOURCE_QUERY_FAILED', { cause: late })), this.options.timeoutMs);
     const client = await this.database.longPool.connect().catch((error: unknown) => {
       this.queue.leave();
       throw error;
     });
-    if (this.stop.signal.aborted) {
+    if (this.isOver()) {
       client.release();
       this.queue.leave();
       throw this.stop.signal.reason;
@@ -177,6 +185,8 @@ export class ReportSnapshot {
   }
 }
 
+/** What is not alone keeps to one core, and so does all of its transaction. */
+const ONE_CORE = 'SET LOCAL max_parallel_workers_per_gather = 0';
 const ANSWER_IS_OVER = new Error('The answer is over');
 const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' };
 const COMMIT: Statement = { text: 'COMMIT' };
@@ -188,7 +198,7 @@ const setting = (n: number): string => `gateway.value_${n}`;
 const toCopy = ({ strings }: Prisma.Sql): string =>
   `COPY (${strings.reduce((text, next, n) => `${text}current_setting('${setting(n)}')${next}`)}) TO STDOUT`;
 
-/** A report that is not alone keeps to one core, and so do all of its transaction. */
+/** The values as settings of the transaction. */
 function toSettings({ values }: Prisma.Sql, isQuiet: boolean): Statement {
   const settings = values.map((_value, index) => `set_config('${setting(index + 1)}', $${index + 1}, true)`);
   if (!isQuiet) settings.push(`set_config('max_parallel_workers_per_gather', '0', true)`);

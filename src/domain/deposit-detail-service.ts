@@ -54,7 +54,7 @@ export class DepositDetailService {
 
   /** A page of the lines, of the snapshot's state where there is one. Throws INVALID_PARAMETERS for what is wrong with the page. */
   page(selection: LineSelection, order: LineOrder, page: PageParameters, snapshot?: ReportSnapshot): Promise<Page<KeyedLine>> {
-    const scope = { columns: lineOrders[order.field], query: ['lines', selection, order] };
+    const scope = { order: lineOrders[order.field], query: ['lines', selection, order] };
     return readPage(page, scope, (bounds) => this.store.listPage(selection, order, bounds, snapshot));
   }
 

@@ -18,7 +18,8 @@ export interface SummaryTotals {
   readonly lines: number;
   readonly transactions: number;
   readonly deposits: number;
-  readonly donors: number;
+  /** Null for who may not read donors: counted over few gifts, they would tell which are of the same giver. */
+  readonly donors: number | null;
   /** Transactions of which there are several lines. */
   readonly splitTransactions: number;
   /** A split gift counts once for each of its lines. */
@@ -40,6 +41,13 @@ export interface SummaryGroup extends SummaryParts {
   readonly key: GroupKey;
 }
 
+/** What a summary is of, and for whom. */
+export interface SummaryQuery {
+  readonly selection: LineSelection;
+  readonly groupBy: readonly GroupBy[];
+  readonly mayReadDonors: boolean;
+}
+
 /** Each part is read when it is asked for, all of them from one state of the data. */
 export interface DepositSummary {
   totals(): Promise<SummaryParts>;
@@ -49,7 +57,7 @@ export interface DepositSummary {
   digest(): Promise<string>;
 }
 
-const MAX_GROUPS = 5000;
+export const MAX_GROUPS = 2000;
 /** A group has a row of all, and one for each part. */
 const ROWS_PER_GROUP = 3;
 
@@ -61,26 +69,44 @@ const NOTHING: SummaryTotals = {
 
 /** Control totals of a selection of lines. */
 export class DepositSummaryService {
+  /** What was read already, by what it is. */
+  private readonly read = new WeakMap<ReportSnapshot, Map<string, Promise<unknown>>>();
+
   constructor(
     private readonly store: DepositSummaryStore,
     private readonly details: DepositDetailService,
   ) {}
 
-  /** Reads nothing before it is asked. */
-  summarize(selection: LineSelection, groupBy: readonly GroupBy[], snapshot: ReportSnapshot): DepositSummary {
-    let totals: Promise<SummaryParts> | undefined;
+  /** Reads nothing before it is asked, and nothing twice from one snapshot. */
+  summarize({ selection, groupBy, mayReadDonors }: SummaryQuery, snapshot: ReportSnapshot): DepositSummary {
+    const by = [...new Set(groupBy)];
+    const once = <Value>(name: string, read: () => Promise<Value>): Promise<Value> => {
+      const readings = this.read.get(snapshot) ?? new Map<string, Promise<unknown>>();
+      this.read.set(snapshot, readings);
+      const key = JSON.stringify([name, mayReadDonors, selection]);
+      const known = readings.get(key) ?? read();
+      readings.set(key, known);
+      return known as Promise<Value>;
+    };
     return {
-      totals: () => (totals ??= this.store.totals(selection, snapshot).then(toParts)),
-      groups: () => this.groups(selection, [...new Set(groupBy)], snapshot),
-      digest: async () => {
-        const hash = createHash('sha256');
-        for await (const rows of this.details.bytes(selection, v2Formats.ndjson.template, snapshot)) hash.update(rows);
-        return hash.digest('hex');
-      },
+      totals: () => once('totals', async () => toParts(await this.store.totals(selection, snapshot), mayReadDonors)),
+      groups: () => once(`groups ${by.join()}`, () => this.groups(selection, by, mayReadDonors, snapshot)),
+      digest: () => once('digest', () => this.digest(selection, snapshot)),
     };
   }
 
-  private async groups(selection: LineSelection, groupBy: readonly GroupBy[], snapshot: ReportSnapshot): Promise<SummaryGroup[]> {
+  private async digest(selection: LineSelection, snapshot: ReportSnapshot): Promise<string> {
+    const hash = createHash('sha256');
+    for await (const rows of this.details.bytes(selection, v2Formats.ndjson.template, snapshot)) hash.update(rows);
+    return hash.digest('hex');
+  }
+
+  private async groups(
+    selection: LineSelection,
+    groupBy: readonly GroupBy[],
+    mayReadDonors: boolean,
+    snapshot: ReportSnapshot,
+  ): Promise<SummaryGroup[]> {
     if (groupBy.length === 0) return [];
     const rows = await this.store.groups(selection, groupBy, MAX_GROUPS * ROWS_PER_GROUP + 1, snapshot);
     const groups = new Map<string, { key: GroupKey; rows: SummaryRow[] }>();
@@ -94,14 +120,15 @@ export class DepositSummaryService {
     if (groups.size > MAX_GROUPS || rows.length > MAX_GROUPS * ROWS_PER_GROUP) {
       throw new InputError(`groupBy gives more than ${MAX_GROUPS} groups; group by less, or choose a shorter period`);
     }
-    return [...groups.values()].map(({ key, rows: parts }) => ({ key, ...toParts(parts) }));
+    return [...groups.values()].map(({ key, rows: parts }) => ({ key, ...toParts(parts, mayReadDonors) }));
   }
 }
 
-function toParts(rows: readonly SummaryRow[]): SummaryParts {
+function toParts(rows: readonly SummaryRow[], mayReadDonors: boolean): SummaryParts {
   const part = (name: SummaryRow['part']): SummaryTotals => {
     const row = rows.find((each) => each.part === name);
-    return row ? toTotals(row) : NOTHING;
+    const totals = row ? toTotals(row) : NOTHING;
+    return mayReadDonors ? totals : { ...totals, donors: null };
   };
   return { all: part('ALL'), posted: part('POSTED'), pending: part('PENDING') };
 }

@@ -43,78 +43,98 @@ export interface DepositParameters {
 export class RecordService {
   constructor(private readonly store: RecordStore) {}
 
-  /** The records as one request reads them. */
+  /** The records as one request reads them, whoever it will turn out to be. */
   open(): RequestRecords {
     return new RequestRecords(this.store);
   }
 }
 
-/**
- * The deposit data of one request as records and the edges between them. What is asked for at the same time is read by one statement
- * for each kind of it, however many records there are; a record is read once.
- */
+/** The records of a request: nothing is read before its access was checked. */
 export class RequestRecords {
-  private readonly loaders = new Map<string, DataLoader<RecordId, unknown>>();
+  private opened: RecordGraph | undefined;
 
   constructor(private readonly store: RecordStore) {}
 
+  /** For whom a checked request reads; the same for all of it. */
+  enter(scope: RecordScope): RecordGraph {
+    return (this.opened ??= new RecordGraph(this.store, scope));
+  }
+
+  /** For the edges of records that the request has been given. */
+  get graph(): RecordGraph {
+    if (!this.opened) throw new Error('A record was read before the access was checked');
+    return this.opened;
+  }
+}
+
+/**
+ * The deposit data as records and the edges between them. What is asked for at the same time is read by one statement for each kind of
+ * it, however many records there are; a record is read once. Each statement sees the newest state.
+ */
+export class RecordGraph {
+  private readonly loaders = new Map<string, DataLoader<RecordId, unknown>>();
+
+  constructor(
+    private readonly store: RecordStore,
+    private readonly scope: RecordScope,
+  ) {}
+
   /** Null where there is none. */
-  async find<Kind extends RecordKind>(kind: Kind, scope: RecordScope, id: RecordId): Promise<RecordOf<Kind> | null> {
+  async find<Kind extends RecordKind>(kind: Kind, id: RecordId): Promise<RecordOf<Kind> | null> {
     const loader = this.loader<RecordOf<Kind> | null>(`find ${kind}`, async (ids) => {
       const found = new Map<RecordId, RecordOf<Kind>>();
-      for (const record of await this.store.find(kind, scope, ids)) found.set(record.id, record);
+      for (const record of await this.store.find(kind, this.scope, ids)) found.set(record.id, record);
       return ids.map((each) => found.get(each) ?? null);
     });
     return typeof id === 'string' && id.includes('\0') ? null : loader.load(id);
   }
 
-  async deposits(scope: RecordScope, parameters: DepositParameters, page: PageParameters): Promise<RecordList<KeyedRecord<'deposit'>>> {
+  async deposits(parameters: DepositParameters, page: PageParameters): Promise<RecordList<KeyedRecord<'deposit'>>> {
     const [startDate, endDate] = [parameters.startDate ?? undefined, parameters.endDate ?? undefined];
     if (startDate !== undefined && endDate !== undefined && startDate > endDate) throw new InputError('startDate is later than endDate');
     const filter: DepositFilter = { startDate, endDate, pending: parameters.pending };
-    const query = { columns: recordOrders.deposits, query: ['deposits', scope.organizationId, filter] };
+    const query = { order: recordOrders.deposits, query: ['deposits', this.scope.organizationId, filter] };
     return {
-      page: await readPage(page, query, (bounds) => this.store.listDeposits(scope, filter, bounds)),
-      count: () => this.store.countDeposits(scope, filter),
+      page: await readPage(page, query, (bounds) => this.store.listDeposits(this.scope, filter, bounds)),
+      count: () => this.store.countDeposits(this.scope, filter),
     };
   }
 
-  async designations(scope: RecordScope, page: PageParameters): Promise<RecordList<KeyedRecord<'designation'>>> {
-    const query = { columns: recordOrders.designations, query: ['designations', scope.organizationId] };
+  async designations(page: PageParameters): Promise<RecordList<KeyedRecord<'designation'>>> {
+    const query = { order: recordOrders.designations, query: ['designations', this.scope.organizationId] };
     return {
-      page: await readPage(page, query, (bounds) => this.store.listDesignations(scope, bounds)),
-      count: () => this.store.countDesignations(scope),
+      page: await readPage(page, query, (bounds) => this.store.listDesignations(this.scope, bounds)),
+      count: () => this.store.countDesignations(this.scope),
     };
   }
 
-  async donors(scope: RecordScope, search: string | null | undefined, page: PageParameters): Promise<RecordList<KeyedRecord<'donor'>>> {
+  async donors(search: string | null | undefined, page: PageParameters): Promise<RecordList<KeyedRecord<'donor'>>> {
     const wanted = search === undefined || search === null ? undefined : toText('search', search);
-    const query = { columns: recordOrders.donors, query: ['donors', scope.organizationId, wanted] };
+    const query = { order: recordOrders.donors, query: ['donors', this.scope.organizationId, wanted] };
     return {
-      page: await readPage(page, query, (bounds) => this.store.listDonors(scope, wanted, bounds)),
-      count: () => this.store.countDonors(scope, wanted),
+      page: await readPage(page, query, (bounds) => this.store.listDonors(this.scope, wanted, bounds)),
+      count: () => this.store.countDonors(this.scope, wanted),
     };
   }
 
   /** A page of the records under another one. */
   async children<Of extends Children>(
     children: Of,
-    scope: RecordScope,
     parentId: RecordId,
     page: PageParameters,
   ): Promise<RecordList<KeyedRecord<ChildKind<Of>>>> {
-    const query = { columns: childOrder(children), query: [children, scope.organizationId, parentId] };
+    const query = { order: childOrder(children), query: [children, this.scope.organizationId, parentId] };
     return {
       page: await readPage(page, query, (bounds) => {
         const pages = this.loader(`${children} ${JSON.stringify(bounds)}`, async (parentIds) => {
-          const lists = await this.store.listChildren(children, scope, parentIds, bounds);
+          const lists = await this.store.listChildren(children, this.scope, parentIds, bounds);
           return parentIds.map((id) => lists.get(id) ?? []);
         });
         return pages.load(parentId);
       }),
       count: () => {
         const counts = this.loader(`count ${children}`, async (parentIds) => {
-          const found = await this.store.countChildren(children, scope, parentIds);
+          const found = await this.store.countChildren(children, this.scope, parentIds);
           return parentIds.map((id) => found.get(id) ?? 0);
         });
         return counts.load(parentId);
@@ -122,7 +142,7 @@ export class RequestRecords {
     };
   }
 
-  /** One loader for each thing that is read; a request has one scope. */
+  /** One loader for each thing that is read. */
   private loader<Value>(name: string, load: (ids: readonly RecordId[]) => Promise<Value[]>): DataLoader<RecordId, Value> {
     const known = this.loaders.get(name) ?? new DataLoader<RecordId, unknown>(load);
     this.loaders.set(name, known);

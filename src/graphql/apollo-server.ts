@@ -55,7 +55,9 @@ export function createApolloServer(schema: GraphQLSchema, options: ApolloServerO
 export function formatError({ message, locations, path, extensions }: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const place = { ...(locations && { locations }), ...(path && { path }) };
   if (!(error instanceof AppError) && REQUEST_ERRORS.has(extensions?.code)) {
-    return { message: message.slice(0, MAX_MESSAGE_LENGTH), ...place, extensions: { code: extensions?.code } };
+    const { code, cost, limit, field } = extensions ?? {};
+    const size = cost === undefined ? {} : { cost, limit, field };
+    return { message: message.slice(0, MAX_MESSAGE_LENGTH), ...place, extensions: { code, ...size } };
   }
   if (error instanceof InputError) {
     return { message: error.fault.slice(0, MAX_MESSAGE_LENGTH), ...place, extensions: { code: 'BAD_USER_INPUT' } };
@@ -108,7 +110,9 @@ export function toCause(error: unknown): unknown {
   if (error.originalError) return toCause(error.originalError);
   const { code, http } = error.extensions as { readonly code?: string; readonly http?: { readonly status?: number } };
   // Of some requests Apollo says by the status alone that they are wrong.
-  return code === undefined && http?.status === BAD_REQUEST_STATUS ? new AppError('BAD_REQUEST') : error;
+  if (code === undefined && http?.status === BAD_REQUEST_STATUS) return new AppError('BAD_REQUEST');
+  // And graphql-js of an argument that a variable makes null: it names the place, as an error of ours never does.
+  return code === undefined && error.nodes ? new InputError(error.message) : error;
 }
 
 function asksForSchema(document: DocumentNode): boolean {

@@ -4,17 +4,20 @@ import {
   getNullableType,
   getVariableValues,
   GraphQLError,
-  GraphQLObjectType,
   isListType,
+  isObjectType,
   Kind,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
 import { MAX_PAGE_LENGTH } from '../resolvers/connection-types';
+import { MAX_GROUPS } from '../resolvers/deposit-summary-types';
 import { operationLimits } from './operation-limits';
 
 interface Operation {
@@ -24,23 +27,25 @@ interface Operation {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** A page out of bounds is refused by its own field. */
-const clamp = (length: number): number => Math.min(Math.max(length, 0), MAX_PAGE_LENGTH);
+/** The length that a page was asked for with; one out of bounds is refused by its own field. */
+function toLength(field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Readonly<Record<string, unknown>>): number {
+  if (!field.args.some(({ name }) => name === 'first')) return 1;
+  const { first, last } = getArgumentValues(field, node, variables);
+  return Math.min(Math.max(Number(last ?? first ?? 0), 0), MAX_PAGE_LENGTH);
+}
 
-/** How many objects an answer can have at most, and the field that most of them come from. */
+/** How many values an answer can have at most, and the field that most of them come from. */
 export interface OperationCost {
   readonly cost: number;
   readonly dearest: string;
 }
 
 /** Lists that have a bound of their own instead of an argument. */
-const OWN_BOUNDS: Readonly<Record<string, number>> = { 'DepositSummary.groups': 5000 };
-/** Says where a list lies; no part of it. */
-const FREE_TYPE = 'PageInfo';
-
+const OWN_BOUNDS: Readonly<Record<string, number>> = { 'DepositSummary.groups': MAX_GROUPS };
 /**
- * The most objects that an operation can be answered with, from the lengths that its lists were given. Scalars cost nothing, and so do
- * the lines of a streamed report, which are never objects. Undefined where the operation or its variables are wrong: graphql-js will say how.
+ * The most values that an operation can be answered with, objects and scalars alike, from the lengths that its lists were given. A
+ * streamed report counts once: its lines are never values here. Undefined where the operation or its variables are wrong: graphql-js will
+ * say how.
  */
 export function findCost({ schema, document, operation, variables: input }: Operation): OperationCost | undefined {
   if (!operation) return undefined;
@@ -56,26 +61,31 @@ export function findCost({ schema, document, operation, variables: input }: Oper
   const costOf = (type: GraphQLObjectType, selected: ReadonlyMap<string, readonly FieldNode[]>, length: number): OperationCost => {
     let cost = 0;
     let dearest = { cost: 0, name: '' };
-    for (const [key, nodes] of selected) {
+    for (const nodes of selected.values()) {
       const field = type.getFields()[nodes[0]!.name.value];
-      const fieldType = field && getNamedType(field.type);
-      if (!(fieldType instanceof GraphQLObjectType) || fieldType.name === FREE_TYPE) continue;
-      const { first, last } = getArgumentValues(field!, nodes[0]!, variables);
-      const asked = Number(last ?? first ?? 1);
-      const below = costOf(fieldType, collectSubfields(schema, fragments, variables, fieldType, nodes), clamp(asked));
-      const times = isListType(getNullableType(field!.type)) ? (OWN_BOUNDS[`${type.name}.${field!.name}`] ?? length) : 1;
-      const own = times * (1 + below.cost);
+      // Introspection has a limit of its own.
+      if (!field) continue;
+      const fieldType = getNamedType(field.type);
+      const isList = isListType(getNullableType(field.type));
+      const below = isObjectType(fieldType)
+        ? costOf(fieldType, collectSubfields(schema, fragments, variables, fieldType, nodes), toLength(field, nodes[0]!, variables))
+        : undefined;
+      const streamed = isList && type === root;
+      const times = isList ? (OWN_BOUNDS[`${type.name}.${field.name}`] ?? length) : 1;
+      const own = streamed ? 1 : times * (1 + (below?.cost ?? 0));
       cost += own;
-      if (own > dearest.cost) dearest = { cost: own, name: [key, below.dearest].filter(Boolean).join('.') };
+      if (below && own > dearest.cost) dearest = { cost: own, name: [field.name, below.dearest].filter(Boolean).join('.') };
     }
     return { cost, dearest: dearest.name };
   };
   return costOf(root, collectFields(schema, fragments, variables, root, operation.selectionSet), 1);
 }
 
-/** Refuses an operation that may be answered with too many objects, and says which field makes it so. */
+/** Refuses an operation that may be answered with too many values, and says which field makes it so. */
 export function assertCost({ cost, dearest }: OperationCost): void {
-  if (cost <= operationLimits.maxCost) return;
-  const message = `The operation costs ${cost} objects; the limit is ${operationLimits.maxCost}. Most of them come from ${dearest}: ask for fewer there`;
-  throw new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED', http: { status: 400 } } });
+  const { maxCost } = operationLimits;
+  if (cost <= maxCost) return;
+  throw new GraphQLError(`The operation costs ${cost} values; the limit is ${maxCost}. Most come from ${dearest}: ask for fewer there`, {
+    extensions: { code: 'GRAPHQL_VALIDATION_FAILED', cost, limit: maxCost, field: dearest, http: { status: 400 } },
+  });
 }

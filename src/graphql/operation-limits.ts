@@ -9,8 +9,8 @@ export const operationLimits = {
   maxAliases: 50,
   /** Each root field of the report reads a whole report. */
   maxRootFields: 20,
-  /** Objects in an answer. */
-  maxCost: 100_000,
+  /** Values in an answer. */
+  maxCost: 250_000,
 } as const;
 
 /** What a selection set comes to with its fragments spread out. */

@@ -4,6 +4,7 @@ import { buildSchemaSync, type ClassType } from 'type-graphql';
 import { AuthenticationResolver } from '../resolvers/authentication-resolver';
 import { DepositDetailResolver } from '../resolvers/deposit-detail-resolver';
 import { AllocationResolver, DepositResolver, DesignationResolver, DonorResolver, TransactionResolver } from '../resolvers/record-resolver';
+import { SummaryTotalsResolver } from '../resolvers/deposit-summary-types';
 import { ViewerResolver } from '../resolvers/viewer-resolver';
 import { streamRows } from './row-field';
 
@@ -20,7 +21,7 @@ export function createSchema(resolvers?: Resolvers): GraphQLSchema {
     [DepositDetailResolver, resolvers?.depositDetails],
     [ViewerResolver, resolvers?.viewer],
     // They have no state: what they need comes with each request.
-    ...[DepositResolver, TransactionResolver, AllocationResolver, DesignationResolver, DonorResolver].map(
+    ...[SummaryTotalsResolver, DepositResolver, TransactionResolver, AllocationResolver, DesignationResolver, DonorResolver].map(
       (type) => [type, new type()] as const,
     ),
   ]);

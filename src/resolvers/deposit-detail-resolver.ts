@@ -1,6 +1,6 @@
 import { getNamedType, GraphQLObjectType, type GraphQLResolveInfo } from 'graphql';
-import { collectSubfields } from 'graphql/execution/collectFields';
-import { Args, Ctx, Info, Query, Resolver } from 'type-graphql';
+import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
+import { Arg, Args, Ctx, Info, Query, Resolver } from 'type-graphql';
 import {
   toReportPeriod,
   toSelection,
@@ -11,17 +11,19 @@ import {
 import type { DepositSummaryService } from '../domain/deposit-summary-service';
 import { tellsDonors, toLineFilter } from '../domain/line-filter';
 import type { RowStream } from '../row-stream';
+import { PageArgs } from './connection-types';
 import {
   DepositDetail,
   DepositDetailConnection,
-  DepositDetailConnectionArgs,
+  DepositDetailOrder,
   DepositDetailsArgs,
-  DepositSummaryArgs,
+  LineSelectionArgs,
   type DepositDetailConnectionSource,
-  type LineSelectionArgs,
 } from './deposit-detail-types';
-import { DepositSummary } from './deposit-summary-types';
+import { DepositSummary, groupBys, type GroupBy } from './deposit-summary-types';
 import type { RequestContext } from './request-context';
+
+const REPORT_ORDER = { field: 'DATE', direction: 'ASC' } as const;
 
 @Resolver()
 export class DepositDetailResolver {
@@ -47,19 +49,26 @@ export class DepositDetailResolver {
     description: "Lines of the deposit report page by page. Holds donors' personal data: needs the privilege of the report.",
   })
   async depositDetailsConnection(
-    @Args() args: DepositDetailConnectionArgs,
+    @Args() lines: LineSelectionArgs,
+    @Arg('orderBy', () => DepositDetailOrder, {
+      nullable: true,
+      description: 'The order of the lines; that of the report where none is given.',
+    })
+    orderBy: DepositDetailOrder | null,
+    @Args() page: PageArgs,
     @Ctx() { access, snapshot }: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<DepositDetailConnectionSource> {
-    const { organization } = await access.assertDonors();
-    const selection = toNarrowSelection(organization.id, args);
-    const order = { field: args.orderBy?.field ?? 'DATE', direction: args.orderBy?.direction ?? 'ASC' } as const;
-    // A page alone is one statement; with totals all of them must be of one state.
-    const state = selects(info, ['totalCount', 'summary']) ? snapshot : undefined;
+    const { organization, mayReadDonors } = await access.assertDonors();
+    const selection = toNarrowSelection(organization.id, lines);
+    const order = orderBy ?? REPORT_ORDER;
+    // A page alone is one statement, and short where an index has its order. Whatever else is asked for must be of the same state.
+    const isShort = order.field === 'DATE' && isAlone(info) && !selects(info, ['totalCount', 'summary']);
+    const state = isShort ? undefined : snapshot;
     return {
-      page: await this.reports.page(selection, order, args, state),
+      page: await this.reports.page(selection, order, page, state),
       count: () => this.reports.count(selection, snapshot),
-      summarize: (groupBy) => this.summaries.summarize(selection, groupBy, snapshot),
+      summarize: (groupBy) => this.summaries.summarize({ selection, groupBy, mayReadDonors }, snapshot),
     };
   }
 
@@ -67,17 +76,30 @@ export class DepositDetailResolver {
     description:
       'Control totals of lines of the deposit report. For every member of the organization, but for what needs the privilege of the report.',
   })
-  async depositSummary(@Args() args: DepositSummaryArgs, @Ctx() { access, snapshot }: RequestContext): Promise<DepositSummary> {
-    const { organization } = await access.assertMember();
-    const selection = toNarrowSelection(organization.id, args);
+  async depositSummary(
+    @Args() lines: LineSelectionArgs,
+    @Arg('groupBy', () => [groupBys], {
+      defaultValue: [],
+      description: 'What the groups have in common; several make a group of each combination.',
+    })
+    groupBy: GroupBy[],
+    @Ctx() { access, snapshot }: RequestContext,
+  ): Promise<DepositSummary> {
+    const { organization, mayReadDonors } = await access.assertMember();
+    const selection = toNarrowSelection(organization.id, lines);
     if (tellsDonors(selection.filter)) await access.assertDonors();
-    return new DepositSummary(this.summaries.summarize(selection, args.groupBy, snapshot));
+    return new DepositSummary(this.summaries.summarize({ selection, groupBy, mayReadDonors }, snapshot));
   }
 }
 
 function toNarrowSelection(organizationId: number, { filter, ...period }: LineSelectionArgs): LineSelection {
   const { pending, ...dates } = toReportPeriod(period);
   return toSelection(organizationId, { ...dates, pending: filter?.pending ?? pending }, toLineFilter(filter));
+}
+
+/** Whether the operation asks for nothing else at its root. */
+function isAlone({ schema, fragments, variableValues, operation, parentType }: GraphQLResolveInfo): boolean {
+  return collectFields(schema, fragments, variableValues, parentType, operation.selectionSet).size === 1;
 }
 
 /** Whether a field's selection asks for one of these. */

@@ -4,7 +4,7 @@ import type { LocalDate } from '../dates';
 import type { LineOrder, ReportParameters } from '../domain/deposit-detail-service';
 import type * as domain from '../domain/deposit-summary-service';
 import type { Money } from '../money';
-import { createConnectionType, PageArgs, type ConnectionSource } from './connection-types';
+import { createConnectionType, type ConnectionSource } from './connection-types';
 import { DepositSummary, groupBys, type GroupBy } from './deposit-summary-types';
 import { DepositDetailFilter } from './line-selection-types';
 import { DecimalScalar, LocalDateScalar } from './scalars';
@@ -52,35 +52,10 @@ export class DepositDetailOrder implements LineOrder {
 }
 
 /** Which lines: a period, and what narrows it. */
-export interface LineSelectionArgs extends ReportParameters {
-  readonly filter?: DepositDetailFilter | null;
-}
-
 @ArgsType()
-export class DepositSummaryArgs extends DepositDetailsArgs implements LineSelectionArgs {
+export class LineSelectionArgs extends DepositDetailsArgs {
   @Field(() => DepositDetailFilter, { nullable: true, description: 'Narrows the lines.' })
   filter?: DepositDetailFilter | null;
-
-  @Field(() => [groupBys], { defaultValue: [], description: 'What the groups have in common; several make a group of each combination.' })
-  groupBy!: GroupBy[];
-}
-
-@ArgsType()
-export class DepositDetailConnectionArgs extends PageArgs implements LineSelectionArgs {
-  @Field(() => LocalDateScalar, { description: 'First deposit date of the report.' })
-  startDate: unknown;
-
-  @Field(() => LocalDateScalar, { description: 'Last deposit date of the report.' })
-  endDate: unknown;
-
-  @Field(() => Boolean, { defaultValue: false, description: 'Whether pending deposits are included.' })
-  includePending: unknown;
-
-  @Field(() => DepositDetailFilter, { nullable: true, description: 'Narrows the lines.' })
-  filter?: DepositDetailFilter | null;
-
-  @Field(() => DepositDetailOrder, { nullable: true, description: 'The order of the lines; that of the report where none is given.' })
-  orderBy?: DepositDetailOrder | null;
 }
 
 /** Every field is a column of the report's view under the same name (contract section 2.1, in camelCase). */

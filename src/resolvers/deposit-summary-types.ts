@@ -1,12 +1,13 @@
 import { GraphQLSafeInt } from 'graphql-scalars';
-import { Ctx, Field, ObjectType, registerEnumType } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { Ctx, Field, FieldResolver, Info, ObjectType, registerEnumType, Resolver, Root } from 'type-graphql';
 import type { LocalDate } from '../dates';
 import type * as domain from '../domain/deposit-summary-service';
 import type { Money } from '../money';
-import type { RequestContext } from './request-context';
+import { NEEDS_REPORT, refuse, type RequestContext } from './request-context';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 
-export type { GroupBy } from '../domain/deposit-summary-service';
+export { MAX_GROUPS, type GroupBy } from '../domain/deposit-summary-service';
 export const groupBys = {
   DAY: 'DAY',
   WEEK: 'WEEK',
@@ -67,8 +68,8 @@ export class SummaryTotals implements domain.SummaryTotals {
   @Field(() => GraphQLSafeInt, { description: 'How many deposits.' })
   deposits!: number;
 
-  @Field(() => GraphQLSafeInt, { description: 'How many donors that are known.' })
-  donors!: number;
+  /** Its field has a resolver that keeps it. */
+  donors!: number | null;
 
   @Field(() => GraphQLSafeInt, { description: 'How many transactions have several of the lines.' })
   splitTransactions!: number;
@@ -76,7 +77,9 @@ export class SummaryTotals implements domain.SummaryTotals {
   @Field(() => SummaryAmounts, { description: 'Each line with its whole transaction: a split gift counts once for each of its lines.' })
   byLine!: SummaryAmounts;
 
-  @Field(() => SummaryAmounts, { description: 'Each transaction once: the money that came in.' })
+  @Field(() => SummaryAmounts, {
+    description: 'Each transaction once: the money that came in. A group has the whole of each: over designations add up `byAllocation`.',
+  })
   byTransaction!: SummaryAmounts;
 
   @Field(() => AllocationAmounts, { description: 'Each allocation with its own share.' })
@@ -145,7 +148,9 @@ export class DepositSummary {
     return (await this.summary.totals()).pending;
   }
 
-  @Field(() => [SummaryGroup], { description: 'The same for each group, in order; none without `groupBy`, at most 5000.' })
+  @Field(() => [SummaryGroup], {
+    description: 'The same for each group, in order; none without `groupBy`, an error where they are more than 2000.',
+  })
   groups(): Promise<SummaryGroup[]> {
     return this.summary.groups();
   }
@@ -153,10 +158,18 @@ export class DepositSummary {
   @Field(() => String, {
     nullable: true,
     description:
-      'SHA-256, in hex, of the lines in report order, each as its v2 JSON object followed by LF. Needs the privilege of the report: of few lines it would tell what is in them.',
+      'SHA-256, in hex, of the lines in report order, each as its v2 JSON object followed by LF. Needs the privilege of the report.',
   })
   async digest(@Ctx() { access }: RequestContext): Promise<string> {
     await access.assertDonors();
     return this.summary.digest();
+  }
+}
+
+@Resolver(() => SummaryTotals)
+export class SummaryTotalsResolver {
+  @FieldResolver(() => GraphQLSafeInt, { nullable: true, description: `How many donors that are known. ${NEEDS_REPORT}` })
+  donors(@Root() { donors }: SummaryTotals, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): number | null {
+    return donors ?? refuse(context, info);
   }
 }

@@ -3,7 +3,7 @@ import { ArgsType, Field, ID, ObjectType, registerEnumType } from 'type-graphql'
 import type { LocalDate } from '../dates';
 import type * as domain from '../domain/record-service';
 import type { Money } from '../money';
-import { createConnectionType, PageArgs } from './connection-types';
+import { createConnectionType } from './connection-types';
 import { pendingChoices } from './line-selection-types';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 
@@ -139,7 +139,7 @@ export class DesignationConnection extends createConnectionType(Designation, 'de
 export class DonorConnection extends createConnectionType(Donor, 'donors') {}
 
 @ArgsType()
-export class DepositsArgs extends PageArgs implements domain.DepositParameters {
+export class DepositsArgs implements domain.DepositParameters {
   @Field(() => LocalDateScalar, { nullable: true, description: 'First date of the deposits; any where there is none.' })
   startDate?: LocalDate | null;
 
@@ -148,10 +148,4 @@ export class DepositsArgs extends PageArgs implements domain.DepositParameters {
 
   @Field(() => pendingChoices, { defaultValue: 'WITHOUT', description: 'Pending deposits.' })
   pending!: keyof typeof pendingChoices;
-}
-
-@ArgsType()
-export class DonorsArgs extends PageArgs {
-  @Field(() => String, { nullable: true, description: 'How the last name begins, or first and last name. Case does not count.' })
-  search?: string | null;
 }

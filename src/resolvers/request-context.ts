@@ -1,6 +1,8 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import type { RequestAccess } from '../domain/access-service';
 import type { ReportSnapshot } from '../domain/deposit-detail-service';
 import type { RequestRecords } from '../domain/record-service';
+import { AppError } from '../errors';
 
 /** The session cookie of the answer. */
 export interface SessionCookie {
@@ -15,7 +17,19 @@ export interface RequestContext {
   readonly access: RequestAccess;
   readonly snapshot: ReportSnapshot;
   readonly records: RequestRecords;
+  /** The fields of the operation that were refused and said so. */
+  readonly refused: Set<unknown>;
   readonly sessionCookie: SessionCookie;
   /** The address that the request came from, through trusted proxies only. */
   readonly address: string;
+}
+
+/** Stands in the description of every field that `refuse` keeps. */
+export const NEEDS_REPORT = 'Needs the privilege of the report; where it is missing, the first of these values says so and all are null.';
+
+/** Keeps a value that needs a privilege. A field says so once, however many values of it there are. Throws PRIVILEGE_NOT_FOUND, or is null. */
+export function refuse({ refused }: RequestContext, { fieldNodes }: GraphQLResolveInfo): null {
+  if (refused.has(fieldNodes[0])) return null;
+  refused.add(fieldNodes[0]);
+  throw new AppError('PRIVILEGE_NOT_FOUND');
 }

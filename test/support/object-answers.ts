@@ -24,7 +24,7 @@ export function createObjectAnswers(services: Services, as: { readonly provision
       const access = services.access.open({ provision: as.provision, host: 'localhost', sessionToken: as.cookie.split('=')[1] });
       const snapshot = services.reports.openSnapshot(new AbortController().signal);
       const contextValue: GraphqlContext = {
-        ...{ requestId: '', access, snapshot, records: services.records.open(), address: '' },
+        ...{ requestId: '', access, snapshot, records: services.records.open(), refused: new Set(), address: '' },
         sessionCookie: { set: () => undefined, clear: () => undefined },
       };
       try {

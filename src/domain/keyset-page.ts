@@ -44,9 +44,8 @@ export async function readPage<Row extends { readonly key: OrderKey }>(
   if (typeof length !== 'number' || length < 1 || length > MAX_PAGE_LENGTH) {
     throw new InputError(`${name} is ${length ?? 'missing'}; it must be between 1 and ${MAX_PAGE_LENGTH}`);
   }
-  const scopeText = JSON.stringify(scope.query);
-  const after = toKey('after', parameters.after, scope.order, scopeText);
-  const before = toKey('before', parameters.before, scope.order, scopeText);
+  const after = toKey('after', parameters.after, scope);
+  const before = toKey('before', parameters.before, scope);
   const rows = await list({ after, before, limit: length + 1, fromEnd });
   const hasMore = rows.length > length;
   const nodes = fromEnd ? rows.slice(-length) : rows.slice(0, length);
@@ -54,28 +53,31 @@ export async function readPage<Row extends { readonly key: OrderKey }>(
     nodes,
     hasNextPage: fromEnd ? before !== undefined : hasMore,
     hasPreviousPage: fromEnd ? hasMore : after !== undefined,
-    cursorOf: ({ key }) => toCursor(key, scopeText),
+    cursorOf: ({ key }) => toCursor(key, scope),
   };
 }
 
-function toCursor(key: OrderKey, scopeText: string): string {
+function toCursor(key: OrderKey, scope: PageScope): string {
   const place = key.map((text) => Buffer.from(text).toString('base64url')).join('.');
-  return checksum(place, scopeText) + place;
+  return checksum(place, scope) + place;
 }
 
 /** A checksum, not a secret: whoever makes a cursor gets no further than by the filters that the query has anyway. */
-function checksum(place: string, scopeText: string): string {
-  return createHash('sha256').update(`${scopeText}\n${place}`).digest('base64url').slice(0, CHECKSUM_LENGTH);
+function checksum(place: string, { query }: PageScope): string {
+  return createHash('sha256')
+    .update(`${JSON.stringify(query)}\n${place}`)
+    .digest('base64url')
+    .slice(0, CHECKSUM_LENGTH);
 }
 
-function toKey(name: string, cursor: string | null | undefined, order: KeyOrder, scopeText: string): OrderKey | undefined {
+function toKey(name: string, cursor: string | null | undefined, scope: PageScope): OrderKey | undefined {
   if (cursor === undefined || cursor === null) return undefined;
   const place = cursor.slice(CHECKSUM_LENGTH);
   const key = place.split('.').map((text) => Buffer.from(text, 'base64url').toString());
-  const types = Object.values(keyColumns(order));
+  const types = Object.values(keyColumns(scope.order));
   // Whoever computes a checksum can make a cursor, so that its texts are checked as any input.
   const isPlace = key.length === types.length && types.every((type, index) => IS_VALUE[type](key[index]!));
-  if (!isPlace || checksum(place, scopeText) !== cursor.slice(0, CHECKSUM_LENGTH))
+  if (!isPlace || checksum(place, scope) !== cursor.slice(0, CHECKSUM_LENGTH))
     throw new InputError(`${name} is not a cursor of this query`);
   return key;
 }

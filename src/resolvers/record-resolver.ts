@@ -41,7 +41,7 @@ export class DepositResolver {
   }
 
   @FieldResolver(() => TransactionConnection, { description: 'Its transactions by ID.' })
-  transactions(@Root() { id }: Deposit, @Args() page: PageArgs, @Ctx() { records }: RequestContext) {
+  transactions(@Root('id') id: Deposit['id'], @Args() page: PageArgs, @Ctx() { records }: RequestContext) {
     return records.graph.children('depositTransactions', id, page);
   }
 }
@@ -54,7 +54,7 @@ export class TransactionResolver {
   }
 
   @FieldResolver(() => Deposit, { description: 'The deposit it arrived with.' })
-  deposit(@Root() { depositId }: Transaction, @Ctx() { records }: RequestContext) {
+  deposit(@Root('depositId') depositId: Transaction['depositId'], @Ctx() { records }: RequestContext) {
     return records.graph.find('deposit', depositId);
   }
 
@@ -70,7 +70,7 @@ export class TransactionResolver {
   }
 
   @FieldResolver(() => AllocationConnection, { description: 'What it is split into, by ID.' })
-  allocations(@Root() { id }: Transaction, @Args() page: ShortPageArgs, @Ctx() { records }: RequestContext) {
+  allocations(@Root('id') id: Transaction['id'], @Args() page: ShortPageArgs, @Ctx() { records }: RequestContext) {
     return records.graph.children('transactionAllocations', id, page);
   }
 }
@@ -78,12 +78,12 @@ export class TransactionResolver {
 @Resolver(() => Allocation)
 export class AllocationResolver {
   @FieldResolver(() => Transaction, { description: 'The transaction it is a share of.' })
-  transaction(@Root() { transactionId }: Allocation, @Ctx() { records }: RequestContext) {
+  transaction(@Root('transactionId') transactionId: Allocation['transactionId'], @Ctx() { records }: RequestContext) {
     return records.graph.find('transaction', transactionId);
   }
 
   @FieldResolver(() => Designation, { description: 'The fund it goes to.' })
-  designation(@Root() { designationId }: Allocation, @Ctx() { records }: RequestContext) {
+  designation(@Root('designationId') designationId: Allocation['designationId'], @Ctx() { records }: RequestContext) {
     return records.graph.find('designation', designationId);
   }
 
@@ -109,7 +109,7 @@ export class DesignationResolver {
   }
 
   @FieldResolver(() => AllocationConnection, { description: 'The shares that go to it, by ID.' })
-  allocations(@Root() { id }: Designation, @Args() page: PageArgs, @Ctx() { records }: RequestContext) {
+  allocations(@Root('id') id: Designation['id'], @Args() page: PageArgs, @Ctx() { records }: RequestContext) {
     return records.graph.children('designationAllocations', id, page);
   }
 }
@@ -132,7 +132,7 @@ export class DonorResolver {
   }
 
   @FieldResolver(() => TransactionConnection, { description: 'The transactions of the donor by date and ID.' })
-  transactions(@Root() { id }: Donor, @Args() page: PageArgs, @Ctx() { records }: RequestContext) {
+  transactions(@Root('id') id: Donor['id'], @Args() page: PageArgs, @Ctx() { records }: RequestContext) {
     return records.graph.children('donorTransactions', id, page);
   }
 }

@@ -80,13 +80,15 @@ export class RecordGraph {
   ) {}
 
   /** Null where there is none. */
-  async find<Kind extends RecordKind>(kind: Kind, id: RecordId): Promise<RecordOf<Kind> | null> {
+  find<Kind extends RecordKind>(kind: Kind, id: RecordId): Promise<RecordOf<Kind> | null> {
     const loader = this.loader<RecordOf<Kind> | null>(`find ${kind}`, async (ids) => {
       const found = new Map<RecordId, RecordOf<Kind>>();
-      for (const record of await this.store.find(kind, this.scope, ids)) found.set(record.id, record);
+      // No text of the database holds a NUL.
+      const possible = ids.filter((each) => !String(each).includes('\0'));
+      for (const record of await this.store.find(kind, this.scope, possible)) found.set(record.id, record);
       return ids.map((each) => found.get(each) ?? null);
     });
-    return typeof id === 'string' && id.includes('\0') ? null : loader.load(id);
+    return loader.load(id);
   }
 
   async deposits(parameters: DepositParameters, page: PageParameters): Promise<RecordList<KeyedRecord<'deposit'>>> {

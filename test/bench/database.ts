@@ -40,8 +40,9 @@ export async function openBenchDatabase(parent: string, size: DataSetSize): Prom
   const url = `postgresql://${user}:${String(password)}@localhost:${port}/${database}?host=${host}`;
   const services = createServices(readConfig({}), postgres.address, () => undefined);
   try {
+    // A data set that was kept may lack what came since.
+    execFileSync(process.execPath, [MAIN, 'migrate'], { env: { ...process.env, DATABASE_URL: url } });
     if (!isFilled) {
-      execFileSync(process.execPath, [MAIN, 'migrate'], { env: { ...process.env, DATABASE_URL: url } });
       const organizations = [];
       for (let count = 0; count < size.organizations; count++) organizations.push(await createOrganization(services));
       await fillDataSet(postgres.address, size);

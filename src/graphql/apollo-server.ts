@@ -106,7 +106,7 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
 
 /** What was thrown, without the GraphQLErrors that graphql-js and Apollo put around it. */
 export function toCause(error: unknown): unknown {
-  if (!(error instanceof GraphQLError)) return error;
+  if (!(error instanceof GraphQLError) || REQUEST_ERRORS.has(error.extensions.code)) return error;
   if (error.originalError) return toCause(error.originalError);
   const { code, http } = error.extensions as { readonly code?: string; readonly http?: { readonly status?: number } };
   // Of some requests Apollo says by the status alone that they are wrong.

@@ -37,6 +37,8 @@ export interface AllocationRecord {
   readonly id: string;
   readonly transactionId: string;
   readonly designationId: number;
+  /** Read along: an allocation is hardly ever shown without the name of its fund. */
+  readonly designationName: string;
   readonly amount: Money | null;
   /** Personal, as a transaction's. */
   readonly memo: string | null;
@@ -107,6 +109,7 @@ const TABLES: Readonly<Record<RecordKind, Table>> = {
     from: '"allocation"',
     idType: 'text',
     values: ({ mayReadDonors }) => sql`id, transaction_id AS "transactionId", designation_id::float8 AS "designationId", amount,
+      (SELECT name FROM designation WHERE organization_id = source.organization_id AND id = source.designation_id) AS "designationName",
       CASE WHEN ${mayReadDonors}::boolean THEN memo END AS memo`,
   },
   designation: {
@@ -153,7 +156,7 @@ export class RecordStore {
   find<Kind extends RecordKind>(kind: Kind, scope: RecordScope, ids: readonly RecordId[]): Promise<RecordOf<Kind>[]> {
     const { from, idType, values } = TABLES[kind];
     return this.database.list<RecordOf<Kind>>(
-      sql`SELECT ${values(scope)} FROM ${raw(from)} WHERE ${readable(kind, scope)} AND id = ANY(${toArray(ids)}::${raw(idType)}[])`,
+      sql`SELECT ${values(scope)} FROM ${raw(from)} AS source WHERE ${readable(kind, scope)} AND id = ANY(${toArray(ids)}::${raw(idType)}[])`,
     );
   }
 

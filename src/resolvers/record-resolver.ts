@@ -83,8 +83,8 @@ export class AllocationResolver {
   }
 
   @FieldResolver(() => Designation, { description: 'The fund it goes to.' })
-  designation(@Root('designationId') designationId: Allocation['designationId'], @Ctx() { records }: RequestContext) {
-    return records.graph.find('designation', designationId);
+  designation(@Root('designationId') id: Designation['id'], @Root('designationName') name: Designation['name']): Designation {
+    return { id, name };
   }
 
   @FieldResolver(() => String, { nullable: true, description: `Memo; may be empty. ${NEEDS_REPORT}` })

@@ -70,6 +70,7 @@ export class Allocation implements domain.AllocationRecord {
 
   transactionId!: string;
   designationId!: number;
+  designationName!: string;
 
   @Field(() => DecimalScalar, { nullable: true, description: "The share's own amount, where it is known." })
   amount!: Money | null;

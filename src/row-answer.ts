@@ -144,8 +144,9 @@ class AnswerWriter {
   private async settle(start: (done: (error?: Error | null) => void) => void): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.fail = () => reject(new Error('The connection was closed before the answer was whole'));
-      if (this.signal.aborted || this.response.destroyed) this.fail();
-      else start((error) => (error ? reject(error) : resolve()));
+      if (this.signal.aborted || this.response.closed) this.fail();
+      // What is destroyed tells so by its close, and who has left is known by then.
+      else if (!this.response.destroyed) start((error) => (error ? this.response.destroy() : resolve()));
     }).finally(() => {
       this.fail = undefined;
     });

@@ -17,7 +17,8 @@ const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
 test.each<[string, object, number]>([
   // The object and its message.
   ['{ authenticatedTestSystem { message } }', {}, 2],
-  ['{ __typename }', {}, 0],
+  ['{ __typename }', {}, 1],
+  ['{ designations(first: 7) { nodes { a: __typename b: __typename } } }', {}, 22],
   // Lines are never values.
   [`{ depositDetails(${RANGE}) { depositId amount } }`, {}, 1],
   // The connection; a node with its name seven times.

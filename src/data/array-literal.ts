@@ -1,3 +1,3 @@
 /** PostgreSQL's array literal (manual, Array Input and Output Syntax). */
-export const toArray = (values: readonly (string | number)[]): string =>
+export const toArrayLiteral = (values: readonly (string | number)[]): string =>
   `{${values.map((value) => `"${String(value).replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;

@@ -1,7 +1,7 @@
 import type { LocalDate } from '../dates';
 import { Prisma } from '../generated/prisma/client';
 import type { Money } from '../money';
-import { toArray } from './array-literal';
+import { toArrayLiteral } from './array-literal';
 
 /** Which lines of whose deposits: every condition that is given must hold, both ends of a range included. */
 export interface LineSelection {
@@ -48,19 +48,19 @@ export function whereLines({ organizationId, startDate, endDate, pending, filter
   };
   add(filter.fromTransactionDate, (date) => sql`transaction_date >= ${date}::date`);
   add(filter.toTransactionDate, (date) => sql`transaction_date <= ${date}::date`);
-  add(filter.depositIds, (ids) => sql`deposit_id = ANY(${toArray(ids)}::text[])`);
-  add(filter.transactionIds, (ids) => sql`transaction_id = ANY(${toArray(ids)}::text[])`);
-  add(filter.designationIds, (ids) => sql`designation_id = ANY(${toArray(ids)}::bigint[])`);
+  add(filter.depositIds, (ids) => sql`deposit_id = ANY(${toArrayLiteral(ids)}::text[])`);
+  add(filter.transactionIds, (ids) => sql`transaction_id = ANY(${toArrayLiteral(ids)}::text[])`);
+  add(filter.designationIds, (ids) => sql`designation_id = ANY(${toArrayLiteral(ids)}::bigint[])`);
   // The view's donor_id is also 0 for nobody, so that no index has it; the transactions' own has one.
   add(filter.donorIds, (ids) =>
     ids.includes(NOBODY)
-      ? sql`donor_id = ANY(${toArray(ids)}::bigint[])`
+      ? sql`donor_id = ANY(${toArrayLiteral(ids)}::bigint[])`
       : sql`transaction_id IN (SELECT id FROM "transaction"
-          WHERE organization_id = ${organizationId}::int AND donor_id = ANY(${toArray(ids)}::bigint[]))`,
+          WHERE organization_id = ${organizationId}::int AND donor_id = ANY(${toArrayLiteral(ids)}::bigint[]))`,
   );
-  add(filter.statuses, (texts) => sql`status = ANY(${toArray(texts)}::text[])`);
-  add(filter.accountTypes, (texts) => sql`account_type = ANY(${toArray(texts)}::text[])`);
-  add(filter.paymentTypes, (texts) => sql`payment_type = ANY(${toArray(texts)}::text[])`);
+  add(filter.statuses, (texts) => sql`status = ANY(${toArrayLiteral(texts)}::text[])`);
+  add(filter.accountTypes, (texts) => sql`account_type = ANY(${toArrayLiteral(texts)}::text[])`);
+  add(filter.paymentTypes, (texts) => sql`payment_type = ANY(${toArrayLiteral(texts)}::text[])`);
   add(filter.minAmount, (amount) => sql`amount >= ${amount}::numeric`);
   add(filter.maxAmount, (amount) => sql`amount <= ${amount}::numeric`);
   add(

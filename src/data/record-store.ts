@@ -2,7 +2,7 @@ import type { LocalDate } from '../dates';
 import { Prisma } from '../generated/prisma/client';
 import type { Money } from '../money';
 import type { Database } from './database';
-import { toArray } from './array-literal';
+import { toArrayLiteral } from './array-literal';
 import { selectPage, type KeyOrder, type KeysetPage, type OrderKey } from './keyset';
 import { nameBegins, wherePending, type PendingChoice } from './line-selection';
 
@@ -156,7 +156,7 @@ export class RecordStore {
   find<Kind extends RecordKind>(kind: Kind, scope: RecordScope, ids: readonly RecordId[]): Promise<RecordOf<Kind>[]> {
     const { from, idType, values } = TABLES[kind];
     return this.database.list<RecordOf<Kind>>(
-      sql`SELECT ${values(scope)} FROM ${raw(from)} AS source WHERE ${readable(kind, scope)} AND id = ANY(${toArray(ids)}::${raw(idType)}[])`,
+      sql`SELECT ${values(scope)} FROM ${raw(from)} AS source WHERE ${readable(kind, scope)} AND id = ANY(${toArrayLiteral(ids)}::${raw(idType)}[])`,
     );
   }
 
@@ -197,7 +197,7 @@ export class RecordStore {
     const pageOfOne = selectPage({ values: values(scope), from, owned: readable(kind, scope), where, order, page });
     // LIMIT in a lateral subquery leaves nothing but a nested loop, which keeps the order of each list.
     const rows = await this.database.list<KeyedRecord<ChildKind<Of>> & { parentId: string }>(
-      sql`SELECT parent.id::text AS "parentId", child.* FROM unnest(${toArray(parentIds)}::${raw(idType)}[]) AS parent(id)
+      sql`SELECT parent.id::text AS "parentId", child.* FROM unnest(${toArrayLiteral(parentIds)}::${raw(idType)}[]) AS parent(id)
         CROSS JOIN LATERAL (${pageOfOne}) AS child`,
     );
     const byText = new Map(parentIds.map((id) => [String(id), [] as KeyedRecord<ChildKind<Of>>[]]));
@@ -209,7 +209,7 @@ export class RecordStore {
     const { kind, parent, idType } = CHILDREN[children];
     const rows = await this.database.list<{ parentId: string; count: number }>(
       sql`SELECT ${raw(parent)}::text AS "parentId", count(*)::float8 AS count FROM ${raw(TABLES[kind].from)}
-        WHERE ${readable(kind, scope)} AND ${raw(parent)} = ANY(${toArray(parentIds)}::${raw(idType)}[]) GROUP BY ${raw(parent)}`,
+        WHERE ${readable(kind, scope)} AND ${raw(parent)} = ANY(${toArrayLiteral(parentIds)}::${raw(idType)}[]) GROUP BY ${raw(parent)}`,
     );
     const counts = new Map(rows.map(({ parentId, count }) => [parentId, count]));
     return new Map(parentIds.map((id) => [id, counts.get(String(id)) ?? 0]));

@@ -41,7 +41,7 @@ export class ReportSnapshot {
     private readonly options: SnapshotOptions,
   ) {}
 
-  /** Aborted when the answer is given up, because it took too long or its reader has left. */
+  /** Aborted when the answer is given up, because it took too long or its reader has left, and when it is over. */
   get signal(): AbortSignal {
     return this.stop.signal;
   }
@@ -136,8 +136,8 @@ export class ReportSnapshot {
 
   private async connect(): Promise<PoolClient> {
     if (this.failure) throw this.failure;
+    if (this.options.signal.aborted) this.stop.abort(this.options.signal.reason);
     this.stop.signal.throwIfAborted();
-    this.options.signal.throwIfAborted();
     this.options.signal.addEventListener('abort', this.onReaderLeft, { once: true });
     await this.queue.enter(this.stop.signal);
     if (this.isOver()) {

@@ -27,6 +27,7 @@ const REQUEST_ERRORS: ReadonlySet<unknown> = new Set([
 ]);
 const MAX_MESSAGE_LENGTH = 300;
 const BAD_REQUEST_STATUS = 400;
+const NULL_ARGUMENT = /^Argument "\w+" of non-null type "[\w![\]]+" must not be null\.$/;
 
 export function createApolloServer(schema: GraphQLSchema, options: ApolloServerOptions): ApolloServer<GraphqlContext> {
   return new ApolloServer<GraphqlContext>({
@@ -111,8 +112,8 @@ export function toCause(error: unknown): unknown {
   const { code, http } = error.extensions as { readonly code?: string; readonly http?: { readonly status?: number } };
   // Of some requests Apollo says by the status alone that they are wrong.
   if (code === undefined && http?.status === BAD_REQUEST_STATUS) return new AppError('BAD_REQUEST');
-  // And graphql-js of an argument that a variable makes null: it names the place, as an error of ours never does.
-  return code === undefined && error.nodes ? new InputError(error.message) : error;
+  // And graphql-js has no code for an argument that a variable makes null.
+  return code === undefined && NULL_ARGUMENT.test(error.message) ? new InputError(error.message) : error;
 }
 
 function asksForSchema(document: DocumentNode): boolean {

@@ -42,10 +42,11 @@ export interface OperationCost {
 
 /** Lists that have a bound of their own instead of an argument. */
 const OWN_BOUNDS: Readonly<Record<string, number>> = { 'DepositSummary.groups': MAX_GROUPS };
+
 /**
  * The most values that an operation can be answered with, objects and scalars alike, from the lengths that its lists were given. A
- * streamed report counts once: its lines are never values here. Undefined where the operation or its variables are wrong: graphql-js will
- * say how.
+ * streamed report counts once: its lines are never values here. Undefined where the operation or its variables are wrong, which graphql-js
+ * will say; throws its error for an argument that a variable makes null.
  */
 export function findCost({ schema, document, operation, variables: input }: Operation): OperationCost | undefined {
   if (!operation) return undefined;
@@ -63,8 +64,11 @@ export function findCost({ schema, document, operation, variables: input }: Oper
     let dearest = { cost: 0, name: '' };
     for (const nodes of selected.values()) {
       const field = type.getFields()[nodes[0]!.name.value];
-      // Introspection has a limit of its own.
-      if (!field) continue;
+      // A __typename; introspection has a limit of its own.
+      if (!field) {
+        cost += 1;
+        continue;
+      }
       const fieldType = getNamedType(field.type);
       const isList = isListType(getNullableType(field.type));
       const below = isObjectType(fieldType)

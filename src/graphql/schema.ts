@@ -4,7 +4,7 @@ import { buildSchemaSync, type ClassType } from 'type-graphql';
 import { AuthenticationResolver } from '../resolvers/authentication-resolver';
 import { DepositDetailResolver } from '../resolvers/deposit-detail-resolver';
 import { AllocationResolver, DepositResolver, DesignationResolver, DonorResolver, TransactionResolver } from '../resolvers/record-resolver';
-import { SummaryTotalsResolver } from '../resolvers/deposit-summary-types';
+import { SummaryTotalsResolver } from '../resolvers/summary-totals-resolver';
 import { ViewerResolver } from '../resolvers/viewer-resolver';
 import { streamRows } from './row-field';
 

@@ -62,8 +62,8 @@ export class DepositDetailResolver {
     const { organization, mayReadDonors } = await access.assertDonors();
     const selection = toNarrowSelection(organization.id, lines);
     const order = orderBy ?? REPORT_ORDER;
-    // A page alone is one statement, and short where an index has its order. Whatever else is asked for must be of the same state.
-    const isShort = order.field === 'DATE' && isAlone(info) && !selects(info, ['totalCount', 'summary']);
+    // A page alone is one statement, and short where it is the next lines of an index. Whatever else is asked for must be of the same state.
+    const isShort = order.field === 'DATE' && !lines.filter && isAlone(info) && !selects(info, ['totalCount', 'summary']);
     const state = isShort ? undefined : snapshot;
     return {
       page: await this.reports.page(selection, order, page, state),

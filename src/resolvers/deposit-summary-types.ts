@@ -1,10 +1,9 @@
 import { GraphQLSafeInt } from 'graphql-scalars';
-import type { GraphQLResolveInfo } from 'graphql';
-import { Ctx, Field, FieldResolver, Info, ObjectType, registerEnumType, Resolver, Root } from 'type-graphql';
+import { Ctx, Field, ObjectType, registerEnumType } from 'type-graphql';
 import type { LocalDate } from '../dates';
 import type * as domain from '../domain/deposit-summary-service';
 import type { Money } from '../money';
-import { NEEDS_REPORT, refuse, type RequestContext } from './request-context';
+import type { RequestContext } from './request-context';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 
 export { MAX_GROUPS, type GroupBy } from '../domain/deposit-summary-service';
@@ -163,13 +162,5 @@ export class DepositSummary {
   async digest(@Ctx() { access }: RequestContext): Promise<string> {
     await access.assertDonors();
     return this.summary.digest();
-  }
-}
-
-@Resolver(() => SummaryTotals)
-export class SummaryTotalsResolver {
-  @FieldResolver(() => GraphQLSafeInt, { nullable: true, description: `How many donors that are known. ${NEEDS_REPORT}` })
-  donors(@Root() { donors }: SummaryTotals, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): number | null {
-    return donors ?? refuse(context, info);
   }
 }

@@ -17,8 +17,8 @@ export interface RequestContext {
   readonly access: RequestAccess;
   readonly snapshot: ReportSnapshot;
   readonly records: RequestRecords;
-  /** The fields of the operation that were refused and said so. */
-  readonly refused: Set<unknown>;
+  /** The fields of the answer that were refused and said so, by their place in it, whichever of a list's items it was. */
+  readonly refused: Set<string>;
   readonly sessionCookie: SessionCookie;
   /** The address that the request came from, through trusted proxies only. */
   readonly address: string;
@@ -28,8 +28,12 @@ export interface RequestContext {
 export const NEEDS_REPORT = 'Needs the privilege of the report; where it is missing, the first of these values says so and all are null.';
 
 /** Keeps a value that needs a privilege. A field says so once, however many values of it there are. Throws PRIVILEGE_NOT_FOUND, or is null. */
-export function refuse({ refused }: RequestContext, { fieldNodes }: GraphQLResolveInfo): null {
-  if (refused.has(fieldNodes[0])) return null;
-  refused.add(fieldNodes[0]);
+export function refuse({ refused }: RequestContext, { path }: GraphQLResolveInfo): null {
+  let place = '';
+  for (let step: GraphQLResolveInfo['path'] | undefined = path; step; step = step.prev) {
+    if (typeof step.key === 'string') place = `${step.key}.${place}`;
+  }
+  if (refused.has(place)) return null;
+  refused.add(place);
   throw new AppError('PRIVILEGE_NOT_FOUND');
 }

@@ -208,7 +208,7 @@ function graphqlRows({ data, errors }: GraphqlAnswer): Row[] {
 
 /** The gateway itself, as `npm start` runs it. */
 export const startGateway = ({ url }: BenchDatabase, settings: NodeJS.ProcessEnv = {}): Promise<ServerProcess> =>
-  startServer(process.execPath, ['--max-semi-space-size=32', join(ROOT, 'dist/main.js'), 'serve'], {
+  startServer(process.execPath, [join(ROOT, 'dist/main.js'), 'serve'], {
     DATABASE_URL: url,
     PORT: '0',
     DRAIN_MILLISECONDS: '0',

@@ -1,5 +1,6 @@
 import { depositBook, type BookLine } from './support/deposit-book';
 import { createOrganization, graphql, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from './support/gateway';
+import { until } from './support/until';
 
 const LINES = depositBook(90);
 const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31", includePending: true';
@@ -61,6 +62,24 @@ describe('a summary', () => {
   test('gives each total per grain, posted and pending apart', async () => {
     expect(await ask(`{ depositSummary(${RANGE}) { ${PARTS} groups { key { day } } } }`)).toEqual({
       depositSummary: { ...partsOf(LINES), groups: [] },
+    });
+  });
+
+  test.each([
+    ['WITHOUT', 'posted'],
+    ['ONLY', 'pending'],
+  ])('%s pending deposits has nothing in the other part', async (pending, status) => {
+    const chosen = LINES.filter(({ deposit_status }) => deposit_status === status);
+    const summary = `depositSummary(${RANGE}, filter: { pending: ${pending} }, groupBy: [ACCOUNT_TYPE])`;
+    const accounts = [...new Set(chosen.map(({ account_type }) => account_type))].sort();
+    expect(await ask(`{ ${summary} { ${PARTS} groups { key { accountType } ${PARTS} } } }`)).toEqual({
+      depositSummary: {
+        ...partsOf(chosen),
+        groups: accounts.map((accountType) => ({
+          key: { accountType },
+          ...partsOf(chosen.filter(({ account_type }) => account_type === accountType)),
+        })),
+      },
     });
   });
 
@@ -151,18 +170,79 @@ describe('a summary', () => {
   });
 });
 
+describe('totals and digest', () => {
+  /** How many statements wait for the lock. */
+  async function waiting(): Promise<number> {
+    const { rows } = await gateway.database.client.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM pg_locks WHERE relation = 'allocation'::regclass AND NOT granted`,
+    );
+    return rows[0]!.count;
+  }
+
+  /** Asks for both, does something while what they read is locked, and gives the answer. */
+  async function askLocked(url: string, meanwhile: () => Promise<void>, signal?: AbortSignal): Promise<{ body: unknown }> {
+    const { client } = gateway.database;
+    await client.query('BEGIN; LOCK TABLE allocation');
+    const answer = graphql(url, `{ depositSummary(${RANGE}) { all { lines } digest } }`, {
+      provision: organization.apiProvision,
+      ...(signal && { signal }),
+    });
+    answer.catch(() => undefined);
+    try {
+      await meanwhile();
+    } finally {
+      await client.query('ROLLBACK');
+    }
+    return answer;
+  }
+  let digest: string;
+  beforeAll(async () => {
+    ({
+      depositSummary: { digest },
+    } = (await ask(`{ depositSummary(${RANGE}) { digest } }`)) as { depositSummary: { digest: string } });
+  });
+  const whole = () => ({ data: { depositSummary: { all: { lines: LINES.length }, digest } } });
+
+  test('are read at the same time', async () => {
+    const { body } = await askLocked(gateway.url, () => until(async () => (await waiting()) === 2));
+    expect(body).toEqual(whole());
+  });
+
+  test('are read in turn where there is one place', async () => {
+    const narrow = await startGateway({ DATABASE_URL: gateway.database.url, REPORT_CONCURRENCY: '1' });
+    try {
+      const { body } = await askLocked(narrow.url, () => until(async () => (await waiting()) === 1));
+      expect(body).toEqual(whole());
+    } finally {
+      await narrow.stop();
+    }
+  });
+
+  test('are both given up when the reader leaves', async () => {
+    const reader = new AbortController();
+    const answer = askLocked(
+      gateway.url,
+      async () => {
+        await until(async () => (await waiting()) === 2);
+        reader.abort();
+        await until(async () => (await waiting()) === 0);
+      },
+      reader.signal,
+    );
+    await expect(answer).rejects.toThrow('aborted');
+    expect(await ask(`{ depositSummary(${RANGE}) { all { lines } } }`)).toEqual({ depositSummary: { all: { lines: LINES.length } } });
+  });
+});
+
 test('all parts of an answer are of one moment: lines, page, count, totals, groups, digests', async () => {
   const own = await createOrganization(gateway.services);
   await importLines(gateway.services, own, LINES);
-  const writing = { on: true };
   // At every moment each deposit is either in its own decade or a decade later.
-  const writer = (async () => {
-    while (writing.on)
-      await gateway.database.client.query(
-        `UPDATE deposit SET deposit_date = CASE WHEN deposit_date < '2030-01-01' THEN deposit_date + 3653 ELSE deposit_date - 3653 END
-         WHERE organization_id = ${own.id} AND id = 'D1'`,
-      );
-  })();
+  const move = () =>
+    gateway.database.client.query(
+      `UPDATE deposit SET deposit_date = CASE WHEN deposit_date < '2030-01-01' THEN deposit_date + 3653 ELSE deposit_date - 3653 END
+       WHERE organization_id = ${own.id} AND id = 'D1'`,
+    );
   const early = 'startDate: "2024-01-01", endDate: "2029-12-31", includePending: true';
   const late = 'startDate: "2030-01-01", endDate: "2039-12-31", includePending: true';
   const query = `{
@@ -172,6 +252,16 @@ test('all parts of an answer are of one moment: lines, page, count, totals, grou
     lines: depositDetails(${early}) { allocationId }
     lateLines: depositDetails(${late}) { allocationId }
   }`;
+  const digests = new Map<number, string>();
+  for (let state = 0; state < 2; state++) {
+    const { early: still } = (await ask(`{ early: depositSummary(${early}) { digest all { lines } } }`, own)) as Answer;
+    digests.set(still.all.lines, still.digest);
+    await move();
+  }
+  const writing = { on: true };
+  const writer = (async () => {
+    while (writing.on) await move();
+  })();
   const counts = new Set<number>();
   try {
     for (let round = 0; round < 40; round++) {
@@ -179,7 +269,7 @@ test('all parts of an answer are of one moment: lines, page, count, totals, grou
       expect(page.nodes).toEqual(lines);
       expect([page.totalCount, page.summary.all.lines, summary.all.lines]).toEqual(Array(3).fill(lines.length));
       expect(page.summary.groups.reduce((sum, { all }) => sum + all.lines, 0)).toBe(lines.length);
-      expect(page.summary.digest).toBe(summary.digest);
+      expect([page.summary.digest, summary.digest]).toEqual(Array(2).fill(digests.get(lines.length)));
       expect([rest.all.lines, lines.length + lateLines.length]).toEqual([lateLines.length, LINES.length]);
       counts.add(lines.length);
     }

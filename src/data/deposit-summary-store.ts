@@ -7,7 +7,7 @@ export type GroupBy = 'DAY' | 'WEEK' | 'MONTH' | 'DESIGNATION' | 'STATUS' | 'ACC
 
 /** Counts and exact sums of the lines selected; amounts are text with two decimals. */
 export interface SummaryRow {
-  /** ALL is posted and pending together. */
+  /** ALL is posted and pending together; the other parts stand apart where both were selected. */
   readonly part: 'ALL' | 'POSTED' | 'PENDING';
   readonly lines: number;
   readonly transactions: number;
@@ -56,33 +56,31 @@ const GROUPS: Readonly<Record<GroupBy, { readonly columns: readonly string[]; re
 };
 
 const EXACT = 'numeric(40, 2)';
-const sum = (of: string, name: string): string => `COALESCE(sum(${of}), 0)::${EXACT}::text AS "${name}"`;
-/** Over transactions with the number of their lines selected: a split gift counts once by transaction, and once for each line by line. */
-const FIGURES = raw(
-  [
-    `CASE WHEN grouping(deposit_status) = 1 THEN 'ALL' ELSE deposit_status::text END AS part`,
-    'COALESCE(sum(lines), 0)::float8 AS lines',
-    'count(*)::float8 AS transactions',
-    'count(DISTINCT deposit_id)::float8 AS deposits',
-    'count(DISTINCT NULLIF(donor_id, 0))::float8 AS donors',
-    'count(*) FILTER (WHERE lines > 1)::float8 AS "splitTransactions"',
-    sum('lines * amount', 'lineAmount'),
-    sum('lines * fee_amount', 'lineFeeAmount'),
-    sum('lines * (amount - fee_amount)', 'lineNetAmount'),
-    sum('amount', 'transactionAmount'),
-    sum('fee_amount', 'transactionFeeAmount'),
-    sum('amount - fee_amount', 'transactionNetAmount'),
-    sum('share', 'allocationAmount'),
-    'COALESCE(sum(shares), 0)::float8 AS "knownAllocations"',
-  ].join(', '),
-);
+const exact = (sum: string, name: string): string => `COALESCE(${sum}, 0)::${EXACT}::text AS "${name}"`;
+/** A split gift counts once by transaction, and once for each of its lines by line. */
+const perLine = (of: string): string => `sum(${of}) + COALESCE(sum((lines - 1) * ${of}) FILTER (WHERE lines > 1), 0)`;
+/** Over transactions with the number of their lines selected. */
+const FIGURES = [
+  'COALESCE(sum(lines), 0)::float8 AS lines',
+  'count(*)::float8 AS transactions',
+  'count(DISTINCT deposit_id)::float8 AS deposits',
+  'count(DISTINCT NULLIF(donor_id, 0))::float8 AS donors',
+  'count(*) FILTER (WHERE lines > 1)::float8 AS "splitTransactions"',
+  exact(perLine('amount'), 'lineAmount'),
+  exact(perLine('fee_amount'), 'lineFeeAmount'),
+  exact(`${perLine('amount')} - (${perLine('fee_amount')})`, 'lineNetAmount'),
+  exact('sum(amount)', 'transactionAmount'),
+  exact('sum(fee_amount)', 'transactionFeeAmount'),
+  exact('sum(amount) - sum(fee_amount)', 'transactionNetAmount'),
+  exact('sum(share)', 'allocationAmount'),
+  'COALESCE(sum(shares), 0)::float8 AS "knownAllocations"',
+].join(', ');
 const TRANSACTION = 'deposit_status, deposit_id, transaction_id, donor_id, amount, fee_amount';
 
 export class DepositSummaryStore {
-  /** All lines together: a row of all, and one for each part that there is. */
+  /** All lines together. */
   totals(selection: LineSelection, snapshot: ReportSnapshot): Promise<SummaryRow[]> {
-    return snapshot.list<SummaryRow>(sql`WITH gift AS (${selectGifts(selection, [])})
-      SELECT ${FIGURES} FROM gift GROUP BY GROUPING SETS ((deposit_status), ())`);
+    return snapshot.list<SummaryRow>(sql`WITH gift AS (${selectGifts(selection, [])}) ${selectFigures(selection, [])}`);
   }
 
   /** The same for each group, in the groups' order; at most `maxRows` rows. */
@@ -93,12 +91,24 @@ export class DepositSummaryStore {
     snapshot: ReportSnapshot,
   ): Promise<(GroupKey & SummaryRow)[]> {
     const columns = groupBy.flatMap((by) => GROUPS[by].columns);
-    const names = raw(columns.map((column) => column.replace(/^.* AS /s, '')).join(', '));
-    const values = raw(groupBy.flatMap((by) => GROUPS[by].values).join(', '));
+    const names = columns.map((column) => column.replace(/^.* AS /s, ''));
+    const values = groupBy.flatMap((by) => GROUPS[by].values);
     return snapshot.list<GroupKey & SummaryRow>(sql`WITH gift AS (${selectGifts(selection, columns)})
-      SELECT ${values}, ${FIGURES} FROM gift
-      GROUP BY GROUPING SETS ((${names}, deposit_status), (${names})) ORDER BY ${names}, part LIMIT ${maxRows}::int`);
+      ${selectFigures(selection, names, values)} ORDER BY ${raw(names.join(', '))}, part LIMIT ${maxRows}::int`);
   }
+}
+
+/** A row of all, and where posted and pending gifts were selected one for each of the two; for every group by these names. */
+function selectFigures({ pending }: LineSelection, names: readonly string[], values: readonly string[] = []): Prisma.Sql {
+  const all = names.join(', ');
+  const [part, sets] =
+    pending === 'WITH'
+      ? [
+          `CASE WHEN grouping(deposit_status) = 1 THEN 'ALL' ELSE deposit_status::text END`,
+          `GROUPING SETS ((${[...names, 'deposit_status'].join(', ')}), (${all}))`,
+        ]
+      : [`'ALL'`, `GROUPING SETS ((${all}))`];
+  return raw(`SELECT ${[...values, `${part} AS part`, FIGURES].join(', ')} FROM gift GROUP BY ${sets}`);
 }
 
 /** A row for each transaction, and each group that its lines are in. */

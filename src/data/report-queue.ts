@@ -55,6 +55,11 @@ export class ReportQueue {
     return this.inside === 1;
   }
 
+  /** Whether one more would be let in at once. */
+  get hasRoom(): boolean {
+    return this.inside < this.options.width;
+  }
+
   leave(): void {
     const next = this.line.shift();
     if (next) next();

@@ -1,4 +1,4 @@
-import type { PoolClient, QueryResultRow } from 'pg';
+import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { AppError } from '../errors';
 import type { Prisma } from '../generated/prisma/client';
 import { CopyQuery, type Statement } from './copy-query';
@@ -28,6 +28,9 @@ export class ReportSnapshot {
   private timer: NodeJS.Timeout | undefined;
   private client: PoolClient | undefined;
   private backendPid: number | undefined;
+  /** Resolves when the transaction has begun, to the name by which another connection may read the same state. */
+  private begun: Promise<string | undefined> | undefined;
+  private second: ReportSnapshot | undefined;
   private failure: AppError | undefined;
   /** Resolves when the statements asked for so far are done: they take turns. */
   private turns: Promise<void> = Promise.resolve();
@@ -39,6 +42,8 @@ export class ReportSnapshot {
     private readonly database: Database,
     private readonly queue: ReportQueue,
     private readonly options: SnapshotOptions,
+    /** The name of the state, where it is another connection's. */
+    private readonly shared?: string,
   ) {}
 
   /** Aborted when the answer is given up, because it took too long or its reader has left, and when it is over. */
@@ -63,11 +68,10 @@ export class ReportSnapshot {
   async list<Row extends QueryResultRow>({ text, values }: Prisma.Sql): Promise<Row[]> {
     const endTurn = await this.takeTurn();
     try {
-      const isFirst = !this.client;
+      await (this.begun ??= this.begin());
       const client = this.client ?? (await this.connect());
       this.stop.signal.throwIfAborted();
       this.reading = true;
-      if (isFirst) await client.query(this.queue.isQuiet ? BEGIN.text : `${BEGIN.text}; ${ONE_CORE}`);
       const { rows } = await client.query<Row>(text, values);
       this.reading = false;
       return rows;
@@ -78,10 +82,41 @@ export class ReportSnapshot {
     }
   }
 
+  /** The same state on a second connection, to be read at the same time, where nobody else needs it; this one itself otherwise. */
+  async beside(): Promise<ReportSnapshot> {
+    try {
+      const name = await (this.begun ??= this.begin());
+      if (name === undefined || !this.queue.isQuiet || !this.queue.hasRoom) return this;
+      const second = new ReportSnapshot(this.database, this.queue, { ...this.options, signal: this.stop.signal }, name);
+      this.second = second;
+      second.begun = second.begin();
+      return await second.begun.then(
+        () => second,
+        // The database has no connection left, or another server answers there.
+        () => this,
+      );
+    } catch (error) {
+      throw this.fail(error);
+    }
+  }
+
+  private async begin(): Promise<string | undefined> {
+    const client = await this.connect();
+    this.stop.signal.throwIfAborted();
+    this.reading = true;
+    const { isQuiet } = this.queue;
+    const state = this.shared === undefined ? [] : [`SET TRANSACTION SNAPSHOT '${this.shared}'`];
+    const text = [BEGIN.text, ...state, isQuiet ? SHARE : ONE_CORE].join('; ');
+    const answers = (await client.query(text)) as unknown as QueryResult<{ readonly name: string }>[];
+    this.reading = false;
+    return isQuiet ? answers.at(-1)?.rows[0]?.name : undefined;
+  }
+
   private async *readCopy(select: Prisma.Sql, isLast: boolean): AsyncGenerator<Buffer> {
     const endTurn = await this.takeTurn();
     try {
-      const opening = this.client ? [] : [BEGIN];
+      const opening = this.begun ? [] : [BEGIN];
+      await (this.begun ??= NOT_SHARED);
       const client = this.client ?? (await this.connect());
       this.stop.signal.throwIfAborted();
       const before = [...opening, toSettings(select, this.queue.isQuiet)];
@@ -106,6 +141,7 @@ export class ReportSnapshot {
     clearTimeout(this.timer);
     this.options.signal.removeEventListener('abort', this.onReaderLeft);
     this.stop.abort(ANSWER_IS_OVER);
+    await this.second?.close();
     if (this.reading) {
       this.release(true);
       await this.cancel();
@@ -187,6 +223,8 @@ export class ReportSnapshot {
 
 /** What is not alone keeps to one core, and so does all of its transaction. */
 const ONE_CORE = 'SET LOCAL max_parallel_workers_per_gather = 0';
+const SHARE = 'SELECT pg_export_snapshot() AS name';
+const NOT_SHARED = Promise.resolve(undefined);
 const ANSWER_IS_OVER = new Error('The answer is over');
 const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' };
 const COMMIT: Statement = { text: 'COMMIT' };

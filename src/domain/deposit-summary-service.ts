@@ -58,7 +58,7 @@ export interface DepositSummary {
 }
 
 export const MAX_GROUPS = 2000;
-/** A group has a row of all, and one for each part. */
+/** A group has a row of all, and where there are two parts one for each. */
 const ROWS_PER_GROUP = 3;
 
 const ZERO = { amount: '0.00', feeAmount: '0.00', netAmount: '0.00' };
@@ -89,7 +89,7 @@ export class DepositSummaryService {
       return known as Promise<Value>;
     };
     return {
-      totals: () => once('totals', async () => toParts(await this.store.totals(selection, snapshot), mayReadDonors)),
+      totals: () => once('totals', async () => toParts(await this.store.totals(selection, snapshot), selection, mayReadDonors)),
       groups: () => once(`groups ${by.join()}`, () => this.groups(selection, by, mayReadDonors, snapshot)),
       digest: () => once('digest', () => this.digest(selection, snapshot)),
     };
@@ -97,7 +97,8 @@ export class DepositSummaryService {
 
   private async digest(selection: LineSelection, snapshot: ReportSnapshot): Promise<string> {
     const hash = createHash('sha256');
-    for await (const rows of this.details.bytes(selection, v2Formats.ndjson.template, snapshot)) hash.update(rows);
+    const lines = this.details.bytes(selection, v2Formats.ndjson.template, await snapshot.beside());
+    for await (const rows of lines) hash.update(rows);
     return hash.digest('hex');
   }
 
@@ -120,17 +121,22 @@ export class DepositSummaryService {
     if (groups.size > MAX_GROUPS || rows.length > MAX_GROUPS * ROWS_PER_GROUP) {
       throw new InputError(`groupBy gives more than ${MAX_GROUPS} groups; group by less, or choose a shorter period`);
     }
-    return [...groups.values()].map(({ key, rows: parts }) => ({ key, ...toParts(parts, mayReadDonors) }));
+    return [...groups.values()].map(({ key, rows: parts }) => ({ key, ...toParts(parts, selection, mayReadDonors) }));
   }
 }
 
-function toParts(rows: readonly SummaryRow[], mayReadDonors: boolean): SummaryParts {
-  const part = (name: SummaryRow['part']): SummaryTotals => {
-    const row = rows.find((each) => each.part === name);
+function toParts(rows: readonly SummaryRow[], { pending }: LineSelection, mayReadDonors: boolean): SummaryParts {
+  const read = (part: SummaryRow['part']): SummaryTotals => {
+    const row = rows.find((each) => each.part === part);
     const totals = row ? toTotals(row) : NOTHING;
     return mayReadDonors ? totals : { ...totals, donors: null };
   };
-  return { all: part('ALL'), posted: part('POSTED'), pending: part('PENDING') };
+  const all = read('ALL');
+  return {
+    all,
+    posted: pending === 'WITHOUT' ? all : read('POSTED'),
+    pending: pending === 'ONLY' ? all : read('PENDING'),
+  };
 }
 
 function toTotals(row: SummaryRow): SummaryTotals {

@@ -112,9 +112,9 @@ export interface GraphqlAnswer {
 export async function graphql(
   url: string,
   query: string,
-  options: { provision?: string; cookie?: string; variables?: object } = {},
+  options: { provision?: string; cookie?: string; variables?: object; signal?: AbortSignal } = {},
 ): Promise<GraphqlAnswer> {
-  const { provision, cookie, variables } = options;
+  const { provision, cookie, variables, signal } = options;
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: {
@@ -123,6 +123,7 @@ export async function graphql(
       ...(cookie && { Cookie: cookie }),
     },
     body: JSON.stringify({ query, variables }),
+    ...(signal && { signal }),
   });
   return { status: response.status, headers: response.headers, body: (await response.json()) as GraphqlAnswer['body'] };
 }

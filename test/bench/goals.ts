@@ -37,6 +37,7 @@ const goals: readonly Goal[] = [
   limit('GraphQL, month / Apollo + TypeGraphQL + Prisma', ratio('month', 'ours, GraphQL', 'Apollo + TypeGraphQL + Prisma'), 0.08),
   limit('GraphQL, year, 5 fields / 26 fields', ratio('year', 'ours, GraphQL, 5 fields', 'ours, GraphQL'), 0.6),
   limit('nested page, ours / PostGraphile 5', ratio('nested page', 'ours, GraphQL', 'PostGraphile 5'), 1),
+  limit('summary of a year with digest / its lines by REST', ratio('summary of a year', 'ours, summary', 'ours, REST'), 1.5),
   ...PERIODS.flatMap((period) =>
     ['ours, REST', 'ours, GraphQL'].map((contender) =>
       limit(`first byte, ${period}, ${contender}, ms after the database's`, firstByteAfter(period, contender), 10),

@@ -11,6 +11,7 @@ import { measurePages } from './page-work';
 import type { ServerProcess } from './processes';
 import { measureReports } from './report-work';
 import { toTable, type Result } from './results';
+import { measureSummary } from './summary-work';
 
 const ORGANIZATIONS = 5;
 const day: Period = { startDate: '2024-05-06', endDate: '2024-05-06' };
@@ -52,6 +53,7 @@ const works: Readonly<Record<string, Work>> = {
   'four years, 8 clients': report('four years, 8 clients', fourYears, 8, 1),
   'nested page': page('nested page', 1),
   'nested page, 8 clients': page('nested page, 8 clients', 8),
+  'summary of a year': (bench) => measureSummary('summary of a year', year, bench),
   authentication: ({ database, gateway, rounds }) => measureAuthentication(database, gateway, rounds),
   live: async ({ database, gateway }) => [await measureLiveness(gateway, database, year)],
   'stalled readers': ({ database }) => measureStalledReaders(database, year, day),

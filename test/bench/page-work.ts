@@ -2,7 +2,8 @@ import { postgraphile, toPost, type Contender } from './contenders';
 import type { BenchDatabase } from './database';
 import { HttpClient, type HttpRequest } from './http-client';
 import { startServer, type ServerProcess } from './processes';
-import { median, p99, type Result } from './results';
+import { measureRequests, type Answerer } from './request-work';
+import type { Result } from './results';
 
 interface PageWork {
   readonly name: string;
@@ -61,20 +62,13 @@ const toQuery = ({ parameters, id, deposits, transactions, allocations, designat
       ${donor} { ${id} firstName lastName }
       ${allocations} { nodes { ${id} amount memo ${designation} { ${id} name } } } } } } } }`;
 
-interface Runner {
-  readonly name: string;
-  readonly request: HttpRequest;
-  readonly clients: readonly HttpClient[];
-  readonly times: number[];
-}
-
 /** Measures a page of records four lists deep, ours and PostGraphile's in turn, after both have given the same one. */
 export async function measurePages(work: PageWork, { database, gateway, contenders, rounds }: PageBench): Promise<Result[]> {
   const { startDate } = work;
   const { id: organizationId, apiProvision } = database.organization;
   const clients = Array.from({ length: work.clients }, () => new HttpClient());
   const mine = toPost(`${gateway.url}/graphql`, toQuery(OURS), { startDate }, { Provision: apiProvision });
-  const runners: Runner[] = [{ name: 'ours, GraphQL', request: mine, clients, times: [] }];
+  const answerers: Answerer[] = [{ name: 'ours, GraphQL', request: mine }];
   const isWanted = contenders.some(({ name }) => name === postgraphile.name);
   const server = isWanted
     ? await startServer(postgraphile.command, [...postgraphile.words, 'tables'], { DATABASE_URL: database.url })
@@ -85,27 +79,14 @@ export async function measurePages(work: PageWork, { database, gateway, contende
       const url = server.url + postgraphile.path;
       const after = await findPlace(url, organizationId, startDate);
       const request = toPost(url, toQuery(POSTGRAPHILE), { organizationId, after });
-      if ((await readPage(request)) === page) runners.push({ name: postgraphile.name, request, clients, times: [] });
+      if ((await readPage(request)) === page) answerers.push({ name: postgraphile.name, request });
       else console.log(`${work.name}: ${postgraphile.name} is left out: its page is not that of ours`);
     }
-    for (const runner of runners) await measure(runner);
-    for (const { times } of runners) times.length = 0;
-    for (let round = 0; round < rounds; round++) for (const runner of runners) await measure(runner);
+    return await measureRequests({ name: work.name, rounds, repeats: REPEATS }, answerers, clients);
   } finally {
     for (const client of clients) client.close();
     await server?.stop();
   }
-  return runners.map(({ name, times }) => ({
-    ...{ work: work.name, contender: name, rounds },
-    ...{ medianMs: median(times), minMs: Math.min(...times), p99Ms: p99(times) },
-  }));
-}
-
-async function measure({ request, clients, times }: Runner): Promise<void> {
-  const readings = clients.map(async (client) => {
-    for (let count = 0; count < REPEATS; count++) times.push((await client.read(request)).wallMs);
-  });
-  await Promise.all(readings);
 }
 
 interface Answer {

@@ -1,4 +1,7 @@
 #!/usr/bin/env node
+// Before anything is loaded: graphql checks its own objects again and again in any other environment.
+process.env.NODE_ENV ??= 'production';
+
 import { runProgram } from './cli/program';
 
 const terminal = { input: process.stdin, output: process.stdout, errors: process.stderr };

@@ -1,7 +1,7 @@
 import type { LocalDate } from '../dates';
 import { Prisma, type DepositDetail } from '../generated/prisma/client';
 import type { Database } from './database';
-import { selectPage, type KeyOrder, type KeysetPage, type OrderKey } from './keyset';
+import { selectPage, type KeyOrder, type KeysetPage } from './keyset';
 import { whereLines, type LineSelection } from './line-selection';
 import type { ReportQueue } from './report-queue';
 import { ReportSnapshot, type Copy, type SnapshotOptions } from './report-snapshot';
@@ -22,8 +22,6 @@ export interface LineOrder {
   readonly field: LineOrderField;
   readonly direction: 'ASC' | 'DESC';
 }
-
-export type KeyedLine = DepositDetailLine & { readonly key: OrderKey };
 
 const { sql, raw } = Prisma;
 
@@ -56,8 +54,8 @@ export class DepositDetailStore {
     return this.database.list<DepositDetailLine>(selectLines(LINE_VALUES, selection));
   }
 
-  /** The lines of a page, each with its place in the order: of the snapshot's state, or of the newest. */
-  async listPage(selection: LineSelection, order: LineOrder, page: KeysetPage, snapshot?: ReportSnapshot): Promise<KeyedLine[]> {
+  /** The lines of a page: of the snapshot's state, or of the newest. */
+  async listPage(selection: LineSelection, order: LineOrder, page: KeysetPage, snapshot?: ReportSnapshot): Promise<DepositDetailLine[]> {
     const select = selectPage({
       values: LINE_VALUES,
       from: 'deposit_detail',
@@ -67,7 +65,7 @@ export class DepositDetailStore {
       isDescending: order.direction === 'DESC',
       page,
     });
-    const lines = await (snapshot ?? this.database).list<KeyedLine>(select);
+    const lines = await (snapshot ?? this.database).list<DepositDetailLine>(select);
     return page.fromEnd ? lines.reverse() : lines;
   }
 

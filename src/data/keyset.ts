@@ -1,6 +1,6 @@
 import { Prisma } from '../generated/prisma/client';
 
-/** A row's place in an order, as texts that a cursor may hold. */
+/** A row's place in an order, as texts that a cursor may hold: the values of its fields named as the columns. */
 export type OrderKey = readonly string[];
 
 /** Types of columns that rows can be put in order by, none of them ever null. */
@@ -42,7 +42,7 @@ export function keyColumns({ columns, isPersonal }: KeyOrder): KeyOrder['columns
 
 const { sql, raw, join } = Prisma;
 
-/** The rows of a page with their places as `key`; from the list's end on where the last are asked for. */
+/** The rows of a page; from the list's end on where the last are asked for. */
 export function selectPage({ values, from, owned, where, order, isDescending = false, page }: PageQuery): Prisma.Sql {
   const { after, before, limit, fromEnd } = page;
   const names = Object.keys(order.columns);
@@ -54,8 +54,7 @@ export function selectPage({ values, from, owned, where, order, isDescending = f
   };
   const conditions = [owned, where, ...(after ? beyond(onwards, after) : []), ...(before ? beyond(back, before) : [])];
   const direction = isDescending === fromEnd ? 'ASC' : 'DESC';
-  return sql`SELECT ${values}, ARRAY[${list(Object.keys(keyColumns(order)).map((name) => `${name}::text`))}] AS key
-    FROM ${raw(from)} AS source WHERE ${join(conditions, ' AND ')}
+  return sql`SELECT ${values} FROM ${raw(from)} AS source WHERE ${join(conditions, ' AND ')}
     ORDER BY ${list(names.map((name) => `source.${name} ${direction}`))} LIMIT ${limit}::int`;
 }
 

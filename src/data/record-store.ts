@@ -3,7 +3,7 @@ import { Prisma } from '../generated/prisma/client';
 import type { Money } from '../money';
 import type { Database } from './database';
 import { toArrayLiteral } from './array-literal';
-import { selectPage, type KeyOrder, type KeysetPage, type OrderKey } from './keyset';
+import { selectPage, type KeyOrder, type KeysetPage } from './keyset';
 import { nameBegins, wherePending, type PendingChoice } from './line-selection';
 
 /** For whom records are read; what is personal leaves the database for those alone who may read it. */
@@ -72,7 +72,6 @@ interface Records {
 }
 export type RecordKind = keyof Records;
 export type RecordOf<Kind extends RecordKind> = Records[Kind];
-export type KeyedRecord<Kind extends RecordKind> = Records[Kind] & { readonly key: OrderKey };
 export type RecordId = string | number;
 
 /** Which deposits: the conditions that are given must hold, both dates included. */
@@ -127,16 +126,35 @@ const TABLES: Readonly<Record<RecordKind, Table>> = {
 
 /** The lists of records under a record of another kind, each by the column that points to it and in an order that an index has. */
 const CHILDREN = {
-  depositTransactions: { kind: 'transaction', parent: 'deposit_id', idType: 'text', order: { columns: { id: 'text' } } },
+  depositTransactions: {
+    kind: 'transaction',
+    parent: 'deposit_id',
+    field: 'depositId',
+    idType: 'text',
+    order: { columns: { id: 'text' } },
+  },
   donorTransactions: {
     kind: 'transaction',
     parent: 'donor_id',
+    field: 'donorId',
     idType: 'bigint',
     order: { columns: { transaction_date: 'date', id: 'text' } },
   },
-  transactionAllocations: { kind: 'allocation', parent: 'transaction_id', idType: 'text', order: { columns: { id: 'text' } } },
-  designationAllocations: { kind: 'allocation', parent: 'designation_id', idType: 'bigint', order: { columns: { id: 'text' } } },
-} as const satisfies Record<string, { kind: RecordKind; parent: string; idType: string; order: KeyOrder }>;
+  transactionAllocations: {
+    kind: 'allocation',
+    parent: 'transaction_id',
+    field: 'transactionId',
+    idType: 'text',
+    order: { columns: { id: 'text' } },
+  },
+  designationAllocations: {
+    kind: 'allocation',
+    parent: 'designation_id',
+    field: 'designationId',
+    idType: 'bigint',
+    order: { columns: { id: 'text' } },
+  },
+} as const satisfies Record<string, { kind: RecordKind; parent: string; field: string; idType: string; order: KeyOrder }>;
 export type Children = keyof typeof CHILDREN;
 export type ChildKind<Of extends Children> = (typeof CHILDREN)[Of]['kind'];
 
@@ -160,7 +178,7 @@ export class RecordStore {
     );
   }
 
-  listDeposits(scope: RecordScope, filter: DepositFilter, page: KeysetPage): Promise<KeyedRecord<'deposit'>[]> {
+  listDeposits(scope: RecordScope, filter: DepositFilter, page: KeysetPage): Promise<RecordOf<'deposit'>[]> {
     return this.list('deposit', scope, whereDeposits(scope, filter), recordOrders.deposits, page);
   }
 
@@ -168,7 +186,7 @@ export class RecordStore {
     return this.count('deposit', whereDeposits(scope, filter));
   }
 
-  listDesignations(scope: RecordScope, page: KeysetPage): Promise<KeyedRecord<'designation'>[]> {
+  listDesignations(scope: RecordScope, page: KeysetPage): Promise<RecordOf<'designation'>[]> {
     return this.list('designation', scope, readable('designation', scope), recordOrders.designations, page);
   }
 
@@ -176,7 +194,7 @@ export class RecordStore {
     return this.count('designation', readable('designation', scope));
   }
 
-  listDonors(scope: RecordScope, search: string | undefined, page: KeysetPage): Promise<KeyedRecord<'donor'>[]> {
+  listDonors(scope: RecordScope, search: string | undefined, page: KeysetPage): Promise<RecordOf<'donor'>[]> {
     return this.list('donor', scope, whereDonors(scope, search), recordOrders.donors, page);
   }
 
@@ -190,19 +208,20 @@ export class RecordStore {
     scope: RecordScope,
     parentIds: readonly RecordId[],
     page: KeysetPage,
-  ): Promise<Map<RecordId, KeyedRecord<ChildKind<Of>>[]>> {
-    const { kind, parent, idType, order } = CHILDREN[children];
+  ): Promise<Map<RecordId, RecordOf<ChildKind<Of>>[]>> {
+    const { kind, parent, field, idType, order } = CHILDREN[children];
     const { from, values } = TABLES[kind];
     const where = sql`${raw(parent)} = parent.id`;
     const pageOfOne = selectPage({ values: values(scope), from, owned: readable(kind, scope), where, order, page });
     // LIMIT in a lateral subquery leaves nothing but a nested loop, which keeps the order of each list.
-    const rows = await this.database.list<KeyedRecord<ChildKind<Of>> & { parentId: string }>(
-      sql`SELECT parent.id::text AS "parentId", child.* FROM unnest(${toArrayLiteral(parentIds)}::${raw(idType)}[]) AS parent(id)
+    const rows = await this.database.list<RecordOf<ChildKind<Of>>>(
+      sql`SELECT child.* FROM unnest(${toArrayLiteral(parentIds)}::${raw(idType)}[]) AS parent(id)
         CROSS JOIN LATERAL (${pageOfOne}) AS child`,
     );
-    const byText = new Map(parentIds.map((id) => [String(id), [] as KeyedRecord<ChildKind<Of>>[]]));
-    for (const { parentId, ...record } of rows) byText.get(parentId)!.push(record as unknown as KeyedRecord<ChildKind<Of>>);
-    return new Map(parentIds.map((id) => [id, page.fromEnd ? byText.get(String(id))!.reverse() : byText.get(String(id))!]));
+    const lists = new Map(parentIds.map((id) => [id, [] as RecordOf<ChildKind<Of>>[]]));
+    for (const row of rows) lists.get((row as unknown as Readonly<Record<string, RecordId>>)[field]!)!.push(row);
+    if (page.fromEnd) for (const list of lists.values()) list.reverse();
+    return lists;
   }
 
   async countChildren(children: Children, scope: RecordScope, parentIds: readonly RecordId[]): Promise<Map<RecordId, number>> {
@@ -221,10 +240,10 @@ export class RecordStore {
     where: Prisma.Sql,
     order: KeyOrder,
     page: KeysetPage,
-  ): Promise<KeyedRecord<Kind>[]> {
+  ): Promise<RecordOf<Kind>[]> {
     const { from, values } = TABLES[kind];
     const select = selectPage({ values: values(scope), from, owned: readable(kind, scope), where, order, page });
-    const rows = await this.database.list<KeyedRecord<Kind>>(select);
+    const rows = await this.database.list<RecordOf<Kind>>(select);
     return page.fromEnd ? rows.reverse() : rows;
   }
 

@@ -1,4 +1,4 @@
-import { lineOrders, type DepositDetailLine, type DepositDetailStore, type KeyedLine, type LineOrder } from '../data/deposit-detail-store';
+import { lineOrders, type DepositDetailLine, type DepositDetailStore, type LineOrder } from '../data/deposit-detail-store';
 import type { LineFilter, LineSelection, PendingChoice } from '../data/line-selection';
 import type { ReportSnapshot } from '../data/report-snapshot';
 import { isLocalDate, type LocalDate } from '../dates';
@@ -52,14 +52,22 @@ export class DepositDetailService {
     return render(this.store.copyLines(snapshot.copy, selection, fieldsOf(template)), template);
   }
 
-  /** A page of the lines, of the snapshot's state where there is one. Throws INVALID_PARAMETERS for what is wrong with the page. */
-  page(selection: LineSelection, order: LineOrder, page: PageParameters, snapshot?: ReportSnapshot): Promise<Page<KeyedLine>> {
-    const scope = { order: lineOrders[order.field], query: ['lines', selection, order] };
-    return readPage(page, scope, (bounds) => this.store.listPage(selection, order, bounds, snapshot));
-  }
-
-  count(selection: LineSelection, snapshot: ReportSnapshot): Promise<number> {
-    return this.store.count(selection, snapshot);
+  /**
+   * A page of the lines, of the snapshot's state or, where it `isNewest`, of that of the moment. Throws INVALID_PARAMETERS for what is
+   * wrong with the page.
+   */
+  page(
+    selection: LineSelection,
+    order: LineOrder,
+    page: PageParameters,
+    { snapshot, isNewest }: { readonly snapshot: ReportSnapshot; readonly isNewest: boolean },
+  ): Promise<Page<DepositDetailLine>> {
+    const list = {
+      order: lineOrders[order.field],
+      query: ['lines', selection, order],
+      count: () => this.store.count(selection, snapshot),
+    };
+    return readPage(page, list, (bounds) => this.store.listPage(selection, order, bounds, isNewest ? undefined : snapshot));
   }
 }
 

@@ -12,11 +12,13 @@ export interface PageParameters {
   readonly before?: string | null | undefined;
 }
 
-/** What the cursors of a page belong to: they are good for no other rows and no other order. */
-export interface PageScope {
+/** The list that a page is of. Its cursors are good for no other rows and no other order. */
+export interface PagedList {
   readonly order: KeyOrder;
   /** Anything that tells these rows from others. */
   readonly query: unknown;
+  /** How many rows there are on all pages. */
+  readonly count: () => Promise<number>;
 }
 
 export interface Page<Row> {
@@ -24,61 +26,77 @@ export interface Page<Row> {
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
   /** The opaque text by which a caller goes on from a row. */
-  cursorOf(row: Row): string;
+  readonly cursorOf: (row: Row) => string;
+  readonly count: PagedList['count'];
 }
 
 export const MAX_PAGE_LENGTH = 1000;
 const CHECKSUM_LENGTH = 16;
 
-/**
- * Reads a page's rows, one more than it holds to see whether others follow. Throws INVALID_PARAMETERS for a length out of bounds and
- * for a cursor that is not one of this query's.
- */
-export async function readPage<Row extends { readonly key: OrderKey }>(
+/** Reads a page's rows. Throws as `toBounds`. */
+export async function readPage<Row extends object>(
   parameters: PageParameters,
-  scope: PageScope,
-  list: (page: KeysetPage) => Promise<Row[]>,
+  list: PagedList,
+  read: (bounds: KeysetPage) => Promise<readonly Row[]>,
 ): Promise<Page<Row>> {
+  const bounds = toBounds(parameters, list);
+  return toPage(await read(bounds), bounds, list);
+}
+
+/**
+ * Which rows to read: one more than the page holds, to see whether others follow. Throws INVALID_PARAMETERS for a length out of bounds
+ * and for a cursor that is not one of this query's.
+ */
+export function toBounds(parameters: PageParameters, list: PagedList): KeysetPage {
   const fromEnd = typeof parameters.last === 'number';
   const [name, length] = fromEnd ? (['last', parameters.last] as const) : (['first', parameters.first] as const);
   if (typeof length !== 'number' || length < 1 || length > MAX_PAGE_LENGTH) {
     throw new InputError(`${name} is ${length ?? 'missing'}; it must be between 1 and ${MAX_PAGE_LENGTH}`);
   }
-  const after = toKey('after', parameters.after, scope);
-  const before = toKey('before', parameters.before, scope);
-  const rows = await list({ after, before, limit: length + 1, fromEnd });
-  const hasMore = rows.length > length;
-  const nodes = fromEnd ? rows.slice(-length) : rows.slice(0, length);
+  const after = toKey('after', parameters.after, list);
+  const before = toKey('before', parameters.before, list);
+  return { after, before, limit: length + 1, fromEnd };
+}
+
+/** The page of the rows that were read within the bounds. */
+export function toPage<Row extends object>(rows: readonly Row[], bounds: KeysetPage, list: PagedList): Page<Row> {
+  const { after, before, limit, fromEnd } = bounds;
+  const hasMore = rows.length === limit;
   return {
-    nodes,
+    nodes: !hasMore ? rows : fromEnd ? rows.slice(1) : rows.slice(0, -1),
     hasNextPage: fromEnd ? before !== undefined : hasMore,
     hasPreviousPage: fromEnd ? hasMore : after !== undefined,
-    cursorOf: ({ key }) => toCursor(key, scope),
+    cursorOf: (row) => toCursor(row, list),
+    count: list.count,
   };
 }
 
-function toCursor(key: OrderKey, scope: PageScope): string {
+function toCursor(row: object, list: PagedList): string {
+  const values = row as Readonly<Record<string, unknown>>;
+  const key = Object.keys(keyColumns(list.order)).map((column) => String(values[toField(column)]));
   const place = key.map((text) => Buffer.from(text).toString('base64url')).join('.');
-  return checksum(place, scope) + place;
+  return checksum(place, list) + place;
 }
 
+/** How a row names what it holds of a column: deposit_date is depositDate. */
+const toField = (column: string): string => column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
 /** A checksum, not a secret: whoever makes a cursor gets no further than by the filters that the query has anyway. */
-function checksum(place: string, { query }: PageScope): string {
+function checksum(place: string, { query }: PagedList): string {
   return createHash('sha256')
     .update(`${JSON.stringify(query)}\n${place}`)
     .digest('base64url')
     .slice(0, CHECKSUM_LENGTH);
 }
 
-function toKey(name: string, cursor: string | null | undefined, scope: PageScope): OrderKey | undefined {
+function toKey(name: string, cursor: string | null | undefined, list: PagedList): OrderKey | undefined {
   if (cursor === undefined || cursor === null) return undefined;
   const place = cursor.slice(CHECKSUM_LENGTH);
   const key = place.split('.').map((text) => Buffer.from(text, 'base64url').toString());
-  const types = Object.values(keyColumns(scope.order));
+  const types = Object.values(keyColumns(list.order));
   // Whoever computes a checksum can make a cursor, so that its texts are checked as any input.
   const isPlace = key.length === types.length && types.every((type, index) => IS_VALUE[type](key[index]!));
-  if (!isPlace || checksum(place, scope) !== cursor.slice(0, CHECKSUM_LENGTH))
-    throw new InputError(`${name} is not a cursor of this query`);
+  if (!isPlace || checksum(place, list) !== cursor.slice(0, CHECKSUM_LENGTH)) throw new InputError(`${name} is not a cursor of this query`);
   return key;
 }
 

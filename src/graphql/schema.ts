@@ -6,6 +6,7 @@ import { DepositDetailResolver } from '../resolvers/deposit-detail-resolver';
 import { AllocationResolver, DepositResolver, DesignationResolver, DonorResolver, TransactionResolver } from '../resolvers/record-resolver';
 import { SummaryTotalsResolver } from '../resolvers/summary-totals-resolver';
 import { ViewerResolver } from '../resolvers/viewer-resolver';
+import { callDirectly } from './direct-resolvers';
 import { streamRows } from './row-field';
 
 export interface Resolvers {
@@ -31,6 +32,7 @@ export function createSchema(resolvers?: Resolvers): GraphQLSchema {
     // Arguments are checked by their scalars and by the domain, never by decorators.
     validate: false,
   });
+  callDirectly(schema, instances);
   streamRows(schema, 'depositDetails');
   return schema;
 }

@@ -2,7 +2,7 @@ import { GraphQLSafeInt } from 'graphql-scalars';
 import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
 import type { Page, PageParameters } from '../domain/keyset-page';
 
-export { MAX_PAGE_LENGTH } from '../domain/keyset-page';
+export { MAX_PAGE_LENGTH, type Page } from '../domain/keyset-page';
 
 /** Where a list begins and how long it is; what they mean is decided by the domain. */
 @ArgsType()
@@ -42,12 +42,6 @@ export class PageInfo {
   endCursor!: string | null;
 }
 
-/** What a resolver returns for a connection. */
-export interface ConnectionSource<Node> {
-  readonly page: Page<Node>;
-  count(): Promise<number>;
-}
-
 interface Edge<Node> {
   readonly node: Node;
   readonly cursor: string;
@@ -65,24 +59,24 @@ export function createConnectionType<Node extends object>(nodeType: ClassType<No
   }
 
   @ObjectType()
-  abstract class Connection implements ConnectionSource<Node> {
-    readonly page!: Page<Node>;
+  abstract class Connection implements Page<Node> {
+    readonly hasNextPage!: boolean;
+    readonly hasPreviousPage!: boolean;
+    readonly cursorOf!: (node: Node) => string;
     readonly count!: () => Promise<number>;
 
-    @Field(() => [nodeType], { description: `The ${nodes} of the page.` })
-    nodes(): readonly Node[] {
-      return this.page.nodes;
-    }
+    @Field(() => [nodeType], { simple: true, description: `The ${nodes} of the page.` })
+    readonly nodes!: readonly Node[];
 
     @Field(() => [NodeEdge], { description: `The ${nodes} of the page, each with its cursor.` })
     edges(): Edge<Node>[] {
-      return this.page.nodes.map((node) => ({ node, cursor: this.page.cursorOf(node) }));
+      return this.nodes.map((node) => ({ node, cursor: this.cursorOf(node) }));
     }
 
     @Field(() => PageInfo, { description: 'Where the page lies in the list.' })
     pageInfo(): PageInfo {
-      const { nodes: found, hasNextPage, hasPreviousPage } = this.page;
-      const cursor = (node: Node | undefined): string | null => (node ? this.page.cursorOf(node) : null);
+      const { nodes: found, hasNextPage, hasPreviousPage } = this;
+      const cursor = (node: Node | undefined): string | null => (node ? this.cursorOf(node) : null);
       return { hasNextPage, hasPreviousPage, startCursor: cursor(found[0]), endCursor: cursor(found.at(-1)) };
     }
 

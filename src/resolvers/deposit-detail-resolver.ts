@@ -63,11 +63,9 @@ export class DepositDetailResolver {
     const selection = toNarrowSelection(organization.id, lines);
     const order = orderBy ?? REPORT_ORDER;
     // A page alone is one statement, and short where it is the next lines of an index. Whatever else is asked for must be of the same state.
-    const isShort = order.field === 'DATE' && !lines.filter && isAlone(info) && !selects(info, ['totalCount', 'summary']);
-    const state = isShort ? undefined : snapshot;
+    const isNewest = order.field === 'DATE' && !lines.filter && isAlone(info) && !selects(info, ['totalCount', 'summary']);
     return {
-      page: await this.reports.page(selection, order, page, state),
-      count: () => this.reports.count(selection, snapshot),
+      ...(await this.reports.page(selection, order, page, { snapshot, isNewest })),
       summarize: (groupBy) => this.summaries.summarize({ selection, groupBy, mayReadDonors }, snapshot),
     };
   }

@@ -4,7 +4,7 @@ import type { LocalDate } from '../dates';
 import type { LineOrder, ReportParameters } from '../domain/deposit-detail-service';
 import type * as domain from '../domain/deposit-summary-service';
 import type { Money } from '../money';
-import { createConnectionType, type ConnectionSource } from './connection-types';
+import { createConnectionType, type Page } from './connection-types';
 import { DepositSummary, groupBys, type GroupBy } from './deposit-summary-types';
 import { DepositDetailFilter } from './line-selection-types';
 import { DecimalScalar, LocalDateScalar } from './scalars';
@@ -148,7 +148,7 @@ export class DepositDetail {
 }
 
 /** What the connection's fields read; nothing is read that was not asked for. */
-export interface DepositDetailConnectionSource extends ConnectionSource<DepositDetail> {
+export interface DepositDetailConnectionSource extends Page<DepositDetail> {
   summarize(groupBy: readonly GroupBy[]): domain.DepositSummary;
 }
 

@@ -3,7 +3,8 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
 import type { MemberAccess } from '../domain/access-service';
 import type { RecordGraph } from '../domain/record-service';
-import { PageArgs, ShortPageArgs, type ConnectionSource } from './connection-types';
+import { PageArgs, ShortPageArgs, type Page } from './connection-types';
+import { lookAhead } from './look-ahead';
 import {
   Allocation,
   AllocationConnection,
@@ -31,37 +32,55 @@ const donorRecords = async (context: RequestContext): Promise<RecordGraph> => en
 @Resolver(() => Deposit)
 export class DepositResolver {
   @Query(() => Deposit, { nullable: true, description: 'The deposit of this ID; null where there is none.' })
-  async deposit(@Arg('id', () => ID, { description: 'ID of the deposit.' }) id: string, @Ctx() context: RequestContext) {
-    return (await memberRecords(context)).find('deposit', id);
+  async deposit(
+    @Arg('id', () => ID, { description: 'ID of the deposit.' }) id: string,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return (await memberRecords(context)).find('deposit', id, lookAhead(info));
   }
 
   @Query(() => DepositConnection, { description: 'Deposits by date and ID.' })
-  async deposits(@Args() which: DepositsArgs, @Args() page: PageArgs, @Ctx() context: RequestContext): Promise<ConnectionSource<Deposit>> {
-    return (await memberRecords(context)).deposits(which, page);
+  async deposits(
+    @Args() which: DepositsArgs,
+    @Args() page: PageArgs,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Page<Deposit>> {
+    return (await memberRecords(context)).deposits(which, page, lookAhead(info));
   }
 
   @FieldResolver(() => TransactionConnection, { description: 'Its transactions by ID.' })
-  transactions(@Root('id') id: Deposit['id'], @Args() page: PageArgs, @Ctx() { records }: RequestContext) {
-    return records.graph.children('depositTransactions', id, page);
+  transactions(
+    @Root('id') id: Deposit['id'],
+    @Args() page: PageArgs,
+    @Ctx() { records }: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return records.graph.children('depositTransactions', id, page, lookAhead(info));
   }
 }
 
 @Resolver(() => Transaction)
 export class TransactionResolver {
   @Query(() => Transaction, { nullable: true, description: 'The transaction of this ID; null where there is none.' })
-  async transaction(@Arg('id', () => ID, { description: 'ID of the transaction.' }) id: string, @Ctx() context: RequestContext) {
-    return (await memberRecords(context)).find('transaction', id);
+  async transaction(
+    @Arg('id', () => ID, { description: 'ID of the transaction.' }) id: string,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return (await memberRecords(context)).find('transaction', id, lookAhead(info));
   }
 
   @FieldResolver(() => Deposit, { description: 'The deposit it arrived with.' })
-  deposit(@Root('depositId') depositId: Transaction['depositId'], @Ctx() { records }: RequestContext) {
-    return records.graph.find('deposit', depositId);
+  deposit(@Root('depositId') depositId: Transaction['depositId'], @Ctx() { records }: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return records.graph.find('deposit', depositId, lookAhead(info));
   }
 
   @FieldResolver(() => Donor, { nullable: true, description: `Who gave; null where nobody is known. ${NEEDS_REPORT}` })
   donor(@Root() { donorId, mainMemo }: Transaction, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo) {
     if (mainMemo === null) return refuse(context, info);
-    return donorId === null ? null : context.records.graph.find('donor', donorId);
+    return donorId === null ? null : context.records.graph.find('donor', donorId, lookAhead(info));
   }
 
   @FieldResolver(() => String, { nullable: true, description: `Main memo; may be empty. ${NEEDS_REPORT}` })
@@ -70,16 +89,25 @@ export class TransactionResolver {
   }
 
   @FieldResolver(() => AllocationConnection, { description: 'What it is split into, by ID.' })
-  allocations(@Root('id') id: Transaction['id'], @Args() page: ShortPageArgs, @Ctx() { records }: RequestContext) {
-    return records.graph.children('transactionAllocations', id, page);
+  allocations(
+    @Root('id') id: Transaction['id'],
+    @Args() page: ShortPageArgs,
+    @Ctx() { records }: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return records.graph.children('transactionAllocations', id, page, lookAhead(info));
   }
 }
 
 @Resolver(() => Allocation)
 export class AllocationResolver {
   @FieldResolver(() => Transaction, { description: 'The transaction it is a share of.' })
-  transaction(@Root('transactionId') transactionId: Allocation['transactionId'], @Ctx() { records }: RequestContext) {
-    return records.graph.find('transaction', transactionId);
+  transaction(
+    @Root('transactionId') transactionId: Allocation['transactionId'],
+    @Ctx() { records }: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return records.graph.find('transaction', transactionId, lookAhead(info));
   }
 
   @FieldResolver(() => Designation, { description: 'The fund it goes to.' })
@@ -99,26 +127,36 @@ export class DesignationResolver {
   async designation(
     @Arg('id', () => GraphQLSafeInt, { description: 'ID of the designation.' }) id: number,
     @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
   ) {
-    return (await memberRecords(context)).find('designation', id);
+    return (await memberRecords(context)).find('designation', id, lookAhead(info));
   }
 
   @Query(() => DesignationConnection, { description: 'Designations by ID.' })
-  async designations(@Args() page: PageArgs, @Ctx() context: RequestContext): Promise<ConnectionSource<Designation>> {
-    return (await memberRecords(context)).designations(page);
+  async designations(@Args() page: PageArgs, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): Promise<Page<Designation>> {
+    return (await memberRecords(context)).designations(page, lookAhead(info));
   }
 
   @FieldResolver(() => AllocationConnection, { description: 'The shares that go to it, by ID.' })
-  allocations(@Root('id') id: Designation['id'], @Args() page: PageArgs, @Ctx() { records }: RequestContext) {
-    return records.graph.children('designationAllocations', id, page);
+  allocations(
+    @Root('id') id: Designation['id'],
+    @Args() page: PageArgs,
+    @Ctx() { records }: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return records.graph.children('designationAllocations', id, page, lookAhead(info));
   }
 }
 
 @Resolver(() => Donor)
 export class DonorResolver {
   @Query(() => Donor, { nullable: true, description: 'The donor of this ID; null where there is none. Needs the privilege of the report.' })
-  async donor(@Arg('id', () => GraphQLSafeInt, { description: 'ID of the donor.' }) id: number, @Ctx() context: RequestContext) {
-    return (await donorRecords(context)).find('donor', id);
+  async donor(
+    @Arg('id', () => GraphQLSafeInt, { description: 'ID of the donor.' }) id: number,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return (await donorRecords(context)).find('donor', id, lookAhead(info));
   }
 
   @Query(() => DonorConnection, { description: 'Donors by last name, first name and ID. Needs the privilege of the report.' })
@@ -127,12 +165,13 @@ export class DonorResolver {
     search: string | null,
     @Args() page: PageArgs,
     @Ctx() context: RequestContext,
-  ): Promise<ConnectionSource<Donor>> {
-    return (await donorRecords(context)).donors(search, page);
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Page<Donor>> {
+    return (await donorRecords(context)).donors(search, page, lookAhead(info));
   }
 
   @FieldResolver(() => TransactionConnection, { description: 'The transactions of the donor by date and ID.' })
-  transactions(@Root('id') id: Donor['id'], @Args() page: PageArgs, @Ctx() { records }: RequestContext) {
-    return records.graph.children('donorTransactions', id, page);
+  transactions(@Root('id') id: Donor['id'], @Args() page: PageArgs, @Ctx() { records }: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return records.graph.children('donorTransactions', id, page, lookAhead(info));
   }
 }

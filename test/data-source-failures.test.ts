@@ -1,3 +1,7 @@
+import { Database, QUERY_TIMEOUT_MS } from '../src/data/database';
+import { ReportQueue } from '../src/data/report-queue';
+import { ReportSnapshot } from '../src/data/report-snapshot';
+import { Prisma } from '../src/generated/prisma/client';
 import { startDatabaseProxy } from './support/database-proxy';
 import { askBoth, PATHS, QUERIES, type Ask, type Kind } from './support/doors';
 import { createOrganization, graphql, login, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
@@ -95,6 +99,18 @@ describe('a data source', () => {
     await proxy.close();
   });
 
+  test('that hangs when access is checked is given up within seconds', async () => {
+    const proxy = await startDatabaseProxy(gateway.database.url);
+    const frozen = await startGateway({ DATABASE_URL: proxy.url });
+    proxy.freezeAt('provision');
+    const startedAt = performance.now();
+    const { status } = await fetch(frozen.url + PATHS.system, { headers: { Provision: organization.apiProvision } });
+    expect(status).toBe(500);
+    expect(performance.now() - startedAt).toBeLessThan(4000);
+    await frozen.stop();
+    await proxy.close();
+  });
+
   test('that hangs when a report begins is given up within seconds, and keeps neither the reader nor the gateway waiting', async () => {
     const proxy = await startDatabaseProxy(gateway.database.url);
     const frozen = await startGateway({ DATABASE_URL: proxy.url, REPORT_CONCURRENCY: '1' });
@@ -110,5 +126,29 @@ describe('a data source', () => {
     }
     await frozen.stop();
     await proxy.close();
+  });
+
+  test('is not given up when it was the gateway that had no time for the answer', async () => {
+    const database = new Database({
+      address: { connectionString: gateway.database.url },
+      ...{ poolSize: 1, reportConcurrency: 1, onConnectionLost: () => undefined },
+    });
+    const snapshot = new ReportSnapshot(database, new ReportQueue({ width: 1, maxWaiting: 0, maxWaitMs: 0 }), {
+      ...{ signal: new AbortController().signal, timeoutMs: 60_000 },
+    });
+    const readCopy = async () => {
+      let text = '';
+      for await (const piece of snapshot.copy(Prisma.sql`SELECT ${'one'}::text`)) text += piece.toString();
+      return text;
+    };
+    // From here on the connections are there, so that what is asked is sent at once.
+    await Promise.all([database.query({ text: 'SELECT 1' }), snapshot.list(Prisma.sql`SELECT 1`)]);
+    const answers = Promise.all([database.query({ text: 'SELECT 1 AS one' }), readCopy()]);
+    await new Promise(setImmediate);
+    const busyUntil = performance.now() + QUERY_TIMEOUT_MS + 200;
+    while (performance.now() < busyUntil);
+    expect(await answers).toEqual([[{ one: 1 }], 'one\n']);
+    await snapshot.close();
+    await database.close();
   });
 });

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Connection, Submittable } from 'pg';
+import { expectAnswer } from './expected-answer';
 
 /** Frames of PostgreSQL's protocol: a type, a length that counts itself, the content (manual, Message Formats). */
 const HEADER_LENGTH = 5;
@@ -36,7 +37,7 @@ export class CopyQuery implements Submittable {
   private wake: (() => void) | undefined;
   private finished = false;
   private failure: unknown;
-  private answerTimer: NodeJS.Timeout | undefined;
+  private answered: (() => void) | undefined;
 
   private readonly header = Buffer.alloc(HEADER_LENGTH);
   private headerLength = 0;
@@ -69,7 +70,7 @@ export class CopyQuery implements Submittable {
     socket.off('data', this.pgListener);
     socket.on('data', this.takePiece);
     const { before, text, after, answerTimeoutMs } = this.options;
-    this.answerTimer = setTimeout(() => socket.destroy(new Error('Query read timeout')), answerTimeoutMs);
+    this.answered = expectAnswer(connection, answerTimeoutMs);
     socket.cork();
     for (const statement of before) send(connection, statement);
     connection.flush();
@@ -94,7 +95,7 @@ export class CopyQuery implements Submittable {
   }
 
   private readonly takePiece = (piece: Buffer): void => {
-    clearTimeout(this.answerTimer);
+    this.answered?.();
     let read = 0;
     let kept = 0;
     while (read < piece.length) {
@@ -141,7 +142,7 @@ export class CopyQuery implements Submittable {
 
   /** The socket is pg's again. */
   private end(): void {
-    clearTimeout(this.answerTimer);
+    this.answered?.();
     const { socket, pgListener } = this;
     if (!socket || !pgListener) return;
     socket.off('data', this.takePiece);

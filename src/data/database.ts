@@ -1,7 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Pool, type PoolConfig, type QueryConfig, type QueryResultRow } from 'pg';
+import { Pool, type Connection, type PoolClient, type PoolConfig, type QueryConfig, type QueryResultRow } from 'pg';
 import { PrismaClient, type Prisma } from '../generated/prisma/client';
 import { toDataSourceError } from './database-errors';
+import { expectAnswer } from './expected-answer';
 
 /** How to reach a PostgreSQL: the part of pg's configuration that says where and as whom. */
 export type DatabaseAddress = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database'>;
@@ -59,7 +60,8 @@ export class Database {
       pool.on('connect', (client) => client.on('error', () => undefined));
       return pool;
     };
-    this.pool = lane({ max: options.poolSize, query_timeout: QUERY_TIMEOUT_MS, statement_timeout: STATEMENT_TIMEOUT_MS, options: SESSION });
+    this.pool = lane({ max: options.poolSize, statement_timeout: STATEMENT_TIMEOUT_MS, options: SESSION });
+    limitUse(this.pool);
     this.longPool = lane({ max: options.reportConcurrency, options: `${SESSION} ${REPORT_PLANNING}` });
     this.prisma = createPrisma(this.pool);
   }
@@ -82,6 +84,16 @@ export class Database {
     await this.prisma.$disconnect();
     await Promise.all([this.pool.end(), this.longPool.end()]);
   }
+}
+
+/** Gives up a connection whose answers are not there in time. */
+function limitUse(pool: Pool): void {
+  const answered = new WeakMap<PoolClient, () => void>();
+  pool.on('acquire', (client) => {
+    const { connection } = client as PoolClient & { readonly connection: Connection };
+    answered.set(client, expectAnswer(connection, QUERY_TIMEOUT_MS));
+  });
+  pool.on('release', (_error, client) => answered.get(client)?.());
 }
 
 function rethrowTranslated(error: unknown): never {

@@ -69,6 +69,14 @@ export class DepositDetailStore {
     return page.fromEnd ? lines.reverse() : lines;
   }
 
+  /** Whether a line is there, by its allocation. */
+  async has(organizationId: number, allocationId: string, snapshot: ReportSnapshot): Promise<boolean> {
+    const found = await snapshot.list(
+      sql`SELECT FROM deposit_detail WHERE organization_id = ${organizationId}::int AND allocation_id = ${allocationId}::text`,
+    );
+    return found.length > 0;
+  }
+
   /** How many lines there are. */
   async count(selection: LineSelection, snapshot: ReportSnapshot): Promise<number> {
     const [row] = await snapshot.list<{ count: number }>(

@@ -65,7 +65,7 @@ function compare({ columns }: KeyOrder, length: number, operator: string, key: O
   return sql`(${list(compared.map(([name]) => name))}) ${raw(operator)} (${join(values)})`;
 }
 
-/** The place of the row that a key names. Nothing follows a row that is no more. */
+/** The place of the row that a key names; nothing follows a row that is no more, so that whoever finds nothing must ask for it. */
 function lookUp(from: string, owned: Prisma.Sql, { columns }: KeyOrder, key: OrderKey): Prisma.Sql {
   const [name, type] = Object.entries(columns).at(-1)!;
   return sql`SELECT ${list(Object.keys(columns))} FROM ${raw(from)} WHERE ${owned} AND ${raw(name)} = ${key[0]}::${raw(type)}`;

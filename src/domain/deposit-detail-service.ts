@@ -1,4 +1,5 @@
 import { lineOrders, type DepositDetailLine, type DepositDetailStore, type LineOrder } from '../data/deposit-detail-store';
+import type { OrderKey } from '../data/keyset';
 import type { LineFilter, LineSelection, PendingChoice } from '../data/line-selection';
 import type { ReportSnapshot } from '../data/report-snapshot';
 import { isLocalDate, type LocalDate } from '../dates';
@@ -66,6 +67,9 @@ export class DepositDetailService {
       order: lineOrders[order.field],
       query: ['lines', selection, order],
       count: () => this.store.count(selection, snapshot),
+      ...(lineOrders[order.field].isPersonal && {
+        hasPlace: ([id]: OrderKey) => this.store.has(selection.organizationId, id!, snapshot),
+      }),
     };
     return readPage(page, list, (bounds) => this.store.listPage(selection, order, bounds, isNewest ? undefined : snapshot));
   }

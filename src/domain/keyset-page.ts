@@ -19,6 +19,8 @@ export interface PagedList {
   readonly query: unknown;
   /** How many rows there are on all pages. */
   readonly count: () => Promise<number>;
+  /** Where a place is looked up in the data: whether its row is still there. */
+  readonly hasPlace?: (key: OrderKey) => Promise<boolean>;
 }
 
 export interface Page<Row> {
@@ -33,14 +35,22 @@ export interface Page<Row> {
 export const MAX_PAGE_LENGTH = 1000;
 const CHECKSUM_LENGTH = 16;
 
-/** Reads a page's rows. Throws as `toBounds`. */
+/** Reads a page's rows. Throws as `toBounds`, and for a cursor whose place is no more: nothing would follow it, as at a list's end. */
 export async function readPage<Row extends object>(
   parameters: PageParameters,
   list: PagedList,
   read: (bounds: KeysetPage) => Promise<readonly Row[]>,
 ): Promise<Page<Row>> {
   const bounds = toBounds(parameters, list);
-  return toPage(await read(bounds), bounds, list);
+  const rows = await read(bounds);
+  if (rows.length === 0) await assertPlaces(bounds, list);
+  return toPage(rows, bounds, list);
+}
+
+async function assertPlaces({ after, before }: KeysetPage, { hasPlace }: PagedList): Promise<void> {
+  for (const [name, key] of Object.entries({ after, before })) {
+    if (key && hasPlace && !(await hasPlace(key))) throw new InputError(`${name} is the cursor of a row that is no more; begin again`);
+  }
 }
 
 /**

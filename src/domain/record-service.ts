@@ -14,7 +14,7 @@ import {
   type RecordScope,
   type RecordStore,
 } from '../data/record-store';
-import type { KeysetPage } from '../data/keyset';
+import type { KeysetPage, OrderKey } from '../data/keyset';
 import type { PendingChoice } from '../data/line-selection';
 import type { LocalDate } from '../dates';
 import { InputError } from '../errors';
@@ -121,6 +121,7 @@ export class RecordGraph {
       order: recordOrders.donors,
       query: ['donors', this.scope.organizationId, wanted],
       count: () => this.store.countDonors(this.scope, wanted),
+      hasPlace: async ([id]: OrderKey) => (await this.store.find('donor', this.scope, [id!])).length > 0,
     };
     const found = await readPage(page, list, (bounds) => this.store.listDonors(this.scope, wanted, bounds));
     await this.readAhead(found.nodes, ahead());

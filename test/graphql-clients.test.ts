@@ -2,12 +2,26 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { ApolloClient, CombinedGraphQLErrors, HttpLink, InMemoryCache } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { Client, fetchExchange } from '@urql/core';
 import { cacheExchange, type Data } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
+import { parse, print } from 'graphql';
 import { ClientError, GraphQLClient } from 'graphql-request';
+import {
+  commitLocalUpdate,
+  ConnectionHandler,
+  Environment,
+  fetchQuery,
+  Network,
+  RecordSource,
+  Store,
+  type ConcreteRequest,
+  type GraphQLResponse,
+  type RecordProxy,
+} from 'relay-runtime';
 import { DepositPagesDocument, LoginDocument, type DepositPagesQuery } from '../src/generated/operations/graphql';
 import { depositBook, inOrder } from './support/deposit-book';
 import { createOrganization, importLines, PASSWORD, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
@@ -112,7 +126,18 @@ test('graphql-request logs in, tells errors by their code, and pages', async () 
   expect(ids).toEqual(IDS);
 });
 
-test('relay-compiler takes the schema, with a pagination of its own', () => {
+interface RelayConnection {
+  readonly edges: { readonly node: { readonly allocationId: string } }[];
+  readonly pageInfo: { readonly endCursor: string; readonly hasNextPage: boolean };
+}
+
+interface RelayPages {
+  readonly ids: readonly string[];
+  readonly endCursor: string;
+  readonly hasNextPage: boolean;
+}
+
+test('Relay compiles against the schema, and pages with its own connection', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'relay-'));
   try {
     mkdirSync(join(directory, 'src'));
@@ -122,24 +147,94 @@ test('relay-compiler takes the schema, with a pagination of its own', () => {
       `graphql\`
         fragment lines_query on Query
           @refetchable(queryName: "linesPaginationQuery")
-          @argumentDefinitions(first: { type: "Int", defaultValue: 50 }, after: { type: "String" }) {
-          depositDetailsConnection(startDate: "2024-01-01", endDate: "2024-12-31", first: $first, after: $after)
+          @argumentDefinitions(first: { type: "Int", defaultValue: 15 }, after: { type: "String" }) {
+          depositDetailsConnection(startDate: "2024-01-01", endDate: "2024-12-31", orderBy: { field: AMOUNT, direction: DESC },
+            first: $first, after: $after)
             @connection(key: "lines_depositDetailsConnection") {
             edges { node { allocationId amount } }
           }
         }
       \`;
-      graphql\`query linesQuery { ...lines_query deposit(id: "1") { id transactions(first: 5) { edges { node { id amount } } } } }\`;`,
+      graphql\`query linesQuery { ...lines_query deposit(id: "D1") { id transactions(first: 5) { edges { node { id amount } } } } }\`;`,
     );
     writeFileSync(
       join(directory, 'relay.config.json'),
-      JSON.stringify({ src: './src', schema: './schema.graphql', language: 'javascript' }),
+      JSON.stringify({ src: './src', schema: './schema.graphql', language: 'javascript', eagerEsModules: false }),
     );
     const compiler = require.resolve('relay-compiler/cli.js');
     const output = execFileSync(process.execPath, [compiler, 'relay.config.json'], { cwd: directory, encoding: 'utf8', stdio: 'pipe' });
     expect(output).not.toContain('ERROR');
-    expect(readFileSync(join(directory, 'src/__generated__/linesPaginationQuery.graphql.js'), 'utf8')).toContain('endCursor');
+    const artifact = (name: string) => jest.requireActual<ConcreteRequest>(join(directory, `src/__generated__/${name}.graphql.js`));
+    const [lines, next] = [artifact('linesQuery'), artifact('linesPaginationQuery')];
+
+    const send = createBrowserFetch();
+    const post = async (body: object) => {
+      const init = { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers() }, body: JSON.stringify(body) };
+      return (await (await send(url(), init)).json()) as GraphQLResponse;
+    };
+    await post({ query: print(LoginDocument), variables: WHO });
+    const environment = new Environment({
+      network: Network.create(({ text: query }, variables) => post({ query, variables })),
+      store: new Store(new RecordSource()),
+      getDataID: ({ id }, type) => (id === undefined ? undefined : `${type}:${String(id)}`),
+    });
+    await fetchQuery(environment, lines, {}).toPromise();
+    const readConnection = () => {
+      let read: RelayPages | undefined;
+      commitLocalUpdate(environment, (store) => {
+        const args = { startDate: '2024-01-01', endDate: '2024-12-31', orderBy: { field: 'AMOUNT', direction: 'DESC' } };
+        const found = ConnectionHandler.getConnection(store.getRoot(), 'lines_depositDetailsConnection', args);
+        const connection = found as RecordProxy<RelayConnection>;
+        const pageInfo = connection.getLinkedRecord('pageInfo');
+        read = {
+          ids: connection.getLinkedRecords('edges').map((edge) => edge.getLinkedRecord('node').getValue('allocationId')),
+          endCursor: pageInfo.getValue('endCursor'),
+          hasNextPage: pageInfo.getValue('hasNextPage'),
+        };
+      });
+      return read!;
+    };
+    expect(readConnection().ids).toEqual(IDS.slice(0, 15));
+    for (let page = readConnection(); page.hasNextPage; page = readConnection()) {
+      await fetchQuery(environment, next, { first: 15, after: page.endCursor }).toPromise();
+    }
+    expect(readConnection().ids).toEqual(IDS);
+    // Records of different types may have one id.
+    expect(environment.getStore().getSource().get('Deposit:D1')).toMatchObject({ __typename: 'Deposit', id: 'D1' });
   } finally {
     rmSync(directory, { recursive: true });
   }
+});
+
+test("README's examples run as they are written", async () => {
+  const readme = readFileSync(resolve(__dirname, '../README.md'), 'utf8');
+  const block = (language: string): string => new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(readme)![1]!;
+  const warn = jest.spyOn(console, 'warn');
+  const answers: object[] = [];
+  const { fetch: send } = globalThis;
+  globalThis.fetch = async (input, init) => {
+    const response = await send(input, init);
+    answers.push((await response.clone().json()) as object);
+    return response;
+  };
+  const names = {
+    ...{ ApolloClient, HttpLink, InMemoryCache, relayStylePagination, Client, fetchExchange, cacheExchange, relayPagination },
+    ...{
+      GraphQLClient,
+      Environment,
+      Store,
+      RecordSource,
+      MonthDocument: parse(block('graphql')),
+      network: Network.create(() => ({ data: {} })),
+    },
+    ...{ uri: url(), url: url(), Provision: organization.apiProvision },
+  };
+  try {
+    await (runInNewContext(`(async () => {\n${block('ts')}\n})()`, names) as Promise<void>);
+  } finally {
+    globalThis.fetch = send;
+  }
+  expect(answers).toHaveLength(3);
+  for (const answer of answers) expect(answer).toEqual({ data: { depositDetailsConnection: expect.any(Object) as unknown } });
+  expect(warn).not.toHaveBeenCalled();
 });

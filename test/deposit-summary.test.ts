@@ -218,6 +218,21 @@ describe('totals and digest', () => {
     }
   });
 
+  test('leave their connections to the next answer', async () => {
+    const both = () => ask(`{ depositSummary(${RANGE}) { all { lines } digest } }`);
+    const connections = async () => {
+      const { rows } = await gateway.database.client.query<{ pid: number }>(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'deposit-gateway' ORDER BY pid`,
+      );
+      return rows;
+    };
+    // By then there are as many connections as it takes.
+    for (let count = 0; count < 5; count++) await both();
+    const before = await connections();
+    for (let count = 0; count < 5; count++) await both();
+    expect(await connections()).toEqual(before);
+  });
+
   test('are both given up when the reader leaves', async () => {
     const reader = new AbortController();
     const answer = askLocked(

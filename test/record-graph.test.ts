@@ -246,4 +246,13 @@ describe('a record asked for by its id', () => {
     expect([a, b]).toEqual([{ id: 'D1' }, { id: 'D1', status: by('deposit_id', 'D1')[0]!.deposit_status.toUpperCase() }]);
     expect(proxy.statements() - before).toBe(2);
   });
+
+  test('of two lists is read by one statement for each step, and is the same in both', async () => {
+    const before = proxy.statements();
+    const page = 'deposits(first: 20, pending: WITH) { nodes { id transactions(first: 5) { nodes { id amount donor { id } } } } }';
+    const { a, b } = await ask(`{ a: ${page} b: ${page} }`);
+    expect(a).toEqual(b);
+    // Access, twice the deposits, transactions, donors.
+    expect(proxy.statements() - before).toBe(5);
+  });
 });

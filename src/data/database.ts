@@ -16,7 +16,7 @@ export interface DatabaseOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 2000;
-/** The longest wait for a statement that should be answered at once. */
+/** The longest wait for what should be answered at once. */
 export const QUERY_TIMEOUT_MS = 3000;
 const STATEMENT_TIMEOUT_MS = 2500;
 
@@ -86,14 +86,14 @@ export class Database {
   }
 }
 
-/** Gives up a connection whose answers are not there in time. */
+/** Gives up a connection that somebody has used for too long, all statements of the use together. */
 function limitUse(pool: Pool): void {
-  const answered = new WeakMap<PoolClient, () => void>();
+  const stopWaiting = new WeakMap<PoolClient, () => void>();
   pool.on('acquire', (client) => {
     const { connection } = client as PoolClient & { readonly connection: Connection };
-    answered.set(client, expectAnswer(connection, QUERY_TIMEOUT_MS));
+    stopWaiting.set(client, expectAnswer(connection, QUERY_TIMEOUT_MS));
   });
-  pool.on('release', (_error, client) => answered.get(client)?.());
+  pool.on('release', (_error, client) => stopWaiting.get(client)?.());
 }
 
 function rethrowTranslated(error: unknown): never {

@@ -124,7 +124,10 @@ const TABLES: Readonly<Record<RecordKind, Table>> = {
   },
 };
 
-/** The lists of records under a record of another kind, each by the column that points to it and in an order that an index has. */
+/**
+ * The lists of records under a record of another kind, each by the column that points to it, named `field` in a record, and in an order
+ * that an index has. A donor's is read by those alone who see whose a transaction is.
+ */
 const CHILDREN = {
   depositTransactions: {
     kind: 'transaction',

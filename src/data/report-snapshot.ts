@@ -1,4 +1,4 @@
-import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
+import type { PoolClient, QueryResultRow } from 'pg';
 import { AppError } from '../errors';
 import type { Prisma } from '../generated/prisma/client';
 import { CopyQuery, type Statement } from './copy-query';
@@ -30,13 +30,14 @@ export class ReportSnapshot {
   private backendPid: number | undefined;
   /** Resolves when the transaction has begun, to the name by which another connection may read the same state. */
   private begun: Promise<string | undefined> | undefined;
-  private second: ReportSnapshot | undefined;
   private failure: AppError | undefined;
   /** Resolves when the statements asked for so far are done: they take turns. */
   private turns: Promise<void> = Promise.resolve();
+  private turnsLeft = 0;
   private reading = false;
   /** COPYs that were prepared and not yet begun. */
   private unread = 0;
+  private ended = false;
 
   constructor(
     private readonly database: Database,
@@ -61,8 +62,23 @@ export class ReportSnapshot {
     return (select) => this.readCopy(select, --this.unread === 0);
   }
 
-  /** A COPY after which more may be asked of this state. */
-  readonly copy: Copy = (select) => this.readCopy(select, false);
+  /**
+   * A COPY after which more may be asked of this state. While another statement of it is under way, the COPY is read at the same time, on
+   * a second connection, where nobody else needs that.
+   */
+  async *copy(select: Prisma.Sql): AsyncGenerator<Buffer> {
+    const name = await this.nameForSecond();
+    if (name === undefined) {
+      yield* this.readCopy(select, false);
+      return;
+    }
+    const second = new ReportSnapshot(this.database, this.queue, { ...this.options, signal: this.stop.signal }, name);
+    try {
+      yield* second.readCopy(select, true);
+    } finally {
+      await second.close();
+    }
+  }
 
   /** The rows of a SELECT. Throws an AppError, or the abort reason when the reader has left. */
   async list<Row extends QueryResultRow>({ text, values }: Prisma.Sql): Promise<Row[]> {
@@ -82,19 +98,11 @@ export class ReportSnapshot {
     }
   }
 
-  /** The same state on a second connection, to be read at the same time, where nobody else needs it; this one itself otherwise. */
-  async beside(): Promise<ReportSnapshot> {
+  /** The state's name, where a second connection should read it. */
+  private async nameForSecond(): Promise<string | undefined> {
     try {
       const name = await (this.begun ??= this.begin());
-      if (name === undefined || !this.queue.isQuiet || !this.queue.hasRoom) return this;
-      const second = new ReportSnapshot(this.database, this.queue, { ...this.options, signal: this.stop.signal }, name);
-      this.second = second;
-      second.begun = second.begin();
-      return await second.begun.then(
-        () => second,
-        // The database has no connection left, or another server answers there.
-        () => this,
-      );
+      return this.turnsLeft > 0 && this.queue.isQuiet && this.queue.hasRoom ? name : undefined;
     } catch (error) {
       throw this.fail(error);
     }
@@ -105,17 +113,20 @@ export class ReportSnapshot {
     this.stop.signal.throwIfAborted();
     this.reading = true;
     const { isQuiet } = this.queue;
-    const state = this.shared === undefined ? [] : [`SET TRANSACTION SNAPSHOT '${this.shared}'`];
-    const text = [BEGIN.text, ...state, isQuiet ? SHARE : ONE_CORE].join('; ');
-    const answers = (await client.query(text)) as unknown as QueryResult<{ readonly name: string }>[];
+    const answers = await client.query<{ readonly name: string }>(`${BEGIN.text}; ${isQuiet ? SHARE : ONE_CORE}`);
     this.reading = false;
-    return isQuiet ? answers.at(-1)?.rows[0]?.name : undefined;
+    // Of several statements pg gives several answers, which its types leave out.
+    return isQuiet ? [answers].flat().at(-1)?.rows[0]?.name : undefined;
   }
 
   private async *readCopy(select: Prisma.Sql, isLast: boolean): AsyncGenerator<Buffer> {
     const endTurn = await this.takeTurn();
     try {
-      const opening = this.begun ? [] : [BEGIN];
+      const opening = this.begun
+        ? []
+        : this.shared === undefined
+          ? [BEGIN]
+          : [BEGIN, { text: `SET TRANSACTION SNAPSHOT '${this.shared}'` }];
       await (this.begun ??= NOT_SHARED);
       const client = this.client ?? (await this.connect());
       this.stop.signal.throwIfAborted();
@@ -125,6 +136,7 @@ export class ReportSnapshot {
       yield* client.query(copy).read();
       this.reading = false;
       // What is rendered but not yet sent needs no connection any more.
+      this.ended = isLast;
       if (isLast) this.release(false);
     } catch (error) {
       throw this.fail(error);
@@ -141,7 +153,6 @@ export class ReportSnapshot {
     clearTimeout(this.timer);
     this.options.signal.removeEventListener('abort', this.onReaderLeft);
     this.stop.abort(ANSWER_IS_OVER);
-    await this.second?.close();
     if (this.reading) {
       this.release(true);
       await this.cancel();
@@ -158,8 +169,12 @@ export class ReportSnapshot {
     const before = this.turns;
     let endTurn!: () => void;
     this.turns = new Promise((resolve) => (endTurn = resolve));
+    this.turnsLeft++;
     await before;
-    return endTurn;
+    return () => {
+      this.turnsLeft--;
+      endTurn();
+    };
   }
 
   /** The error to throw. After one, nothing more is read: it would be of another state. */
@@ -172,6 +187,7 @@ export class ReportSnapshot {
 
   private async connect(): Promise<PoolClient> {
     if (this.failure) throw this.failure;
+    if (this.ended) throw new Error('The transaction of this state has ended: what is read now would be of another');
     if (this.options.signal.aborted) this.stop.abort(this.options.signal.reason);
     this.stop.signal.throwIfAborted();
     this.options.signal.addEventListener('abort', this.onReaderLeft, { once: true });
@@ -223,6 +239,7 @@ export class ReportSnapshot {
 
 /** What is not alone keeps to one core, and so does all of its transaction. */
 const ONE_CORE = 'SET LOCAL max_parallel_workers_per_gather = 0';
+/** Before the first statement, which may be a long one: a name cannot be had while it runs. */
 const SHARE = 'SELECT pg_export_snapshot() AS name';
 const NOT_SHARED = Promise.resolve(undefined);
 const ANSWER_IS_OVER = new Error('The answer is over');

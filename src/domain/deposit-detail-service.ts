@@ -50,7 +50,10 @@ export class DepositDetailService {
 
   /** The same lines, for a use within the answer. */
   bytes(selection: LineSelection, template: RowTemplate, snapshot: ReportSnapshot): AsyncGenerator<Buffer> {
-    return render(this.store.copyLines(snapshot.copy, selection, fieldsOf(template)), template);
+    return render(
+      this.store.copyLines((select) => snapshot.copy(select), selection, fieldsOf(template)),
+      template,
+    );
   }
 
   /**

@@ -97,7 +97,7 @@ export class DepositSummaryService {
 
   private async digest(selection: LineSelection, snapshot: ReportSnapshot): Promise<string> {
     const hash = createHash('sha256');
-    const lines = this.details.bytes(selection, v2Formats.ndjson.template, await snapshot.beside());
+    const lines = this.details.bytes(selection, v2Formats.ndjson.template, snapshot);
     for await (const rows of lines) hash.update(rows);
     return hash.digest('hex');
   }

@@ -60,13 +60,21 @@ async function assertPlaces({ after, before }: KeysetPage, { hasPlace }: PagedLi
 export function toBounds(parameters: PageParameters, list: PagedList): KeysetPage {
   const fromEnd = typeof parameters.last === 'number';
   const [name, length] = fromEnd ? (['last', parameters.last] as const) : (['first', parameters.first] as const);
-  if (typeof length !== 'number' || length < 1 || length > MAX_PAGE_LENGTH) {
+  if (typeof length !== 'number' || !isLength(length))
     throw new InputError(`${name} is ${length ?? 'missing'}; it must be between 1 and ${MAX_PAGE_LENGTH}`);
-  }
   const after = toKey('after', parameters.after, list);
   const before = toKey('before', parameters.before, list);
   return { after, before, limit: length + 1, fromEnd };
 }
+
+/** The same for several lists at once: undefined where that is wrong for all, or the page lies at a cursor, which is of one list. */
+export function toSharedBounds({ first, after, last, before }: PageParameters): KeysetPage | undefined {
+  const length = last ?? first;
+  if (typeof length !== 'number' || !isLength(length) || typeof after === 'string' || typeof before === 'string') return undefined;
+  return { after: undefined, before: undefined, limit: length + 1, fromEnd: typeof last === 'number' };
+}
+
+const isLength = (length: number): boolean => length >= 1 && length <= MAX_PAGE_LENGTH;
 
 /** The page of the rows that were read within the bounds. */
 export function toPage<Row extends object>(rows: readonly Row[], bounds: KeysetPage, list: PagedList): Page<Row> {

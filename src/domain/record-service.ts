@@ -18,7 +18,7 @@ import type { KeysetPage, OrderKey } from '../data/keyset';
 import type { PendingChoice } from '../data/line-selection';
 import type { LocalDate } from '../dates';
 import { InputError } from '../errors';
-import { readPage, toBounds, toPage, type Page, type PageParameters, type PagedList } from './keyset-page';
+import { readPage, toBounds, toPage, toSharedBounds, type Page, type PageParameters, type PagedList } from './keyset-page';
 import { toText } from './line-filter';
 
 export type {
@@ -31,11 +31,11 @@ export type {
   TransactionRecord,
 } from '../data/record-store';
 
-/** From a record to those under it, or to the one that it names. */
-export type Edge = { readonly children: Children } | { readonly find: RecordKind; readonly by: 'depositId' | 'transactionId' | 'donorId' };
+/** The way from a record to those under it, or to the one that it names. */
+export type Link = { readonly children: Children } | { readonly find: RecordKind; readonly by: 'depositId' | 'transactionId' | 'donorId' };
 
 /** What will be asked of each record of a list: it is read for all of them as soon as the list is there. */
-export type ReadAhead = readonly { readonly edge: Edge; readonly page: PageParameters; readonly then: ReadAhead }[];
+export type ReadAhead = readonly { readonly link: Link; readonly page: PageParameters; readonly then: ReadAhead }[];
 /** Worked out where something is read. */
 type Ahead = () => ReadAhead;
 
@@ -73,7 +73,7 @@ export class RequestRecords {
 }
 
 /**
- * The deposit data as records and the edges between them. What is asked for at the same time is read by one statement for each kind of
+ * The deposit data as records and the links between them. What is asked for at the same time is read by one statement for each kind of
  * it, however many records there are; a record is read once. What was read ahead is given at once, without a promise: thousands of them
  * would take longer than the statements. Each statement sees the newest state.
  */
@@ -86,8 +86,16 @@ export class RecordGraph {
   ) {}
 
   /** Null where there is none. */
-  find<Kind extends RecordKind>(kind: Kind, id: RecordId, ahead: Ahead): RecordOf<Kind> | null | Promise<RecordOf<Kind> | null> {
-    return this.finder(kind).get(id, ahead);
+  find<Kind extends RecordKind>(kind: Kind, id: RecordId, ahead: Ahead): Eventually<RecordOf<Kind> | null> {
+    const record = this.finder(kind).get(id);
+    return record instanceof Promise ? record.then((read) => this.goOn(read, read ? [read] : [], ahead)) : record;
+  }
+
+  /** What a record is linked to: a page of those under it, or the one that it names, null where it names none. */
+  follow(link: Link, record: object, page: PageParameters, ahead: Ahead): Eventually<object | null> {
+    const id = idOf(link, record);
+    if (id === null) return null;
+    return 'find' in link ? this.find(link.find, id, ahead) : this.children(link.children, id, page, ahead);
   }
 
   async deposits(parameters: DepositParameters, page: PageParameters, ahead: Ahead): Promise<Page<DepositRecord>> {
@@ -99,9 +107,7 @@ export class RecordGraph {
       query: ['deposits', this.scope.organizationId, filter],
       count: () => this.store.countDeposits(this.scope, filter),
     };
-    const found = await readPage(page, list, (bounds) => this.store.listDeposits(this.scope, filter, bounds));
-    await this.readAhead(found.nodes, ahead());
-    return found;
+    return this.list(page, list, ahead, (bounds) => this.store.listDeposits(this.scope, filter, bounds));
   }
 
   async designations(page: PageParameters, ahead: Ahead): Promise<Page<DesignationRecord>> {
@@ -110,9 +116,7 @@ export class RecordGraph {
       query: ['designations', this.scope.organizationId],
       count: () => this.store.countDesignations(this.scope),
     };
-    const found = await readPage(page, list, (bounds) => this.store.listDesignations(this.scope, bounds));
-    await this.readAhead(found.nodes, ahead());
-    return found;
+    return this.list(page, list, ahead, (bounds) => this.store.listDesignations(this.scope, bounds));
   }
 
   async donors(search: string | null | undefined, page: PageParameters, ahead: Ahead): Promise<Page<DonorRecord>> {
@@ -123,44 +127,53 @@ export class RecordGraph {
       count: () => this.store.countDonors(this.scope, wanted),
       hasPlace: async ([id]: OrderKey) => (await this.store.find('donor', this.scope, [id!])).length > 0,
     };
-    const found = await readPage(page, list, (bounds) => this.store.listDonors(this.scope, wanted, bounds));
-    await this.readAhead(found.nodes, ahead());
-    return found;
+    return this.list(page, list, ahead, (bounds) => this.store.listDonors(this.scope, wanted, bounds));
   }
 
-  /** A page of the records under another one. */
-  children<Of extends Children>(
-    children: Of,
-    parentId: RecordId,
+  private async list<Row extends object>(
     page: PageParameters,
+    list: PagedList,
     ahead: Ahead,
-  ): Page<RecordOf<ChildKind<Of>>> | Promise<Page<RecordOf<ChildKind<Of>>>> {
+    read: (bounds: KeysetPage) => Promise<readonly Row[]>,
+  ): Promise<Page<Row>> {
+    const found = await readPage(page, list, read);
+    return this.goOn(found, found.nodes, ahead);
+  }
+
+  private children(children: Children, parentId: RecordId, page: PageParameters, ahead: Ahead): Eventually<Page<Child>> {
     const list: PagedList = {
       order: childOrder(children),
       query: [children, this.scope.organizationId, parentId],
-      count: async () => this.counts(children).get(parentId, NOTHING),
+      count: async () => this.counts(children).get(parentId),
     };
     const bounds = toBounds(page, list);
-    const rows = this.pages(children, bounds).get(parentId, ahead);
-    return rows instanceof Promise ? rows.then((read) => toPage(read, bounds, list)) : toPage(rows, bounds, list);
+    const rows = this.pages(children, bounds).get(parentId);
+    if (!(rows instanceof Promise)) return toPage(rows, bounds, list);
+    return rows.then((read) => this.goOn(toPage(read, bounds, list), read, ahead));
+  }
+
+  /** Gives what was read when that which will be asked of its records is there too. */
+  private async goOn<Value>(value: Value, records: readonly object[], ahead: Ahead): Promise<Value> {
+    await this.readAhead(records, ahead());
+    return value;
   }
 
   private async readAhead(records: readonly object[], ahead: ReadAhead): Promise<void> {
-    // What cannot be read ahead is read where it is asked for, or says there what is wrong with it.
-    await Promise.all(ahead.map((each) => this.readEdge(records, each).catch(() => undefined)));
+    await Promise.all(
+      ahead.map(async ({ link, page, then }) => {
+        // Many records may name the same one.
+        const ids = [...new Set(records.map((record) => idOf(link, record)).filter((id) => id !== null))];
+        const loader = this.loaderOf(link, page);
+        // What is wrong with a page, the field that asks for it says.
+        if (loader && ids.length > 0) await this.readAhead(await loader.readAhead(ids), then);
+      }),
+    );
   }
 
-  private async readEdge(records: readonly object[], { edge, page, then }: ReadAhead[number]): Promise<void> {
-    const field = 'find' in edge ? edge.by : 'id';
-    const ids = records.flatMap((record) => (record as Readonly<Record<string, RecordId | null>>)[field] ?? []);
-    await this.aheadOf(edge, page).readAhead(ids, then);
-  }
-
-  private aheadOf(edge: Edge, page: PageParameters): Loader<unknown> {
-    if ('find' in edge) return this.finder(edge.find);
-    // A cursor is of one parent's list, so that no page of several begins at one.
-    const anyParents = { order: childOrder(edge.children), query: [], count: () => Promise.resolve(0) };
-    return this.pages(edge.children, toBounds(page, anyParents));
+  private loaderOf(link: Link, page: PageParameters): Loader<unknown> | undefined {
+    if ('find' in link) return this.finder(link.find);
+    const bounds = toSharedBounds(page);
+    return bounds && this.pages(link.children, bounds);
   }
 
   private finder<Kind extends RecordKind>(kind: Kind): Loader<RecordOf<Kind> | null> {
@@ -176,7 +189,7 @@ export class RecordGraph {
     }));
   }
 
-  private pages<Of extends Children>(children: Of, bounds: KeysetPage): Loader<readonly RecordOf<ChildKind<Of>>[]> {
+  private pages(children: Children, bounds: KeysetPage): Loader<readonly Child[]> {
     return this.loader(`${children} ${JSON.stringify(bounds)}`, () => ({
       read: async (parentIds) => {
         const lists = await this.store.listChildren(children, this.scope, parentIds, bounds);
@@ -200,11 +213,20 @@ export class RecordGraph {
   private loader<Value>(name: string, toSource: () => Source<Value>): Loader<Value> {
     const known = this.loaders.get(name);
     if (known) return known as Loader<Value>;
-    const loader = new Loader(toSource(), (records, ahead) => this.readAhead(records, ahead));
+    const loader = new Loader(toSource());
     this.loaders.set(name, loader);
     return loader;
   }
 }
+
+/** Of the record that a link leads on from, or to; null where it leads to none. */
+const idOf = (link: Link, record: object): RecordId | null =>
+  (record as Readonly<Record<string, RecordId | null>>)['find' in link ? link.by : 'id'] ?? null;
+
+type Child = RecordOf<ChildKind<Children>>;
+
+/** At once what is known, a promise of what must be read. */
+type Eventually<Value> = Value | Promise<Value>;
 
 interface Source<Value> {
   /** The values of these ids, in their order. */
@@ -217,31 +239,23 @@ interface Source<Value> {
 class Loader<Value> {
   private readonly known = new Map<RecordId, Value>();
   private readonly batches: DataLoader<RecordId, Value>;
-  private ahead: ReadAhead | undefined;
 
-  constructor(
-    private readonly source: Source<Value>,
-    private readonly goOn: (records: readonly object[], ahead: ReadAhead) => Promise<void>,
-  ) {
+  constructor(private readonly source: Source<Value>) {
     this.batches = new DataLoader(async (ids) => {
-      await this.readAhead(ids, this.ahead ?? []);
-      return ids.map((id) => this.known.get(id)!);
+      const values = await source.read(ids);
+      for (const [index, id] of ids.entries()) this.known.set(id, values[index]!);
+      return values;
     });
   }
 
-  get(id: RecordId, ahead: Ahead): Value | Promise<Value> {
+  get(id: RecordId): Eventually<Value> {
     const value = this.known.get(id);
-    if (value !== undefined) return value;
-    this.ahead ??= ahead();
-    return this.batches.load(id);
+    return value === undefined ? this.batches.load(id) : value;
   }
 
-  async readAhead(ids: readonly RecordId[], ahead: ReadAhead): Promise<void> {
-    const missing = [...new Set(ids)].filter((id) => !this.known.has(id));
-    const values = missing.length > 0 ? await this.source.read(missing) : [];
-    for (const [index, id] of missing.entries()) this.known.set(id, values[index]!);
-    await this.goOn(this.source.recordsOf(ids.map((id) => this.known.get(id)!)), ahead);
+  /** From then on these are known. Resolves to the records that they hold. */
+  async readAhead(ids: readonly RecordId[]): Promise<readonly object[]> {
+    await Promise.all(ids.filter((id) => !this.known.has(id)).map((id) => this.batches.load(id)));
+    return this.source.recordsOf(ids.map((id) => this.known.get(id)!));
   }
 }
-
-const NOTHING: Ahead = () => [];

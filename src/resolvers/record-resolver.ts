@@ -4,7 +4,7 @@ import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from '
 import type { MemberAccess } from '../domain/access-service';
 import type { RecordGraph } from '../domain/record-service';
 import { PageArgs, ShortPageArgs, type Page } from './connection-types';
-import { lookAhead } from './look-ahead';
+import { links, lookAhead } from './look-ahead';
 import {
   Allocation,
   AllocationConnection,
@@ -51,13 +51,8 @@ export class DepositResolver {
   }
 
   @FieldResolver(() => TransactionConnection, { description: 'Its transactions by ID.' })
-  transactions(
-    @Root('id') id: Deposit['id'],
-    @Args() page: PageArgs,
-    @Ctx() { records }: RequestContext,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return records.graph.children('depositTransactions', id, page, lookAhead(info));
+  transactions(@Root() deposit: Deposit, @Args() page: PageArgs, @Ctx() { records }: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return records.graph.follow(links.Deposit.transactions, deposit, page, lookAhead(info));
   }
 }
 
@@ -73,14 +68,14 @@ export class TransactionResolver {
   }
 
   @FieldResolver(() => Deposit, { description: 'The deposit it arrived with.' })
-  deposit(@Root('depositId') depositId: Transaction['depositId'], @Ctx() { records }: RequestContext, @Info() info: GraphQLResolveInfo) {
-    return records.graph.find('deposit', depositId, lookAhead(info));
+  deposit(@Root() transaction: Transaction, @Ctx() { records }: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return records.graph.follow(links.Transaction.deposit, transaction, {}, lookAhead(info));
   }
 
   @FieldResolver(() => Donor, { nullable: true, description: `Who gave; null where nobody is known. ${NEEDS_REPORT}` })
-  donor(@Root() { donorId, mainMemo }: Transaction, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo) {
-    if (mainMemo === null) return refuse(context, info);
-    return donorId === null ? null : context.records.graph.find('donor', donorId, lookAhead(info));
+  donor(@Root() transaction: Transaction, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo) {
+    if (transaction.mainMemo === null) return refuse(context, info);
+    return context.records.graph.follow(links.Transaction.donor, transaction, {}, lookAhead(info));
   }
 
   @FieldResolver(() => String, { nullable: true, description: `Main memo; may be empty. ${NEEDS_REPORT}` })
@@ -90,24 +85,20 @@ export class TransactionResolver {
 
   @FieldResolver(() => AllocationConnection, { description: 'What it is split into, by ID.' })
   allocations(
-    @Root('id') id: Transaction['id'],
+    @Root() transaction: Transaction,
     @Args() page: ShortPageArgs,
     @Ctx() { records }: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return records.graph.children('transactionAllocations', id, page, lookAhead(info));
+    return records.graph.follow(links.Transaction.allocations, transaction, page, lookAhead(info));
   }
 }
 
 @Resolver(() => Allocation)
 export class AllocationResolver {
   @FieldResolver(() => Transaction, { description: 'The transaction it is a share of.' })
-  transaction(
-    @Root('transactionId') transactionId: Allocation['transactionId'],
-    @Ctx() { records }: RequestContext,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return records.graph.find('transaction', transactionId, lookAhead(info));
+  transaction(@Root() allocation: Allocation, @Ctx() { records }: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return records.graph.follow(links.Allocation.transaction, allocation, {}, lookAhead(info));
   }
 
   @FieldResolver(() => Designation, { description: 'The fund it goes to.' })
@@ -139,12 +130,12 @@ export class DesignationResolver {
 
   @FieldResolver(() => AllocationConnection, { description: 'The shares that go to it, by ID.' })
   allocations(
-    @Root('id') id: Designation['id'],
+    @Root() designation: Designation,
     @Args() page: PageArgs,
     @Ctx() { records }: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return records.graph.children('designationAllocations', id, page, lookAhead(info));
+    return records.graph.follow(links.Designation.allocations, designation, page, lookAhead(info));
   }
 }
 
@@ -171,7 +162,7 @@ export class DonorResolver {
   }
 
   @FieldResolver(() => TransactionConnection, { description: 'The transactions of the donor by date and ID.' })
-  transactions(@Root('id') id: Donor['id'], @Args() page: PageArgs, @Ctx() { records }: RequestContext, @Info() info: GraphQLResolveInfo) {
-    return records.graph.children('donorTransactions', id, page, lookAhead(info));
+  transactions(@Root() donor: Donor, @Args() page: PageArgs, @Ctx() { records }: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return records.graph.follow(links.Donor.transactions, donor, page, lookAhead(info));
   }
 }

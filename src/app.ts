@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config';
 import { AppError } from './errors';
 import { createApolloServer } from './graphql/apollo-server';
+import { createExportRoutes } from './export/export-routes';
 import { createGraphqlRoute } from './graphql/graphql-route';
 import type { GraphqlContext } from './graphql/row-field';
 import { createSchema, type Resolvers } from './graphql/schema';
@@ -17,6 +18,7 @@ import { assertPlainHeaders, readCredentials, sessionCookie } from './incoming-r
 import { createPlaygroundRoutes } from './playground/playground-routes';
 import { AuthenticationResolver } from './resolvers/authentication-resolver';
 import { DepositDetailResolver } from './resolvers/deposit-detail-resolver';
+import { ExportResolver } from './resolvers/export-resolver';
 import { logFailure, logRequests, ReaderLeft, requestId } from './request-log';
 import type { RequestContext } from './resolvers/request-context';
 import { ViewerResolver } from './resolvers/viewer-resolver';
@@ -52,6 +54,7 @@ async function composeApp(config: Config, log: Logger, database: OpenDatabase, o
     authentication: new AuthenticationResolver(),
     depositDetails: new DepositDetailResolver(services.reports, services.summaries),
     viewer: new ViewerResolver(services.sessions),
+    exports: new ExportResolver(services.reports, services.summaries, services.exports),
   };
   const apollo = createApolloServer(createSchema(resolvers), {
     introspection: config.INTROSPECTION,
@@ -81,7 +84,7 @@ interface DoorOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly services: Services;
-  readonly resolvers: Resolvers;
+  readonly resolvers: Resolvers & { readonly exports: ExportResolver };
   readonly apollo: ApolloServer<GraphqlContext>;
   readonly isDraining: () => boolean;
 }
@@ -130,6 +133,7 @@ function createDoors({ config, log, services, resolvers, apollo, isDraining }: D
     response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready' });
   });
   server.use('/api/v2', createV2Routes({ resolvers, openRequest, onInternalError, readerStallMs }));
+  server.use('/export', createExportRoutes({ resolver: resolvers.exports, openRequest, readerStallMs }));
   server.use('/graphql', createGraphqlRoute(apollo, { openRequest, onInternalError, readerStallMs }));
   if (config.PLAYGROUND) server.use('/playground', createPlaygroundRoutes(config.PLAYGROUND_PROVISION));
   server.use(() => {

@@ -91,7 +91,8 @@ export function toAppError(error: unknown): AppError {
   return fault ? new AppError(fault) : new AppError('INTERNAL_SERVER_ERROR', { cause: error });
 }
 
-/** The body of an error answer, but for GraphQL's (contract section 2.3). */
-export function toErrorBody({ message, status }: AppError): object {
-  return { errors: [{ error: message, status }] };
+/** The body of an error answer, but for GraphQL's (contract section 2.3). v2 itself has no faults that are named. */
+export function toErrorBody(error: AppError): object {
+  const { message, status } = error;
+  return { errors: [{ error: error instanceof InputError ? `${message}: ${error.fault}` : message, status }] };
 }

@@ -24,6 +24,8 @@ interface RowAnswerOptions {
   readonly readerStallMs: number;
   /** What the reader asked for. Short answers go out as they are. */
   readonly coding: ContentCoding;
+  /** What to tell when all rows have been written (RFC 9110 section 6.5); `begin` announces it. */
+  readonly trailers?: () => Readonly<Record<string, string>>;
 }
 
 /** Below this, an answer is not worth compressing. */
@@ -78,6 +80,7 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
       if (piece === firstRows && !firstBlock.done) await writer.write(firstBlock.value);
       for await (const rows of piece) await writer.write(rows);
     }
+    if (options.trailers) response.addTrailers(options.trailers());
     await writer.end();
   } catch (error) {
     response.destroy();

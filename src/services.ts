@@ -5,6 +5,7 @@ import { DepositDetailStore } from './data/deposit-detail-store';
 import { DepositSummaryStore } from './data/deposit-summary-store';
 import { DirectoryInUseError } from './data/directory-lock';
 import { EmbeddedPostgres } from './data/embedded-postgres';
+import { ExportStore } from './data/export-store';
 import { ImportStore } from './data/import-store';
 import { LoginAttemptStore } from './data/login-attempt-store';
 import { applyMigrations, findDrift, isMigrated } from './data/migration-engine';
@@ -17,6 +18,7 @@ import { AccessService } from './domain/access-service';
 import { DemoService } from './domain/demo-service';
 import { DepositDetailService } from './domain/deposit-detail-service';
 import { DepositSummaryService } from './domain/deposit-summary-service';
+import { ExportService } from './domain/export-service';
 import { ImportService } from './domain/import-service';
 import { RecordService } from './domain/record-service';
 import { OrganizationService } from './domain/organization-service';
@@ -29,6 +31,7 @@ export interface Services {
   readonly reports: DepositDetailService;
   readonly summaries: DepositSummaryService;
   readonly records: RecordService;
+  readonly exports: ExportService;
   readonly organizations: OrganizationService;
   readonly imports: ImportService;
   readonly demo: DemoService;
@@ -110,6 +113,7 @@ export function createServices(
     reports,
     summaries: new DepositSummaryService(new DepositSummaryStore(), reports),
     records: new RecordService(new RecordStore(database)),
+    exports: new ExportService(new ExportStore(database)),
     organizations,
     imports,
     demo: new DemoService(organizations, imports),

@@ -1,4 +1,4 @@
-import { createCsvTemplate, createJsonTemplate, type JsonMember, type RowColumn } from './row-template';
+import { createCsvTemplate, createJsonTemplate, type JsonMember, type RowColumn, type RowTemplate } from './row-template';
 
 // The only file that knows the legacy snake_case.
 
@@ -40,14 +40,29 @@ export type V2Field = keyof typeof v2Columns;
 
 export const v2Fields = Object.keys(v2Columns) as readonly V2Field[];
 
-const members: readonly JsonMember[] = v2Fields.map((key) => ({ key, ...v2Columns[key] }));
+/** What stands before the first row, between, and after the last. */
+export interface LineFormat {
+  readonly head: string;
+  readonly template: RowTemplate;
+  readonly tail: string;
+}
 
-/** What stands before the first row, between, and after the last, in each form that the lines are given in. */
+/** These fields of the lines, in this order, in one of the forms that lines are given in. */
+export function createLineFormat(format: 'json' | 'ndjson' | 'csv', fields: readonly V2Field[]): LineFormat {
+  const members: readonly JsonMember[] = fields.map((key) => ({ key, ...v2Columns[key] }));
+  switch (format) {
+    case 'json':
+      return { head: '{"response":[', template: createJsonTemplate(members, ','), tail: ']}' };
+    case 'ndjson':
+      return { head: '', template: createJsonTemplate(members, '', '\n'), tail: '' };
+    case 'csv':
+      return { head: `${fields.join(',')}\r\n`, template: createCsvTemplate(fields.map((field) => v2Columns[field])), tail: '' };
+  }
+}
+
+/** All fields: the v2 answer (contract section 4.3), one line of it to a line of text, and RFC 4180 with a header record. */
 export const v2Formats = {
-  /** The v2 answer (contract section 4.3). */
-  json: { head: '{"response":[', template: createJsonTemplate(members, ','), tail: ']}' },
-  /** One line of the v2 answer to a line of text. */
-  ndjson: { head: '', template: createJsonTemplate(members, '', '\n'), tail: '' },
-  /** RFC 4180 with a header record. */
-  csv: { head: `${v2Fields.join(',')}\r\n`, template: createCsvTemplate(v2Fields.map((field) => v2Columns[field])), tail: '' },
+  json: createLineFormat('json', v2Fields),
+  ndjson: createLineFormat('ndjson', v2Fields),
+  csv: createLineFormat('csv', v2Fields),
 } as const;

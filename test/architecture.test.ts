@@ -7,10 +7,11 @@ const SRC = resolve(__dirname, '../src');
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
   cli: ['app', 'services', 'graphql', 'domain'],
-  app: ['rest', 'graphql', 'playground', 'services', 'resolvers', 'domain'],
+  app: ['rest', 'graphql', 'export', 'playground', 'services', 'resolvers', 'domain'],
   services: ['domain', 'data'],
   rest: ['resolvers'],
   graphql: ['resolvers'],
+  export: ['resolvers'],
   playground: [],
   resolvers: ['domain'],
   domain: ['data'],
@@ -23,7 +24,7 @@ const PART_OF: Readonly<Record<string, string>> = { 'incoming-request': 'app', '
 const PACKAGES: readonly { readonly name: RegExp; readonly layers: readonly string[]; readonly rule: string }[] = [
   { name: /^(@prisma\/.*|pg|pg-copy-streams|rate-limiter-flexible)$/, layers: ['data'], rule: 'Only data/ knows Prisma and SQL' },
   { name: /^type-graphql$/, layers: ['graphql', 'resolvers'], rule: 'Only graphql/ and resolvers/ know type-graphql' },
-  { name: /^express$/, layers: ['rest', 'graphql', 'playground', 'app'], rule: 'Only the doors and app know express' },
+  { name: /^express$/, layers: ['rest', 'graphql', 'export', 'playground', 'app'], rule: 'Only the doors and app know express' },
   { name: /^(commander|cli-progress)$/, layers: ['cli'], rule: 'Only the CLI knows the terminal' },
 ];
 

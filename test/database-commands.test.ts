@@ -28,7 +28,9 @@ describe('an operator whose database or settings are not right', () => {
         failed('Data source query failed: The table `public.organization` does not exist in the current database.'),
       );
       expect(await runCommand(empty, ['migrate', '--json'])).toEqual(
-        done('{"applied":["20261120090000_init","20261120180000_list_indexes","20261120190000_covering_indexes"]}'),
+        done(
+          '{"applied":["20261120090000_init","20261120180000_list_indexes","20261120190000_covering_indexes","20261120200000_export_records"]}',
+        ),
       );
       expect(await runCommand(empty, ['migrate'])).toEqual(done('Nothing to apply'));
       expect(await runCommand(empty, ['migrate', '--check'])).toEqual(done('The migrations match prisma/schema.prisma'));

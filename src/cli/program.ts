@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError, readConfig } from '../config';
 import { AppError, OperatorError } from '../errors';
 import type { CommandContext } from './command';
+import { auditCommand } from './audit-command';
 import { demoCommand } from './demo-command';
 import { migrateCommand } from './migrate-command';
 import { organizationCommand, provisionCommand, userCommand } from './organization-commands';
@@ -31,6 +32,7 @@ export async function runProgram(
     userCommand,
     importCommand,
     exportCommand,
+    auditCommand,
     schemaCommand,
   ];
   for (const create of commands) program.addCommand(create(context));

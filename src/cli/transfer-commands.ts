@@ -90,19 +90,28 @@ export function exportCommand(context: () => CommandContext): Command {
       const quiet = target === terminal.output && terminal.output.isTTY;
       const progress = quiet ? NO_PROGRESS : startProgress(terminal, undefined, 'Exporting | {value} bytes | {duration_formatted}');
       try {
-        await withServices(context(), async ({ organizations, reports }) => {
-          const { id } = await organizations.get(options.organization);
+        await withServices(context(), async ({ organizations, reports, exports }) => {
+          const selection = toSelection((await organizations.get(options.organization)).id, period);
+          const { format } = options;
+          const account = await exports.begin(OPERATOR, { report: 'deposit-details', format, selection, conditions: [] });
           const snapshot = reports.openSnapshot(new AbortController().signal);
+          const put = async (part: string | Buffer): Promise<void> => {
+            account.add(part);
+            await write(target, part);
+          };
+          let outcome: 'whole' | 'broken' = 'broken';
           try {
-            const { head, template, tail } = v2Formats[options.format];
-            await write(target, head);
-            for await (const rows of reports.report(toSelection(id, period), snapshot).bytes(template)) {
-              await write(target, rows);
+            const { head, template, tail } = v2Formats[format];
+            await put(head);
+            for await (const rows of reports.report(selection, snapshot).bytes(template)) {
+              await put(rows);
               progress.add(rows.length);
             }
-            await write(target, tail);
+            await put(tail);
+            outcome = 'whole';
           } finally {
             await snapshot.close();
+            await account.finish(outcome, undefined);
           }
         });
         if (out !== undefined) {
@@ -118,6 +127,8 @@ export function exportCommand(context: () => CommandContext): Command {
       }
     });
 }
+
+const OPERATOR = { provisionId: null, username: null } as const;
 
 /** Donors' data is nobody else's to read. */
 const OWNER_ONLY = 0o600;

@@ -1,0 +1,37 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { withServices, type CommandContext } from './command';
+import { formatTable, printResult } from './terminal';
+
+const MAX_RECORDS = 100_000;
+
+/** `audit`: who took which lines away. */
+export function auditCommand(context: () => CommandContext): Command {
+  return new Command('audit')
+    .description('lists who exported what, when, how many lines with which digest; the newest first')
+    .requiredOption('--organization <name>')
+    .addOption(new Option('--limit <count>', 'how many to list').default(50).argParser(readLimit))
+    .action(async (options: { organization: string; limit: number }) => {
+      const { terminal, json } = context();
+      const records = await withServices(context(), async ({ organizations, exports }) => {
+        const { id } = await organizations.get(options.organization);
+        return exports.list(id, options.limit);
+      });
+      const rows = records.map((record) => [
+        record.startedAt.toISOString(),
+        record.username ?? record.provisionId ?? 'command line',
+        `${record.report}.${record.format}`,
+        `${record.startDate}/${record.endDate}`,
+        record.outcome ?? 'not finished',
+        String(record.lines ?? ''),
+        record.digest ?? '',
+      ]);
+      printResult(terminal, json, records, formatTable(['AT', 'WHO', 'WHAT', 'RANGE', 'OUTCOME', 'LINES', 'DIGEST'], rows));
+    });
+}
+
+function readLimit(text: string): number {
+  const count = Number(text);
+  if (!/^[0-9]+$/.test(text) || count < 1 || count > MAX_RECORDS)
+    throw new InvalidArgumentError(`It is a number from 1 to ${MAX_RECORDS}.`);
+  return count;
+}

@@ -1,0 +1,88 @@
+import type { LocalDate } from '../dates';
+import type { Database } from './database';
+import type { PendingChoice } from './line-selection';
+
+/** Who took what away. No personal data but the user's name. */
+export interface NewExport {
+  readonly id: string;
+  readonly organizationId: number;
+  /** Null where an operator exported on the command line. */
+  readonly provisionId: string | null;
+  /** Null where no user was logged in. */
+  readonly username: string | null;
+  readonly report: ExportReport;
+  readonly format: string;
+  readonly startDate: LocalDate;
+  readonly endDate: LocalDate;
+  readonly pending: PendingChoice;
+  /** The names of the conditions that narrowed it. */
+  readonly conditions: readonly string[];
+}
+
+export type ExportReport = 'deposit-details' | 'deposit-summary';
+
+/** How an export ended. */
+export interface ExportEnd {
+  readonly outcome: 'whole' | 'broken';
+  /** Of the file, before any content coding. */
+  readonly bytes: number;
+  readonly fileSha256: string;
+  /** Null where totals were not asked for. */
+  readonly lines: number | null;
+  readonly digest: string | null;
+}
+
+export interface ExportRecord extends NewExport {
+  readonly startedAt: Date;
+  /** Null while it is under way, or where the gateway died over it. */
+  readonly finishedAt: Date | null;
+  readonly outcome: ExportEnd['outcome'] | null;
+  readonly bytes: number | null;
+  readonly fileSha256: string | null;
+  readonly lines: number | null;
+  readonly digest: string | null;
+}
+
+/** The exports that were begun, and how they ended. */
+export class ExportStore {
+  constructor(private readonly database: Database) {}
+
+  async insert({ startDate, endDate, conditions, ...record }: NewExport): Promise<void> {
+    await this.database.prisma.exportRecord.create({
+      data: { ...record, conditions: [...conditions], startDate: new Date(startDate), endDate: new Date(endDate) },
+    });
+  }
+
+  async finish(id: string, end: ExportEnd): Promise<void> {
+    await this.database.prisma.exportRecord.update({ where: { id }, data: { ...end, finishedAt: new Date() } });
+  }
+
+  async find(organizationId: number, id: string): Promise<ExportRecord | null> {
+    const record = await this.database.prisma.exportRecord.findFirst({ where: { organizationId, id } });
+    return record && toRecord(record);
+  }
+
+  /** The newest first. */
+  async list(organizationId: number, limit: number): Promise<ExportRecord[]> {
+    const { exportRecord } = this.database.prisma;
+    const rows = await exportRecord.findMany({ where: { organizationId }, orderBy: [{ startedAt: 'desc' }, { id: 'desc' }], take: limit });
+    return rows.map(toRecord);
+  }
+}
+
+type Row = NonNullable<Awaited<ReturnType<Database['prisma']['exportRecord']['findFirst']>>>;
+
+const DATE_LENGTH = 10;
+
+function toRecord({ startDate, endDate, bytes, lines, ...row }: Row): ExportRecord {
+  return {
+    ...row,
+    report: row.report as ExportReport,
+    pending: row.pending as PendingChoice,
+    outcome: row.outcome as ExportEnd['outcome'] | null,
+    startDate: startDate.toISOString().slice(0, DATE_LENGTH),
+    endDate: endDate.toISOString().slice(0, DATE_LENGTH),
+    bytes: bytes === null ? null : Number(bytes),
+    lines: lines === null ? null : Number(lines),
+  };
+}

@@ -97,7 +97,9 @@ async function v2Lines(query = RANGE): Promise<{ body: Buffer; lines: Record<str
 describe('a file of the report', () => {
   test('has the lines of the v2 answer, in each format', async () => {
     const { body, lines } = await v2Lines();
-    expect((await download('deposit-details.json')).body).toEqual(body);
+    const json = await download('deposit-details.json');
+    expect(json.body).toEqual(body);
+    expect(json.trailers['x-export-file-sha256']).toBe(sha256(body));
     const ndjson = (await download('deposit-details.ndjson')).body.toString();
     expect(ndjson).toBe(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     const csv = (await download('deposit-details.csv')).body.toString();

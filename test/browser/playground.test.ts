@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import {
@@ -81,6 +82,57 @@ test('an analyst logs in, runs the first example, and sees exact money and names
   await page.getByRole('button', { name: 'Log in' }).waitFor();
   expect(faults).toEqual([]);
   await page.context().close();
+});
+
+describe('an analyst who downloads', () => {
+  const file = async (path: string): Promise<Buffer> => {
+    const response = await fetch(gateway.url + path, { headers: { Provision: organization.apiProvision } });
+    return Buffer.from(await response.arrayBuffer());
+  };
+  const thisMonth = () => {
+    const first = `${today.slice(0, 8)}01`;
+    return `start_date=${first}&end_date=${today}`;
+  };
+
+  test('takes all rows of the query home, whole and checked, within six clicks', async () => {
+    const { page, faults } = await open();
+    await logIn(page, PASSWORD);
+    await page.getByRole('button', { name: 'Log out' }).waitFor();
+    const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download', exact: true }).click()]);
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^1 row in .*checked: digest [0-9a-f]{12}/ })
+      .waitFor();
+    const columns = 'deposit_id,deposit_date,transaction_id,donor_last_name,designation,amount,fee_amount,net_amount';
+    const content = await readFile(await saved.path());
+    expect(content).toEqual(await file(`/export/deposit-details.csv?${thisMonth()}&bom=true&columns=${columns}`));
+    expect(content.toString()).toContain('"Łukasiewicz ""Jan"" 🌻"');
+    await page.screenshot({ path: 'coverage/playground-download.png' });
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('is told when the file was cut, and gets none of it', async () => {
+    const { page } = await open();
+    await logIn(page, PASSWORD);
+    await page.getByRole('button', { name: 'Log out' }).waitFor();
+    let saved = false;
+    page.on('download', () => (saved = true));
+    for (const [change, told] of [
+      [(body: Buffer) => body.subarray(0, body.length - 5), 'What arrived is not what the gateway sent'],
+      [(body: Buffer) => Buffer.from(body.toString().replace('10.50', '90.50')), 'What arrived is not what the gateway sent'],
+    ] as const) {
+      await page.route('**/export/deposit-details.csv*', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: change(await response.body()) });
+      });
+      await page.getByRole('button', { name: 'Download', exact: true }).click();
+      await page.getByRole('alert').filter({ hasText: told }).waitFor();
+      await page.unroute('**/export/deposit-details.csv*');
+    }
+    expect(saved).toBe(false);
+    await page.context().close();
+  });
 });
 
 test('a page of another site cannot use the analyst’s session', async () => {

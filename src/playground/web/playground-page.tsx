@@ -5,6 +5,7 @@ import { useSession } from './session-state';
 
 export function PlaygroundPage() {
   const [examplesSlot, setExamplesSlot] = useState<Element | null>(null);
+  const [downloadSlot, setDownloadSlot] = useState<Element | null>(null);
   const { provision, viewer, owner, problem, isBusy, changeProvision, login, logout, refresh } = useSession();
   const isSettled = owner !== undefined;
 
@@ -22,9 +23,11 @@ export function PlaygroundPage() {
             isLoggedIn={viewer !== undefined}
             onSessionChange={refresh}
             examplesSlot={examplesSlot}
+            downloadSlot={downloadSlot}
           />
         )}
       </main>
+      <footer ref={setDownloadSlot} />
     </>
   );
 }

@@ -2,6 +2,7 @@ import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { GraphiQL, type GraphiQLProps } from 'graphiql';
 import { useCallback, useState, type ChangeEvent, type KeyboardEvent } from 'react';
 import { createPortal } from 'react-dom';
+import { DownloadBar } from './download-bar';
 import { editorStorage, hasStoredTabs } from './editor-storage';
 import { defaultExample, examples } from './examples';
 import { postGraphQL, tellsSessionLoss } from './gateway-client';
@@ -13,10 +14,12 @@ interface QueryExplorerProps {
   readonly onSessionChange: () => void;
   /** The place in the bar for the examples, which need GraphiQL's editors. */
   readonly examplesSlot: Element | null;
+  /** The place under the editors for taking rows home. */
+  readonly downloadSlot: Element | null;
 }
 
 /** GraphiQL on the gateway. It fetches the schema whenever somebody logs in, and again under every other Provision. */
-export function QueryExplorer({ provision, isLoggedIn, onSessionChange, examplesSlot }: QueryExplorerProps) {
+export function QueryExplorer({ provision, isLoggedIn, onSessionChange, examplesSlot, downloadSlot }: QueryExplorerProps) {
   const fetcher = useCallback<GraphiQLProps['fetcher']>(
     async (request, options) => {
       const answer = await postGraphQL(provision, request, { headers: options?.headers });
@@ -41,6 +44,7 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, examples
     >
       <GraphiQL.Logo>{isLoggedIn ? <></> : <span className="schema-hint">Log in to explore the schema</span>}</GraphiQL.Logo>
       {examplesSlot && createPortal(<ExamplePicker />, examplesSlot)}
+      {isLoggedIn && downloadSlot && createPortal(<DownloadBar provision={provision} />, downloadSlot)}
     </GraphiQL>
   );
 }

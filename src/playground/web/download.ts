@@ -1,0 +1,124 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { FileFormat } from './export-request';
+
+export interface DownloadProgress {
+  readonly bytes: number;
+  readonly rows: number;
+  /** How many rows there will be. */
+  readonly allRows: number;
+}
+
+export interface DownloadedFile {
+  readonly name: string;
+  readonly content: Blob;
+  readonly rows: number;
+  /** SHA-256 of the lines as a summary gives it. */
+  readonly digest: string;
+}
+
+interface DownloadOptions {
+  readonly provision: string;
+  readonly format: FileFormat;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: DownloadProgress) => void;
+}
+
+interface Receipt {
+  readonly outcome: 'whole' | 'broken' | null;
+  readonly bytes: number | null;
+  readonly fileSha256: string | null;
+}
+
+const NEW_LINE = 0x0a;
+const QUOTE = 0x22;
+const RECEIPT_TRIES = 20;
+const RECEIPT_WAIT_MS = 250;
+
+/**
+ * Fetches all rows and checks what came against what the gateway says it sent: bytes, SHA-256 and number of rows. Throws what to tell the
+ * person at the page; a file that is not whole is never given.
+ */
+export async function download(parameters: URLSearchParams, options: DownloadOptions): Promise<DownloadedFile> {
+  const { provision, format, signal, onProgress } = options;
+  const query = new URLSearchParams(parameters);
+  if (format === 'csv') query.set('bom', 'true');
+  const headers = { Provision: provision };
+  const response = await fetch(`/export/deposit-details.${format}?${query.toString()}`, { headers, credentials: 'same-origin', signal });
+  if (!response.ok || !response.body) throw new Error(await explain(response));
+  const allRows = Number(response.headers.get('X-Export-Lines'));
+  const hash = sha256.create();
+  const counter = createRowCounter(format);
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  try {
+    for (const reader = response.body.getReader(); ;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      hash.update(value);
+      counter.add(value);
+      parts.push(value);
+      bytes += value.length;
+      onProgress({ bytes, rows: Math.min(counter.rows(), allRows), allRows });
+    }
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    throw new Error('The download was cut off. Nothing was saved: try again.', { cause });
+  }
+  const receipt = await fetchReceipt(response.headers.get('X-Export-Id') ?? '', headers, signal);
+  const isWhole =
+    receipt.outcome === 'whole' &&
+    receipt.bytes === bytes &&
+    receipt.fileSha256 === bytesToHex(hash.digest()) &&
+    (format === 'json' || counter.rows() === allRows);
+  if (!isWhole) throw new Error('What arrived is not what the gateway sent. Nothing was saved: try again.');
+  const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? `deposit-details.${format}`;
+  const type = response.headers.get('Content-Type') ?? '';
+  return { name, content: new Blob(parts, { type }), rows: allRows, digest: response.headers.get('X-Export-Digest') ?? '' };
+}
+
+/** Lets the browser save a file under its name. */
+export function saveFile({ name, content }: DownloadedFile): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+interface RowCounter {
+  add(piece: Uint8Array): void;
+  rows(): number;
+}
+
+/** Rows that are whole: of CSV the records after the header, where line breaks between quotes end none; JSON's are not counted. */
+function createRowCounter(format: FileFormat): RowCounter {
+  let count = format === 'csv' ? -1 : 0;
+  let isQuoted = false;
+  return {
+    add: (piece) => {
+      if (format === 'json') return;
+      for (const byte of piece) {
+        if (byte === QUOTE && format === 'csv') isQuoted = !isQuoted;
+        else if (byte === NEW_LINE && !isQuoted) count++;
+      }
+    },
+    rows: () => Math.max(count, 0),
+  };
+}
+
+/** The gateway writes it a moment after the last byte. */
+async function fetchReceipt(id: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Receipt> {
+  for (let attempt = 1; ; attempt++) {
+    const response = await fetch(`/export/receipts/${id}`, { headers, credentials: 'same-origin', signal });
+    if (!response.ok) throw new Error(await explain(response));
+    const receipt = (await response.json()) as Receipt;
+    if (receipt.outcome !== null || attempt === RECEIPT_TRIES) return receipt;
+    await new Promise((resolve) => setTimeout(resolve, RECEIPT_WAIT_MS));
+  }
+}
+
+async function explain(response: Response): Promise<string> {
+  const body = (await response.json().catch(() => undefined)) as { readonly errors?: readonly { readonly error: string }[] } | undefined;
+  return body?.errors?.[0]?.error ?? `The gateway gave no file (HTTP status ${String(response.status)}).`;
+}

@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 /** Opens the page and notes everything that should not happen on it. */
-async function open(): Promise<{ page: Page; faults: string[] }> {
+async function open(as = organization): Promise<{ page: Page; faults: string[] }> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
   const page = await context.newPage();
   const faults: string[] = [];
@@ -51,7 +51,7 @@ async function open(): Promise<{ page: Page; faults: string[] }> {
     if (!sent.url().startsWith(gateway.url) && !/^(data|blob):/.test(sent.url())) faults.push(`another origin: ${sent.url()}`);
   });
   await page.goto(`${gateway.url}/playground`);
-  await page.getByLabel('Provision').fill(organization.webProvision);
+  await page.getByLabel('Provision').fill(as.webProvision);
   await page.getByLabel('Provision').press('Enter');
   return { page, faults };
 }
@@ -134,6 +134,52 @@ describe('an analyst who downloads', () => {
     await page.context().close();
   });
 });
+
+test('an analyst sees a long answer as a table, sorts it exactly, scrolls it and copies it', async () => {
+  const own = await createOrganization(gateway.services);
+  const COUNT = 5000;
+  const amountOf = (n: number): string => `${(n * 7919) % 10_007}.0${n % 10}`;
+  const lines = Array.from({ length: COUNT }, (_, n) =>
+    v2Line({
+      ...{
+        deposit_date: today,
+        transaction_id: `T${n}`,
+        allocation_id: `A${n}`,
+        amount: amountOf(n),
+        fee_amount: '0.00',
+        net_amount: amountOf(n),
+      },
+    }),
+  );
+  await importLines(gateway.services, own, lines);
+  const { page, faults } = await open(own);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await logIn(page, PASSWORD);
+  await page.getByRole('button', { name: 'Log out' }).waitFor();
+  await page.getByRole('button', { name: 'Table' }).click();
+  await page.getByText('No rows yet').waitFor();
+  await page.getByRole('button', { name: /Execute query/ }).click();
+  await page.getByText(`${COUNT.toLocaleString('en-US')} rows`).waitFor();
+  const table = page.getByRole('table');
+  expect(await table.getAttribute('aria-rowcount')).toBe(String(COUNT + 1));
+  // Few of them are in the page.
+  expect(await table.getByRole('row').count()).toBeLessThan(60);
+  await table.getByRole('button', { name: 'amount', exact: true }).click();
+  await table.getByRole('button', { name: 'amount', exact: true }).click();
+  const amounts = lines.map(({ amount }) => Number(amount)).sort((one, other) => other - one);
+  const column = async (): Promise<number[]> => (await table.locator('[role="cell"]:nth-child(6)').allTextContents()).map(Number);
+  expect((await column()).slice(0, 5)).toEqual(amounts.slice(0, 5));
+  await page.screenshot({ path: 'coverage/playground-table.png' });
+  await page.evaluate(`document.querySelector('[role=table]').scrollTo(0, 1e9)`);
+  await table.locator(`[aria-rowindex="${COUNT + 1}"]`).waitFor();
+  expect((await column()).at(-1)).toBe(amounts.at(-1));
+  await page.getByRole('button', { name: 'Copy cells' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  const copied = (await page.evaluate<string>('navigator.clipboard.readText()')).split('\n');
+  expect([copied.length, copied[0]!.split('\t')[5], Number(copied[1]!.split('\t')[5])]).toEqual([COUNT + 1, 'amount', amounts[0]]);
+  expect(faults).toEqual([]);
+  await page.context().close();
+}, 60_000);
 
 test('a page of another site cannot use the analyst’s session', async () => {
   const { page } = await open();

@@ -1,5 +1,6 @@
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { QueryExplorer } from './query-explorer';
+import { ResultView } from './result-view';
 import { SessionBar } from './session-bar';
 import { useSession } from './session-state';
 
@@ -8,6 +9,10 @@ export function PlaygroundPage() {
   const [downloadSlot, setDownloadSlot] = useState<Element | null>(null);
   const { provision, viewer, owner, problem, isBusy, changeProvision, login, logout, refresh } = useSession();
   const isSettled = owner !== undefined;
+  // What another user saw is never shown.
+  const [answer, setAnswer] = useState<{ readonly owner: string | undefined; readonly data: unknown }>();
+  const [showsTable, setShowsTable] = useState(false);
+  const onAnswer = useCallback((data: unknown) => setAnswer({ owner, data }), [owner]);
 
   return (
     <>
@@ -22,12 +27,21 @@ export function PlaygroundPage() {
             provision={provision}
             isLoggedIn={viewer !== undefined}
             onSessionChange={refresh}
+            onAnswer={onAnswer}
             examplesSlot={examplesSlot}
             downloadSlot={downloadSlot}
           />
         )}
       </main>
-      <footer ref={setDownloadSlot} />
+      {viewer && showsTable && <ResultView data={answer?.owner === owner ? answer?.data : undefined} />}
+      <footer>
+        <div className="footer-slot" ref={setDownloadSlot} />
+        {viewer && (
+          <button type="button" aria-pressed={showsTable} onClick={() => setShowsTable(!showsTable)}>
+            Table
+          </button>
+        )}
+      </footer>
     </>
   );
 }

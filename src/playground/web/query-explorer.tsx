@@ -12,6 +12,8 @@ interface QueryExplorerProps {
   readonly isLoggedIn: boolean;
   /** Called after an answer that tells, or a mutation that may mean, another state of the session. */
   readonly onSessionChange: () => void;
+  /** Given the data of each answer, but for the schema's. */
+  readonly onAnswer: (data: unknown) => void;
   /** The place in the bar for the examples, which need GraphiQL's editors. */
   readonly examplesSlot: Element | null;
   /** The place under the editors for taking rows home. */
@@ -19,14 +21,15 @@ interface QueryExplorerProps {
 }
 
 /** GraphiQL on the gateway. It fetches the schema whenever somebody logs in, and again under every other Provision. */
-export function QueryExplorer({ provision, isLoggedIn, onSessionChange, examplesSlot, downloadSlot }: QueryExplorerProps) {
+export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer, examplesSlot, downloadSlot }: QueryExplorerProps) {
   const fetcher = useCallback<GraphiQLProps['fetcher']>(
     async (request, options) => {
       const answer = await postGraphQL(provision, request, { headers: options?.headers });
+      if (request.operationName !== 'IntrospectionQuery') onAnswer(answer.data);
       if (tellsSessionLoss(answer) || /\bmutation\b/.test(request.query)) onSessionChange();
       return answer;
     },
-    [provision, onSessionChange],
+    [provision, onSessionChange, onAnswer],
   );
   // GraphiQL ignores the variables of its default tab, and these would override those of stored tabs.
   const [initialVariables] = useState(() => (hasStoredTabs() ? undefined : defaultExample.variables(new Date())));

@@ -1,0 +1,81 @@
+/** A list of an answer as a table. */
+export interface ResultTable {
+  /** Where it stands in the answer. */
+  readonly name: string;
+  readonly columns: readonly ResultColumn[];
+  readonly rows: readonly ResultRow[];
+}
+
+export interface ResultColumn {
+  readonly name: string;
+  readonly kind: 'text' | 'number' | 'decimal';
+}
+
+/** The values of a row by the names of its columns; what is not there is missing. */
+export type ResultRow = Readonly<Record<string, Value>>;
+type Value = string | number | boolean;
+
+type Json = Readonly<Record<string, unknown>>;
+
+const DECIMAL = /^-?\d+\.\d+$/;
+
+/** Every list of records in an answer. Records in records become columns like `key.month`; lists in rows are tables of their own. */
+export function findTables(data: unknown, name = ''): ResultTable[] {
+  if (Array.isArray(data)) {
+    const records = data.map((each: unknown) => (isRecord(each) && isRecord(each.node) ? each.node : each)).filter(isRecord);
+    return records.length === 0 ? [] : [toTable(name, records)];
+  }
+  if (!isRecord(data)) return [];
+  return Object.entries(data).flatMap(([key, value]) => findTables(value, name === '' ? key : `${name}.${key}`));
+}
+
+function toTable(name: string, records: readonly Json[]): ResultTable {
+  const rows = records.map((record) => flatten(record));
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return { name, rows, columns: names.map((column) => ({ name: column, kind: kindOf(rows.map((row) => row[column])) })) };
+}
+
+function flatten(record: Json, prefix = ''): ResultRow {
+  const entries = Object.entries(record).flatMap(([key, value]): [string, Value][] => {
+    const name = prefix + key;
+    if (isRecord(value)) return Object.entries(flatten(value, `${name}.`));
+    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [[name, value]] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function kindOf(values: readonly (Value | undefined)[]): ResultColumn['kind'] {
+  const given = values.filter((value) => value !== undefined);
+  if (given.every((value) => typeof value === 'number')) return 'number';
+  return given.every((value) => typeof value === 'string' && DECIMAL.test(value)) ? 'decimal' : 'text';
+}
+
+/** The rows in the order of a column; equal ones stay as they were, and missing values come last. */
+export function sortRows(rows: readonly ResultRow[], { name, kind }: ResultColumn, isDescending: boolean): ResultRow[] {
+  const compare = (one: Value, other: Value): number => {
+    const [a, b] = kind === 'decimal' ? [toUnits(String(one)), toUnits(String(other))] : [one, other];
+    return a < b ? -1 : a > b ? 1 : 0;
+  };
+  return rows.toSorted((one, other) => {
+    const [a, b] = [one[name], other[name]];
+    if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
+    return isDescending ? compare(b, a) : compare(a, b);
+  });
+}
+
+const DECIMALS = 20;
+
+/** Exact, for any number of decimals that money has. */
+function toUnits(text: string): bigint {
+  const [whole = '', decimals = ''] = text.split('.');
+  return BigInt(whole + decimals.padEnd(DECIMALS, '0'));
+}
+
+/** Cells for a spreadsheet: tabs between them, a line for each row. */
+export function toCells({ columns }: ResultTable, rows: readonly ResultRow[]): string {
+  const clean = (value: Value | undefined): string => String(value ?? '').replace(/[\t\r\n]+/g, ' ');
+  const lines = rows.map((row) => columns.map(({ name }) => clean(row[name])).join('\t'));
+  return [columns.map(({ name }) => name).join('\t'), ...lines].join('\n');
+}
+
+const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,95 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useMemo, useRef, useState } from 'react';
+import { findTables, sortRows, toCells, type ResultColumn, type ResultTable } from './result-tables';
+
+const ROW_HEIGHT = 28;
+
+/** The lists of the last answer as tables. */
+export function ResultView({ data }: { readonly data: unknown }) {
+  const tables = useMemo(() => findTables(data), [data]);
+  const [chosen, setChosen] = useState(0);
+  const table = tables[chosen] ?? tables[0];
+  if (!table) return <p className="result-empty">No rows yet: run a query that lists something.</p>;
+  return (
+    <section className="result" aria-label="Result table">
+      {tables.length > 1 && (
+        <label>
+          List
+          <select value={tables.indexOf(table)} onChange={(event) => setChosen(Number(event.target.value))}>
+            {tables.map(({ name }, index) => (
+              <option key={name} value={index}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <SortableTable key={table.name} table={table} />
+    </section>
+  );
+}
+
+interface Sorting {
+  readonly column: ResultColumn;
+  readonly isDescending: boolean;
+}
+
+function SortableTable({ table }: { readonly table: ResultTable }) {
+  const [sorting, setSorting] = useState<Sorting>();
+  const [copied, setCopied] = useState(false);
+  const rows = useMemo(() => (sorting ? sortRows(table.rows, sorting.column, sorting.isDescending) : table.rows), [table, sorting]);
+  const frame = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 12,
+  });
+  const sortBy = (column: ResultColumn): void =>
+    setSorting({ column, isDescending: sorting?.column.name === column.name && !sorting.isDescending });
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(toCells(table, rows));
+    setCopied(true);
+  };
+  const template = { gridTemplateColumns: `repeat(${String(table.columns.length)}, minmax(110px, 1fr))` };
+  const directionOf = ({ name }: ResultColumn) =>
+    sorting?.column.name !== name ? 'none' : sorting.isDescending ? 'descending' : 'ascending';
+  return (
+    <>
+      <div className="result-head">
+        <span>{rows.length === 1 ? '1 row' : `${rows.length.toLocaleString()} rows`}</span>
+        <button type="button" onClick={() => void copy()}>
+          {copied ? 'Copied' : 'Copy cells'}
+        </button>
+      </div>
+      <div ref={frame} className="result-frame" role="table" aria-label={table.name} aria-rowcount={rows.length + 1} tabIndex={0}>
+        <div role="row" aria-rowindex={1} className="result-row result-names" style={template}>
+          {table.columns.map((column) => (
+            <div key={column.name} role="columnheader" aria-sort={directionOf(column)} className={column.kind}>
+              <button type="button" onClick={() => sortBy(column)}>
+                {column.name}
+              </button>
+            </div>
+          ))}
+        </div>
+        <div role="rowgroup" className="result-rows" style={{ height: virtualizer.getTotalSize() }}>
+          {virtualizer.getVirtualItems().map(({ index, start }) => (
+            <div
+              key={index}
+              role="row"
+              aria-rowindex={index + 2}
+              className="result-row"
+              style={{ ...template, transform: `translateY(${String(start)}px)` }}
+            >
+              {table.columns.map(({ name, kind }) => (
+                <div key={name} role="cell" className={kind}>
+                  {String(rows[index]?.[name] ?? '')}
+                </div>
+              ))}
+            </div>
+          ))}
+        </div>
+      </div>
+    </>
+  );
+}

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { ExportEnd, ExportRecord, ExportReport, ExportStore } from '../data/export-store';
 import type { LineSelection } from './deposit-detail-service';
 
-export type { ExportRecord, ExportReport } from '../data/export-store';
+export type { ExportRecord } from '../data/export-store';
 
 /** Who exports: a user, a provision, or an operator on the command line. */
 export interface Exporter {

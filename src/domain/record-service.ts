@@ -1,4 +1,3 @@
-import DataLoader from 'dataloader';
 import {
   childOrder,
   recordOrders,
@@ -238,24 +237,40 @@ interface Source<Value> {
 /** Values by id, each read once: those asked for at the same time by one statement, or ahead of being asked for. */
 class Loader<Value> {
   private readonly known = new Map<RecordId, Value>();
-  private readonly batches: DataLoader<RecordId, Value>;
+  /** The readings that will bring what is not known yet. */
+  private readonly readings = new Map<RecordId, Promise<void>>();
+  private next: { readonly ids: RecordId[]; readonly reading: Promise<void> } | undefined;
 
-  constructor(private readonly source: Source<Value>) {
-    this.batches = new DataLoader(async (ids) => {
-      const values = await source.read(ids);
-      for (const [index, id] of ids.entries()) this.known.set(id, values[index]!);
-      return values;
-    });
-  }
+  constructor(private readonly source: Source<Value>) {}
 
   get(id: RecordId): Eventually<Value> {
     const value = this.known.get(id);
-    return value === undefined ? this.batches.load(id) : value;
+    return value === undefined ? this.readingOf(id).then(() => this.known.get(id)!) : value;
   }
 
   /** From then on these are known. Resolves to the records that they hold. */
   async readAhead(ids: readonly RecordId[]): Promise<readonly object[]> {
-    await Promise.all(ids.filter((id) => !this.known.has(id)).map((id) => this.batches.load(id)));
+    await Promise.all(new Set(ids.filter((id) => !this.known.has(id)).map((id) => this.readingOf(id))));
     return this.source.recordsOf(ids.map((id) => this.known.get(id)!));
+  }
+
+  private readingOf(id: RecordId): Promise<void> {
+    const known = this.readings.get(id);
+    if (known) return known;
+    this.next ??= this.gather();
+    this.next.ids.push(id);
+    this.readings.set(id, this.next.reading);
+    return this.next.reading;
+  }
+
+  private gather(): NonNullable<typeof this.next> {
+    const ids: RecordId[] = [];
+    // By then whatever goes on without waiting has asked for what it needs.
+    const reading = new Promise(setImmediate).then(async () => {
+      this.next = undefined;
+      const values = await this.source.read(ids);
+      for (const [index, id] of ids.entries()) this.known.set(id, values[index]!);
+    });
+    return { ids, reading };
   }
 }

@@ -63,7 +63,7 @@ test(
         expect([body.data, body.errors === undefined]).toEqual([data, errors === undefined]);
       }),
       // To make what fails smaller takes far longer than to read it.
-    { numRuns: OPERATIONS, endOnFailure: true },
+      { numRuns: OPERATIONS, endOnFailure: true },
     );
     // What is refused, as too much or as a wrong page, tries little.
     expect(answered).toBeGreaterThan(OPERATIONS / 2);

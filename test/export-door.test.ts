@@ -76,6 +76,7 @@ interface Receipt {
   readonly digest: string | null;
   readonly fileSha256: string | null;
   readonly username: string | null;
+  readonly provision: string | null;
   readonly conditions: string[];
 }
 
@@ -282,9 +283,10 @@ describe('the account of exports', () => {
     const { stdout } = await runCommand(environment, ['--json', 'audit', '--organization', own.name]);
     const [cli, first, ...rest] = JSON.parse(stdout) as Receipt[];
     expect(rest).toEqual([]);
-    expect(cli).toMatchObject({ username: null, provisionId: null, outcome: 'whole', format: 'csv', startDate: '2024-01-01' });
+    expect(cli).toMatchObject({ username: null, provision: null, outcome: 'whole', format: 'csv', startDate: '2024-01-01' });
     expect(first).toMatchObject({ username: 'ada', conditions: ['donor_name'], digest: receipt.digest });
     expect(stdout).not.toContain('ukasiewicz');
+    expect(first!.provision).toBe(own.webProvision.slice(0, 8));
     const table = await runCommand(environment, ['audit', '--organization', own.name, '--limit', '1']);
     expect(table.stdout).toMatch(
       /^AT +WHO +WHAT +RANGE +OUTCOME +LINES +DIGEST\n\S+ +command line +deposit-details\.csv +2024-01-01\/2024-12-31 +whole *\n?$/,
@@ -292,6 +294,17 @@ describe('the account of exports', () => {
     // Another organization has no such export.
     expect((await get(`/export/receipts/${String(headers['x-export-id'])}`, { Provision: other.apiProvision })).status).toBe(404);
     expect((await get('/export/receipts/nonsense')).status).toBe(404);
+  });
+
+  test('never tells an API provision, which is a secret', async () => {
+    const { headers } = await download('deposit-details.csv');
+    const id = String(headers['x-export-id']);
+    expect(await receiptOf(id)).toMatchObject({ username: null, provision: organization.apiProvision.slice(0, 8) });
+    const { stdout } = await runCommand({ DATABASE_URL: gateway.database.url }, ['--json', 'audit', '--organization', organization.name]);
+    for (const told of [stdout, (await get(`/export/receipts/${id}`)).body.toString()]) {
+      expect(told).toContain(id);
+      expect(told).not.toContain(organization.apiProvision);
+    }
   });
 
   test('tells of an export that broke off', async () => {

@@ -18,7 +18,7 @@ export function auditCommand(context: () => CommandContext): Command {
       });
       const rows = records.map((record) => [
         record.startedAt.toISOString(),
-        record.username ?? record.provisionId ?? 'command line',
+        record.username ?? (record.provision === null ? 'command line' : `provision ${record.provision}…`),
         `${record.report}.${record.format}`,
         `${record.startDate}/${record.endDate}`,
         record.outcome ?? 'not finished',

@@ -32,7 +32,9 @@ export interface ExportEnd {
   readonly digest: string | null;
 }
 
-export interface ExportRecord extends NewExport {
+export interface ExportRecord extends Omit<NewExport, 'organizationId' | 'provisionId'> {
+  /** How the provision begins: the whole of it may be a secret. */
+  readonly provision: string | null;
   readonly startedAt: Date;
   /** Null while it is under way, or where the gateway died over it. */
   readonly finishedAt: Date | null;
@@ -73,10 +75,12 @@ export class ExportStore {
 type Row = NonNullable<Awaited<ReturnType<Database['prisma']['exportRecord']['findFirst']>>>;
 
 const DATE_LENGTH = 10;
+const PROVISION_LENGTH = 8;
 
-function toRecord({ startDate, endDate, bytes, lines, ...row }: Row): ExportRecord {
+function toRecord({ organizationId: _organizationId, provisionId, startDate, endDate, bytes, lines, ...row }: Row): ExportRecord {
   return {
     ...row,
+    provision: provisionId?.slice(0, PROVISION_LENGTH) ?? null,
     report: row.report as ExportReport,
     pending: row.pending as PendingChoice,
     outcome: row.outcome as ExportEnd['outcome'] | null,

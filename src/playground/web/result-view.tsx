@@ -3,6 +3,9 @@ import { useMemo, useRef, useState } from 'react';
 import { findTables, sortRows, toCells, type ResultColumn, type ResultTable } from './result-tables';
 
 const ROW_HEIGHT = 28;
+const MIN_COLUMN_WIDTH = 110;
+/** Of a column's name, with its sign of sorting. */
+const CHARACTER_WIDTH = 9;
 
 /** The lists of the last answer as tables. */
 export function ResultView({ data }: { readonly data: unknown }) {
@@ -51,7 +54,12 @@ function SortableTable({ table }: { readonly table: ResultTable }) {
     await navigator.clipboard.writeText(toCells(table, rows));
     setCopied(true);
   };
-  const template = { gridTemplateColumns: `repeat(${String(table.columns.length)}, minmax(110px, 1fr))` };
+  // Each row is a grid of its own: they have the same columns because these do not ask for their contents' width.
+  const widths = table.columns.map(({ name }) => Math.max(MIN_COLUMN_WIDTH, name.length * CHARACTER_WIDTH));
+  const template = {
+    gridTemplateColumns: widths.map((width) => `minmax(${String(width)}px, ${String(width)}fr)`).join(' '),
+    minWidth: widths.reduce((sum, width) => sum + width, 0),
+  };
   const directionOf = ({ name }: ResultColumn) =>
     sorting?.column.name !== name ? 'none' : sorting.isDescending ? 'descending' : 'ascending';
   return (
@@ -72,7 +80,7 @@ function SortableTable({ table }: { readonly table: ResultTable }) {
             </div>
           ))}
         </div>
-        <div role="rowgroup" className="result-rows" style={{ height: virtualizer.getTotalSize() }}>
+        <div role="rowgroup" className="result-rows" style={{ height: virtualizer.getTotalSize(), minWidth: template.minWidth }}>
           {virtualizer.getVirtualItems().map(({ index, start }) => (
             <div
               key={index}

@@ -21,11 +21,10 @@ export const QUERY_TIMEOUT_MS = 3000;
 const STATEMENT_TIMEOUT_MS = 2500;
 
 const SESSION = '-c datestyle=ISO -c timezone=UTC';
-/**
- * For reports: compiling their query or remembering inner rows costs more than it brings; a year of one is sorted in memory; and the data
- * is on an SSD or in memory, so that a period is read by index however much else the tables hold.
- */
-export const REPORT_PLANNING = '-c jit=off -c enable_memoize=off -c work_mem=32MB -c random_page_cost=2';
+/** The data is on an SSD or in memory: what an index finds is read by it, however much or little else the table holds. */
+const PLANNING = '-c random_page_cost=2';
+/** For reports: compiling their query or remembering inner rows costs more than it brings; a year of one is sorted in memory. */
+export const REPORT_PLANNING = `${PLANNING} -c jit=off -c enable_memoize=off -c work_mem=32MB`;
 
 const createPrisma = (pool: Pool) =>
   new PrismaClient({ adapter: new PrismaPg(pool) }).$extends({
@@ -60,7 +59,7 @@ export class Database {
       pool.on('connect', (client) => client.on('error', () => undefined));
       return pool;
     };
-    this.pool = lane({ max: options.poolSize, statement_timeout: STATEMENT_TIMEOUT_MS, options: SESSION });
+    this.pool = lane({ max: options.poolSize, statement_timeout: STATEMENT_TIMEOUT_MS, options: `${SESSION} ${PLANNING}` });
     limitUse(this.pool);
     this.longPool = lane({ max: options.reportConcurrency, options: `${SESSION} ${REPORT_PLANNING}` });
     this.prisma = createPrisma(this.pool);

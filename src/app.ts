@@ -20,7 +20,9 @@ import { AuthenticationResolver } from './resolvers/authentication-resolver';
 import { DepositDetailResolver } from './resolvers/deposit-detail-resolver';
 import { ExportResolver } from './resolvers/export-resolver';
 import { logFailure, logRequests, ReaderLeft, requestId } from './request-log';
+import { createRequestRouter } from './request-router';
 import type { RequestContext } from './resolvers/request-context';
+import { SavedReportResolver } from './resolvers/saved-report-resolver';
 import { ViewerResolver } from './resolvers/viewer-resolver';
 import { createV2ErrorHandler, createV2Routes } from './rest/v2-routes';
 import { createServices, openDatabase, type OpenDatabase, type Services } from './services';
@@ -54,9 +56,10 @@ async function composeApp(config: Config, log: Logger, database: OpenDatabase, o
     authentication: new AuthenticationResolver(),
     depositDetails: new DepositDetailResolver(services.reports, services.summaries),
     viewer: new ViewerResolver(services.sessions),
-    exports: new ExportResolver(services.reports, services.summaries, services.exports),
+    savedReports: new SavedReportResolver(services.savedReports, services.summaries),
   };
-  const apollo = createApolloServer(createSchema(resolvers), {
+  const schema = createSchema(resolvers);
+  const apollo = createApolloServer(schema, {
     introspection: config.INTROSPECTION,
     trustedDocuments: config.TRUSTED_DOCUMENTS === '' ? undefined : readTrustedDocuments(config.TRUSTED_DOCUMENTS),
     onInternalError: (error, context) => logFailure(log, error, context.requestId),
@@ -64,7 +67,10 @@ async function composeApp(config: Config, log: Logger, database: OpenDatabase, o
   await apollo.start();
 
   const httpServer: HttpServer = new HttpServer(
-    createDoors({ config, log, services, resolvers, apollo, isDraining: () => httpServer.draining }),
+    createDoors({
+      ...{ config, log, services, apollo, isDraining: () => httpServer.draining },
+      resolvers: { ...resolvers, exports: new ExportResolver(services, schema) },
+    }),
   );
   return {
     httpServer,
@@ -132,8 +138,9 @@ function createDoors({ config, log, services, resolvers, apollo, isDraining }: D
     const ready = !isDraining() && (await services.isReady());
     response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready' });
   });
-  server.use('/api/v2', createV2Routes({ resolvers, openRequest, onInternalError, readerStallMs }));
-  server.use('/export', createExportRoutes({ resolver: resolvers.exports, openRequest, readerStallMs }));
+  const createRouter = createRequestRouter(openRequest);
+  server.use('/api/v2', createV2Routes({ resolvers, createRouter, onInternalError, readerStallMs }));
+  server.use(createExportRoutes({ resolver: resolvers.exports, createRouter, readerStallMs }));
   server.use('/graphql', createGraphqlRoute(apollo, { openRequest, onInternalError, readerStallMs }));
   if (config.PLAYGROUND) server.use('/playground', createPlaygroundRoutes(config.PLAYGROUND_PROVISION));
   server.use(() => {

@@ -29,15 +29,31 @@ const CSV_PLAIN = plainBytes((byte) => byte === TAB || byte === NEWLINE || byte 
 /** While the next byte has a meaning of its own, whatever it is. */
 const NONE_PLAIN = plainBytes(() => true);
 
-export function createRowRenderer(template: RowTemplate): RowRenderer {
-  return template.encoding === 'json' ? new JsonRenderer(template) : new CsvRenderer(template);
+/** COPY's text output, cut anywhere, as a template's rows. A block holds good until the next is asked for. */
+export async function* renderRows(copy: AsyncIterable<Buffer>, template: RowTemplate): AsyncGenerator<Buffer> {
+  const renderer = template.encoding === 'json' ? new JsonRenderer(template) : new CsvRenderer(template);
+  for await (const piece of copy) {
+    let at = renderer.render(piece, 0);
+    while (at < piece.length) {
+      yield renderer.take();
+      at = renderer.render(piece, at);
+    }
+  }
+  const rest = renderer.take();
+  if (rest.length > 0) yield rest;
 }
+
+/** A row as COPY writes it in its text format. */
+export function toCopyRow(values: readonly (string | number | null)[]): string {
+  return `${values.map((value) => (value === null ? '\\N' : String(value).replace(/[\\\t\n\r]/g, toCopyEscape))).join('\t')}\n`;
+}
+const toCopyEscape = (character: string): string => ({ '\t': '\\t', '\n': '\\n', '\r': '\\r' })[character] ?? `\\${character}`;
 
 /**
  * Turns COPY's text output, cut anywhere, into a template's rows, byte by byte. Writes into one block, over and over, so that a report of
  * any length costs the same memory: what `take` returns holds good until the next call of `render`.
  */
-export abstract class RowRenderer {
+abstract class RowRenderer {
   protected readonly block: Buffer;
   protected length = 0;
   /** The value has begun, but its first byte decides how. */

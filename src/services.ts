@@ -12,6 +12,7 @@ import { applyMigrations, findDrift, isMigrated } from './data/migration-engine'
 import { OrganizationStore } from './data/organization-store';
 import { RecordStore } from './data/record-store';
 import { ReportQueue } from './data/report-queue';
+import { SavedReportStore } from './data/saved-report-store';
 import { SessionStore } from './data/session-store';
 import { UserStore } from './data/user-store';
 import { AccessService } from './domain/access-service';
@@ -22,6 +23,7 @@ import { ExportService } from './domain/export-service';
 import { ImportService } from './domain/import-service';
 import { RecordService } from './domain/record-service';
 import { OrganizationService } from './domain/organization-service';
+import { SavedReportService } from './domain/saved-report-service';
 import { SessionService } from './domain/session-service';
 
 /** Everything behind the doors, over one database. */
@@ -32,6 +34,7 @@ export interface Services {
   readonly summaries: DepositSummaryService;
   readonly records: RecordService;
   readonly exports: ExportService;
+  readonly savedReports: SavedReportService;
   readonly organizations: OrganizationService;
   readonly imports: ImportService;
   readonly demo: DemoService;
@@ -114,6 +117,7 @@ export function createServices(
     summaries: new DepositSummaryService(new DepositSummaryStore(), reports),
     records: new RecordService(new RecordStore(database)),
     exports: new ExportService(new ExportStore(database)),
+    savedReports: new SavedReportService(new SavedReportStore(database)),
     organizations,
     imports,
     demo: new DemoService(organizations, imports),

@@ -47,22 +47,22 @@ export interface LineFormat {
   readonly tail: string;
 }
 
-/** These fields of the lines, in this order, in one of the forms that lines are given in. */
-export function createLineFormat(format: 'json' | 'ndjson' | 'csv', fields: readonly V2Field[]): LineFormat {
-  const members: readonly JsonMember[] = fields.map((key) => ({ key, ...v2Columns[key] }));
+/** Rows of these columns, in this order, in one of the forms that files have. */
+export function createLineFormat(format: 'json' | 'ndjson' | 'csv', columns: Readonly<Record<string, RowColumn>>): LineFormat {
+  const members: readonly JsonMember[] = Object.entries(columns).map(([key, column]) => ({ key, ...column }));
   switch (format) {
     case 'json':
       return { head: '{"response":[', template: createJsonTemplate(members, ','), tail: ']}' };
     case 'ndjson':
       return { head: '', template: createJsonTemplate(members, '', '\n'), tail: '' };
     case 'csv':
-      return { head: `${fields.join(',')}\r\n`, template: createCsvTemplate(fields.map((field) => v2Columns[field])), tail: '' };
+      return { head: `${Object.keys(columns).join(',')}\r\n`, template: createCsvTemplate(Object.values(columns)), tail: '' };
   }
 }
 
 /** All fields: the v2 answer (contract section 4.3), one line of it to a line of text, and RFC 4180 with a header record. */
 export const v2Formats = {
-  json: createLineFormat('json', v2Fields),
-  ndjson: createLineFormat('ndjson', v2Fields),
-  csv: createLineFormat('csv', v2Fields),
+  json: createLineFormat('json', v2Columns),
+  ndjson: createLineFormat('ndjson', v2Columns),
+  csv: createLineFormat('csv', v2Columns),
 } as const;

@@ -55,6 +55,19 @@ beforeAll(async () => {
   await organizations.disableUser(ours.name, 'gone');
   const foreign = await login(gateway.url, theirs.webProvision);
 
+  const saved = (organization: TestOrganization, of: string) =>
+    gateway.services.savedReports.save(
+      organization.id,
+      {
+        ...{ name: `fund-of-${of}`, updatedBy: 'ada' },
+        query: `query Fund($name: String!) { depositDetails(${PERIOD.join(', ')}) { amount } ${CANARY}: depositSummary(${PERIOD.join(', ')}, filter: { donorName: $name }) { all { lines } } }`,
+        variables: { name: `${CANARY}-${of}` },
+      },
+      createSchema(),
+    );
+  await saved(ours, 'ours');
+  await saved(theirs, 'theirs');
+
   const actor = (name: string, level: string, Provision?: string, Cookie?: string): Actor => ({
     name,
     level,
@@ -87,12 +100,16 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'Query.depositDetails': PERIOD,
   'Query.depositDetailsConnection': PERIOD,
   'Query.depositSummary': [...PERIOD, 'groupBy: [DAY, DESIGNATION]'],
+  // A file is told of to who may read what it is made of: here of totals.
+  'Query.reportFile': [
+    `query: ${JSON.stringify(`{ depositSummary(${PERIOD.join(', ')}, groupBy: [DAY, DESIGNATION]) { all { lines } } }`)}`,
+  ],
   'DepositDetailConnection.summary': ['groupBy: [DAY, DESIGNATION]'],
 };
 const OTHER_QUERIES = ['authenticatedTestSystem', 'authenticatedTestSession', 'viewer'];
 /** What is personal, named here once more and on purpose: all of a donor and of the report's lines, what people wrote, and digests. */
 const isPersonal = (type: string, field: string): boolean =>
-  ['Donor', 'DepositDetail', 'DepositDetailConnection', 'DonorConnection'].includes(type) ||
+  ['Donor', 'DepositDetail', 'DepositDetailConnection', 'DonorConnection', 'SavedReport'].includes(type) ||
   ['Transaction.mainMemo', 'Allocation.memo', 'DepositSummary.digest', 'SummaryTotals.donors'].includes(`${type}.${field}`);
 
 interface Step {
@@ -153,7 +170,7 @@ async function fault({ headers, level }: Actor, path: readonly Step[], query: st
   if (text.includes(`${CANARY}-theirs`) || text.includes('Fund of theirs')) return `another organization's data: ${text}`;
   if (expected.length > 0 && text.includes(CANARY)) return `personal data: ${text}`;
   if (JSON.stringify(codes) !== JSON.stringify(expected)) return `${codes.join()} instead of ${expected.join()}: ${text}`;
-  const hasValue = /:(?!null|\[|\{)/.test(JSON.stringify(data ?? null));
+  const hasValue = /:(?!null|\[|\{)|\["/.test(JSON.stringify(data ?? null));
   // What is granted must be there, or nothing was tried. Some fields may be null, and say nothing of it.
   if (expected.length === 0 && !hasValue && !MAY_BE_NULL.includes(path.at(-1)!.field.name)) return `nothing at all: ${text}`;
   if (expected.length > 0 && hasValue) return `data beside the error: ${text}`;

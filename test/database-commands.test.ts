@@ -29,7 +29,7 @@ describe('an operator whose database or settings are not right', () => {
       );
       expect(await runCommand(empty, ['migrate', '--json'])).toEqual(
         done(
-          '{"applied":["20261120090000_init","20261120180000_list_indexes","20261120190000_covering_indexes","20261120200000_export_records"]}',
+          '{"applied":["20261120090000_init","20261120180000_list_indexes","20261120190000_covering_indexes","20261120200000_export_records","20261121090000_saved_reports"]}',
         ),
       );
       expect(await runCommand(empty, ['migrate'])).toEqual(done('Nothing to apply'));

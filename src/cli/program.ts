@@ -1,11 +1,12 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError, readConfig } from '../config';
-import { AppError, OperatorError } from '../errors';
+import { AppError, InputError, OperatorError } from '../errors';
 import type { CommandContext } from './command';
 import { auditCommand } from './audit-command';
 import { demoCommand } from './demo-command';
 import { migrateCommand } from './migrate-command';
 import { organizationCommand, provisionCommand, userCommand } from './organization-commands';
+import { reportCommand } from './report-command';
 import { schemaCommand } from './schema-command';
 import { serveCommand } from './serve-command';
 import { write, type Terminal } from './terminal';
@@ -33,6 +34,7 @@ export async function runProgram(
     importCommand,
     exportCommand,
     auditCommand,
+    reportCommand,
     schemaCommand,
   ];
   for (const create of commands) program.addCommand(create(context));
@@ -60,6 +62,7 @@ function withSubcommands(command: Command): Command[] {
 
 function describe(error: unknown): string {
   if (error instanceof ConfigError || error instanceof OperatorError) return error.message;
+  if (error instanceof InputError) return `${error.message}: ${error.fault}`;
   if (error instanceof AppError) return error.cause instanceof Error ? `${error.message}: ${lastLine(error.cause.message)}` : error.message;
   if (!(error instanceof Error)) return String(error);
   // What the system refuses (a data directory that cannot be written) says so itself; anything else is a fault of ours.

@@ -1,13 +1,14 @@
 import { lineOrders, type DepositDetailLine, type DepositDetailStore, type LineOrder } from '../data/deposit-detail-store';
 import type { OrderKey } from '../data/keyset';
-import type { LineFilter, LineSelection, PendingChoice } from '../data/line-selection';
+import type { LineSelection, PendingChoice } from '../data/line-selection';
 import type { ReportSnapshot } from '../data/report-snapshot';
 import { isLocalDate, type LocalDate } from '../dates';
 import { AppError } from '../errors';
-import { createRowRenderer } from '../row-renderer';
+import { renderRows } from '../row-renderer';
 import type { RowStream } from '../row-stream';
 import type { RowTemplate } from '../row-template';
 import { readPage, type Page, type PageParameters } from './keyset-page';
+import { toLineFilter, type LineFilterParameters } from './line-filter';
 
 export type { DepositDetailLine, LineOrder } from '../data/deposit-detail-store';
 export type { LineSelection } from '../data/line-selection';
@@ -43,14 +44,14 @@ export class DepositDetailService {
   report(selection: LineSelection, snapshot: ReportSnapshot): RowStream<DepositDetailLine> {
     const copy = snapshot.prepare();
     return {
-      bytes: (template) => render(this.store.copyLines(copy, selection, fieldsOf(template)), template),
+      bytes: (template) => renderRows(this.store.copyLines(copy, selection, fieldsOf(template)), template),
       objects: () => this.store.list(selection),
     };
   }
 
   /** The same lines, for a use within the answer. */
   bytes(selection: LineSelection, template: RowTemplate, snapshot: ReportSnapshot): AsyncGenerator<Buffer> {
-    return render(
+    return renderRows(
       this.store.copyLines((select) => snapshot.copy(select), selection, fieldsOf(template)),
       template,
     );
@@ -85,24 +86,16 @@ export function toReportPeriod({ startDate, endDate, includePending }: ReportPar
   return { startDate, endDate, pending: includePending ? 'WITH' : 'WITHOUT' };
 }
 
-/** The lines of an organization's period; the filter narrows them. */
-export const toSelection = (organizationId: number, period: ReportPeriod, filter: LineFilter = {}): LineSelection => ({
-  organizationId,
-  ...period,
-  filter,
-});
+/** The lines of an organization's period. */
+export const toSelection = (organizationId: number, period: ReportPeriod): LineSelection => ({ organizationId, ...period, filter: {} });
+
+/** The same, narrowed by a filter, which decides about pending deposits where it names them. Throws as `toReportPeriod` and `toLineFilter`. */
+export function toNarrowSelection(
+  organizationId: number,
+  { filter, ...period }: ReportParameters & { readonly filter?: LineFilterParameters | null | undefined },
+): LineSelection {
+  const { pending, ...dates } = toReportPeriod(period);
+  return { organizationId, ...dates, pending: filter?.pending ?? pending, filter: toLineFilter(filter) };
+}
 
 const fieldsOf = ({ columns }: RowTemplate): string[] => columns.map(({ field }) => field);
-
-async function* render(copy: AsyncIterable<Buffer>, template: RowTemplate): AsyncGenerator<Buffer> {
-  const renderer = createRowRenderer(template);
-  for await (const piece of copy) {
-    let at = renderer.render(piece, 0);
-    while (at < piece.length) {
-      yield renderer.take();
-      at = renderer.render(piece, at);
-    }
-  }
-  const rest = renderer.take();
-  if (rest.length > 0) yield rest;
-}

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { DepositSummaryStore, GroupBy, GroupKey, SummaryRow } from '../data/deposit-summary-store';
 import { InputError } from '../errors';
 import type { Money } from '../money';
+import { renderRows, toCopyRow } from '../row-renderer';
+import type { RowStream } from '../row-stream';
 import { v2Formats } from '../v2-line';
 import type { DepositDetailService, LineSelection, ReportSnapshot } from './deposit-detail-service';
 
@@ -124,6 +126,20 @@ export class DepositSummaryService {
     return [...groups.values()].map(({ key, rows: parts }) => ({ key, ...toParts(parts, selection, mayReadDonors) }));
   }
 }
+
+/** A row for each group, or, of what is not grouped, one of all lines. A column's field is the way into it, its steps joined by dots. */
+export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy[]): RowStream<SummaryGroup> {
+  const objects = async (): Promise<SummaryGroup[]> => (groupBy.length > 0 ? summary.groups() : [{ key: {}, ...(await summary.totals()) }]);
+  async function* toCopy(fields: readonly string[]): AsyncGenerator<Buffer> {
+    const groups = await objects();
+    yield Buffer.from(groups.map((group) => toCopyRow(fields.map((field) => valueAt(group, field)))).join(''));
+  }
+  return { objects, bytes: (template) => renderRows(toCopy(template.columns.map(({ field }) => field)), template) };
+}
+
+/** Null for what a group does not tell. */
+const valueAt = (group: SummaryGroup, field: string): string | number | null =>
+  field.split('.').reduce<unknown>((value, step) => (value as Readonly<Record<string, unknown>>)[step], group) as string | number | null;
 
 function toParts(rows: readonly SummaryRow[], { pending }: LineSelection, mayReadDonors: boolean): SummaryParts {
   const read = (part: SummaryRow['part']): SummaryTotals => {

@@ -22,7 +22,8 @@ export interface ExportSubject {
 /** What was known of an export before it began. */
 export interface ExportTotals {
   readonly lines: number;
-  readonly digest: string;
+  /** Null for whom it may not be told to. */
+  readonly digest: string | null;
 }
 
 /** Keeps account of who takes what away. */

@@ -1,112 +1,121 @@
-import { Router, type Request, type Response } from 'express';
+import type { Request, Response, Router } from 'express';
 import { AppError } from '../errors';
-import type { ExportResolver, LineFile } from '../resolvers/export-resolver';
+import { chosenColumns, fileOptionNames, parseFileOptions, parseFileQuery, type FileOptions } from '../file-query';
+import type { ExportResolver, ReportFile } from '../resolvers/export-resolver';
 import type { RequestContext } from '../resolvers/request-context';
 import { sendRows, toContentCoding } from '../row-answer';
 import { createLineFormat } from '../v2-line';
-import { namesOfConditions, parseExportQuery, type ExportQuery } from './export-query';
+
+type Handler = (context: RequestContext, request: Request, response: Response) => Promise<void>;
 
 interface ExportOptions {
   readonly resolver: ExportResolver;
-  readonly openRequest: (request: Request, response: Response) => RequestContext;
+  readonly createRouter: (routes: Readonly<Record<string, Handler>>) => Router;
   readonly readerStallMs: number;
 }
 
-type Handler = (context: RequestContext, request: Request, response: Response) => Promise<void>;
-type Totals = Awaited<ReturnType<typeof readTotals>>;
-
 const BOM = '\uFEFF';
-const FORMATS = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson', json: 'application/json; charset=utf-8' } as const;
-type Format = keyof typeof FORMATS;
+const MEDIA_TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson', json: 'application/json; charset=utf-8' } as const;
+const FORMATS = Object.keys(MEDIA_TYPES) as readonly Format[];
+type Format = keyof typeof MEDIA_TYPES;
 const FILE_SHA256 = 'X-Export-File-SHA256';
 
-/** The door at /export: whole reports as files, whose headers tell what they must add up to. Errors are v2's (contract section 2.3). */
-export function createExportRoutes({ resolver, openRequest, readerStallMs }: ExportOptions): Router {
-  const details =
-    (format: Format): Handler =>
-    async (context, request, response) => {
-      let query: ExportQuery | undefined;
-      const file = await resolver.depositDetails(() => {
-        query = parseExportQuery(request.query);
-        return { lines: query.lines, format, conditions: namesOfConditions(request.query) };
-      }, context);
-      await sendFile(file, format, query!, context, request, response);
-    };
-
-  const sendFile = async (
-    file: LineFile,
-    format: Format,
-    { columns, hasBom, hasTotals }: ExportQuery,
-    { snapshot: { signal } }: RequestContext,
-    request: Request,
-    response: Response,
-  ): Promise<void> => {
-    const totals = hasTotals ? await readTotals(file.summary) : undefined;
-    const headers = toHeaders(file.selection, totals);
-    const { head, template, tail } = createLineFormat(format, columns);
-    const start = (hasBom && format === 'csv' ? BOM : '') + head;
-    // Of a HEAD nothing leaves but the headers.
-    const account = request.method === 'HEAD' ? undefined : await file.begin();
-    const rows = async function* (): AsyncGenerator<Buffer> {
-      account?.add(start);
-      for await (const block of file.rows.bytes(template)) {
-        account?.add(block);
-        yield block;
-      }
-      account?.add(tail);
-    };
-    const begin = (): void => {
-      const { startDate, endDate } = file.selection;
-      response.set({
-        ...headers,
-        'Content-Type': FORMATS[format],
-        'Content-Disposition': `attachment; filename="deposit-details-${startDate}-${endDate}.${format}"`,
-        ...(account && { 'X-Export-Id': account.id, Trailer: [...Object.keys(headers), FILE_SHA256].join(', ') }),
-      });
-    };
-    const trailers = () => ({ ...headers, ...(account && { [FILE_SHA256]: account.fileSha256() }) });
-    let outcome: 'whole' | 'broken' = 'broken';
-    try {
-      await sendRows(response, [start, rows(), tail], { begin, readerStallMs, signal, coding: toContentCoding(request), trailers });
-      outcome = 'whole';
-    } finally {
-      await account?.finish(outcome, totals && { lines: totals.all.lines, digest: totals.digest });
-    }
-  };
-
-  const routes: Readonly<Record<string, Handler>> = {
-    '/deposit-details.csv': details('csv'),
-    '/deposit-details.ndjson': details('ndjson'),
-    '/deposit-details.json': details('json'),
-    '/receipts/:id': async (context, { params }, response) => {
-      response.json(await resolver.receipt(String(params.id), context));
-    },
-  };
-  const router = Router({ caseSensitive: true, strict: true });
-  for (const [path, handle] of Object.entries(routes)) {
-    router.get(path, async (request, response) => {
-      const context = openRequest(request, response);
-      try {
-        await handle(context, request, response);
-      } finally {
-        await context.snapshot.close();
-      }
-    });
-    router.all(path, (_request, response) => {
-      response.set('Allow', 'GET, HEAD');
-      throw new AppError('METHOD_NOT_ALLOWED');
-    });
-  }
-  return router;
+/** A file, and the request that it answers. */
+interface FileAnswer {
+  readonly file: ReportFile;
+  /** How it is called, without its range and its format. */
+  readonly name: string;
+  readonly format: Format;
+  readonly options: FileOptions;
+  readonly context: RequestContext;
+  readonly request: Request;
+  readonly response: Response;
+  readonly readerStallMs: number;
 }
 
+/** The doors at /export and /reports: reports as files, whose headers tell what they must add up to. Errors are v2's (contract section 2.3). */
+export function createExportRoutes({ resolver, createRouter, readerStallMs }: ExportOptions): Router {
+  const reports = {
+    'deposit-details': (context: RequestContext, { query }: Request) =>
+      resolver.depositDetails(() => parseFileQuery('lines', query), context),
+    'deposit-summary': (context: RequestContext, { query }: Request) =>
+      resolver.depositSummary(() => parseFileQuery('summary', query), context),
+  };
+  const exports = Object.entries(reports).flatMap(([name, open]) =>
+    FORMATS.map((format): [string, Handler] => [
+      `/export/${name}.${format}`,
+      async (context, request, response) => {
+        const file = await open(context, request);
+        const options = parseFileOptions(request.query);
+        await sendFile({ file, name, format, options, context, request, response, readerStallMs });
+      },
+    ]),
+  );
+  return createRouter({
+    ...Object.fromEntries(exports),
+    '/export/receipts/:id': async (context, { params }, response) => {
+      response.json(await resolver.receipt(String(params.id), context));
+    },
+    '/reports/:file': async (context, request, response) => {
+      const [name, format] = toNameAndFormat(String(request.params.file));
+      const variables = Object.fromEntries(Object.entries(request.query).filter(([key]) => !fileOptionNames.includes(key)));
+      const file = await resolver.savedReport(name, () => variables, context);
+      const options = parseFileOptions(request.query);
+      await sendFile({ file, name, format, options, context, request, response, readerStallMs });
+    },
+  });
+}
+
+function toNameAndFormat(file: string): readonly [string, Format] {
+  const format = FORMATS.find((each) => file.endsWith(`.${each}`));
+  if (!format) throw new AppError('NOT_FOUND');
+  return [file.slice(0, -format.length - 1), format];
+}
+
+async function sendFile({ file, name, format, options, context, request, response, readerStallMs }: FileAnswer): Promise<void> {
+  const totals = options.hasTotals ? await readTotals(file) : undefined;
+  const headers = toHeaders(file, totals);
+  const { head, template, tail } = createLineFormat(format, chosenColumns(file.query));
+  const start = (options.hasBom && format === 'csv' ? BOM : '') + head;
+  // Of a HEAD nothing leaves but the headers.
+  const account = request.method === 'HEAD' ? undefined : await file.begin(format);
+  const rows = async function* (): AsyncGenerator<Buffer> {
+    account?.add(start);
+    for await (const block of file.rows.bytes(template)) {
+      account?.add(block);
+      yield block;
+    }
+    account?.add(tail);
+  };
+  const begin = (): void => {
+    const { startDate, endDate } = file.selection;
+    response.set({
+      ...headers,
+      'Content-Type': MEDIA_TYPES[format],
+      'Content-Disposition': `attachment; filename="${name}-${startDate}-${endDate}.${format}"`,
+      ...(account && { 'X-Export-Id': account.id, Trailer: [...Object.keys(headers), FILE_SHA256].join(', ') }),
+    });
+  };
+  const trailers = () => ({ ...headers, ...(account && { [FILE_SHA256]: account.fileSha256() }) });
+  const { signal } = context.snapshot;
+  let outcome: 'whole' | 'broken' = 'broken';
+  try {
+    await sendRows(response, [start, rows(), tail], { begin, readerStallMs, signal, coding: toContentCoding(request), trailers });
+    outcome = 'whole';
+  } finally {
+    await account?.finish(outcome, totals && { lines: totals.all.lines, digest: totals.digest ?? null });
+  }
+}
+
+type Totals = Awaited<ReturnType<typeof readTotals>>;
+
 /** Both at the same time, of one state. */
-async function readTotals(summary: LineFile['summary']) {
-  const [{ all }, digest] = await Promise.all([summary.totals(), summary.digest()]);
+async function readTotals({ summary, hasDigest }: ReportFile) {
+  const [{ all }, digest] = await Promise.all([summary.totals(), hasDigest ? summary.digest() : undefined]);
   return { all, digest };
 }
 
-function toHeaders({ startDate, endDate }: LineFile['selection'], totals: Totals | undefined): Record<string, string> {
+function toHeaders({ selection: { startDate, endDate } }: ReportFile, totals: Totals | undefined): Record<string, string> {
   const range = { 'X-Export-Range': `${startDate}/${endDate}` };
   if (!totals) return range;
   const { all, digest } = totals;
@@ -118,6 +127,6 @@ function toHeaders({ startDate, endDate }: LineFile['selection'], totals: Totals
     'X-Export-Amount-By-Line': all.byLine.amount,
     'X-Export-Amount-By-Transaction': all.byTransaction.amount,
     'X-Export-Amount-By-Allocation': all.byAllocation.amount,
-    'X-Export-Digest': digest,
+    ...(digest !== undefined && { 'X-Export-Digest': digest }),
   };
 }

@@ -18,6 +18,7 @@ import {
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
 import { MAX_PAGE_LENGTH } from '../resolvers/connection-types';
 import { MAX_GROUPS } from '../resolvers/deposit-summary-types';
+import { MAX_SAVED_REPORTS } from '../resolvers/saved-report-types';
 import { operationLimits } from './operation-limits';
 
 interface Operation {
@@ -41,7 +42,10 @@ export interface OperationCost {
 }
 
 /** Lists that have a bound of their own instead of an argument. */
-const OWN_BOUNDS: Readonly<Record<string, number>> = { 'DepositSummary.groups': MAX_GROUPS };
+const OWN_BOUNDS: Readonly<Record<string, number>> = {
+  'DepositSummary.groups': MAX_GROUPS,
+  'Query.savedReports': MAX_SAVED_REPORTS,
+};
 
 /**
  * The most values that an operation can be answered with, objects and scalars alike, from the lengths that its lists were given. A

@@ -4,6 +4,7 @@ import { buildSchemaSync, type ClassType } from 'type-graphql';
 import { AuthenticationResolver } from '../resolvers/authentication-resolver';
 import { DepositDetailResolver } from '../resolvers/deposit-detail-resolver';
 import { AllocationResolver, DepositResolver, DesignationResolver, DonorResolver, TransactionResolver } from '../resolvers/record-resolver';
+import { SavedReportResolver } from '../resolvers/saved-report-resolver';
 import { SummaryTotalsResolver } from '../resolvers/summary-totals-resolver';
 import { ViewerResolver } from '../resolvers/viewer-resolver';
 import { callDirectly } from './direct-resolvers';
@@ -13,6 +14,7 @@ export interface Resolvers {
   readonly authentication: AuthenticationResolver;
   readonly depositDetails: DepositDetailResolver;
   readonly viewer: ViewerResolver;
+  readonly savedReports: SavedReportResolver;
 }
 
 /** The executable schema over these resolver instances, the same ones that the v2 door calls. Without them it can be read, not executed. */
@@ -21,6 +23,7 @@ export function createSchema(resolvers?: Resolvers): GraphQLSchema {
     [AuthenticationResolver, resolvers?.authentication],
     [DepositDetailResolver, resolvers?.depositDetails],
     [ViewerResolver, resolvers?.viewer],
+    [SavedReportResolver, resolvers?.savedReports],
     // They have no state: what they need comes with each request.
     ...[SummaryTotalsResolver, DepositResolver, TransactionResolver, AllocationResolver, DesignationResolver, DonorResolver].map(
       (type) => [type, new type()] as const,

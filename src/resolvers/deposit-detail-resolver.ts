@@ -3,13 +3,13 @@ import { collectFields, collectSubfields } from 'graphql/execution/collectFields
 import { Arg, Args, Ctx, Info, Query, Resolver } from 'type-graphql';
 import {
   toReportPeriod,
+  toNarrowSelection,
   toSelection,
   type DepositDetailLine,
   type DepositDetailService,
-  type LineSelection,
 } from '../domain/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/deposit-summary-service';
-import { tellsDonors, toLineFilter } from '../domain/line-filter';
+import { tellsDonors } from '../domain/line-filter';
 import type { RowStream } from '../row-stream';
 import { PageArgs } from './connection-types';
 import {
@@ -88,11 +88,6 @@ export class DepositDetailResolver {
     if (tellsDonors(selection.filter)) await access.assertDonors();
     return new DepositSummary(this.summaries.summarize({ selection, groupBy, mayReadDonors }, snapshot));
   }
-}
-
-function toNarrowSelection(organizationId: number, { filter, ...period }: LineSelectionArgs): LineSelection {
-  const { pending, ...dates } = toReportPeriod(period);
-  return toSelection(organizationId, { ...dates, pending: filter?.pending ?? pending }, toLineFilter(filter));
 }
 
 /** Whether the operation asks for nothing else at its root. */

@@ -1,71 +1,107 @@
-import type { SystemAccess } from '../domain/access-service';
-import {
-  toReportPeriod,
-  toSelection,
-  type DepositDetailLine,
-  type DepositDetailService,
-  type LineSelection,
-} from '../domain/deposit-detail-service';
-import type { DepositSummary, DepositSummaryService } from '../domain/deposit-summary-service';
+import type { GraphQLSchema } from 'graphql';
+import type { MemberAccess, SystemAccess } from '../domain/access-service';
+import { toNarrowSelection, type DepositDetailService, type LineSelection } from '../domain/deposit-detail-service';
+import { toSummaryRows, type DepositSummary, type DepositSummaryService } from '../domain/deposit-summary-service';
 import type { ExportAccount, ExportRecord, ExportService } from '../domain/export-service';
-import { toLineFilter } from '../domain/line-filter';
+import { tellsDonors } from '../domain/line-filter';
+import { toFileQuery, toVariables } from '../domain/report-query';
+import type { SavedReportService } from '../domain/saved-report-service';
 import { AppError } from '../errors';
+import { namesOfConditions, type FileQuery, type QueryString } from '../file-query';
 import type { RowStream } from '../row-stream';
-import type { LineSelectionArgs } from './deposit-detail-types';
 import type { RequestContext } from './request-context';
 
-/** What a file is asked for. */
-export interface FileRequest {
-  readonly lines: LineSelectionArgs;
-  readonly format: string;
-  /** The names of the conditions that narrow it. */
-  readonly conditions: readonly string[];
-}
-
-/** Lines on their way into a file, and the totals of the same state. */
-export interface LineFile {
+/** Rows on their way into a file, and the totals of the same state. */
+export interface ReportFile {
+  readonly query: FileQuery;
   readonly selection: LineSelection;
-  readonly rows: RowStream<DepositDetailLine>;
+  readonly rows: RowStream<unknown>;
   readonly summary: DepositSummary;
+  /** Whether the lines' digest may be told. */
+  readonly hasDigest: boolean;
   /** Nothing may leave before this has resolved. */
-  begin(): Promise<ExportAccount>;
+  begin(format: string): Promise<ExportAccount>;
 }
 
-/** Whole reports as files. They are no part of the GraphQL schema, but their checks are the same. */
+/** What a request asks for; read once the access was granted. */
+type Read<Value> = () => Value;
+
+interface ExportServices {
+  readonly reports: DepositDetailService;
+  readonly summaries: DepositSummaryService;
+  readonly exports: ExportService;
+  readonly savedReports: SavedReportService;
+}
+
+/** Reports as files. They are no part of the GraphQL schema, but their checks are the same. */
 export class ExportResolver {
   constructor(
-    private readonly reports: DepositDetailService,
-    private readonly summaries: DepositSummaryService,
-    private readonly exports: ExportService,
+    private readonly services: ExportServices,
+    /** What saved queries are of. */
+    private readonly schema: GraphQLSchema,
   ) {}
 
-  /** The parameters are read once the access was granted. */
-  async depositDetails(toRequest: () => FileRequest, { access, snapshot }: RequestContext): Promise<LineFile> {
-    const granted = await access.assertReport();
-    const { lines, format, conditions } = toRequest();
-    const { filter, ...period } = lines;
-    const { pending, ...dates } = toReportPeriod(period);
-    const selection = toSelection(granted.organization.id, { ...dates, pending: filter?.pending ?? pending }, toLineFilter(filter));
-    return {
-      selection,
-      begin: () => this.exports.begin(toExporter(granted), { report: 'deposit-details', format, selection, conditions }),
-      rows: this.reports.report(selection, snapshot),
-      summary: this.summaries.summarize({ selection, groupBy: [], mayReadDonors: true }, snapshot),
-    };
+  async depositDetails(read: Read<FileQuery>, context: RequestContext): Promise<ReportFile> {
+    const granted = await context.access.assertReport();
+    return this.lines(read(), granted, context);
+  }
+
+  async depositSummary(read: Read<FileQuery>, context: RequestContext): Promise<ReportFile> {
+    const granted = await context.access.assertMember();
+    return this.summary(read(), granted, context);
+  }
+
+  /** A saved report, its variables as an address gives them. Throws NOT_FOUND where the organization has none of this name. */
+  async savedReport(name: string, read: Read<QueryString>, context: RequestContext): Promise<ReportFile> {
+    const member = await context.access.assertMember();
+    const { query, variables } = await this.services.savedReports.get(member.organization.id, name);
+    const isSummary = toFileQuery(this.schema, { query, variables }).groupBy !== undefined;
+    const granted = isSummary ? member : await context.access.assertReport();
+    const file = toFileQuery(this.schema, { query, variables: { ...variables, ...toVariables(this.schema, query, read()) } });
+    return isSummary ? this.summary(file, member, context) : this.lines(file, granted, context);
   }
 
   /** What became of an export, to those who may make it. Throws NOT_FOUND where the organization has none of this id. */
   async receipt(id: string, { access }: RequestContext): Promise<ExportRecord> {
-    const { organization } = await access.assertReport();
-    const record = UUID.test(id) ? await this.exports.find(organization.id, id) : null;
+    const { organization, mayReadDonors } = await access.assertMember();
+    const record = UUID.test(id) ? await this.services.exports.find(organization.id, id) : null;
+    if (record?.report === 'deposit-details' && !mayReadDonors) throw new AppError('PRIVILEGE_NOT_FOUND');
     if (!record) throw new AppError('NOT_FOUND');
     return record;
+  }
+
+  private lines(query: FileQuery, granted: SystemAccess, { snapshot }: RequestContext): ReportFile {
+    const { reports, summaries } = this.services;
+    const selection = toNarrowSelection(granted.organization.id, query.lines);
+    return {
+      ...{ query, selection, hasDigest: true },
+      begin: (format) => this.begin('deposit-details', format, query, selection, granted),
+      rows: reports.report(selection, snapshot),
+      summary: summaries.summarize({ selection, groupBy: [], mayReadDonors: true }, snapshot),
+    };
+  }
+
+  private async summary(query: FileQuery, granted: MemberAccess, { access, snapshot }: RequestContext): Promise<ReportFile> {
+    const { organization, mayReadDonors } = granted;
+    const groupBy = query.groupBy ?? [];
+    const selection = toNarrowSelection(organization.id, query.lines);
+    if (tellsDonors(selection.filter)) await access.assertDonors();
+    const summary = this.services.summaries.summarize({ selection, groupBy, mayReadDonors }, snapshot);
+    return {
+      ...{ query, selection, summary, hasDigest: mayReadDonors },
+      begin: (format) => this.begin('deposit-summary', format, query, selection, granted),
+      rows: toSummaryRows(summary, groupBy),
+    };
+  }
+
+  private begin(report: ExportRecord['report'], format: string, query: FileQuery, selection: LineSelection, granted: SystemAccess) {
+    const exporter = { provisionId: granted.provisionId, username: usernameOf(granted) };
+    return this.services.exports.begin(exporter, { report, format, selection, conditions: namesOfConditions(query) });
   }
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-const toExporter = (access: SystemAccess & { readonly user?: { readonly username: string } }) => ({
-  provisionId: access.provisionId,
-  username: access.user?.username ?? null,
-});
+/** Null for a provision that nobody has logged in under. */
+const usernameOf = (access: SystemAccess & { readonly user?: { readonly username: string } }): string | null =>
+  access.user?.username ?? null;

@@ -1,4 +1,4 @@
-import { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
+import type { ErrorRequestHandler, Request, Response, Router } from 'express';
 import { AppError, toAppError, toErrorBody } from '../errors';
 import type { AuthenticationResolver } from '../resolvers/authentication-resolver';
 import type { DepositDetailResolver } from '../resolvers/deposit-detail-resolver';
@@ -6,17 +6,17 @@ import type { RequestContext } from '../resolvers/request-context';
 import { sendRows, toContentCoding } from '../row-answer';
 import { v2Formats } from '../v2-line';
 
+type Handler = (context: RequestContext, request: Request, response: Response) => Promise<void>;
+
 interface V2Options {
   readonly resolvers: { readonly authentication: AuthenticationResolver; readonly depositDetails: DepositDetailResolver };
-  readonly openRequest: (request: Request, response: Response) => RequestContext;
+  readonly createRouter: (routes: Readonly<Record<string, Handler>>) => Router;
   readonly onInternalError: (error: AppError, response: Response) => void;
   readonly readerStallMs: number;
 }
 
-type Handler = (context: RequestContext, request: Request, response: Response) => Promise<void>;
-
 /** The v2 door (contract section 4): each path parses, calls a resolver's method, formats. Errors have the contract's shape (section 2.3). */
-export function createV2Routes({ resolvers, openRequest, onInternalError, readerStallMs }: V2Options): Router {
+export function createV2Routes({ resolvers, createRouter, onInternalError, readerStallMs }: V2Options): Router {
   const routes: Readonly<Record<string, Handler>> = {
     '/authenticated_test_system': async (context, _request, response) => {
       response.json({ data: await resolvers.authentication.authenticatedTestSystem(context) });
@@ -33,21 +33,7 @@ export function createV2Routes({ resolvers, openRequest, onInternalError, reader
     },
   };
 
-  const router = Router({ caseSensitive: true, strict: true });
-  for (const [path, handle] of Object.entries(routes)) {
-    router.get(path, async (request, response) => {
-      const context = openRequest(request, response);
-      try {
-        await handle(context, request, response);
-      } finally {
-        await context.snapshot.close();
-      }
-    });
-    router.all(path, (_request, response) => {
-      response.set('Allow', 'GET, HEAD');
-      throw new AppError('METHOD_NOT_ALLOWED');
-    });
-  }
+  const router = createRouter(routes);
   router.use(() => {
     throw new AppError('NOT_FOUND');
   });

@@ -36,6 +36,7 @@ export function anyOperation(schema: GraphQLSchema, values: Values): fc.Arbitrar
     SafeInt: fc.constantFrom(...values.numbers).map(String),
     Int: fc.constantFrom('1', '2', '3', '7', '0', '-1', '1000', '1001', '2147483647'),
     Boolean: fc.constantFrom('true', 'false'),
+    JSONObject: fc.constantFrom('{}', '{startDate: "2024-01-01"}', '{ids: [1, null], deep: {er: 1.5}}'),
   };
 
   const anyValue = (type: GraphQLInputType): fc.Arbitrary<string> => {

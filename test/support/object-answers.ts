@@ -3,6 +3,7 @@ import type { GraphqlContext } from '../../src/graphql/row-field';
 import { createSchema } from '../../src/graphql/schema';
 import { AuthenticationResolver } from '../../src/resolvers/authentication-resolver';
 import { DepositDetailResolver } from '../../src/resolvers/deposit-detail-resolver';
+import { SavedReportResolver } from '../../src/resolvers/saved-report-resolver';
 import { ViewerResolver } from '../../src/resolvers/viewer-resolver';
 import type { Services } from '../../src/services';
 
@@ -17,6 +18,7 @@ export function createObjectAnswers(services: Services, as: { readonly provision
     authentication: new AuthenticationResolver(),
     depositDetails: new DepositDetailResolver(services.reports, services.summaries),
     viewer: new ViewerResolver(services.sessions),
+    savedReports: new SavedReportResolver(services.savedReports, services.summaries),
   };
   const apollo = createApolloServer(createSchema(resolvers), { introspection: 'session', onInternalError: () => undefined });
   return {

@@ -1,0 +1,53 @@
+import type { Database } from './database';
+
+/** A query that an organization gave a name. Its values may be of persons. */
+export interface SavedReport {
+  readonly name: string;
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly updatedAt: Date;
+  /** The name of the user who saved it; null where that was done on the command line. */
+  readonly updatedBy: string | null;
+}
+
+export class SavedReportStore {
+  constructor(private readonly database: Database) {}
+
+  async find(organizationId: number, name: string): Promise<SavedReport | null> {
+    const row = await this.database.prisma.savedReport.findUnique({ where: { organizationId_name: { organizationId, name } } });
+    return row && toSavedReport(row);
+  }
+
+  /** By name. */
+  async list(organizationId: number): Promise<SavedReport[]> {
+    const rows = await this.database.prisma.savedReport.findMany({ where: { organizationId }, orderBy: { name: 'asc' } });
+    return rows.map(toSavedReport);
+  }
+
+  count(organizationId: number): Promise<number> {
+    return this.database.prisma.savedReport.count({ where: { organizationId } });
+  }
+
+  /** Takes the place of one of the same name. */
+  async put(organizationId: number, { name, variables, ...rest }: Omit<SavedReport, 'updatedAt'>): Promise<SavedReport> {
+    const data = { ...rest, variables: variables as object, updatedAt: new Date() };
+    const row = await this.database.prisma.savedReport.upsert({
+      where: { organizationId_name: { organizationId, name } },
+      create: { organizationId, name, ...data },
+      update: data,
+    });
+    return toSavedReport(row);
+  }
+
+  /** Whether there was one. */
+  async delete(organizationId: number, name: string): Promise<boolean> {
+    return (await this.database.prisma.savedReport.deleteMany({ where: { organizationId, name } })).count > 0;
+  }
+}
+
+type Row = NonNullable<Awaited<ReturnType<Database['prisma']['savedReport']['findUnique']>>>;
+
+const toSavedReport = ({ name, query, variables, updatedAt, updatedBy }: Row): SavedReport => ({
+  ...{ name, query, updatedAt, updatedBy },
+  variables: variables as SavedReport['variables'],
+});

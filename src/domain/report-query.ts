@@ -1,0 +1,167 @@
+import {
+  GraphQLError,
+  getArgumentValues,
+  getNamedType,
+  getNullableType,
+  getVariableValues,
+  isInputObjectType,
+  isListType,
+  isObjectType,
+  Kind,
+  OperationTypeNode,
+  parse,
+  typeFromAST,
+  validate,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLInputType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type VariableDefinitionNode,
+} from 'graphql';
+import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
+import { InputError } from '../errors';
+import { columnsOf, type FileQuery } from '../file-query';
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** A GraphQL query and the values of its variables. */
+export interface ReportQuery {
+  readonly query: string;
+  readonly variables: Variables;
+}
+
+/** The fields that ask for lines, and where in each the fields of a line stand. */
+const REPORTS: Readonly<Record<string, readonly string[]>> = {
+  depositDetails: [''],
+  depositDetailsConnection: ['nodes.', 'edges.node.'],
+  depositSummary: ['groups.', ''],
+};
+const MAX_TOKENS = 2000;
+
+interface Selection {
+  readonly schema: GraphQLSchema;
+  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+  readonly variables: { [variable: string]: unknown };
+}
+
+/**
+ * All rows of the first report, connection or summary that a query asks for, whatever page of it: the columns are the fields that it
+ * selects. Throws INVALID_PARAMETERS that names what is wrong.
+ */
+export function toFileQuery(schema: GraphQLSchema, { query, variables }: ReportQuery): FileQuery {
+  const document = readDocument(schema, query);
+  const fragments: Record<string, FragmentDefinitionNode> = {};
+  for (const each of document.definitions) if (each.kind === Kind.FRAGMENT_DEFINITION) fragments[each.name.value] = each;
+  for (const operation of operationsOf(document)) {
+    const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
+      maxErrors: 1,
+      hideSuggestions: true,
+    });
+    if (!coerced) throw new InputError(`variables: ${errors[0]!.message}`);
+    const selection: Selection = { schema, fragments, variables: coerced };
+    const root = schema.getQueryType()!;
+    const fields = collectFields(schema, fragments, coerced, root, operation.selectionSet);
+    const nodes = [...fields.values()].find(([node]) => Object.hasOwn(REPORTS, node!.name.value));
+    if (nodes) return toFile(root, nodes, selection);
+  }
+  throw new InputError(`query asks for none of ${Object.keys(REPORTS).join(', ')}`);
+}
+
+function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], selection: Selection): FileQuery {
+  const name = nodes[0]!.name.value;
+  const field = root.getFields()[name]!;
+  const values = naming('variables', () => getArgumentValues(field, nodes[0]!, selection.variables));
+  const { startDate, endDate, includePending, filter, groupBy } = values;
+  // What the schema has checked.
+  const lines = { startDate, endDate, includePending, filter: filter ?? {} } as FileQuery['lines'];
+  const query = { lines, groupBy: groupBy as FileQuery['groupBy'] };
+  const selected = leavesOf(getNamedType(field.type) as GraphQLObjectType, nodes, selection);
+  const wanted = REPORTS[name]!.map((prefix) =>
+    selected.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length)),
+  );
+  const { all } = columnsOf(query);
+  const columns = wanted.map((paths) => paths.flatMap((path) => Object.keys(all).filter((column) => all[column]!.field === path)));
+  const first = columns.find(({ length }) => length > 0);
+  return { ...query, columns: first && [...new Set(first)] };
+}
+
+/** The ways to the values that a selection asks for, their steps joined by dots. */
+function leavesOf(type: GraphQLObjectType, nodes: readonly FieldNode[], selection: Selection): string[] {
+  const { schema, fragments, variables } = selection;
+  const selected = [...collectSubfields(schema, fragments, variables, type, nodes).values()].flat();
+  // By name, whatever the aliases: a field asked for many times is gone into once.
+  const names = [...new Set(selected.map(({ name }) => name.value))];
+  return names.flatMap((name) => {
+    const field = type.getFields()[name];
+    if (!field) return [];
+    const next = getNamedType(field.type);
+    if (!isObjectType(next)) return [name];
+    const below = selected.filter((node) => node.name.value === name);
+    return leavesOf(next, below, selection).map((path) => `${name}.${path}`);
+  });
+}
+
+/**
+ * Values of a query's variables as an address gives them: text, dates, amounts and choices as they stand, lists by repeating the name,
+ * objects as JSON. Throws INVALID_PARAMETERS for a name that is no variable.
+ */
+export function toVariables(schema: GraphQLSchema, query: string, given: Variables): Variables {
+  const definitions = definitionsIn(schema, query);
+  const values = Object.entries(given).map(([name, texts]) => {
+    const definition = definitions.find(({ variable }) => variable.name.value === name);
+    if (!definition) throw new InputError(`there is no parameter ${name}`);
+    const type = typeFromAST(schema, definition.type) as GraphQLInputType;
+    return [name, toValue(type, name, [texts].flat() as readonly string[])] as const;
+  });
+  return Object.fromEntries(values);
+}
+
+/** The names of a query's variables. Throws INVALID_PARAMETERS where it is no valid query. */
+export const variableNames = (schema: GraphQLSchema, query: string): string[] =>
+  definitionsIn(schema, query).map(({ variable }) => variable.name.value);
+
+const definitionsIn = (schema: GraphQLSchema, query: string): VariableDefinitionNode[] =>
+  operationsOf(readDocument(schema, query)).flatMap(({ variableDefinitions }) => variableDefinitions ?? []);
+
+function toValue(type: GraphQLInputType, name: string, texts: readonly string[]): unknown {
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) return texts.map((text) => toValue(nullable.ofType, name, [text]));
+  if (texts.length > 1) throw new InputError(`${name} must be given once`);
+  const isText = !isInputObjectType(nullable) && !NOT_TEXT.has(getNamedType(nullable).name);
+  return isText ? texts[0] : parseJson(name, texts[0]!);
+}
+/** Scalars whose values are no text. */
+const NOT_TEXT: ReadonlySet<string> = new Set(['Boolean', 'Int', 'Float', 'SafeInt']);
+
+function parseJson(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InputError(`${name} is not JSON`);
+  }
+}
+
+const operationsOf = ({ definitions }: DocumentNode): OperationDefinitionNode[] =>
+  definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION).filter(({ operation }) => operation === OperationTypeNode.QUERY);
+
+function readDocument(schema: GraphQLSchema, query: string): DocumentNode {
+  return naming('query', () => {
+    const document = parse(query, { maxTokens: MAX_TOKENS });
+    const [error] = validate(schema, document, undefined, { maxErrors: 1, hideSuggestions: true });
+    if (error) throw error;
+    return document;
+  });
+}
+
+/** What graphql-js finds wrong is the caller's fault. */
+function naming<Value>(name: string, find: () => Value): Value {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof GraphQLError) throw new InputError(`${name}: ${error.message}`);
+    throw error;
+  }
+}

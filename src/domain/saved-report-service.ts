@@ -1,0 +1,60 @@
+import type { GraphQLSchema } from 'graphql';
+import type { SavedReport, SavedReportStore } from '../data/saved-report-store';
+import { AppError, InputError } from '../errors';
+import { fileOptionNames } from '../file-query';
+import { toFileQuery, variableNames, type ReportQuery } from './report-query';
+
+export type { SavedReport } from '../data/saved-report-store';
+
+/** How many an organization may have. */
+export const MAX_SAVED_REPORTS = 500;
+const MAX_QUERY_LENGTH = 20_000;
+const MAX_VARIABLES_LENGTH = 20_000;
+/** A name stands in an address as it is. */
+const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+const MAX_NAME_LENGTH = 80;
+
+/** Queries with names, by which an organization's files keep their addresses. */
+export class SavedReportService {
+  constructor(private readonly store: SavedReportStore) {}
+
+  list(organizationId: number): Promise<SavedReport[]> {
+    return this.store.list(organizationId);
+  }
+
+  /** Throws NOT_FOUND where there is none of this name. */
+  async get(organizationId: number, name: string): Promise<SavedReport> {
+    const report = NAME.test(name) ? await this.store.find(organizationId, name) : null;
+    if (!report) throw new AppError('NOT_FOUND');
+    return report;
+  }
+
+  /** Takes the place of an earlier report of this name. Throws INVALID_PARAMETERS that names what is wrong. */
+  async save(
+    organizationId: number,
+    { name, ...report }: ReportQuery & { readonly name: string; readonly updatedBy: string | null },
+    schema: GraphQLSchema,
+  ): Promise<SavedReport> {
+    if (!NAME.test(name) || name.length > MAX_NAME_LENGTH) {
+      throw new InputError(`name must be small letters and digits, parted by single hyphens, at most ${MAX_NAME_LENGTH} characters`);
+    }
+    const { query, variables } = report;
+    if (query.length > MAX_QUERY_LENGTH) throw new InputError(`query is longer than ${MAX_QUERY_LENGTH} characters`);
+    const text = JSON.stringify(variables);
+    if (text.length > MAX_VARIABLES_LENGTH) throw new InputError(`variables are longer than ${MAX_VARIABLES_LENGTH} characters`);
+    if (query.includes('\0') || text.includes('\\u0000')) throw new InputError('query and variables may have no NUL character');
+    const taken = variableNames(schema, query).find((variable) => fileOptionNames.includes(variable));
+    if (taken !== undefined) throw new InputError(`query: the variable $${taken} would be taken for an option of the file`);
+    toFileQuery(schema, { query, variables });
+    const known = (await this.store.find(organizationId, name)) !== null;
+    if (!known && (await this.store.count(organizationId)) >= MAX_SAVED_REPORTS) {
+      throw new InputError(`there are ${MAX_SAVED_REPORTS} reports already; delete one first`);
+    }
+    return this.store.put(organizationId, { name, ...report });
+  }
+
+  /** Throws NOT_FOUND where there is none of this name. */
+  async delete(organizationId: number, name: string): Promise<void> {
+    if (!NAME.test(name) || !(await this.store.delete(organizationId, name))) throw new AppError('NOT_FOUND');
+  }
+}

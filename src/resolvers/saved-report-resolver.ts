@@ -1,0 +1,79 @@
+import { GraphQLJSONObject } from 'graphql-scalars';
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Ctx, Info, Mutation, Query, Resolver } from 'type-graphql';
+import { toNarrowSelection } from '../domain/deposit-detail-service';
+import type { DepositSummaryService } from '../domain/deposit-summary-service';
+import { tellsDonors } from '../domain/line-filter';
+import { REPORT_PRIVILEGE } from '../domain/privileges';
+import { toFileQuery } from '../domain/report-query';
+import type { SavedReportService } from '../domain/saved-report-service';
+import { chosenColumns, formatFileQuery } from '../file-query';
+import { DepositSummary } from './deposit-summary-types';
+import type { RequestContext } from './request-context';
+import { ReportFile, SavedReport } from './saved-report-types';
+
+type Variables = Readonly<Record<string, unknown>>;
+const QUERY = 'A GraphQL query for lines of the report, pages of them, or a summary.';
+const VARIABLES = { nullable: true, description: "Values of the query's variables." } as const;
+
+@Resolver()
+export class SavedReportResolver {
+  constructor(
+    private readonly reports: SavedReportService,
+    private readonly summaries: DepositSummaryService,
+  ) {}
+
+  @Query(() => ReportFile, {
+    description: 'Where all rows of a query are to be had as a file, whatever page of them it asks for: by the order of the report.',
+  })
+  async reportFile(
+    @Arg('query', () => String, { description: QUERY }) query: string,
+    @Arg('variables', () => GraphQLJSONObject, VARIABLES) variables: Variables | null,
+    @Ctx() { access, snapshot }: RequestContext,
+    @Info() { schema }: GraphQLResolveInfo,
+  ): Promise<ReportFile> {
+    const { organization, mayReadDonors } = await access.assertMember();
+    const file = toFileQuery(schema, { query, variables: variables ?? {} });
+    const selection = toNarrowSelection(organization.id, file.lines);
+    if (!file.groupBy || tellsDonors(selection.filter)) await access.assertDonors();
+    const report = file.groupBy ? 'deposit-summary' : 'deposit-details';
+    return new ReportFile(
+      (format) => `/export/${report}.${format}?${formatFileQuery(file)}`,
+      Object.keys(chosenColumns(file)),
+      () => new DepositSummary(this.summaries.summarize({ selection, groupBy: file.groupBy ?? [], mayReadDonors }, snapshot)),
+    );
+  }
+
+  @Query(() => [SavedReport], { description: "The organization's saved reports by name. Needs the privilege of the report." })
+  async savedReports(@Ctx() { access }: RequestContext): Promise<SavedReport[]> {
+    const { organization } = await access.assertDonors();
+    return (await this.reports.list(organization.id)).map(toType);
+  }
+
+  @Mutation(() => SavedReport, {
+    description: 'Gives a query a name, and takes the place of an earlier one. Needs a logged-in user with the privilege of the report.',
+  })
+  async saveReport(
+    @Arg('name', () => String, { description: 'Small letters and digits, parted by hyphens: it stands in addresses.' }) name: string,
+    @Arg('query', () => String, { description: QUERY }) query: string,
+    @Arg('variables', () => GraphQLJSONObject, VARIABLES) variables: Variables | null,
+    @Ctx() { access }: RequestContext,
+    @Info() { schema }: GraphQLResolveInfo,
+  ): Promise<SavedReport> {
+    const { organization, user } = await access.assertSession(REPORT_PRIVILEGE);
+    const report = { name, query, variables: variables ?? {}, updatedBy: user.username };
+    return toType(await this.reports.save(organization.id, report, schema));
+  }
+
+  @Mutation(() => Boolean, { description: 'Forgets a saved report. Needs a logged-in user with the privilege of the report.' })
+  async deleteReport(
+    @Arg('name', () => String, { description: 'Its name.' }) name: string,
+    @Ctx() { access }: RequestContext,
+  ): Promise<boolean> {
+    const { organization } = await access.assertSession(REPORT_PRIVILEGE);
+    await this.reports.delete(organization.id, name);
+    return true;
+  }
+}
+
+const toType = (report: Awaited<ReturnType<SavedReportService['list']>>[number]): SavedReport => Object.assign(new SavedReport(), report);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { parse } from 'csv-parse/sync';
 import { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { REPORT_PLANNING } from '../../src/data/database';
@@ -173,7 +174,7 @@ function overHttp(
   { pid }: ServerProcess,
   columns: ReadonlyMap<string, string>,
   toRequest: (period: Period) => HttpRequest,
-  rowsOf: (answer: never) => readonly Row[],
+  rowsOf: (answer: string) => readonly Row[],
 ): Contender {
   return {
     name,
@@ -184,7 +185,7 @@ function overHttp(
       return {
         read: (period: Period) => client.read(toRequest(period)),
         check: async (period: Period) => {
-          const rows = rowsOf((await client.readJson(toRequest(period))) as never);
+          const rows = rowsOf(await client.readText(toRequest(period)));
           return rows.map((row) => [...columns.values()].map((key) => String(row[key])));
         },
         close: async () => client.close(),
@@ -201,7 +202,8 @@ interface GraphqlAnswer {
   readonly errors?: readonly { readonly message: string }[];
 }
 
-function graphqlRows({ data, errors }: GraphqlAnswer): Row[] {
+function graphqlRows(answer: string): Row[] {
+  const { data, errors } = JSON.parse(answer) as GraphqlAnswer;
   if (!data || errors) throw new Error(errors?.[0]?.message ?? 'no data');
   return data.depositDetails;
 }
@@ -227,7 +229,11 @@ export function ours(server: ServerProcess, { organization }: BenchDatabase): Co
       url: toReportUrl(server, period),
       headers: { ...headers, ...(coding !== undefined && { 'Accept-Encoding': coding }) },
     });
-    return overHttp(name, server, inV2(fields), toRequest, ({ response }: { response: Row[] }) => response);
+    return overHttp(name, server, inV2(fields), toRequest, (answer) => (JSON.parse(answer) as { response: Row[] }).response);
+  };
+  const csv = (name: string, totals: 'headers' | 'skip'): Contender => {
+    const toRequest = (period: Period): HttpRequest => ({ url: toExportUrl(server, period, totals), headers });
+    return overHttp(name, server, inV2(fields), toRequest, (answer) => parse<Row>(answer, { columns: true }));
   };
   return [
     rest('ours, REST'),
@@ -235,11 +241,16 @@ export function ours(server: ServerProcess, { organization }: BenchDatabase): Co
     rest('ours, REST, br', 'br'),
     graphql('ours, GraphQL', inGraphql(fields)),
     graphql('ours, GraphQL, 5 fields', inGraphql(fiveFields)),
+    csv('ours, CSV', 'skip'),
+    csv('ours, CSV with totals', 'headers'),
   ];
 }
 
 export const toReportUrl = ({ url }: ServerProcess, { startDate, endDate }: Period): string =>
   `${url}/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=${startDate}&end_date=${endDate}`;
+
+const toExportUrl = ({ url }: ServerProcess, { startDate, endDate }: Period, totals: string): string =>
+  `${url}/export/deposit-details.csv?start_date=${startDate}&end_date=${endDate}&totals=${totals}`;
 
 export const toPost = (url: string, query: string, variables: object, headers: Readonly<Record<string, string>> = {}): HttpRequest => ({
   url,

@@ -46,13 +46,18 @@ export class HttpClient {
     });
   }
 
-  /** The same, decoded, as the JSON that it is. */
+  /** The same, as the JSON that it is. */
   async readJson(sent: HttpRequest): Promise<unknown> {
+    return JSON.parse(await this.readText(sent)) as unknown;
+  }
+
+  /** The same, decoded. */
+  async readText(sent: HttpRequest): Promise<string> {
     const pieces: Buffer[] = [];
     await this.read(sent, (piece) => pieces.push(piece));
     const decode = { gzip: gunzipSync, br: brotliDecompressSync }[sent.headers?.['Accept-Encoding'] ?? ''];
     const body = Buffer.concat(pieces);
-    return JSON.parse((decode?.(body) ?? body).toString()) as unknown;
+    return (decode?.(body) ?? body).toString();
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import {
   createOrganization,
   importLines,
@@ -11,6 +11,7 @@ import {
   type TestGateway,
   type TestOrganization,
 } from '../support/gateway';
+import { execute, launchBrowser, logIn, openPlayground } from '../support/playground-browser';
 
 let browser: Browser;
 let gateway: TestGateway;
@@ -18,17 +19,7 @@ let organization: TestOrganization;
 const today = new Date().toISOString().slice(0, 10);
 
 beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-    ],
-  });
+  browser = await launchBrowser();
   gateway = await startGateway();
   organization = await createOrganization(gateway.services);
   await importLines(gateway.services, organization, [v2Line({ deposit_date: today, donor_last_name: 'Łukasiewicz "Jan" 🌻' })]);
@@ -38,38 +29,15 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** Opens the page and notes everything that should not happen on it. */
-async function open(as = organization): Promise<{ page: Page; faults: string[] }> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
-  const page = await context.newPage();
-  const faults: string[] = [];
-  page.on('pageerror', (error) => faults.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(message.text());
-  });
-  page.on('request', (sent) => {
-    if (!sent.url().startsWith(gateway.url) && !/^(data|blob):/.test(sent.url())) faults.push(`another origin: ${sent.url()}`);
-  });
-  await page.goto(`${gateway.url}/playground`);
-  await page.getByLabel('Provision').fill(as.webProvision);
-  await page.getByLabel('Provision').press('Enter');
-  return { page, faults };
-}
-
-async function logIn(page: Page, password: string): Promise<void> {
-  await page.getByLabel('Username').fill('ada');
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Log in' }).click();
-}
+const open = (as = organization) => openPlayground(browser, gateway, as);
 
 test('an analyst logs in, runs the first example, and sees exact money and names', async () => {
   const { page, faults } = await open();
   await logIn(page, 'not the password');
   await page.getByRole('alert').filter({ hasText: 'not correct' }).waitFor();
-  await logIn(page, PASSWORD);
-  await page.getByRole('button', { name: 'Log out' }).waitFor();
+  await logIn(page);
   await page.getByText(`of ${organization.name}`).waitFor();
-  await page.getByRole('button', { name: /Execute query/ }).click();
+  await execute(page);
   const result = page.locator('.result-window, .graphiql-response');
   await result.getByText('Łukasiewicz').first().waitFor();
   await result.getByText('"10.50"').first().waitFor();
@@ -96,8 +64,7 @@ describe('an analyst who downloads', () => {
 
   test('takes all rows of the query home, whole and checked, within six clicks', async () => {
     const { page, faults } = await open();
-    await logIn(page, PASSWORD);
-    await page.getByRole('button', { name: 'Log out' }).waitFor();
+    await logIn(page);
     const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download', exact: true }).click()]);
     await page
       .getByRole('status')
@@ -114,8 +81,7 @@ describe('an analyst who downloads', () => {
 
   test('is told when the file was cut, and gets none of it', async () => {
     const { page } = await open();
-    await logIn(page, PASSWORD);
-    await page.getByRole('button', { name: 'Log out' }).waitFor();
+    await logIn(page);
     let saved = false;
     page.on('download', () => (saved = true));
     for (const [change, told] of [
@@ -154,11 +120,10 @@ test('an analyst sees a long answer as a table, sorts it exactly, scrolls it and
   await importLines(gateway.services, own, lines);
   const { page, faults } = await open(own);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await logIn(page, PASSWORD);
-  await page.getByRole('button', { name: 'Log out' }).waitFor();
+  await logIn(page);
   await page.getByRole('button', { name: 'Table' }).click();
   await page.getByText('No rows yet').waitFor();
-  await page.getByRole('button', { name: /Execute query/ }).click();
+  await execute(page);
   await page.getByText(`${COUNT.toLocaleString('en-US')} rows`).waitFor();
   const table = page.getByRole('table');
   expect(await table.getAttribute('aria-rowcount')).toBe(String(COUNT + 1));
@@ -183,8 +148,7 @@ test('an analyst sees a long answer as a table, sorts it exactly, scrolls it and
 
 test('a page of another site cannot use the analyst’s session', async () => {
   const { page } = await open();
-  await logIn(page, PASSWORD);
-  await page.getByRole('button', { name: 'Log out' }).waitFor();
+  await logIn(page);
   // Another port is another origin of the same site: the browser does send the cookie.
   const other = createServer((_request, response) => response.setHeader('Content-Type', 'text/html').end('<p>elsewhere</p>')).listen(
     0,

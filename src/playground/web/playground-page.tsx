@@ -1,8 +1,10 @@
 import { useCallback, useState } from 'react';
 import { QueryExplorer } from './query-explorer';
-import { ResultView } from './result-view';
+import { ResultView, resultViewKinds, type ResultViewKind } from './result-view';
 import { SessionBar } from './session-bar';
 import { useSession } from './session-state';
+
+const viewTitles: Readonly<Record<ResultViewKind, string>> = { table: 'Table', chart: 'Chart' };
 
 export function PlaygroundPage() {
   const [examplesSlot, setExamplesSlot] = useState<Element | null>(null);
@@ -11,7 +13,7 @@ export function PlaygroundPage() {
   const isSettled = owner !== undefined;
   // What another user saw is never shown.
   const [answer, setAnswer] = useState<{ readonly owner: string | undefined; readonly data: unknown }>();
-  const [showsTable, setShowsTable] = useState(false);
+  const [view, setView] = useState<ResultViewKind>();
   const onAnswer = useCallback((data: unknown) => setAnswer({ owner, data }), [owner]);
 
   return (
@@ -33,14 +35,15 @@ export function PlaygroundPage() {
           />
         )}
       </main>
-      {viewer && showsTable && <ResultView data={answer?.owner === owner ? answer?.data : undefined} />}
+      {viewer && view && <ResultView kind={view} data={answer?.owner === owner ? answer?.data : undefined} />}
       <footer>
         <div className="footer-slot" ref={setDownloadSlot} />
-        {viewer && (
-          <button type="button" aria-pressed={showsTable} onClick={() => setShowsTable(!showsTable)}>
-            Table
-          </button>
-        )}
+        {viewer &&
+          resultViewKinds.map((kind) => (
+            <button key={kind} type="button" aria-pressed={view === kind} onClick={() => setView(view === kind ? undefined : kind)}>
+              {viewTitles[kind]}
+            </button>
+          ))}
       </footer>
     </>
   );

@@ -5,7 +5,7 @@ import { createPortal } from 'react-dom';
 import { DownloadBar } from './download-bar';
 import { editorStorage, hasStoredTabs } from './editor-storage';
 import { defaultExample, examples } from './examples';
-import { postGraphQL, tellsSessionLoss } from './gateway-client';
+import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from './gateway-client';
 
 interface QueryExplorerProps {
   readonly provision: string;
@@ -24,7 +24,7 @@ interface QueryExplorerProps {
 export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer, examplesSlot, downloadSlot }: QueryExplorerProps) {
   const fetcher = useCallback<GraphiQLProps['fetcher']>(
     async (request, options) => {
-      const answer = await postGraphQL(provision, request, { headers: options?.headers });
+      const answer = await postGraphQL(provision, withKnownOperation(request), { headers: options?.headers });
       if (request.operationName !== 'IntrospectionQuery') onAnswer(answer.data);
       if (tellsSessionLoss(answer) || /\bmutation\b/.test(request.query)) onSessionChange();
       return answer;
@@ -50,6 +50,12 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer
       {isLoggedIn && downloadSlot && createPortal(<DownloadBar provision={provision} />, downloadSlot)}
     </GraphiQL>
   );
+}
+
+/** GraphiQL learns the operations of a new text a moment late: until then it would ask for one of the old text. */
+function withKnownOperation({ operationName, ...request }: GraphQLRequest): GraphQLRequest {
+  const isKnown = operationName && new RegExp(`\\b(query|mutation)\\s+${operationName}\\b`).test(request.query);
+  return isKnown ? { ...request, operationName } : request;
 }
 
 function ExamplePicker() {

@@ -1,0 +1,77 @@
+import {
+  BarController,
+  BarElement,
+  CategoryScale,
+  Chart,
+  Legend,
+  LinearScale,
+  LineController,
+  LineElement,
+  PointElement,
+  Tooltip,
+  type ChartDataset,
+} from 'chart.js';
+import { toLength, type GroupChart } from './group-chart';
+
+Chart.register(BarController, BarElement, CategoryScale, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip);
+
+const MAX_LABEL_LENGTH = 22;
+/** Beside their colors, lines differ in their points. */
+const pointStyles = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot', 'rectRounded', 'cross'] as const;
+
+/** Draws in the colors that the page has at this moment, and returns what takes the drawing away. */
+export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series }: GroupChart): () => void {
+  const styles = getComputedStyle(canvas);
+  /** A variable's own value would still be both themes' colors. */
+  const resolve = (variable: string): string => {
+    canvas.style.color = `var(${variable})`;
+    return styles.color;
+  };
+  const datasets = series.map(({ name, values }, index): ChartDataset<'line' | 'bar', (number | null)[]> => {
+    const color = resolve(`--chart-${String(index + 1)}`);
+    return {
+      type: kind,
+      label: name,
+      data: values.map((value) => (value === undefined ? null : toLength(value))),
+      ...{ borderColor: color, backgroundColor: color, borderWidth: kind === 'bar' ? 0 : 2, maxBarThickness: 48 },
+      ...{ pointStyle: pointStyles[index], pointRadius: 4, pointHoverRadius: 6 },
+    };
+  });
+  const [text, muted, grid, background] = ['--bar-text', '--bar-muted', '--bar-border', '--bar-background'].map(resolve);
+  canvas.style.color = '';
+  const clip = (label: string): string => (label.length > MAX_LABEL_LENGTH ? `${label.slice(0, MAX_LABEL_LENGTH - 1)}…` : label);
+  const chart = new Chart<'line' | 'bar', (number | null)[]>(canvas, {
+    type: kind,
+    data: { labels: [...labels], datasets },
+    options: {
+      animation: false,
+      maintainAspectRatio: false,
+      color: text,
+      interaction: { mode: 'nearest', intersect: false },
+      scales: {
+        x: { ticks: { color: muted, callback: (index) => clip(labels[Number(index)] ?? '') }, grid: { display: false } },
+        y: { beginAtZero: true, ticks: { color: muted }, grid: { color: grid } },
+      },
+      plugins: {
+        legend: { labels: { color: text, usePointStyle: kind === 'line' } },
+        tooltip: {
+          ...{
+            backgroundColor: background,
+            borderColor: muted,
+            borderWidth: 1,
+            titleColor: text,
+            bodyColor: text,
+            usePointStyle: kind === 'line',
+          },
+          callbacks: {
+            label: ({ datasetIndex, dataIndex }) => {
+              const drawn = series[datasetIndex];
+              return `${drawn?.name ?? ''}: ${drawn?.values[dataIndex] ?? ''}`;
+            },
+          },
+        },
+      },
+    },
+  });
+  return () => chart.destroy();
+}

@@ -1,0 +1,118 @@
+import type { ResultColumn, ResultRow, ResultTable } from './result-tables';
+
+/** The groups of a summary as lines over time, or as bars. */
+export interface GroupChart {
+  readonly kind: 'line' | 'bar';
+  /** What stands along the axis, in order. */
+  readonly labels: readonly string[];
+  readonly series: readonly ChartSeries[];
+  /** What it shows, in a sentence. */
+  readonly summary: string;
+  /** What it does not show, in a sentence. */
+  readonly omission: string | undefined;
+}
+
+export interface ChartSeries {
+  readonly name: string;
+  /** For each label the answer's own text, where there is one. */
+  readonly values: readonly (string | undefined)[];
+}
+
+interface Group {
+  readonly time: string;
+  readonly name: string;
+  readonly value: string | undefined;
+}
+
+const MAX_LINES = 8;
+const MAX_BARS = 30;
+const KEY = 'key.';
+const [DAY, WEEK, MONTH, NAME, ID] = ['key.day', 'key.week', 'key.month', 'key.designation', 'key.designationId'] as const;
+
+/** The columns of a list that can be drawn: numbers and money of rows that have a key. */
+export function valueColumns({ columns }: ResultTable): ResultColumn[] {
+  if (!columns.some(isKey)) return [];
+  return columns.filter((column) => !isKey(column) && column.kind !== 'text');
+}
+
+/** Over designations only the shares add up; without them money says more than a count. */
+export function defaultColumn(table: ResultTable): ResultColumn | undefined {
+  const columns = valueColumns(table);
+  const hasDesignation = table.columns.some(({ name }) => name === NAME || name === ID);
+  const shares = hasDesignation ? columns.find(({ name }) => /(^|\.)byAllocation\.amount$/.test(name)) : undefined;
+  return shares ?? columns.find(({ kind }) => kind === 'decimal') ?? columns[0];
+}
+
+/** Undefined where rows share a key, as they do when the query asks for a part of it only: one would hide the other. */
+export function toGroupChart(table: ResultTable, { name: column }: ResultColumn): GroupChart | undefined {
+  const keys = table.columns.filter(isKey).map(({ name }) => name);
+  // A day tells its week and month; a week may lie in two months.
+  const times = keys.includes(DAY) ? [DAY] : [WEEK, MONTH].filter((time) => keys.includes(time));
+  const others = keys.filter((key) => key !== DAY && key !== WEEK && key !== MONTH);
+  const groups = toGroups(table.rows, times, others, column);
+  if (new Set(groups.map(({ time, name }) => JSON.stringify([time, name]))).size < groups.length) return undefined;
+  const by = withoutId(others).map(toWords);
+  return times.length === 0 ? toBars(groups, column, by) : toLines(groups, column, times.map(toWords), by);
+}
+
+function toGroups(rows: readonly ResultRow[], times: readonly string[], others: readonly string[], column: string): Group[] {
+  const textOf = (row: ResultRow, keys: readonly string[]): string => keys.map((key) => String(row[key] ?? '') || '(empty)').join(', ');
+  const parts = withoutId(others);
+  // Two designations may have one name; then the query's id tells them apart.
+  const namesakes = Map.groupBy(rows, (row) => textOf(row, parts));
+  const isShared = (name: string): boolean => parts.length < others.length && new Set(namesakes.get(name)?.map((row) => row[ID])).size > 1;
+  return rows.map((row) => {
+    const [name, value] = [textOf(row, parts), row[column]];
+    return {
+      time: textOf(row, times),
+      name: isShared(name) ? `${name} (${String(row[ID])})` : name,
+      value: value === undefined ? undefined : String(value),
+    };
+  });
+}
+
+function toBars(groups: readonly Group[], column: string, by: readonly string[]): GroupChart {
+  const bars = groups.toSorted((one, other) => toLength(other.value) - toLength(one.value));
+  const drawn = bars.slice(0, MAX_BARS);
+  const most = drawn[0];
+  return {
+    kind: 'bar',
+    labels: drawn.map(({ name }) => name),
+    series: [{ name: column, values: drawn.map(({ value }) => value) }],
+    summary: `Bar chart of ${column} by ${by.join(' and ')}: ${most?.name ?? ''} has the most, ${most?.value ?? 'nothing'}.`,
+    omission: toOmission(drawn.length, bars.length),
+  };
+}
+
+function toLines(groups: readonly Group[], column: string, times: readonly string[], by: readonly string[]): GroupChart {
+  const labels = [...new Set(groups.map(({ time }) => time))].sort();
+  const lines = [...Map.groupBy(groups, ({ name }) => name)]
+    .map(([name, points]) => ({ name, points, size: points.reduce((sum, { value }) => sum + Math.abs(toLength(value)), 0) }))
+    .sort((one, other) => other.size - one.size);
+  const drawn = lines.slice(0, MAX_LINES);
+  const range = `${labels[0] ?? ''} to ${labels.at(-1) ?? ''}`;
+  return {
+    kind: 'line',
+    labels,
+    series: drawn.map(({ name, points }) => {
+      const values = new Map(points.map(({ time, value }) => [time, value]));
+      return { name: by.length === 0 ? column : name, values: labels.map((label) => values.get(label)) };
+    }),
+    summary: `Line chart of ${column} by ${[...times, ...by].join(' and ')}, ${range}.`,
+    omission: toOmission(drawn.length, lines.length),
+  };
+}
+
+const toOmission = (drawn: number, all: number): string | undefined =>
+  drawn === all ? undefined : `The ${String(drawn)} largest of ${String(all)} are drawn; the table has them all.`;
+
+/** Money becomes a float for its place on the screen, and for nothing else. */
+export const toLength = (value: string | undefined): number => Number(value ?? 0);
+
+/** A designation goes by its name where the query asks for it. */
+const withoutId = (keys: readonly string[]): readonly string[] => (keys.includes(NAME) ? keys.filter((key) => key !== ID) : keys);
+
+/** `key.paymentType` is the payment type. */
+const toWords = (key: string): string => key.slice(KEY.length).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+const isKey = ({ name }: ResultColumn): boolean => name.startsWith(KEY);

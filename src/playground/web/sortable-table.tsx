@@ -1,0 +1,79 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useMemo, useRef, useState } from 'react';
+import { sortRows, toCells, type ResultColumn, type ResultTable } from './result-tables';
+
+const ROW_HEIGHT = 28;
+const MIN_COLUMN_WIDTH = 110;
+/** Of a column's name, with its sign of sorting. */
+const CHARACTER_WIDTH = 9;
+
+interface Sorting {
+  readonly column: ResultColumn;
+  readonly isDescending: boolean;
+}
+
+/** A list of an answer, with as many of its rows in the page as can be seen. */
+export function SortableTable({ table }: { readonly table: ResultTable }) {
+  const [sorting, setSorting] = useState<Sorting>();
+  const [copied, setCopied] = useState(false);
+  const rows = useMemo(() => (sorting ? sortRows(table.rows, sorting.column, sorting.isDescending) : table.rows), [table, sorting]);
+  const frame = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 12,
+  });
+  const sortBy = (column: ResultColumn): void =>
+    setSorting({ column, isDescending: sorting?.column.name === column.name && !sorting.isDescending });
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(toCells(table, rows));
+    setCopied(true);
+  };
+  // Each row is a grid of its own: they have the same columns because these do not ask for their contents' width.
+  const widths = table.columns.map(({ name }) => Math.max(MIN_COLUMN_WIDTH, name.length * CHARACTER_WIDTH));
+  const template = {
+    gridTemplateColumns: widths.map((width) => `minmax(${String(width)}px, ${String(width)}fr)`).join(' '),
+    minWidth: widths.reduce((sum, width) => sum + width, 0),
+  };
+  const directionOf = ({ name }: ResultColumn) =>
+    sorting?.column.name !== name ? 'none' : sorting.isDescending ? 'descending' : 'ascending';
+  return (
+    <>
+      <div className="result-head">
+        <span>{rows.length === 1 ? '1 row' : `${rows.length.toLocaleString()} rows`}</span>
+        <button type="button" onClick={() => void copy()}>
+          {copied ? 'Copied' : 'Copy cells'}
+        </button>
+      </div>
+      <div ref={frame} className="result-frame" role="table" aria-label={table.name} aria-rowcount={rows.length + 1} tabIndex={0}>
+        <div role="row" aria-rowindex={1} className="result-row result-names" style={template}>
+          {table.columns.map((column) => (
+            <div key={column.name} role="columnheader" aria-sort={directionOf(column)} className={column.kind}>
+              <button type="button" onClick={() => sortBy(column)}>
+                {column.name}
+              </button>
+            </div>
+          ))}
+        </div>
+        <div role="rowgroup" className="result-rows" style={{ height: virtualizer.getTotalSize(), minWidth: template.minWidth }}>
+          {virtualizer.getVirtualItems().map(({ index, start }) => (
+            <div
+              key={index}
+              role="row"
+              aria-rowindex={index + 2}
+              className="result-row"
+              style={{ ...template, transform: `translateY(${String(start)}px)` }}
+            >
+              {table.columns.map(({ name, kind }) => (
+                <div key={name} role="cell" className={kind}>
+                  {String(rows[index]?.[name] ?? '')}
+                </div>
+              ))}
+            </div>
+          ))}
+        </div>
+      </div>
+    </>
+  );
+}

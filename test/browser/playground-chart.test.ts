@@ -1,0 +1,127 @@
+import type { Browser, Page } from 'playwright-core';
+import { createOrganization, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
+import { execute, launchBrowser, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import { until } from '../support/until';
+
+let browser: Browser;
+let gateway: TestGateway;
+let organization: TestOrganization;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  // Ten designations in January, half of them in March too; later ones get more.
+  const lines = Array.from({ length: 10 }, (_, n) => ['01', ...(n % 2 ? ['03'] : [])].map((month) => [n + 1, month] as const)).flat();
+  await importLines(
+    gateway.services,
+    organization,
+    lines.map(([designation, month], n) =>
+      v2Line({
+        ...{ deposit_id: `D${n}`, transaction_id: `T${n}`, allocation_id: `A${n}`, deposit_date: `2024-${month}-05` },
+        ...{
+          designation_id: designation,
+          designation: `Fund ${designation}`,
+          amount: `${designation}00.10`,
+          net_amount: `${designation}00.10`,
+        },
+        ...{ fee_amount: '0.00', allocation_amount: `${designation}00.10` },
+      }),
+    ),
+  );
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+const summary = (groupBy: string, key: string) => `{
+  depositSummary(startDate: "2024-01-01", endDate: "2024-12-31", groupBy: [${groupBy}]) {
+    groups { key { ${key} } all { lines byTransaction { amount } byAllocation { amount } } }
+  }
+}`;
+
+/** The texts that the page has drawn so far, each once. */
+const drawnTexts = (page: Page): Promise<string[]> => page.evaluate('[...new Set(window.drawnTexts)]');
+
+const untilDrawn = (page: Page, text: string): Promise<void> => until(async () => (await drawnTexts(page)).includes(text));
+
+async function openChart(query: string, colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
+  const { page, faults } = await openPlayground(browser, gateway, organization, { colorScheme });
+  await logIn(page);
+  await page.evaluate(`{
+    const write = CanvasRenderingContext2D.prototype.fillText;
+    window.drawnTexts = [];
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+      window.drawnTexts.push(text);
+      return write.call(this, text, ...rest);
+    };
+  }`);
+  await page.getByRole('button', { name: 'Chart' }).click();
+  await page.getByText('No groups yet').waitFor();
+  await pasteInto(page, 'query', query);
+  await execute(page);
+  await page.getByRole('combobox', { name: 'Draw' }).waitFor();
+  expect(faults).toEqual([]);
+  return page;
+}
+
+const chart = (page: Page, name: string) => page.getByRole('img', { name, exact: true });
+
+describe('an analyst who draws a summary', () => {
+  test('sees months in order, with a line for each of the eight largest designations, and is told of the rest', async () => {
+    const page = await openChart(summary('MONTH, DESIGNATION', 'month designation'));
+    await chart(page, 'Line chart of all.byAllocation.amount by month and designation, 2024-01-01 to 2024-03-01.').waitFor();
+    await page.getByText('The 8 largest of 10 are drawn; the table has them all.').waitFor();
+    await untilDrawn(page, 'Fund 10');
+    const texts = await drawnTexts(page);
+    expect(texts.filter((text) => text.startsWith('Fund'))).toEqual([
+      'Fund 10',
+      'Fund 8',
+      'Fund 6',
+      'Fund 9',
+      'Fund 4',
+      'Fund 7',
+      'Fund 5',
+      'Fund 2',
+    ]);
+    expect(texts.filter((text) => text.startsWith('2024'))).toEqual(['2024-01-01', '2024-03-01']);
+    await page.screenshot({ path: 'coverage/playground-chart-lines.png' });
+    await page.getByRole('combobox', { name: 'Draw' }).selectOption('all.lines');
+    await chart(page, 'Line chart of all.lines by month and designation, 2024-01-01 to 2024-03-01.').waitFor();
+    await page.getByRole('button', { name: 'Table' }).click();
+    await page.getByRole('table').waitFor();
+    expect(await page.getByRole('img', { name: /chart/ }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  test('reads in the chart the exact text of the answer', async () => {
+    const page = await openChart(summary('DESIGNATION', 'designationId designation'), 'dark');
+    const bars = chart(page, 'Bar chart of all.byAllocation.amount by designation: Fund 10 has the most, 2000.20.');
+    await bars.waitFor();
+    await untilDrawn(page, 'Fund 10');
+    const { x, y, width, height } = (await bars.boundingBox())!;
+    await page.mouse.move(x + width * 0.12, y + height * 0.6);
+    await untilDrawn(page, 'all.byAllocation.amount: 2000.20');
+    await page.screenshot({ path: 'coverage/playground-chart-bars.png' });
+    await page.context().close();
+  });
+
+  test('sees one line over weeks, by money where no designation is named, in the colors of the theme', async () => {
+    const page = await openChart(summary('WEEK', 'week'));
+    await chart(page, 'Line chart of all.byTransaction.amount by week, 2024-01-01 to 2024-03-04.').waitFor();
+    await untilDrawn(page, 'all.byTransaction.amount');
+    const pixels = () => page.getByRole('img', { name: /^Line chart/ }).evaluate((canvas: { toDataURL(): string }) => canvas.toDataURL());
+    const inLight = await pixels();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await until(async () => (await pixels()) !== inLight);
+    await page.context().close();
+  });
+
+  test('gets no chart of groups that the key does not tell apart', async () => {
+    const page = await openChart(summary('MONTH, DESIGNATION', 'month'));
+    await page.getByText('Several groups have the same key here.').waitFor();
+    expect(await page.getByRole('img', { name: /chart/ }).count()).toBe(0);
+    await page.context().close();
+  });
+});

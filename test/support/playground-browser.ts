@@ -1,0 +1,68 @@
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { PASSWORD, type TestGateway, type TestOrganization } from './gateway';
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+  });
+}
+
+/** The page, and everything that should not happen on it. */
+export interface OpenPlayground {
+  readonly page: Page;
+  readonly faults: string[];
+}
+
+/** Opens the page in a browser context of its own, with the organization's Provision. */
+export async function openPlayground(
+  browser: Browser,
+  gateway: TestGateway,
+  organization: TestOrganization,
+  options: BrowserContextOptions = {},
+): Promise<OpenPlayground> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
+  const page = await context.newPage();
+  // Before the test's own time is up: the failure names what was waited for.
+  page.setDefaultTimeout(15_000);
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text());
+  });
+  page.on('request', (sent) => {
+    if (!sent.url().startsWith(gateway.url) && !/^(data|blob):/.test(sent.url())) faults.push(`another origin: ${sent.url()}`);
+  });
+  await page.goto(`${gateway.url}/playground`);
+  await page.getByLabel('Provision').fill(organization.webProvision);
+  await page.getByLabel('Provision').press('Enter');
+  return { page, faults };
+}
+
+export async function logIn(page: Page, password = PASSWORD): Promise<void> {
+  await page.getByLabel('Username').fill('ada');
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  if (password === PASSWORD) await page.getByRole('button', { name: 'Log out' }).waitFor();
+}
+
+/** Pastes a text over what an editor holds; typed, it would get brackets that the editor closes. */
+export async function pasteInto(page: Page, editor: 'query' | 'variables', text: string): Promise<void> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page
+    .locator(`.graphiql-${editor === 'query' ? 'query-editor' : 'editor-tool'} .view-lines`)
+    .first()
+    .click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+  await page.keyboard.press('ControlOrMeta+V');
+}
+
+export const execute = (page: Page): Promise<void> => page.getByRole('button', { name: /Execute query/ }).click();

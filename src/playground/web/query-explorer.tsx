@@ -2,6 +2,7 @@ import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { GraphiQL, type GraphiQLProps } from 'graphiql';
 import { useCallback, useState, type ChangeEvent, type KeyboardEvent } from 'react';
 import { createPortal } from 'react-dom';
+import { toPreview } from './answer-preview';
 import { DownloadBar } from './download-bar';
 import { editorStorage, hasStoredTabs } from './editor-storage';
 import { defaultExample, examples } from './examples';
@@ -27,7 +28,7 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer
       const answer = await postGraphQL(provision, withKnownOperation(request), { headers: options?.headers });
       if (request.operationName !== 'IntrospectionQuery') onAnswer(answer.data);
       if (tellsSessionLoss(answer) || /\bmutation\b/.test(request.query)) onSessionChange();
-      return answer;
+      return toPreview(answer);
     },
     [provision, onSessionChange, onAnswer],
   );

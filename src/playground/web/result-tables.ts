@@ -52,15 +52,17 @@ function kindOf(values: readonly (Value | undefined)[]): ResultColumn['kind'] {
 
 /** The rows in the order of a column; equal ones stay as they were, and missing values come last. */
 export function sortRows(rows: readonly ResultRow[], { name, kind }: ResultColumn, isDescending: boolean): ResultRow[] {
-  const compare = (one: Value, other: Value): number => {
-    const [a, b] = kind === 'decimal' ? [toUnits(String(one)), toUnits(String(other))] : [one, other];
-    return a < b ? -1 : a > b ? 1 : 0;
-  };
-  return rows.toSorted((one, other) => {
-    const [a, b] = [one[name], other[name]];
+  // Each value is made comparable once: that takes longer than to compare it.
+  const keyed = rows.map((row) => {
+    const value = row[name];
+    return { row, key: value !== undefined && kind === 'decimal' ? toUnits(String(value)) : value };
+  });
+  const compare = (a: Value | bigint, b: Value | bigint): number => (a < b ? -1 : a > b ? 1 : 0);
+  keyed.sort(({ key: a }, { key: b }) => {
     if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
     return isDescending ? compare(b, a) : compare(a, b);
   });
+  return keyed.map(({ row }) => row);
 }
 
 const DECIMALS = 20;

@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef, useState } from 'react';
-import { sortRows, toCells, type ResultColumn, type ResultTable } from './result-tables';
+import { memo, useMemo, useRef, useState } from 'react';
+import { sortRows, toCells, type ResultColumn, type ResultRow, type ResultTable } from './result-tables';
 
 const ROW_HEIGHT = 28;
 const MIN_COLUMN_WIDTH = 110;
@@ -30,12 +30,7 @@ export function SortableTable({ table }: { readonly table: ResultTable }) {
     await navigator.clipboard.writeText(toCells(table, rows));
     setCopied(true);
   };
-  // Each row is a grid of its own: they have the same columns because these do not ask for their contents' width.
-  const widths = table.columns.map(({ name }) => Math.max(MIN_COLUMN_WIDTH, name.length * CHARACTER_WIDTH));
-  const template = {
-    gridTemplateColumns: widths.map((width) => `minmax(${String(width)}px, ${String(width)}fr)`).join(' '),
-    minWidth: widths.reduce((sum, width) => sum + width, 0),
-  };
+  const template = useMemo(() => toTemplate(table.columns), [table]);
   const directionOf = ({ name }: ResultColumn) =>
     sorting?.column.name !== name ? 'none' : sorting.isDescending ? 'descending' : 'ascending';
   return (
@@ -58,22 +53,46 @@ export function SortableTable({ table }: { readonly table: ResultTable }) {
         </div>
         <div role="rowgroup" className="result-rows" style={{ height: virtualizer.getTotalSize(), minWidth: template.minWidth }}>
           {virtualizer.getVirtualItems().map(({ index, start }) => (
-            <div
-              key={index}
-              role="row"
-              aria-rowindex={index + 2}
-              className="result-row"
-              style={{ ...template, transform: `translateY(${String(start)}px)` }}
-            >
-              {table.columns.map(({ name, kind }) => (
-                <div key={name} role="cell" className={kind}>
-                  {String(rows[index]?.[name] ?? '')}
-                </div>
-              ))}
-            </div>
+            <TableRow key={index} index={index} start={start} columns={table.columns} row={rows[index]} template={template} />
           ))}
         </div>
       </div>
     </>
   );
 }
+
+interface RowTemplate {
+  readonly gridTemplateColumns: string;
+  readonly minWidth: number;
+}
+
+/** Each row is a grid of its own: they have the same columns because these do not ask for their contents' width. */
+function toTemplate(columns: readonly ResultColumn[]): RowTemplate {
+  const widths = columns.map(({ name }) => Math.max(MIN_COLUMN_WIDTH, name.length * CHARACTER_WIDTH));
+  return {
+    gridTemplateColumns: widths.map((width) => `minmax(${String(width)}px, ${String(width)}fr)`).join(' '),
+    minWidth: widths.reduce((sum, width) => sum + width, 0),
+  };
+}
+
+interface TableRowProps {
+  readonly index: number;
+  /** Pixels from the first row. */
+  readonly start: number;
+  readonly columns: readonly ResultColumn[];
+  readonly row: ResultRow | undefined;
+  readonly template: RowTemplate;
+}
+
+/** Scrolling renders the rows that come into view, and leaves those that stay. */
+const TableRow = memo(function TableRow({ index, start, columns, row, template }: TableRowProps) {
+  return (
+    <div role="row" aria-rowindex={index + 2} className="result-row" style={{ ...template, transform: `translateY(${String(start)}px)` }}>
+      {columns.map(({ name, kind }) => (
+        <div key={name} role="cell" className={kind}>
+          {String(row?.[name] ?? '')}
+        </div>
+      ))}
+    </div>
+  );
+});

@@ -122,6 +122,7 @@ describe('a file of the report', () => {
     const digest = sha256(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     const totals = {
       'x-export-range': '2024-01-01/2024-12-31',
+      'x-export-rows': String(lines.length),
       'x-export-lines': String(lines.length),
       'x-export-transactions': String(unique('transaction_id')),
       'x-export-deposits': String(unique('deposit_id')),

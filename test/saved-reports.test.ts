@@ -99,6 +99,7 @@ describe('a file of a summary', () => {
       }),
     });
     expect(groups.length).toBeGreaterThan(3);
+    expect(headers.get('x-export-rows')).toBe(String(groups.length));
     expect([headers.get('x-export-lines'), headers.get('x-export-amount-by-line'), headers.get('x-export-digest')]).toEqual([
       String(all.lines),
       all.byLine.amount,
@@ -181,8 +182,8 @@ describe('all rows of a query', () => {
   test.each<[string, string, object, string]>([
     ['no query', '{', {}, 'query: Syntax Error: Expected Name, found <EOF>.'],
     ['no such field', '{ deposit { nothing } }', {}, 'query: Cannot query field "nothing" on type "Deposit".'],
-    ['no lines', '{ viewer { username } }', {}, 'query asks for none of depositDetails, depositDetailsConnection, depositSummary'],
-    ['a mutation', 'mutation { logout }', {}, 'query asks for none of depositDetails, depositDetailsConnection, depositSummary'],
+    ['no lines', '{ viewer { username } }', {}, 'query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary'],
+    ['a mutation', 'mutation { logout }', {}, 'query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary'],
     ['no value', BY_FUND, {}, 'variables: Variable "$startDate" of required type "LocalDate!" was not provided.'],
     [
       'a wrong value',
@@ -327,7 +328,7 @@ describe('a saved report', () => {
       'x',
       '{ viewer { username } }',
       {},
-      'query asks for none of depositDetails, depositDetailsConnection, depositSummary',
+      'query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary',
     ],
     ['variables that are missing', 'x', BY_FUND, {}, 'variables: Variable "$startDate" of required type "LocalDate!" was not provided.'],
     [

@@ -67,7 +67,7 @@ export function toFileQuery(schema: GraphQLSchema, { query, variables }: ReportQ
     const nodes = [...fields.values()].find(([node]) => Object.hasOwn(REPORTS, node!.name.value));
     if (nodes) return toFile(root, nodes, selection);
   }
-  throw new InputError(`query asks for none of ${Object.keys(REPORTS).join(', ')}`);
+  throw new InputError('query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary');
 }
 
 function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], selection: Selection): FileQuery {

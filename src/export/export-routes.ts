@@ -109,18 +109,19 @@ async function sendFile({ file, name, format, options, context, request, respons
 
 type Totals = Awaited<ReturnType<typeof readTotals>>;
 
-/** Both at the same time, of one state. */
-async function readTotals({ summary, hasDigest }: ReportFile) {
-  const [{ all }, digest] = await Promise.all([summary.totals(), hasDigest ? summary.digest() : undefined]);
-  return { all, digest };
+/** All at the same time, of one state. */
+async function readTotals({ summary, hasDigest, countRows }: ReportFile) {
+  const [{ all }, digest, rows] = await Promise.all([summary.totals(), hasDigest ? summary.digest() : undefined, countRows()]);
+  return { all, digest, rows };
 }
 
 function toHeaders({ selection: { startDate, endDate } }: ReportFile, totals: Totals | undefined): Record<string, string> {
   const range = { 'X-Export-Range': `${startDate}/${endDate}` };
   if (!totals) return range;
-  const { all, digest } = totals;
+  const { all, digest, rows } = totals;
   return {
     ...range,
+    'X-Export-Rows': String(rows),
     'X-Export-Lines': String(all.lines),
     'X-Export-Transactions': String(all.transactions),
     'X-Export-Deposits': String(all.deposits),

@@ -16,6 +16,8 @@ export interface ReportFile {
   readonly query: FileQuery;
   readonly selection: LineSelection;
   readonly rows: RowStream<unknown>;
+  /** How many rows there will be. */
+  countRows(): Promise<number>;
   readonly summary: DepositSummary;
   /** Whether the lines' digest may be told. */
   readonly hasDigest: boolean;
@@ -73,11 +75,12 @@ export class ExportResolver {
   private lines(query: FileQuery, granted: SystemAccess, { snapshot }: RequestContext): ReportFile {
     const { reports, summaries } = this.services;
     const selection = toNarrowSelection(granted.organization.id, query.lines);
+    const summary = summaries.summarize({ selection, groupBy: [], mayReadDonors: true }, snapshot);
     return {
-      ...{ query, selection, hasDigest: true },
+      ...{ query, selection, summary, hasDigest: true },
       begin: (format) => this.begin('deposit-details', format, query, selection, granted),
       rows: reports.report(selection, snapshot),
-      summary: summaries.summarize({ selection, groupBy: [], mayReadDonors: true }, snapshot),
+      countRows: async () => (await summary.totals()).all.lines,
     };
   }
 
@@ -91,6 +94,7 @@ export class ExportResolver {
       ...{ query, selection, summary, hasDigest: mayReadDonors },
       begin: (format) => this.begin('deposit-summary', format, query, selection, granted),
       rows: toSummaryRows(summary, groupBy),
+      countRows: async () => (groupBy.length > 0 ? (await summary.groups()).length : 1),
     };
   }
 

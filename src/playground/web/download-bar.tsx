@@ -1,7 +1,17 @@
-import { useGraphiQL } from '@graphiql/react';
+import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useRef, useState } from 'react';
 import { download, saveFile, type DownloadProgress } from './download';
-import { fileFormats, toExportParameters, type FileFormat } from './export-request';
+import {
+  copyForms,
+  fetchFileUrl,
+  fileFormats,
+  readQuery,
+  toCopyText,
+  type CopyForm,
+  type FileFormat,
+  type ReportQuery,
+} from './report-file';
+import { SavedReports } from './saved-reports';
 
 const formatTitles: Readonly<Record<FileFormat, string>> = { csv: 'CSV', ndjson: 'NDJSON', json: 'JSON' };
 
@@ -15,24 +25,43 @@ type State =
 export function DownloadBar({ provision }: { readonly provision: string }) {
   const queryEditor = useGraphiQL((state) => state.queryEditor);
   const variableEditor = useGraphiQL((state) => state.variableEditor);
+  const operationName = useGraphiQL((state) => state.operationName);
+  const actions = useGraphiQLActions();
   const [format, setFormat] = useState<FileFormat>('csv');
   const [state, setState] = useState<State>({ kind: 'idle' });
   const running = useRef<AbortController>(undefined);
 
+  const current = (): ReportQuery => readQuery(queryEditor?.getValue() ?? '', variableEditor?.getValue() ?? '', operationName);
+  const open = ({ query, variables }: ReportQuery): void => {
+    actions.addTab();
+    queryEditor?.setValue(query);
+    variableEditor?.setValue(JSON.stringify(variables, null, 2));
+  };
+  const copy = async (form: CopyForm): Promise<void> => {
+    try {
+      // Power Query reads CSV.
+      const url = await fetchFileUrl(provision, current(), form === 'powerQuery' ? 'csv' : format);
+      await navigator.clipboard.writeText(toCopyText(form, url));
+      setState({ kind: 'done', text: `Copied as ${copyForms[form]}; put in an API provision of yours.` });
+    } catch (error) {
+      setState({ kind: 'failed', text: (error as Error).message });
+    }
+  };
   const start = async (): Promise<void> => {
     const controller = new AbortController();
     running.current = controller;
     setState({ kind: 'running', progress: undefined });
     try {
-      const parameters = toExportParameters(queryEditor?.getValue() ?? '', variableEditor?.getValue() ?? '');
-      const file = await download(parameters, {
+      const url = await fetchFileUrl(provision, current(), format);
+      const file = await download(url, {
         provision,
         format,
         signal: controller.signal,
         onProgress: (progress) => setState({ kind: 'running', progress }),
       });
       saveFile(file);
-      setState({ kind: 'done', text: `${countOf(file.rows)} in ${file.name}, checked: digest ${file.digest.slice(0, 12)}…` });
+      const digest = file.digest === null ? '' : `: digest ${file.digest.slice(0, 12)}…`;
+      setState({ kind: 'done', text: `${countOf(file.rows)} in ${file.name}, checked${digest}` });
     } catch (error) {
       const text = controller.signal.aborted ? 'The download was cancelled. Nothing was saved.' : (error as Error).message;
       setState({ kind: 'failed', text });
@@ -61,12 +90,33 @@ export function DownloadBar({ provision }: { readonly provision: string }) {
           <button type="button" onClick={() => void start()} disabled={!queryEditor}>
             Download
           </button>
+          <CopyButton onCopy={(form) => void copy(form)} />
+          <SavedReports provision={provision} current={current} onOpen={open} />
         </>
       )}
       <span className="download-outcome" role={state.kind === 'failed' ? 'alert' : 'status'}>
         {state.kind === 'done' || state.kind === 'failed' ? state.text : ''}
       </span>
     </section>
+  );
+}
+
+function CopyButton({ onCopy }: { readonly onCopy: (form: CopyForm) => void }) {
+  const [form, setForm] = useState<CopyForm>('powerQuery');
+  return (
+    <span className="copy-as">
+      <label htmlFor="copy-form">or as</label>
+      <select id="copy-form" value={form} onChange={(event) => setForm(event.target.value as CopyForm)}>
+        {Object.entries(copyForms).map(([each, title]) => (
+          <option key={each} value={each}>
+            {title}
+          </option>
+        ))}
+      </select>
+      <button type="button" onClick={() => onCopy(form)}>
+        Copy
+      </button>
+    </span>
   );
 }
 

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { FileFormat } from './export-request';
+import type { FileFormat } from './report-file';
 
 export interface DownloadProgress {
   readonly bytes: number;
@@ -13,8 +13,8 @@ export interface DownloadedFile {
   readonly name: string;
   readonly content: Blob;
   readonly rows: number;
-  /** SHA-256 of the lines as a summary gives it. */
-  readonly digest: string;
+  /** SHA-256 of the lines as a summary gives it; null where it may not be told. */
+  readonly digest: string | null;
 }
 
 interface DownloadOptions {
@@ -39,17 +39,18 @@ const RECEIPT_WAIT_MS = 250;
  * Fetches all rows and checks what came against what the gateway says it sent: bytes, SHA-256 and number of rows. Throws what to tell the
  * person at the page; a file that is not whole is never given.
  */
-export async function download(parameters: URLSearchParams, options: DownloadOptions): Promise<DownloadedFile> {
+export async function download(url: URL, options: DownloadOptions): Promise<DownloadedFile> {
   const { provision, format, signal, onProgress } = options;
-  const query = new URLSearchParams(parameters);
-  if (format === 'csv') query.set('bom', 'true');
+  const address = new URL(url);
+  // By which Excel knows UTF-8.
+  if (format === 'csv') address.searchParams.set('bom', 'true');
   const headers = { Provision: provision };
-  const response = await fetch(`/export/deposit-details.${format}?${query.toString()}`, { headers, credentials: 'same-origin', signal });
+  const response = await fetch(address, { headers, credentials: 'same-origin', signal });
   if (!response.ok || !response.body) throw new Error(await explain(response));
-  const allRows = Number(response.headers.get('X-Export-Lines'));
+  const allRows = Number(response.headers.get('X-Export-Rows'));
   const hash = sha256.create();
   const counter = createRowCounter(format);
-  const parts: Uint8Array<ArrayBuffer>[] = [];
+  const content = createContent(response.headers.get('Content-Type') ?? '');
   let bytes = 0;
   try {
     for (const reader = response.body.getReader(); ;) {
@@ -57,7 +58,7 @@ export async function download(parameters: URLSearchParams, options: DownloadOpt
       if (done) break;
       hash.update(value);
       counter.add(value);
-      parts.push(value);
+      content.add(value);
       bytes += value.length;
       onProgress({ bytes, rows: Math.min(counter.rows(), allRows), allRows });
     }
@@ -72,9 +73,33 @@ export async function download(parameters: URLSearchParams, options: DownloadOpt
     receipt.fileSha256 === bytesToHex(hash.digest()) &&
     (format === 'json' || counter.rows() === allRows);
   if (!isWhole) throw new Error('What arrived is not what the gateway sent. Nothing was saved: try again.');
-  const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? `deposit-details.${format}`;
-  const type = response.headers.get('Content-Type') ?? '';
-  return { name, content: new Blob(parts, { type }), rows: allRows, digest: response.headers.get('X-Export-Digest') ?? '' };
+  const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? `report.${format}`;
+  return { name, content: content.all(), rows: allRows, digest: response.headers.get('X-Export-Digest') };
+}
+
+const BLOB_LENGTH = 16 * 1024 * 1024;
+
+/** What has arrived. Of a long file most is in blobs, which browsers keep on disk: the page's own memory stays small. */
+function createContent(type: string): { add(piece: Uint8Array<ArrayBuffer>): void; all(): Blob } {
+  const blobs: Blob[] = [];
+  let pieces: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  const gather = (): void => {
+    blobs.push(new Blob(pieces, { type }));
+    pieces = [];
+    length = 0;
+  };
+  return {
+    add: (piece) => {
+      pieces.push(piece);
+      length += piece.length;
+      if (length >= BLOB_LENGTH) gather();
+    },
+    all: () => {
+      gather();
+      return new Blob(blobs, { type });
+    },
+  };
 }
 
 /** Lets the browser save a file under its name. */

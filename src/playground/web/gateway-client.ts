@@ -45,7 +45,7 @@ const sessionRequestTimeoutMs = 30_000;
 /** Who is logged in under this Provision, if anybody. */
 export async function fetchViewer(provision: string): Promise<Viewer | undefined> {
   try {
-    return (await ask<{ viewer: Viewer }>(provision, { query: viewerQuery })).viewer;
+    return (await askGateway<{ viewer: Viewer }>(provision, { query: viewerQuery })).viewer;
   } catch (error) {
     if (error instanceof GatewayError && isSessionLoss(error.code)) return undefined;
     throw error;
@@ -53,11 +53,11 @@ export async function fetchViewer(provision: string): Promise<Viewer | undefined
 }
 
 export async function login(provision: string, username: string, password: string): Promise<Viewer> {
-  return (await ask<{ login: Viewer }>(provision, { query: loginMutation, variables: { username, password } })).login;
+  return (await askGateway<{ login: Viewer }>(provision, { query: loginMutation, variables: { username, password } })).login;
 }
 
 export async function logout(provision: string): Promise<void> {
-  await ask(provision, { query: logoutMutation });
+  await askGateway(provision, { query: logoutMutation });
 }
 
 /** Sends any request and returns the gateway's answer, errors included. Fails with a GatewayError where there is no answer. */
@@ -94,7 +94,7 @@ export function tellsSessionLoss({ errors }: ExecutionResult): boolean {
 }
 
 /** The data's shape is the gateway's schema's promise for the query that is sent. */
-async function ask<Data>(provision: string, request: GraphQLRequest): Promise<Data> {
+export async function askGateway<Data>(provision: string, request: GraphQLRequest): Promise<Data> {
   const { data, errors } = await postGraphQL(provision, request, { signal: AbortSignal.timeout(sessionRequestTimeoutMs) });
   const [error] = errors ?? [];
   if (error) {

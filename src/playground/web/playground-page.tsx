@@ -1,8 +1,10 @@
 import { useCallback, useState } from 'react';
 import { QueryExplorer } from './query-explorer';
+import type { ReportQuery } from './report-file';
 import { ResultView, resultViewKinds, type ResultViewKind } from './result-view';
 import { SessionBar } from './session-bar';
 import { useSession } from './session-state';
+import { TotalsBar } from './totals-bar';
 
 const viewTitles: Readonly<Record<ResultViewKind, string>> = { table: 'Table', chart: 'Chart' };
 
@@ -12,9 +14,10 @@ export function PlaygroundPage() {
   const { provision, viewer, owner, problem, isBusy, changeProvision, login, logout, refresh } = useSession();
   const isSettled = owner !== undefined;
   // What another user saw is never shown.
-  const [answer, setAnswer] = useState<{ readonly owner: string | undefined; readonly data: unknown }>();
+  const [answer, setAnswer] = useState<{ readonly owner: string | undefined; readonly data: unknown; readonly query: ReportQuery }>();
   const [view, setView] = useState<ResultViewKind>();
-  const onAnswer = useCallback((data: unknown) => setAnswer({ owner, data }), [owner]);
+  const onAnswer = useCallback((data: unknown, query: ReportQuery) => setAnswer({ owner, data, query }), [owner]);
+  const shown = answer?.owner === owner ? answer : undefined;
 
   return (
     <>
@@ -35,8 +38,9 @@ export function PlaygroundPage() {
           />
         )}
       </main>
-      {viewer && view && <ResultView kind={view} data={answer?.owner === owner ? answer?.data : undefined} />}
+      {viewer && view && <ResultView kind={view} data={shown?.data} />}
       <footer>
+        {viewer && <TotalsBar provision={provision} shown={shown?.query} />}
         <div className="footer-slot" ref={setDownloadSlot} />
         {viewer &&
           resultViewKinds.map((kind) => (

@@ -7,14 +7,15 @@ import { DownloadBar } from './download-bar';
 import { editorStorage, hasStoredTabs } from './editor-storage';
 import { defaultExample, examples } from './examples';
 import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from './gateway-client';
+import { selectOperation, type ReportQuery } from './report-file';
 
 interface QueryExplorerProps {
   readonly provision: string;
   readonly isLoggedIn: boolean;
   /** Called after an answer that tells, or a mutation that may mean, another state of the session. */
   readonly onSessionChange: () => void;
-  /** Given the data of each answer, but for the schema's. */
-  readonly onAnswer: (data: unknown) => void;
+  /** Given the data of each answer with what was asked, but for the schema's. */
+  readonly onAnswer: (data: unknown, query: ReportQuery) => void;
   /** The place in the bar for the examples, which need GraphiQL's editors. */
   readonly examplesSlot: Element | null;
   /** The place under the editors for taking rows home. */
@@ -26,7 +27,7 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer
   const fetcher = useCallback<GraphiQLProps['fetcher']>(
     async (request, options) => {
       const answer = await postGraphQL(provision, withKnownOperation(request), { headers: options?.headers });
-      if (request.operationName !== 'IntrospectionQuery') onAnswer(answer.data);
+      if (request.operationName !== 'IntrospectionQuery') onAnswer(answer.data, toReportQuery(request));
       if (tellsSessionLoss(answer) || /\bmutation\b/.test(request.query)) onSessionChange();
       return toPreview(answer);
     },
@@ -52,6 +53,11 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer
     </GraphiQL>
   );
 }
+
+const toReportQuery = ({ query, operationName, variables }: GraphQLRequest): ReportQuery => ({
+  query: selectOperation(query, operationName),
+  variables: variables ?? {},
+});
 
 /** GraphiQL learns the operations of a new text a moment late: until then it would ask for one of the old text. */
 function withKnownOperation({ operationName, ...request }: GraphQLRequest): GraphQLRequest {

@@ -1,0 +1,129 @@
+import { useId, useRef, useState, type SubmitEvent } from 'react';
+import { askGateway } from './gateway-client';
+import deleteReportMutation from './queries/delete-report.graphql?raw';
+import saveReportMutation from './queries/save-report.graphql?raw';
+import savedReportsQuery from './queries/saved-reports.graphql?raw';
+import { toCopyText, type ReportQuery } from './report-file';
+
+interface SavedReport {
+  readonly name: string;
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly path: string;
+  readonly updatedAt: string;
+  readonly updatedBy: string | null;
+}
+
+interface SavedReportsProps {
+  readonly provision: string;
+  /** What stands in the editors; throws what to tell the person at the page. */
+  readonly current: () => ReportQuery;
+  readonly onOpen: (query: ReportQuery) => void;
+}
+
+/** The organization's queries with names: each has an address that stays, for spreadsheets and BI tools. */
+export function SavedReports({ provision, current, onOpen }: SavedReportsProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [reports, setReports] = useState<readonly SavedReport[]>();
+  const [message, setMessage] = useState<{ readonly text: string; readonly isFault: boolean }>();
+  const nameField = useRef<HTMLInputElement>(null);
+  const nameId = useId();
+
+  const run = async (work: () => Promise<unknown>): Promise<void> => {
+    try {
+      const text = await work();
+      setMessage(typeof text === 'string' ? { text, isFault: false } : undefined);
+    } catch (error) {
+      setMessage({ text: (error as Error).message, isFault: true });
+    }
+  };
+  const load = async (): Promise<void> => {
+    const { savedReports } = await askGateway<{ savedReports: SavedReport[] }>(provision, { query: savedReportsQuery });
+    setReports(savedReports);
+  };
+  const open = (): void => {
+    setReports(undefined);
+    setMessage(undefined);
+    dialog.current?.showModal();
+    void run(load);
+  };
+  const save = (event: SubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const name = nameField.current?.value ?? '';
+    void run(async () => {
+      await askGateway(provision, { query: saveReportMutation, variables: { name, ...current() } });
+      form.reset();
+      await load();
+      return `Saved as ${name}.`;
+    });
+  };
+  const remove = (name: string): void => {
+    void run(async () => {
+      await askGateway(provision, { query: deleteReportMutation, variables: { name } });
+      await load();
+      return `Deleted ${name}.`;
+    });
+  };
+  const copy = ({ name, path }: SavedReport): void => {
+    void run(async () => {
+      await navigator.clipboard.writeText(toCopyText('powerQuery', new URL(path, location.origin)));
+      return `Copied ${name} for the advanced editor of Power Query.`;
+    });
+  };
+  const show = ({ query, variables }: SavedReport): void => {
+    dialog.current?.close();
+    onOpen({ query, variables });
+  };
+
+  return (
+    <>
+      <button type="button" onClick={open}>
+        Saved reports
+      </button>
+      <dialog ref={dialog} className="reports" aria-label="Saved reports">
+        <h2>Saved reports</h2>
+        <form className="reports-save" onSubmit={save}>
+          <label htmlFor={nameId}>Save the query in the editor as</label>
+          <input
+            ref={nameField}
+            id={nameId}
+            name="name"
+            required
+            pattern="[a-z0-9]+(-[a-z0-9]+)*"
+            maxLength={80}
+            placeholder="monthly-giving"
+            autoComplete="off"
+          />
+          <button type="submit">Save</button>
+        </form>
+        <p role={message?.isFault ? 'alert' : 'status'}>{message?.text}</p>
+        {reports?.length === 0 && <p>None yet. A saved report keeps one address, at which an API provision reads its rows.</p>}
+        <ul>
+          {reports?.map((report) => (
+            <li key={report.name}>
+              <div>
+                <code>{report.path}</code>
+                <span>
+                  {report.updatedBy ?? 'command line'}, {report.updatedAt.slice(0, 10)}
+                </span>
+              </div>
+              <button type="button" aria-label={`Open ${report.name}`} onClick={() => show(report)}>
+                Open
+              </button>
+              <button type="button" aria-label={`Copy ${report.name} for Power Query`} onClick={() => copy(report)}>
+                Copy for Power Query
+              </button>
+              <button type="button" aria-label={`Delete ${report.name}`} onClick={() => remove(report.name)}>
+                Delete
+              </button>
+            </li>
+          ))}
+        </ul>
+        <form method="dialog">
+          <button>Close</button>
+        </form>
+      </dialog>
+    </>
+  );
+}

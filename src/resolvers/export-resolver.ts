@@ -17,7 +17,7 @@ export interface ReportFile {
   readonly selection: LineSelection;
   readonly rows: RowStream<unknown>;
   /** How many rows there will be. */
-  countRows(): Promise<number>;
+  readonly countRows: () => Promise<number>;
   readonly summary: DepositSummary;
   /** Whether the lines' digest may be told. */
   readonly hasDigest: boolean;

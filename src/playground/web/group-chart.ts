@@ -12,7 +12,7 @@ export interface GroupChart {
   readonly omission: string | undefined;
 }
 
-export interface ChartSeries {
+interface ChartSeries {
   readonly name: string;
   /** For each label the answer's own text, where there is one. */
   readonly values: readonly (string | undefined)[];

@@ -4,6 +4,7 @@ import { useCallback, useState, type ChangeEvent, type KeyboardEvent } from 'rea
 import { createPortal } from 'react-dom';
 import { toPreview } from './answer-preview';
 import { DownloadBar } from './download-bar';
+import { EditorAccess } from './editor-access';
 import { editorStorage, hasStoredTabs } from './editor-storage';
 import { defaultExample, examples } from './examples';
 import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from './gateway-client';
@@ -48,6 +49,7 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer
       storage={editorStorage}
     >
       <GraphiQL.Logo>{isLoggedIn ? <></> : <span className="schema-hint">Log in to explore the schema</span>}</GraphiQL.Logo>
+      <EditorAccess />
       {examplesSlot && createPortal(<ExamplePicker />, examplesSlot)}
       {isLoggedIn && downloadSlot && createPortal(<DownloadBar provision={provision} />, downloadSlot)}
     </GraphiQL>

@@ -23,13 +23,13 @@ export function ResultView({ kind, data }: ResultViewProps) {
   const tables = useMemo(() => (kind === 'table' ? all : all.filter((table) => valueColumns(table).length > 0)), [all, kind]);
   const [chosen, setChosen] = useState('');
   const table = tables.find(({ name }) => name === chosen) ?? tables[0];
-  if (!table) return <p className="result-empty">{emptyTexts[kind]}</p>;
   return (
     <section className="result" aria-label={kind === 'table' ? 'Result table' : 'Result chart'}>
+      {!table && <p className="result-note">{emptyTexts[kind]}</p>}
       {tables.length > 1 && (
         <label>
           List
-          <select value={table.name} onChange={(event) => setChosen(event.target.value)}>
+          <select value={table?.name} onChange={(event) => setChosen(event.target.value)}>
             {tables.map(({ name }) => (
               <option key={name} value={name}>
                 {name}
@@ -38,7 +38,8 @@ export function ResultView({ kind, data }: ResultViewProps) {
           </select>
         </label>
       )}
-      {kind === 'table' ? <SortableTable key={table.name} table={table} /> : <ResultChart key={table.name} table={table} />}
+      {table && kind === 'table' && <SortableTable key={table.name} table={table} />}
+      {table && kind === 'chart' && <ResultChart key={table.name} table={table} />}
     </section>
   );
 }

@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises';
+import { source as axe } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import {
+  createOrganization,
+  importLines,
+  PASSWORD,
+  startGateway,
+  v2Line,
+  type TestGateway,
+  type TestOrganization,
+} from '../support/gateway';
+import { execute, launchBrowser, logIn, openPlayground } from '../support/playground-browser';
+
+let browser: Browser;
+let gateway: TestGateway;
+let organization: TestOrganization;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, [
+    v2Line({ deposit_date: new Date().toISOString().slice(0, 10), allocation_amount: '10.50' }),
+  ]);
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+/** What axe finds wrong on the page as it is, and whether the page is larger than its window. */
+async function problems(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate<string[]>(`axe.run().then(({ violations }) => [
+    ...violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' ' + target)),
+    ...(document.documentElement.scrollWidth > innerWidth ? ['wider than the window'] : []),
+    ...(document.documentElement.scrollHeight > innerHeight ? ['higher than the window'] : []),
+  ])`);
+}
+
+describe.each(['light', 'dark'] as const)('in the %s theme, an analyst who needs help to see', (colorScheme) => {
+  test.each([
+    [1280, 720],
+    [820, 1180],
+    [1024, 768],
+  ])('can use every part of the page at %d by %d', async (width, height) => {
+    const { page } = await openPlayground(browser, gateway, organization, { colorScheme, viewport: { width, height } });
+    await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+    expect(await problems(page)).toEqual([]);
+    await logIn(page);
+    await page.getByLabel('Examples').selectOption({ label: 'Designations of this year, month by month' });
+    await execute(page);
+    await page.locator('.graphiql-response').getByText('General Fund').first().waitFor();
+    expect(await problems(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Table' }).click();
+    await page.getByRole('table').waitFor();
+    expect(await problems(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Chart' }).click();
+    await page.getByRole('img', { name: /^Line chart/ }).waitFor();
+    expect(await problems(page)).toEqual([]);
+    await page.screenshot({ path: `coverage/playground-${colorScheme}-${width}.png` });
+    await page.context().close();
+  });
+});
+
+/** Presses Tab until the focus is on what has this name. */
+async function tabTo(page: Page, name: string, key = 'Tab'): Promise<void> {
+  const focused = `(({ ariaLabel, labels, textContent }) => ariaLabel ?? labels?.[0]?.textContent ?? textContent)(document.activeElement)`;
+  for (let presses = 0; (await page.evaluate(focused)) !== name; presses++) {
+    if (presses === 60) throw new Error(`Tab does not lead to ${name}`);
+    await page.keyboard.press(key);
+  }
+}
+
+test('an analyst without a mouse logs in, opens an example, runs it and takes the month home', async () => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
+  const page = await context.newPage();
+  await page.goto(`${gateway.url}/playground`);
+  await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+  await tabTo(page, 'Provision');
+  await page.keyboard.type(organization.webProvision);
+  await tabTo(page, 'Username');
+  await page.keyboard.type(organization.username);
+  await tabTo(page, 'Password');
+  await page.keyboard.type(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Log out' }).waitFor();
+  await tabTo(page, 'Examples', 'Shift+Tab');
+  for (const key of ['ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+  await page.getByRole('button', { name: 'Close Tab' }).first().waitFor();
+  await tabTo(page, 'Execute query (Ctrl-Enter)');
+  await page.keyboard.press('Enter');
+  await page.locator('.graphiql-response').getByText('Lovelace').first().waitFor();
+  await tabTo(page, 'Download');
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
+  expect(await readFile(await saved.path(), 'utf8')).toContain('Lovelace');
+  await page.context().close();
+});

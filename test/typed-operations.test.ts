@@ -1,6 +1,13 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
-import { CredentialsTestDocument, DepositDetailsDocument, PendingMoneyDocument } from '../src/generated/operations/graphql';
+import {
+  CredentialsTestDocument,
+  DepositDetailsDocument,
+  DesignationTotalsDocument,
+  DonorYearDocument,
+  PendingMoneyDocument,
+  TieOutTotalsDocument,
+} from '../src/generated/operations/graphql';
 import {
   createOrganization,
   graphql,
@@ -40,8 +47,8 @@ describe("the Playground's example queries, as typed documents", () => {
   });
 
   test('show pending money exactly', async () => {
-    const { depositDetails } = await run(PendingMoneyDocument, month);
-    const [line] = depositDetails;
+    const { depositDetailsConnection } = await run(PendingMoneyDocument, month);
+    const [line] = depositDetailsConnection.nodes;
     const { amount, feeAmount, netAmount, allocationAmount } = line!;
     expect({ amount, feeAmount, netAmount, allocationAmount }).toEqual({
       amount: '10.50',
@@ -49,6 +56,30 @@ describe("the Playground's example queries, as typed documents", () => {
       netAmount: '10.00',
       allocationAmount: '10.50',
     });
+  });
+
+  test('give each designation its shares', async () => {
+    const { depositSummary } = await run(DesignationTotalsDocument, { ...month, groupBy: ['DESIGNATION'] });
+    expect(depositSummary.groups.map(({ key, all }) => [key, all.byAllocation])).toEqual([
+      [
+        { month: null, designationId: 3, designation: 'General Fund' },
+        { amount: '10.50', unknown: 0 },
+      ],
+    ]);
+  });
+
+  test('add up what a donor gave', async () => {
+    const filter = { donorName: 'Lovelace' };
+    const { depositDetailsConnection } = await run(DonorYearDocument, { ...month, filter });
+    const { totalCount, summary } = depositDetailsConnection;
+    expect([totalCount, summary.all.byTransaction.amount]).toEqual([1, '10.50']);
+  });
+
+  test('tie out pending and posted money', async () => {
+    const { depositSummary } = await run(TieOutTotalsDocument, month);
+    const { all, posted, pending, digest } = depositSummary;
+    expect([all, posted, pending].map(({ byLine }) => byLine.netAmount)).toEqual(['10.00', '0.00', '10.00']);
+    expect(digest).toMatch(/^[0-9a-f]{64}$/);
   });
 
   test('check the credentials', async () => {

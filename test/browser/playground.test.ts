@@ -79,6 +79,24 @@ describe('an analyst who downloads', () => {
     await page.context().close();
   });
 
+  test.each([
+    ['Deposits of today', '1 row'],
+    ['Designations of this month', '1 row'],
+    ['What is still pending this year', '0 rows'],
+    ['A donor’s year', '0 rows'],
+    ['Tie-out totals of this month', '1 row'],
+  ])('takes home the rows of the example: %s', async (label, rows) => {
+    const { page } = await open();
+    await logIn(page);
+    await page.getByLabel('Examples').selectOption({ label });
+    await page.getByRole('button', { name: 'Download', exact: true }).click();
+    await page
+      .getByRole('status')
+      .filter({ hasText: new RegExp(`^${rows} in `) })
+      .waitFor();
+    await page.context().close();
+  });
+
   test('is told when the file was cut, and gets none of it', async () => {
     const { page } = await open();
     await logIn(page);

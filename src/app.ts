@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { parse } from 'node:querystring';
 import type { ApolloServer } from '@apollo/server';
 import express, { type Express, type Request, type Response } from 'express';
 import helmet from 'helmet';
@@ -100,7 +101,8 @@ function createDoors({ config, log, services, resolvers, apollo, isDraining }: D
   server.set('case sensitive routing', true);
   server.set('strict routing', true);
   server.set('etag', false);
-  server.set('query parser', 'simple');
+  // Every name counts: Node would leave out those after the thousandth. The length of an address is bounded with its headers.
+  server.set('query parser', (text: string) => parse(text, '&', '=', { maxKeys: 0 }));
   server.set('trust proxy', config.TRUST_PROXY);
   server.disable('x-powered-by');
 

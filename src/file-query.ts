@@ -59,7 +59,9 @@ const list = ({ path, ...rest }: Parameter): Parameter => ({ ...rest, path, isLi
 const text = parameter('given once', (value) => value);
 const date = parameter('a date YYYY-MM-DD', (value) => (isLocalDate(value) ? value : undefined));
 const amount = parameter('an amount like 10.00', (value) => (toCents(value) === undefined ? undefined : value));
-const number = parameter('a number', (value) => (/^[0-9]{1,15}$/.test(value) ? Number(value) : undefined));
+const number = parameter('a number', (value) =>
+  /^-?[0-9]{1,16}$/.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : undefined,
+);
 const flag = parameter('true or false', (value) => (value === 'true' ? true : value === 'false' ? false : undefined));
 const choice = (...choices: readonly string[]) =>
   parameter(`${choices.slice(0, -1).join(', ')} or ${choices.at(-1)!}`, (value) => choices.find((each) => each === value));
@@ -141,6 +143,14 @@ export function formatFileQuery(query: FileQuery): string {
   return parameters.toString().replaceAll('%2C', ',');
 }
 
+/** A condition with an empty list, which no line meets and no address can tell; undefined where there is none. */
+export const findEmptyList = (query: FileQuery): string | undefined =>
+  Object.values(LINE_PARAMETERS)
+    .map(({ path }) => path)
+    .find((path) => [valueAt(query, path)].some((value) => Array.isArray(value) && value.length === 0))
+    ?.slice(1)
+    .join('.');
+
 /** The names of the conditions that narrow a file, without their values: those may be of persons. */
 export const namesOfConditions = (query: FileQuery): string[] =>
   Object.entries(LINE_PARAMETERS)
@@ -168,6 +178,9 @@ function readColumns(given: unknown, known: FileColumns): readonly string[] {
   }
   return names;
 }
+
+/** Whether conditions tell donors apart, by the names of `namesOfConditions`. */
+export const tellsDonorsByName = (names: readonly string[]): boolean => names.some((name) => name === 'donor_id' || name === 'donor_name');
 
 type Value = string | number | boolean;
 

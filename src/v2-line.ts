@@ -1,6 +1,6 @@
 import { createCsvTemplate, createJsonTemplate, type JsonMember, type RowColumn, type RowTemplate } from './row-template';
 
-// The only file that knows the legacy snake_case.
+// The only file that knows the fields of v2.
 
 const text = (field: string) => ({ field, kind: 'text' }) as const;
 const freeText = (field: string) => ({ field, kind: 'text', freeText: true }) as const;

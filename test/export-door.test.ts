@@ -16,6 +16,7 @@ import { runCommand } from './support/command';
 import { depositBook } from './support/deposit-book';
 import { ask, readAll } from './support/http-client';
 import { fillReport, REPORT } from './support/long-report';
+import { exchange } from './support/raw-http';
 import { until } from './support/until';
 
 const RANGE = 'start_date=2024-01-01&end_date=2024-12-31&include_pending=true';
@@ -206,6 +207,22 @@ describe('a file of the report', () => {
   });
 });
 
+test('a file is narrowed by every one of a thousand values and more', async () => {
+  const donors = Array.from({ length: 1000 }, (_, n) => `&donor_id=${n === 999 ? 999 : 5000 + n}`).join('');
+  const { body } = await download('deposit-details.csv', `${donors}&columns=donor_id`);
+  expect(body.toString()).toBe('donor_id\r\n999\r\n');
+  const { status, body: refused } = await download('deposit-details.csv', `${'&status='.repeat(1200)}&nonsense=1`);
+  expect([status, refused.toString()]).toEqual([422, expect.stringContaining('there is no parameter nonsense')]);
+});
+
+test('a file is for a proxy that speaks HTTP/1.0 too, without trailers', async () => {
+  const lines = (await v2Lines()).lines.length;
+  const path = `/export/deposit-details.csv?${RANGE}&columns=amount`;
+  const answer = await exchange(gateway.url, `GET ${path} HTTP/1.0\r\nHost: localhost\r\nProvision: ${organization.apiProvision}\r\n\r\n`);
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(answer.split('\r\n\r\n')[1]!.trimEnd().split('\r\n').length).toBe(lines + 1);
+});
+
 describe('a wrong request for a file', () => {
   test.each([
     ['?end_date=2024-01-31', 422, 'Invalid parameter(s): start_date is missing'],
@@ -306,6 +323,35 @@ describe('the account of exports', () => {
       expect(told).toContain(id);
       expect(told).not.toContain(organization.apiProvision);
     }
+  });
+
+  test('tells who may not read donors nothing of them', async () => {
+    const as = { Provision: organization.webProvision, Cookie: await login(gateway.url, organization.webProvision) };
+    await gateway.services.organizations.createUser({ organization: organization.name, username: 'kay', password: PASSWORD, grants: [] });
+    const kay = { Provision: organization.webProvision, Cookie: await login(gateway.url, organization.webProvision, 'kay') };
+    const taken = async (query: string): Promise<string> => {
+      const { headers } = await download('deposit-summary.csv', query, as);
+      const id = String(headers['x-export-id']);
+      expect((await receiptOf(id, as)).digest).toBe(headers['x-export-digest']);
+      return id;
+    };
+    expect(await receiptOf(await taken(''), kay)).toMatchObject({ outcome: 'whole', digest: null });
+    for (const id of [await taken('&donor_id=1'), String((await download('deposit-details.csv', '', as)).headers['x-export-id'])]) {
+      const { status, body } = await get(`/export/receipts/${id}`, kay);
+      expect([status, body.toString()]).toEqual([422, expect.stringContaining('Privilege to perform the action was not found')]);
+    }
+  });
+
+  test('has nothing of a summary that was refused', async () => {
+    const own = await createOrganization(gateway.services);
+    await fillReport(gateway.database.client, own.id, 2100, `'m'`);
+    await gateway.database.client.query('UPDATE transaction SET status = id WHERE organization_id = $1', [own.id]);
+    const count = async () => (await gateway.database.client.query('SELECT FROM export_record')).rowCount;
+    const before = await count();
+    const path = '/export/deposit-summary.csv?start_date=2020-01-01&end_date=2029-12-31&group_by=STATUS&totals=skip';
+    const { status, body } = await get(path, { Provision: own.apiProvision });
+    expect([status, body.toString()]).toEqual([422, expect.stringContaining('more than 2000 groups')]);
+    expect(await count()).toBe(before);
   });
 
   test('tells of an export that broke off', async () => {

@@ -183,7 +183,27 @@ describe('all rows of a query', () => {
     ['no query', '{', {}, 'query: Syntax Error: Expected Name, found <EOF>.'],
     ['no such field', '{ deposit { nothing } }', {}, 'query: Cannot query field "nothing" on type "Deposit".'],
     ['no lines', '{ viewer { username } }', {}, 'query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary'],
-    ['a mutation', 'mutation { logout }', {}, 'query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary'],
+    ['a mutation', 'mutation { logout }', {}, 'query is a mutation'],
+    ['several operations', 'query A { viewer { username } } query B { viewer { username } }', {}, 'query must be a single operation'],
+    ['an empty list', BY_FUND, { ...YEAR, designationIds: [] }, 'filter.designationIds is an empty list, which no line meets'],
+    [
+      'totals of lines',
+      `{ depositDetailsConnection(${PERIOD}) { totalCount summary { all { lines } } } }`,
+      {},
+      'query selects no values of the lines in depositDetailsConnection',
+    ],
+    [
+      'a directive that decides nothing',
+      `query ($s: Boolean = true) { depositDetails(${PERIOD}) { amount @include(if: $s) } }`,
+      { s: null },
+      'variables: Argument "if" of non-null type "Boolean!" must not be null.',
+    ],
+    [
+      'so many values that no address holds them',
+      BY_FUND,
+      { ...YEAR, designationIds: Array.from({ length: 1000 }, (_, n) => 1_000_000_000 + n) },
+      'the address of its file would have 26135 characters; narrow it by fewer values, or save it as a report',
+    ],
     ['no value', BY_FUND, {}, 'variables: Variable "$startDate" of required type "LocalDate!" was not provided.'],
     [
       'a wrong value',
@@ -207,6 +227,18 @@ describe('all rows of a query', () => {
     expect(faultOf(await ask(query, variables))!.map(([, text]) => text)).toEqual([message]);
   });
 
+  test('have ids of any size that GraphQL takes', async () => {
+    const { body } = await ask(BY_FUND, { ...YEAR, designationIds: [Number.MAX_SAFE_INTEGER, -4, 78] });
+    const { status, text } = await file((body.data!.reportFile as { path: string }).path);
+    expect([status, text.split('\r\n').length]).toEqual([200, 3]);
+  });
+
+  test('of a summary that shows no groups are one row', async () => {
+    const { body } = await ask(`{ depositSummary(${PERIOD}, groupBy: [MONTH]) { all { lines } } }`, {});
+    const { text } = await file((body.data!.reportFile as { path: string }).path);
+    expect(text).toMatch(/^lines\r\n\d+\r\n$/);
+  });
+
   test('with a field asked for under many names are found at once', async () => {
     const many = (below: string) => Array.from({ length: 60 }, (_, n) => `a${n}: ${below}`).join(' ');
     const query = `query { depositSummary(${PERIOD}, groupBy: [DAY]) { ...S } }
@@ -226,6 +258,9 @@ describe('all rows of a query', () => {
       variables: { query: `{ depositSummary(${PERIOD}) { all { lines } } }` },
     });
     expect(body.data).toEqual({ reportFile: { columns: ['lines'] } });
+    // What is wrong with the parameters is told to who may send them.
+    const reversed = `{ depositDetails(startDate: "2024-02-01", endDate: "2024-01-01") { amount } }`;
+    expect(faultOf(await ask(reversed, {}, as))).toEqual([['PRIVILEGE_NOT_FOUND', 'Privilege to perform the action was not found']]);
   });
 });
 
@@ -268,6 +303,21 @@ describe('a saved report', () => {
     await save('by-fund', BY_FUND);
     const answer = await file(`/reports/by-fund.csv?${query}`);
     expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(JSON.stringify(error).slice(1, -1))]);
+  });
+
+  test('does not become another report by its address', async () => {
+    const query = `query ($s: Boolean = true) {
+      depositSummary(${PERIOD}) @include(if: $s) { all { lines } } depositDetails(${PERIOD}) @skip(if: $s) { amount } }`;
+    await save('flip', query, {});
+    await save('flop', query, { s: false });
+    for (const [path, fault] of [
+      ['/reports/flip.csv?s=false', 'these variables make another report of it'],
+      ['/reports/flop.csv?s=true', 'these variables make another report of it'],
+      ['/reports/flip.csv?s=null', 'variables: Argument "if" of non-null type "Boolean!" must not be null.'],
+    ] as const) {
+      const { status, text } = await file(path);
+      expect([status, JSON.parse(text)]).toEqual([422, { errors: [{ error: `Invalid parameter(s): ${fault}`, status }] }]);
+    }
   });
 
   test('is of its organization alone, and for those who may read it', async () => {
@@ -338,11 +388,47 @@ describe('a saved report', () => {
       { bom: true },
       'query: the variable $bom would be taken for an option of the file',
     ],
-    ['a NUL', 'x', BY_FUND, { ...YEAR, other: '\0' }, 'query and variables may have no NUL character'],
-    ['too long a query', 'x', `${BY_FUND}${' '.repeat(20_000)}`, YEAR, 'query is longer than 20000 characters'],
+    ['a NUL', 'x', BY_FUND, { ...YEAR, other: ['\0'] }, 'variables has a NUL character'],
+    ['half of a character', 'x', BY_FUND, { ...YEAR, '\ud800': 1 }, 'variables has half of a character'],
+    ['too long a query', 'x', `${BY_FUND}${' '.repeat(30_000)}`, YEAR, 'query and variables are longer than 30000 characters together'],
   ])('is not made of %s', async (_name, name, query, variables, message) => {
     expect(faultOf(await save(name, query, variables))).toEqual([['BAD_USER_INPUT', message]]);
     expect((await file('/reports/x.csv')).status).toBe(404);
+  });
+
+  test('may hold text that only looks like a NUL, and not objects without end', async () => {
+    expect((await save('text', BY_FUND, { ...YEAR, other: '\\u0000' })).body.errors).toBeUndefined();
+    const query =
+      'mutation ($query: String!, $variables: JSONObject) { saveReport(name: "x", query: $query, variables: $variables) { name } }';
+    const body = JSON.stringify({ query, variables: { query: BY_FUND, variables: { ...YEAR, nested: 'HERE' } } });
+    const response = await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Provision: organization.webProvision, Cookie: ada },
+      body: body.replace('"HERE"', `${'['.repeat(9000)}${']'.repeat(9000)}`),
+    });
+    expect(await response.json()).toMatchObject({ errors: [{ message: 'variables are nested too deeply' }] });
+  });
+
+  test('is refused beyond a number of them and a length of all', async () => {
+    const own = await createOrganization(gateway.services);
+    const as = { provision: own.webProvision, cookie: await login(gateway.url, own.webProvision) };
+    const fill = (count: number, length: number) =>
+      gateway.database.client.query(
+        `INSERT INTO saved_report (organization_id, name, query, variables, updated_at)
+         SELECT $1, 'r' || n, repeat('q', $3), '{}', now() FROM generate_series(1, $2) AS n`,
+        [own.id, count, length],
+      );
+    await fill(500, 10);
+    expect(faultOf(await save('one-more', BY_FUND, YEAR, as))).toEqual([
+      ['BAD_USER_INPUT', 'there are 500 reports of 6000 characters already; delete one first'],
+    ]);
+    expect((await save('r7', BY_FUND, YEAR, as)).body.errors).toBeUndefined();
+    await gateway.database.client.query('DELETE FROM saved_report WHERE organization_id = $1', [own.id]);
+    await fill(34, 29_900);
+    expect(faultOf(await save('one-more', BY_FUND, YEAR, as))![0]![1]).toMatch(/^there are 34 reports of \d+ characters already/);
+    // And the cost of an operation knows of them.
+    const { headers } = await graphql(gateway.url, '{ a: savedReports { name } b: savedReports { name } }', as);
+    expect(headers.get('x-graphql-cost')).toBe('2000');
   });
 
   test('is managed on the command line too', async () => {

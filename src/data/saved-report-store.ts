@@ -1,3 +1,4 @@
+import { Prisma } from '../generated/prisma/client';
 import type { Database } from './database';
 
 /** A query that an organization gave a name. Its values may be of persons. */
@@ -24,8 +25,13 @@ export class SavedReportStore {
     return rows.map(toSavedReport);
   }
 
-  count(organizationId: number): Promise<number> {
-    return this.database.prisma.savedReport.count({ where: { organizationId } });
+  /** How many others there are, and how many characters their queries and variables have together. */
+  async measureOthers(organizationId: number, name: string): Promise<{ readonly count: number; readonly length: number }> {
+    const [found] = await this.database.list<{ count: number; length: number }>(
+      Prisma.sql`SELECT count(*)::float8 AS count, COALESCE(sum(length(query) + length(variables::text)), 0)::float8 AS length
+        FROM saved_report WHERE organization_id = ${organizationId}::int AND name <> ${name}`,
+    );
+    return found!;
   }
 
   /** Takes the place of one of the same name. */

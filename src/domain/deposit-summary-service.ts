@@ -137,9 +137,12 @@ export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy
   return { objects, bytes: (template) => renderRows(toCopy(template.columns.map(({ field }) => field)), template) };
 }
 
-/** Null for what a group does not tell. */
-const valueAt = (group: SummaryGroup, field: string): string | number | null =>
-  field.split('.').reduce<unknown>((value, step) => (value as Readonly<Record<string, unknown>>)[step], group) as string | number | null;
+/** Null for what may not be told. */
+function valueAt(group: SummaryGroup, field: string): string | number | null {
+  const value = field.split('.').reduce<unknown>((tree, step) => (tree as Readonly<Record<string, unknown>>)[step], group);
+  if (value === undefined) throw new Error(`A group has no ${field}`);
+  return value as string | number | null;
+}
 
 function toParts(rows: readonly SummaryRow[], { pending }: LineSelection, mayReadDonors: boolean): SummaryParts {
   const read = (part: SummaryRow['part']): SummaryTotals => {

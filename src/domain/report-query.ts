@@ -23,7 +23,7 @@ import {
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
 import { InputError } from '../errors';
-import { columnsOf, type FileQuery } from '../file-query';
+import { columnsOf, findEmptyList, type FileQuery } from '../file-query';
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -53,39 +53,45 @@ interface Selection {
  */
 export function toFileQuery(schema: GraphQLSchema, { query, variables }: ReportQuery): FileQuery {
   const document = readDocument(schema, query);
+  const operation = onlyOperation(document);
+  const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
+    maxErrors: 1,
+    hideSuggestions: true,
+  });
+  if (!coerced) throw new InputError(`variables: ${errors[0]!.message}`);
   const fragments: Record<string, FragmentDefinitionNode> = {};
   for (const each of document.definitions) if (each.kind === Kind.FRAGMENT_DEFINITION) fragments[each.name.value] = each;
-  for (const operation of operationsOf(document)) {
-    const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
-      maxErrors: 1,
-      hideSuggestions: true,
-    });
-    if (!coerced) throw new InputError(`variables: ${errors[0]!.message}`);
-    const selection: Selection = { schema, fragments, variables: coerced };
-    const root = schema.getQueryType()!;
+  const root = schema.getQueryType()!;
+  // Variables that are null decide nothing, and are found out where they should.
+  return naming('variables', () => {
     const fields = collectFields(schema, fragments, coerced, root, operation.selectionSet);
     const nodes = [...fields.values()].find(([node]) => Object.hasOwn(REPORTS, node!.name.value));
-    if (nodes) return toFile(root, nodes, selection);
-  }
-  throw new InputError('query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary');
+    if (!nodes) throw new InputError('query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary');
+    const file = toFile(root, nodes, { schema, fragments, variables: coerced });
+    const empty = findEmptyList(file);
+    if (empty !== undefined) throw new InputError(`${empty} is an empty list, which no line meets`);
+    return file;
+  });
 }
 
 function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], selection: Selection): FileQuery {
   const name = nodes[0]!.name.value;
   const field = root.getFields()[name]!;
-  const values = naming('variables', () => getArgumentValues(field, nodes[0]!, selection.variables));
-  const { startDate, endDate, includePending, filter, groupBy } = values;
+  const { startDate, endDate, includePending, filter, groupBy } = getArgumentValues(field, nodes[0]!, selection.variables);
   // What the schema has checked.
   const lines = { startDate, endDate, includePending, filter: filter ?? {} } as FileQuery['lines'];
   const query = { lines, groupBy: groupBy as FileQuery['groupBy'] };
   const selected = leavesOf(getNamedType(field.type) as GraphQLObjectType, nodes, selection);
-  const wanted = REPORTS[name]!.map((prefix) =>
-    selected.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length)),
-  );
   const { all } = columnsOf(query);
-  const columns = wanted.map((paths) => paths.flatMap((path) => Object.keys(all).filter((column) => all[column]!.field === path)));
-  const first = columns.find(({ length }) => length > 0);
-  return { ...query, columns: first && [...new Set(first)] };
+  for (const prefix of REPORTS[name]!) {
+    const paths = selected.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
+    const columns = paths.flatMap((path) => Object.keys(all).filter((column) => all[column]!.field === path));
+    // A summary that shows no groups is one row.
+    if (columns.length > 0) return { ...query, ...(query.groupBy && prefix === '' && { groupBy: [] }), columns: [...new Set(columns)] };
+  }
+  // Nobody takes home names and addresses for having asked how many there are.
+  if (!query.groupBy) throw new InputError(`query selects no values of the lines in ${name}`);
+  return query;
 }
 
 /** The ways to the values that a selection asks for, their steps joined by dots. */
@@ -123,8 +129,8 @@ export function toVariables(schema: GraphQLSchema, query: string, given: Variabl
 export const variableNames = (schema: GraphQLSchema, query: string): string[] =>
   definitionsIn(schema, query).map(({ variable }) => variable.name.value);
 
-const definitionsIn = (schema: GraphQLSchema, query: string): VariableDefinitionNode[] =>
-  operationsOf(readDocument(schema, query)).flatMap(({ variableDefinitions }) => variableDefinitions ?? []);
+const definitionsIn = (schema: GraphQLSchema, query: string): readonly VariableDefinitionNode[] =>
+  onlyOperation(readDocument(schema, query)).variableDefinitions ?? [];
 
 function toValue(type: GraphQLInputType, name: string, texts: readonly string[]): unknown {
   const nullable = getNullableType(type);
@@ -144,8 +150,12 @@ function parseJson(name: string, text: string): unknown {
   }
 }
 
-const operationsOf = ({ definitions }: DocumentNode): OperationDefinitionNode[] =>
-  definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION).filter(({ operation }) => operation === OperationTypeNode.QUERY);
+function onlyOperation({ definitions }: DocumentNode): OperationDefinitionNode {
+  const [operation, ...others] = definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION);
+  if (!operation || others.length > 0) throw new InputError('query must be a single operation');
+  if (operation.operation !== OperationTypeNode.QUERY) throw new InputError(`query is a ${operation.operation}`);
+  return operation;
+}
 
 function readDocument(schema: GraphQLSchema, query: string): DocumentNode {
   return naming('query', () => {

@@ -8,8 +8,9 @@ export type { SavedReport } from '../data/saved-report-store';
 
 /** How many an organization may have. */
 export const MAX_SAVED_REPORTS = 500;
-const MAX_QUERY_LENGTH = 20_000;
-const MAX_VARIABLES_LENGTH = 20_000;
+const MAX_LENGTH = 30_000;
+/** All of them are one answer. */
+const MAX_ALL_LENGTH = 1_000_000;
 /** A name stands in an address as it is. */
 const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const MAX_NAME_LENGTH = 80;
@@ -39,16 +40,14 @@ export class SavedReportService {
       throw new InputError(`name must be small letters and digits, parted by single hyphens, at most ${MAX_NAME_LENGTH} characters`);
     }
     const { query, variables } = report;
-    if (query.length > MAX_QUERY_LENGTH) throw new InputError(`query is longer than ${MAX_QUERY_LENGTH} characters`);
-    const text = JSON.stringify(variables);
-    if (text.length > MAX_VARIABLES_LENGTH) throw new InputError(`variables are longer than ${MAX_VARIABLES_LENGTH} characters`);
-    if (query.includes('\0') || text.includes('\\u0000')) throw new InputError('query and variables may have no NUL character');
+    const length = toText('query', query).length + toJson(variables).length;
+    if (length > MAX_LENGTH) throw new InputError(`query and variables are longer than ${MAX_LENGTH} characters together`);
     const taken = variableNames(schema, query).find((variable) => fileOptionNames.includes(variable));
     if (taken !== undefined) throw new InputError(`query: the variable $${taken} would be taken for an option of the file`);
     toFileQuery(schema, { query, variables });
-    const known = (await this.store.find(organizationId, name)) !== null;
-    if (!known && (await this.store.count(organizationId)) >= MAX_SAVED_REPORTS) {
-      throw new InputError(`there are ${MAX_SAVED_REPORTS} reports already; delete one first`);
+    const others = await this.store.measureOthers(organizationId, name);
+    if (others.count >= MAX_SAVED_REPORTS || others.length + length > MAX_ALL_LENGTH) {
+      throw new InputError(`there are ${others.count} reports of ${others.length} characters already; delete one first`);
     }
     return this.store.put(organizationId, { name, ...report });
   }
@@ -57,4 +56,23 @@ export class SavedReportService {
   async delete(organizationId: number, name: string): Promise<void> {
     if (!NAME.test(name) || !(await this.store.delete(organizationId, name))) throw new AppError('NOT_FOUND');
   }
+}
+
+/** Throws INVALID_PARAMETERS for what the database would not take. */
+function toJson(variables: unknown): string {
+  try {
+    return JSON.stringify(variables, (key, value: unknown) => {
+      toText('variables', key);
+      return typeof value === 'string' ? toText('variables', value) : value;
+    });
+  } catch (error) {
+    if (error instanceof RangeError) throw new InputError('variables are nested too deeply');
+    throw error;
+  }
+}
+
+function toText(name: string, text: string): string {
+  if (text.includes('\0')) throw new InputError(`${name} has a NUL character`);
+  if (!text.isWellFormed()) throw new InputError(`${name} has half of a character`);
+  return text;
 }

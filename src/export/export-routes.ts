@@ -74,11 +74,15 @@ function toNameAndFormat(file: string): readonly [string, Format] {
 
 async function sendFile({ file, name, format, options, context, request, response, readerStallMs }: FileAnswer): Promise<void> {
   const totals = options.hasTotals ? await readTotals(file) : undefined;
+  // A summary with too many groups is refused before it is put down as begun.
+  if (file.query.groupBy) await file.countRows();
   const headers = toHeaders(file, totals);
   const { head, template, tail } = createLineFormat(format, chosenColumns(file.query));
   const start = (options.hasBom && format === 'csv' ? BOM : '') + head;
   // Of a HEAD nothing leaves but the headers.
   const account = request.method === 'HEAD' ? undefined : await file.begin(format);
+  // HTTP/1.0 has no chunks, and no trailers after them.
+  const hasTrailers = request.httpVersion !== '1.0';
   const rows = async function* (): AsyncGenerator<Buffer> {
     account?.add(start);
     for await (const block of file.rows.bytes(template)) {
@@ -93,14 +97,21 @@ async function sendFile({ file, name, format, options, context, request, respons
       ...headers,
       'Content-Type': MEDIA_TYPES[format],
       'Content-Disposition': `attachment; filename="${name}-${startDate}-${endDate}.${format}"`,
-      ...(account && { 'X-Export-Id': account.id, Trailer: [...Object.keys(headers), FILE_SHA256].join(', ') }),
+      ...(account && { 'X-Export-Id': account.id }),
+      ...(account && hasTrailers && { Trailer: [...Object.keys(headers), FILE_SHA256].join(', ') }),
     });
   };
   const trailers = () => ({ ...headers, ...(account && { [FILE_SHA256]: account.fileSha256() }) });
   const { signal } = context.snapshot;
   let outcome: 'whole' | 'broken' = 'broken';
   try {
-    await sendRows(response, [start, rows(), tail], { begin, readerStallMs, signal, coding: toContentCoding(request), trailers });
+    await sendRows(response, [start, rows(), tail], {
+      begin,
+      readerStallMs,
+      signal,
+      coding: toContentCoding(request),
+      ...(hasTrailers && { trailers }),
+    });
     outcome = 'whole';
   } finally {
     await account?.finish(outcome, totals && { lines: totals.all.lines, digest: totals.digest ?? null });

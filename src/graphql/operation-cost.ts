@@ -78,8 +78,9 @@ export function findCost({ schema, document, operation, variables: input }: Oper
       const below = isObjectType(fieldType)
         ? costOf(fieldType, collectSubfields(schema, fragments, variables, fieldType, nodes), toLength(field, nodes[0]!, variables))
         : undefined;
-      const streamed = isList && type === root;
-      const times = isList ? (OWN_BOUNDS[`${type.name}.${field.name}`] ?? length) : 1;
+      const bound = OWN_BOUNDS[`${type.name}.${field.name}`];
+      const streamed = isList && type === root && bound === undefined;
+      const times = isList ? (bound ?? length) : 1;
       const own = streamed ? 1 : times * (1 + (below?.cost ?? 0));
       cost += own;
       if (below && own > dearest.cost) dearest = { cost: own, name: [field.name, below.dearest].filter(Boolean).join('.') };

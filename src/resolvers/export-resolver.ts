@@ -6,8 +6,8 @@ import type { ExportAccount, ExportRecord, ExportService } from '../domain/expor
 import { tellsDonors } from '../domain/line-filter';
 import { toFileQuery, toVariables } from '../domain/report-query';
 import type { SavedReportService } from '../domain/saved-report-service';
-import { AppError } from '../errors';
-import { namesOfConditions, type FileQuery, type QueryString } from '../file-query';
+import { AppError, InputError } from '../errors';
+import { namesOfConditions, tellsDonorsByName, type FileQuery, type QueryString } from '../file-query';
 import type { RowStream } from '../row-stream';
 import type { RequestContext } from './request-context';
 
@@ -60,6 +60,7 @@ export class ExportResolver {
     const isSummary = toFileQuery(this.schema, { query, variables }).groupBy !== undefined;
     const granted = isSummary ? member : await context.access.assertReport();
     const file = toFileQuery(this.schema, { query, variables: { ...variables, ...toVariables(this.schema, query, read()) } });
+    if ((file.groupBy !== undefined) !== isSummary) throw new InputError('these variables make another report of it');
     return isSummary ? this.summary(file, member, context) : this.lines(file, granted, context);
   }
 
@@ -67,9 +68,10 @@ export class ExportResolver {
   async receipt(id: string, { access }: RequestContext): Promise<ExportRecord> {
     const { organization, mayReadDonors } = await access.assertMember();
     const record = UUID.test(id) ? await this.services.exports.find(organization.id, id) : null;
-    if (record?.report === 'deposit-details' && !mayReadDonors) throw new AppError('PRIVILEGE_NOT_FOUND');
     if (!record) throw new AppError('NOT_FOUND');
-    return record;
+    if (mayReadDonors) return record;
+    if (record.report === 'deposit-details' || tellsDonorsByName(record.conditions)) throw new AppError('PRIVILEGE_NOT_FOUND');
+    return { ...record, digest: null };
   }
 
   private lines(query: FileQuery, granted: SystemAccess, { snapshot }: RequestContext): ReportFile {

@@ -7,12 +7,15 @@ import { tellsDonors } from '../domain/line-filter';
 import { REPORT_PRIVILEGE } from '../domain/privileges';
 import { toFileQuery } from '../domain/report-query';
 import type { SavedReportService } from '../domain/saved-report-service';
+import { InputError } from '../errors';
 import { chosenColumns, formatFileQuery } from '../file-query';
 import { DepositSummary } from './deposit-summary-types';
 import type { RequestContext } from './request-context';
 import { ReportFile, SavedReport } from './saved-report-types';
 
 type Variables = Readonly<Record<string, unknown>>;
+/** Node's servers take 16 kB of headers, the address among them. */
+const MAX_ADDRESS_LENGTH = 12_000;
 const QUERY = 'A GraphQL query for lines of the report, pages of them, or a summary.';
 const VARIABLES = { nullable: true, description: "Values of the query's variables." } as const;
 
@@ -34,11 +37,18 @@ export class SavedReportResolver {
   ): Promise<ReportFile> {
     const { organization, mayReadDonors } = await access.assertMember();
     const file = toFileQuery(schema, { query, variables: variables ?? {} });
+    if (!file.groupBy) await access.assertDonors();
     const selection = toNarrowSelection(organization.id, file.lines);
-    if (!file.groupBy || tellsDonors(selection.filter)) await access.assertDonors();
+    if (tellsDonors(selection.filter)) await access.assertDonors();
+    const parameters = formatFileQuery(file);
+    if (parameters.length > MAX_ADDRESS_LENGTH) {
+      throw new InputError(
+        `the address of its file would have ${parameters.length} characters; narrow it by fewer values, or save it as a report`,
+      );
+    }
     const report = file.groupBy ? 'deposit-summary' : 'deposit-details';
     return new ReportFile(
-      (format) => `/export/${report}.${format}?${formatFileQuery(file)}`,
+      (format) => `/export/${report}.${format}?${parameters}`,
       Object.keys(chosenColumns(file)),
       () => new DepositSummary(this.summaries.summarize({ selection, groupBy: file.groupBy ?? [], mayReadDonors }, snapshot)),
     );

@@ -21,8 +21,14 @@ type State =
   | { readonly kind: 'done'; readonly text: string }
   | { readonly kind: 'failed'; readonly text: string };
 
+interface DownloadBarProps {
+  readonly provision: string;
+  /** Called when no file came: it may be that nobody is logged in any more. */
+  readonly onFailure: () => void;
+}
+
 /** Takes home all rows of the query that is shown, not only those on its page. */
-export function DownloadBar({ provision }: { readonly provision: string }) {
+export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
   const queryEditor = useGraphiQL((state) => state.queryEditor);
   const variableEditor = useGraphiQL((state) => state.variableEditor);
   const operationName = useGraphiQL((state) => state.operationName);
@@ -65,6 +71,7 @@ export function DownloadBar({ provision }: { readonly provision: string }) {
     } catch (error) {
       const text = controller.signal.aborted ? 'The download was cancelled. Nothing was saved.' : (error as Error).message;
       setState({ kind: 'failed', text });
+      if (!controller.signal.aborted) onFailure();
     }
   };
   return (

@@ -51,7 +51,7 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer
       <GraphiQL.Logo>{isLoggedIn ? <></> : <span className="schema-hint">Log in to explore the schema</span>}</GraphiQL.Logo>
       <EditorAccess />
       {examplesSlot && createPortal(<ExamplePicker />, examplesSlot)}
-      {isLoggedIn && downloadSlot && createPortal(<DownloadBar provision={provision} />, downloadSlot)}
+      {isLoggedIn && downloadSlot && createPortal(<DownloadBar provision={provision} onFailure={onSessionChange} />, downloadSlot)}
     </GraphiQL>
   );
 }

@@ -82,7 +82,8 @@ export function useSession(): Session {
       enqueue(async () => {
         const viewer = await fetchViewer(provision);
         if (viewer) return () => loggedIn(viewer);
-        return (before) => ({ viewer, problem: before.viewer ? 'Your session has ended. Log in again.' : before.problem });
+        // The rows that the session was good for go with it.
+        return (before) => ({ viewer, owner: '', problem: before.viewer ? 'Your session has ended. Log in again.' : before.problem });
       });
     }, [provision, enqueue]),
   };

@@ -1,0 +1,53 @@
+import type { Browser } from 'playwright-core';
+import { createOrganization, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
+import { execute, launchBrowser, logIn, openPlayground } from '../support/playground-browser';
+
+let browser: Browser;
+let gateway: TestGateway;
+let organization: TestOrganization;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, [v2Line({ deposit_date: new Date().toISOString().slice(0, 10) })]);
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+describe('an analyst whose session has ended', () => {
+  test.each(['Execute', 'Download'] as const)('is told so, sees no row any more, and may log in again: %s', async (action) => {
+    const { page } = await openPlayground(browser, gateway, organization);
+    await logIn(page);
+    await page.getByRole('button', { name: 'Table' }).click();
+    await execute(page);
+    await page.getByRole('cell', { name: 'Lovelace' }).waitFor();
+    await gateway.database.client.query('DELETE FROM session');
+    if (action === 'Execute') await execute(page);
+    else await page.getByRole('button', { name: 'Download', exact: true }).click();
+    await page.getByRole('alert').filter({ hasText: 'Your session has ended. Log in again.' }).waitFor();
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
+    await page.getByText('Lovelace').first().waitFor({ state: 'detached' });
+    await logIn(page);
+    await execute(page);
+    await page.getByRole('cell', { name: 'Lovelace' }).waitFor();
+    await page.context().close();
+  });
+});
+
+test('an analyst who cancels a download is told that nothing was saved', async () => {
+  const { page, faults } = await openPlayground(browser, gateway, organization);
+  await logIn(page);
+  const saved: string[] = [];
+  page.on('download', (file) => saved.push(file.suggestedFilename()));
+  // It never comes.
+  await page.route('**/export/deposit-details.csv*', () => undefined);
+  await page.getByRole('button', { name: 'Download', exact: true }).click();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('alert').filter({ hasText: 'The download was cancelled. Nothing was saved.' }).waitFor();
+  await page.getByRole('button', { name: 'Download', exact: true }).waitFor();
+  expect([saved, faults]).toEqual([[], []]);
+  await page.context().close();
+});

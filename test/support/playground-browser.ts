@@ -27,6 +27,7 @@ export async function openPlayground(
   gateway: TestGateway,
   organization: TestOrganization,
   options: BrowserContextOptions = {},
+  hash = '',
 ): Promise<OpenPlayground> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
   const page = await context.newPage();
@@ -40,7 +41,7 @@ export async function openPlayground(
   page.on('request', (sent) => {
     if (!sent.url().startsWith(gateway.url) && !/^(data|blob):/.test(sent.url())) faults.push(`another origin: ${sent.url()}`);
   });
-  await page.goto(`${gateway.url}/playground`);
+  await page.goto(`${gateway.url}/playground${hash}`);
   await page.getByLabel('Provision').fill(organization.webProvision);
   await page.getByLabel('Provision').press('Enter');
   return { page, faults };

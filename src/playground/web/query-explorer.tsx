@@ -9,6 +9,7 @@ import { editorStorage, hasStoredTabs } from './editor-storage';
 import { defaultExample, examples } from './examples';
 import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from './gateway-client';
 import { selectOperation, type ReportQuery } from './report-file';
+import { ShareButton } from './share-button';
 
 interface QueryExplorerProps {
   readonly provision: string;
@@ -51,7 +52,15 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer
       <GraphiQL.Logo>{isLoggedIn ? <></> : <span className="schema-hint">Log in to explore the schema</span>}</GraphiQL.Logo>
       <EditorAccess />
       {examplesSlot && createPortal(<ExamplePicker />, examplesSlot)}
-      {isLoggedIn && downloadSlot && createPortal(<DownloadBar provision={provision} onFailure={onSessionChange} />, downloadSlot)}
+      {isLoggedIn &&
+        downloadSlot &&
+        createPortal(
+          <>
+            <DownloadBar provision={provision} onFailure={onSessionChange} />
+            <ShareButton />
+          </>,
+          downloadSlot,
+        )}
     </GraphiQL>
   );
 }

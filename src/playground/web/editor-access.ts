@@ -1,17 +1,9 @@
 import { useGraphiQL } from '@graphiql/react';
 import { useEffect } from 'react';
 
-/** Mends what of GraphiQL cannot be used by keyboard or is told wrongly to a screen reader. */
+/** Mends what GraphiQL tells wrongly to a screen reader. */
 export function EditorAccess() {
   const queryEditor = useGraphiQL((state) => state.queryEditor);
-  const variableEditor = useGraphiQL((state) => state.variableEditor);
-  const headerEditor = useGraphiQL((state) => state.headerEditor);
-  const responseEditor = useGraphiQL((state) => state.responseEditor);
-
-  // The editors would keep the Tab key to themselves: nobody gets out of them without a mouse.
-  useEffect(() => {
-    for (const editor of [queryEditor, variableEditor, headerEditor, responseEditor]) editor?.updateOptions({ tabFocusMode: true });
-  }, [queryEditor, variableEditor, headerEditor, responseEditor]);
   useEffect(() => {
     const tabs = document.querySelector('.graphiql-tabs');
     if (!tabs) return;

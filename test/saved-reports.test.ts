@@ -29,7 +29,7 @@ beforeAll(async () => {
   other = await createOrganization(gateway.services);
   const lines = [
     ...depositBook(60),
-    v2Line({ designation: '=SUM(A1)', designation_id: 78, donor_id: 999, deposit_id: 'D88', transaction_id: 'T88' }),
+    v2Line({ designation: ODD_NAME, designation_id: 78, donor_id: 999, deposit_id: 'D88', transaction_id: 'T88' }),
   ];
   await importLines(gateway.services, organization, lines);
   await gateway.services.organizations.createUser({ organization: organization.name, username: 'clerk', password: PASSWORD, grants: [] });
@@ -38,6 +38,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
+/** A spreadsheet would run it, CSV and COPY would break at it. */
+const ODD_NAME = '=SUM(A1)\t"q"\n\\N \\ é';
 const RANGE = 'start_date=2024-01-01&end_date=2024-12-31&include_pending=true';
 const PERIOD = 'startDate: "2024-01-01", endDate: "2024-12-31", includePending: true';
 const BIG_GIFTS = `query BigGifts($startDate: LocalDate!, $endDate: LocalDate = "2024-12-31", $filter: DepositDetailFilter, $ids: [SafeInt!]) {
@@ -120,7 +122,9 @@ describe('a file of a summary', () => {
     const { text } = await file(
       `/export/deposit-summary.csv?${RANGE}&group_by=DESIGNATION&designation_id=78&columns=designation,line_amount`,
     );
-    expect(text).toBe(`designation,line_amount\r\n"'=SUM(A1)","10.50"\r\n`);
+    expect(text).toBe(`designation,line_amount\r\n"'=SUM(A1)\t""q""\n\\N \\ é","10.50"\r\n`);
+    const json = await file(`/export/deposit-summary.json?${RANGE}&group_by=DESIGNATION&designation_id=78&columns=designation`);
+    expect(JSON.parse(json.text)).toEqual({ response: [{ designation: ODD_NAME }] });
   });
 
   test('is for every member, without what tells of donors', async () => {
@@ -176,7 +180,7 @@ describe('all rows of a query', () => {
     expect(path).toBe(
       '/export/deposit-summary.csv?start_date=2024-01-01&end_date=2024-12-31&include_pending=true&designation_id=78&group_by=DESIGNATION&columns=designation,posted_lines,transaction_amount',
     );
-    expect((await file(path)).text).toBe(`designation,posted_lines,transaction_amount\r\n"'=SUM(A1)",1,"10.50"\r\n`);
+    expect((await file(path)).text).toBe(`designation,posted_lines,transaction_amount\r\n"'${ODD_NAME.replaceAll('"', '""')}",1,"10.50"\r\n`);
   });
 
   test.each<[string, string, object, string]>([

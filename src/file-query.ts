@@ -54,7 +54,7 @@ interface Parameter {
 const parameter =
   (expected: string, read: (text: string) => unknown) =>
   (...path: string[]): Parameter => ({ path, read, expected });
-const list = ({ path, ...rest }: Parameter): Parameter => ({ ...rest, path, isList: true });
+const list = (parameter: Parameter): Parameter => ({ ...parameter, isList: true });
 
 const text = parameter('given once', (value) => value);
 const date = parameter('a date YYYY-MM-DD', (value) => (isLocalDate(value) ? value : undefined));

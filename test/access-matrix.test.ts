@@ -102,7 +102,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'Query.depositSummary': [...PERIOD, 'groupBy: [DAY, DESIGNATION]'],
   // A file is told of to who may read what it is made of: here of totals.
   'Query.reportFile': [
-    `query: ${JSON.stringify(`{ depositSummary(${PERIOD.join(', ')}, groupBy: [DAY, DESIGNATION]) { all { lines } } }`)}`,
+    `query: ${JSON.stringify(`{ depositSummary(${PERIOD.join(', ')}, groupBy: [DAY, DESIGNATION]) { groups { all { lines } } } }`)}`,
   ],
   'DepositDetailConnection.summary': ['groupBy: [DAY, DESIGNATION]'],
 };

@@ -109,7 +109,9 @@ describe('a long report', () => {
     const own = await startGateway({ DATABASE_URL: gateway.database.url, REPORT_TIMEOUT_SECONDS: '1' });
     const response = await startReport(own);
     await until(async () => (await activeReports()) === 0);
-    expect((await readAll(response)).complete).toBe(false);
+    const { complete } = await readAll(response);
+    // On a busy machine it may be too late before the first line: then it is an error, and whole as such.
+    expect(response.statusCode === 200 ? complete : response.statusCode !== 404).toBe(false);
     await own.stop();
   });
 

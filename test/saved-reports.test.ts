@@ -180,7 +180,9 @@ describe('all rows of a query', () => {
     expect(path).toBe(
       '/export/deposit-summary.csv?start_date=2024-01-01&end_date=2024-12-31&include_pending=true&designation_id=78&group_by=DESIGNATION&columns=designation,posted_lines,transaction_amount',
     );
-    expect((await file(path)).text).toBe(`designation,posted_lines,transaction_amount\r\n"'${ODD_NAME.replaceAll('"', '""')}",1,"10.50"\r\n`);
+    expect((await file(path)).text).toBe(
+      `designation,posted_lines,transaction_amount\r\n"'${ODD_NAME.replaceAll('"', '""')}",1,"10.50"\r\n`,
+    );
   });
 
   test.each<[string, string, object, string]>([

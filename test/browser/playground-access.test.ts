@@ -60,13 +60,19 @@ describe.each(['light', 'dark'] as const)('in the %s theme, an analyst who needs
     await page.getByRole('img', { name: /^Line chart/ }).waitFor();
     expect(await problems(page)).toEqual([]);
     await page.screenshot({ path: `coverage/playground-${colorScheme}-${width}.png` });
+    await page.getByRole('button', { name: 'Saved reports' }).click();
+    await page.getByRole('dialog').getByText('None yet.').waitFor();
+    expect(await problems(page)).toEqual([]);
     await page.context().close();
   });
 });
 
-/** Presses Tab until the focus is on what has this name. */
+/** What has the focus: its name, or that it is an editor to be gone into. */
+const focused = `(({ classList, ariaLabel, labels, textContent }) =>
+  classList.contains('graphiql-editor') ? 'an editor' : (ariaLabel ?? labels?.[0]?.textContent ?? textContent))(document.activeElement)`;
+
+/** Presses Tab until the focus is on it. */
 async function tabTo(page: Page, name: string, key = 'Tab'): Promise<void> {
-  const focused = `(({ ariaLabel, labels, textContent }) => ariaLabel ?? labels?.[0]?.textContent ?? textContent)(document.activeElement)`;
   for (let presses = 0; (await page.evaluate(focused)) !== name; presses++) {
     if (presses === 60) throw new Error(`Tab does not lead to ${name}`);
     await page.keyboard.press(key);
@@ -95,5 +101,19 @@ test('an analyst without a mouse logs in, opens an example, runs it and takes th
   await tabTo(page, 'Download');
   const [saved] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
   expect(await readFile(await saved.path(), 'utf8')).toContain('Lovelace');
+  await page.context().close();
+});
+
+test('an analyst without a mouse gets into an editor and out again', async () => {
+  const { page } = await openPlayground(browser, gateway, organization);
+  await logIn(page);
+  await tabTo(page, 'an editor');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('ControlOrMeta+Home');
+  await page.keyboard.type('# typed');
+  await page.locator('.graphiql-query-editor').getByText('# typed').waitFor();
+  // The first closes the list of suggestions, where typing has opened one.
+  for (const key of ['Escape', 'Escape']) await page.keyboard.press(key);
+  await tabTo(page, 'Download');
   await page.context().close();
 });

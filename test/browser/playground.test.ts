@@ -127,6 +127,7 @@ test('an analyst sees a long answer as a table, sorts it exactly, scrolls it and
     v2Line({
       ...{
         deposit_date: today,
+        donor_last_name: '=1+1',
         transaction_id: `T${n}`,
         allocation_id: `A${n}`,
         amount: amountOf(n),
@@ -160,6 +161,8 @@ test('an analyst sees a long answer as a table, sorts it exactly, scrolls it and
   await page.getByRole('button', { name: 'Copied' }).waitFor();
   const copied = (await page.evaluate<string>('navigator.clipboard.readText()')).split('\n');
   expect([copied.length, copied[0]!.split('\t')[5], Number(copied[1]!.split('\t')[5])]).toEqual([COUNT + 1, 'amount', amounts[0]]);
+  // A spreadsheet would run it.
+  expect(copied[1]!.split('\t')[3]).toBe("'=1+1");
   expect(faults).toEqual([]);
   await page.context().close();
 }, 60_000);

@@ -1,6 +1,7 @@
-import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
+import { useGraphiQL } from '@graphiql/react';
 import { useRef, useState } from 'react';
 import { download, saveFile, type DownloadProgress } from './download';
+import { useEditors } from './editors';
 import {
   copyForms,
   fetchFileUrl,
@@ -29,20 +30,14 @@ interface DownloadBarProps {
 
 /** Takes home all rows of the query that is shown, not only those on its page. */
 export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
-  const queryEditor = useGraphiQL((state) => state.queryEditor);
-  const variableEditor = useGraphiQL((state) => state.variableEditor);
+  const editors = useEditors();
   const operationName = useGraphiQL((state) => state.operationName);
-  const actions = useGraphiQLActions();
   const [format, setFormat] = useState<FileFormat>('csv');
   const [state, setState] = useState<State>({ kind: 'idle' });
   const running = useRef<AbortController>(undefined);
 
-  const current = (): ReportQuery => readQuery(queryEditor?.getValue() ?? '', variableEditor?.getValue() ?? '', operationName);
-  const open = ({ query, variables }: ReportQuery): void => {
-    actions.addTab();
-    queryEditor?.setValue(query);
-    variableEditor?.setValue(JSON.stringify(variables, null, 2));
-  };
+  const current = (): ReportQuery => readQuery(editors.read(), operationName);
+  const open = ({ query, variables }: ReportQuery): void => editors.openTab({ query, variables: JSON.stringify(variables, null, 2) });
   const copy = async (form: CopyForm): Promise<void> => {
     try {
       // Power Query reads CSV.
@@ -94,7 +89,7 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
               </option>
             ))}
           </select>
-          <button type="button" onClick={() => void start()} disabled={!queryEditor}>
+          <button type="button" onClick={() => void start()} disabled={!editors.isReady}>
             Download
           </button>
           <CopyButton onCopy={(form) => void copy(form)} />

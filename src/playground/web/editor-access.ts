@@ -1,9 +1,12 @@
 import { useGraphiQL } from '@graphiql/react';
 import { useEffect } from 'react';
 
-/** Mends what GraphiQL tells wrongly to a screen reader. */
+/** Mends what GraphiQL tells wrongly to a screen reader, and lets the keyboard out of its editors. */
 export function EditorAccess() {
   const queryEditor = useGraphiQL((state) => state.queryEditor);
+  const variableEditor = useGraphiQL((state) => state.variableEditor);
+  const headerEditor = useGraphiQL((state) => state.headerEditor);
+  const responseEditor = useGraphiQL((state) => state.responseEditor);
   useEffect(() => {
     const tabs = document.querySelector('.graphiql-tabs');
     if (!tabs) return;
@@ -12,8 +15,26 @@ export function EditorAccess() {
     observer.observe(tabs, { subtree: true, childList: true, attributeFilter: ['aria-selected'] });
     return () => observer.disconnect();
   }, [queryEditor]);
+  useEffect(() => {
+    const actions = [queryEditor, variableEditor, headerEditor, responseEditor].map((editor) => editor?.addAction(leaveEditor));
+    return () => {
+      for (const action of actions) action?.dispose();
+    };
+  }, [queryEditor, variableEditor, headerEditor, responseEditor]);
   return null;
 }
+
+/** Monaco's KeyCode.Escape. */
+const ESCAPE = 9;
+
+/** In an editor Tab is a character: Escape leads out, as Enter led in, unless there is something else for it to close. */
+const leaveEditor = {
+  id: 'leave-editor',
+  label: 'Leave the editor',
+  keybindings: [ESCAPE],
+  precondition: '!suggestWidgetVisible && !findWidgetVisible && !parameterHintsVisible',
+  run: (editor: { getContainerDomNode(): HTMLElement }) => editor.getContainerDomNode().focus(),
+};
 
 /** They hold buttons, which a tab may not: it is a list whose buttons are tabs. GraphiQL sets the attribute again when it changes. */
 function mendTabs(tabs: Element): void {

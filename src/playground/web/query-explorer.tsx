@@ -1,4 +1,3 @@
-import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { GraphiQL, type GraphiQLProps } from 'graphiql';
 import { useCallback, useState, type ChangeEvent, type KeyboardEvent } from 'react';
 import { createPortal } from 'react-dom';
@@ -6,6 +5,7 @@ import { toPreview } from './answer-preview';
 import { DownloadBar } from './download-bar';
 import { EditorAccess } from './editor-access';
 import { editorStorage, hasStoredTabs } from './editor-storage';
+import { useEditors } from './editors';
 import { defaultExample, examples } from './examples';
 import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from './gateway-client';
 import { selectOperation, type ReportQuery } from './report-file';
@@ -77,16 +77,11 @@ function withKnownOperation({ operationName, ...request }: GraphQLRequest): Grap
 }
 
 function ExamplePicker() {
-  const actions = useGraphiQLActions();
-  const queryEditor = useGraphiQL((state) => state.queryEditor);
-  const variableEditor = useGraphiQL((state) => state.variableEditor);
-
+  const editors = useEditors();
   const open = (event: ChangeEvent<HTMLSelectElement>): void => {
     const example = examples[Number(event.target.value)];
     if (!example) return;
-    actions.addTab();
-    queryEditor?.setValue(example.query);
-    variableEditor?.setValue(example.variables(new Date()));
+    editors.openTab({ query: example.query, variables: example.variables(new Date()) });
   };
   // Some systems choose at every arrow key on a closed list; each would open a tab.
   const showList = (event: KeyboardEvent<HTMLSelectElement>): void => {
@@ -97,7 +92,7 @@ function ExamplePicker() {
   return (
     <>
       <label htmlFor="examples">Examples</label>
-      <select id="examples" value="" onChange={open} onKeyDown={showList} disabled={!queryEditor || !variableEditor}>
+      <select id="examples" value="" onChange={open} onKeyDown={showList} disabled={!editors.isReady}>
         <option value="" hidden>
           Open in a new tab…
         </option>

@@ -1,4 +1,5 @@
 import { Kind, parse, print } from 'graphql';
+import type { EditorTexts } from './editors';
 import { askGateway } from './gateway-client';
 import reportFileQuery from './queries/report-file.graphql?raw';
 
@@ -40,7 +41,7 @@ export async function fetchTotals(provision: string, query: ReportQuery): Promis
 }
 
 /** What stands in the editors; of several operations the named one. Throws what to tell the person at the page. */
-export function readQuery(query: string, variables: string, operationName?: string | null): ReportQuery {
+export function readQuery({ query, variables }: EditorTexts, operationName?: string): ReportQuery {
   const operation = selectOperation(query, operationName);
   if (variables.trim() === '') return { query: operation, variables: {} };
   try {

@@ -73,10 +73,16 @@ function toUnits(text: string): bigint {
   return BigInt(whole + decimals.padEnd(DECIMALS, '0'));
 }
 
-/** Cells for a spreadsheet: tabs between them, a line for each row. */
+/** First characters by which a spreadsheet takes text for a formula. */
+const FORMULA = /^[=+\-@]/;
+
+/** Cells for a spreadsheet: tabs between them, a line for each row. Text that it would run as a formula gets an apostrophe, as in CSV. */
 export function toCells({ columns }: ResultTable, rows: readonly ResultRow[]): string {
-  const clean = (value: Value | undefined): string => String(value ?? '').replace(/[\t\r\n]+/g, ' ');
-  const lines = rows.map((row) => columns.map(({ name }) => clean(row[name])).join('\t'));
+  const toCell = ({ name, kind }: ResultColumn, row: ResultRow): string => {
+    const text = String(row[name] ?? '').replace(/[\t\r\n]+/g, ' ');
+    return kind === 'text' && FORMULA.test(text) ? `'${text}` : text;
+  };
+  const lines = rows.map((row) => columns.map((column) => toCell(column, row)).join('\t'));
   return [columns.map(({ name }) => name).join('\t'), ...lines].join('\n');
 }
 

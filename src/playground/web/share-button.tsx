@@ -1,23 +1,19 @@
-import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useState } from 'react';
+import { useEditors } from './editors';
 import { clearShareLink, readShareLink, toShareLink } from './share-link';
 
 /** Copies a link to the query that is shown, and opens the query of a link in a new tab of the editors. */
 export function ShareButton() {
-  const actions = useGraphiQLActions();
-  const queryEditor = useGraphiQL((state) => state.queryEditor);
-  const variableEditor = useGraphiQL((state) => state.variableEditor);
+  const editors = useEditors();
   const [outcome, setOutcome] = useState<{ readonly text: string; readonly isProblem: boolean }>();
 
   useEffect(() => {
-    if (!queryEditor || !variableEditor) return;
+    if (!editors.isReady) return;
     const open = (): void => {
       try {
         const shared = readShareLink(location.hash);
         if (!shared) return;
-        actions.addTab();
-        queryEditor.setValue(shared.query);
-        variableEditor.setValue(shared.variables);
+        editors.openTab(shared);
       } catch (error) {
         setOutcome({ text: (error as Error).message, isProblem: true });
       }
@@ -26,12 +22,11 @@ export function ShareButton() {
     open();
     window.addEventListener('hashchange', open);
     return () => window.removeEventListener('hashchange', open);
-  }, [actions, queryEditor, variableEditor]);
+  }, [editors]);
 
   const copy = async (): Promise<void> => {
     try {
-      const link = toShareLink({ query: queryEditor?.getValue() ?? '', variables: variableEditor?.getValue() ?? '' });
-      await navigator.clipboard.writeText(link);
+      await navigator.clipboard.writeText(toShareLink(editors.read()));
       setOutcome({ text: 'The link is copied. It holds the query and its variables.', isProblem: false });
     } catch (error) {
       setOutcome({ text: (error as Error).message, isProblem: true });
@@ -39,7 +34,7 @@ export function ShareButton() {
   };
   return (
     <section className="download" aria-label="Link">
-      <button type="button" onClick={() => void copy()} disabled={!queryEditor}>
+      <button type="button" onClick={() => void copy()} disabled={!editors.isReady}>
         Copy link
       </button>
       <span role={outcome?.isProblem ? 'alert' : 'status'}>{outcome?.text}</span>

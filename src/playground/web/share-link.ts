@@ -1,16 +1,11 @@
 import { parse } from 'graphql';
-
-/** What a link carries: nothing but the texts of the two editors. */
-export interface SharedQuery {
-  readonly query: string;
-  readonly variables: string;
-}
+import type { EditorTexts } from './editors';
 
 /** As long as mail and chat leave a link whole. */
 const MAX_LENGTH = 16_000;
 
-/** The page's address with the query behind #, which browsers never send. Throws what to tell the person at the page. */
-export function toShareLink({ query, variables }: SharedQuery): string {
+/** The page's address with the texts of the two editors, and nothing else, behind #, which browsers never send. Throws what to tell the person at the page. */
+export function toShareLink({ query, variables }: EditorTexts): string {
   if (/password/i.test(query + variables)) throw new Error('This query mentions a password: no link was made.');
   const fragment = new URLSearchParams({ query, variables }).toString();
   if (fragment.length > MAX_LENGTH) throw new Error('This query is too long for a link.');
@@ -18,7 +13,7 @@ export function toShareLink({ query, variables }: SharedQuery): string {
 }
 
 /** What the address carries behind #, if anything. Throws what to tell the person at the page where it is no query. */
-export function readShareLink(hash: string): SharedQuery | undefined {
+export function readShareLink(hash: string): EditorTexts | undefined {
   if (hash.length <= 1) return undefined;
   const fragment = new URLSearchParams(hash.slice(1));
   const [query, variables] = [fragment.get('query') ?? '', fragment.get('variables') ?? ''];

@@ -1,6 +1,6 @@
 import { isLocalDate, type LocalDate } from './dates';
 import { InputError } from './errors';
-import { fileGroupBys, lineColumns, summaryColumns, type FileColumns, type FileGroupBy } from './export-columns';
+import { fileGroupBys, lineColumns, summaryColumns, type FileColumns, type FileGroupBy } from './file-columns';
 import { toCents, type Money } from './money';
 
 /** A query string as Express gives it: each name once or more than once. */

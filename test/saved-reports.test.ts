@@ -394,6 +394,7 @@ describe('a saved report', () => {
       { bom: true },
       'query: the variable $bom would be taken for an option of the file',
     ],
+    ['a variable that its query has not', 'x', BY_FUND, { ...YEAR, enddate: '2024-01-31' }, 'variables: the query has no $enddate'],
     ['a NUL', 'x', BY_FUND, { ...YEAR, other: ['\0'] }, 'variables has a NUL character'],
     ['half of a character', 'x', BY_FUND, { ...YEAR, '\ud800': 1 }, 'variables has half of a character'],
     ['too long a query', 'x', `${BY_FUND}${' '.repeat(30_000)}`, YEAR, 'query and variables are longer than 30000 characters together'],
@@ -403,7 +404,8 @@ describe('a saved report', () => {
   });
 
   test('may hold text that only looks like a NUL, and not objects without end', async () => {
-    expect((await save('text', BY_FUND, { ...YEAR, other: '\\u0000' })).body.errors).toBeUndefined();
+    const byDonor = `query ($name: String) { depositSummary(${PERIOD}, filter: { donorName: $name }) { all { lines } } }`;
+    expect((await save('text', byDonor, { name: '\\u0000' })).body.errors).toBeUndefined();
     const query =
       'mutation ($query: String!, $variables: JSONObject) { saveReport(name: "x", query: $query, variables: $variables) { name } }';
     const body = JSON.stringify({ query, variables: { query: BY_FUND, variables: { ...YEAR, nested: 'HERE' } } });

@@ -42,7 +42,10 @@ export class SavedReportService {
     const { query, variables } = report;
     const length = toText('query', query).length + toJson(variables).length;
     if (length > MAX_LENGTH) throw new InputError(`query and variables are longer than ${MAX_LENGTH} characters together`);
-    const taken = variableNames(schema, query).find((variable) => fileOptionNames.includes(variable));
+    const names = variableNames(schema, query);
+    const unknown = Object.keys(variables).find((variable) => !names.includes(variable));
+    if (unknown !== undefined) throw new InputError(`variables: the query has no $${unknown}`);
+    const taken = names.find((variable) => fileOptionNames.includes(variable));
     if (taken !== undefined) throw new InputError(`query: the variable $${taken} would be taken for an option of the file`);
     toFileQuery(schema, { query, variables });
     const others = await this.store.measureOthers(organizationId, name);

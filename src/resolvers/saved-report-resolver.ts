@@ -8,7 +8,7 @@ import { REPORT_PRIVILEGE } from '../domain/privileges';
 import { toFileQuery } from '../domain/report-query';
 import type { SavedReportService } from '../domain/saved-report-service';
 import { InputError } from '../errors';
-import { chosenColumns, formatFileQuery } from '../file-query';
+import { chosenColumns, formatFileQuery, type FileQuery } from '../file-query';
 import { DepositSummary } from './deposit-summary-types';
 import type { RequestContext } from './request-context';
 import { ReportFile, SavedReport } from './saved-report-types';
@@ -40,15 +40,9 @@ export class SavedReportResolver {
     if (!file.groupBy) await access.assertDonors();
     const selection = toNarrowSelection(organization.id, file.lines);
     if (tellsDonors(selection.filter)) await access.assertDonors();
-    const parameters = formatFileQuery(file);
-    if (parameters.length > MAX_ADDRESS_LENGTH) {
-      throw new InputError(
-        `the address of its file would have ${parameters.length} characters; narrow it by fewer values, or save it as a report`,
-      );
-    }
     const report = file.groupBy ? 'deposit-summary' : 'deposit-details';
     return new ReportFile(
-      (format) => `/export/${report}.${format}?${parameters}`,
+      (format) => `/export/${report}.${format}?${toParameters(file)}`,
       Object.keys(chosenColumns(file)),
       () => new DepositSummary(this.summaries.summarize({ selection, groupBy: file.groupBy ?? [], mayReadDonors }, snapshot)),
     );
@@ -84,6 +78,14 @@ export class SavedReportResolver {
     await this.reports.delete(organization.id, name);
     return true;
   }
+}
+
+function toParameters(file: FileQuery): string {
+  const parameters = formatFileQuery(file);
+  if (parameters.length <= MAX_ADDRESS_LENGTH) return parameters;
+  throw new InputError(
+    `the address of its file would have ${parameters.length} characters; narrow it by fewer values, or save it as a report`,
+  );
 }
 
 const toType = (report: Awaited<ReturnType<SavedReportService['list']>>[number]): SavedReport => Object.assign(new SavedReport(), report);

@@ -36,6 +36,12 @@ async function problems(page: Page): Promise<string[]> {
     ...violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' ' + target)),
     ...(document.documentElement.scrollWidth > innerWidth ? ['wider than the window'] : []),
     ...(document.documentElement.scrollHeight > innerHeight ? ['higher than the window'] : []),
+    // What an analyst changes most often: the dates.
+    ...[...document.querySelectorAll(':root:not(:has(dialog[open])) .graphiql-editor-tool .view-line')].slice(0, 3).flatMap((line) => {
+      const { top, height } = line.getBoundingClientRect();
+      const above = document.elementFromPoint(line.getBoundingClientRect().left + 5, top + height / 2);
+      return above?.closest('.graphiql-editor-tool') ? [] : ['a variable is hidden: ' + line.textContent];
+    }),
   ])`);
 }
 

@@ -91,7 +91,7 @@ test('an analyst saves a report, which keeps its address, and takes it into a sp
   );
 
   await dialog.getByRole('button', { name: 'Copy wells for Power Query' }).click();
-  await dialog.getByText('Copied wells').waitFor();
+  await dialog.getByText('wells: Copied for the advanced editor').waitFor();
   const power = await page.evaluate<string>('navigator.clipboard.readText()');
   expect(power).toContain(`Web.Contents("${gateway.url}"`);
   expect(power).toContain('RelativePath = "reports/wells.csv"');
@@ -113,6 +113,22 @@ test('an analyst saves a report, which keeps its address, and takes it into a sp
   await elsewhere.page.context().close();
 
   await page.getByRole('button', { name: 'Saved reports' }).click();
+  // Neither an earlier report nor an address that others use goes at one press.
+  const asked: string[] = [];
+  let isMeant = false;
+  page.on('dialog', (question) => {
+    asked.push(question.message());
+    void (isMeant ? question.accept() : question.dismiss());
+  });
+  await dialog.getByLabel('Save the query in the editor as').fill('wells');
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Delete wells' }).click();
+  expect(asked).toEqual([
+    expect.stringMatching(/^Replace wells, saved by ada, \d{4}-\d\d-\d\d\?$/),
+    'Delete wells? What reads its address will find nothing.',
+  ]);
+  expect((await fetchFile('/reports/wells.csv')).status).toBe(200);
+  isMeant = true;
   await dialog.getByRole('button', { name: 'Delete wells' }).click();
   await dialog.getByText('None yet.').waitFor();
   expect((await fetchFile('/reports/wells.csv')).status).toBe(404);
@@ -124,7 +140,7 @@ test('an analyst copies a command that fetches the same file elsewhere', async (
   const { page, faults } = await openWith(QUERY, { startDate: '2024-01-01' });
   await page.getByLabel('or as', { exact: true }).selectOption('curl');
   await page.getByRole('button', { name: 'Copy', exact: true }).click();
-  await page.getByRole('status').filter({ hasText: 'Copied as curl command' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'replace YOUR-API-PROVISION' }).waitFor();
   const command = await page.evaluate<string>('navigator.clipboard.readText()');
   const [, url] = /'Provision: YOUR-API-PROVISION' '([^']+)'$/.exec(command) ?? [];
   expect(url).toBe(

@@ -158,7 +158,10 @@ test('an analyst sees a long answer as a table, sorts it exactly, scrolls it and
   await table.locator(`[aria-rowindex="${COUNT + 1}"]`).waitFor();
   expect((await column()).at(-1)).toBe(amounts.at(-1));
   await page.getByRole('button', { name: 'Copy cells' }).click();
-  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  await page
+    .getByRole('status')
+    .filter({ hasText: `Copied ${COUNT.toLocaleString('en-US')} rows` })
+    .waitFor();
   const copied = (await page.evaluate<string>('navigator.clipboard.readText()')).split('\n');
   expect([copied.length, copied[0]!.split('\t')[5], Number(copied[1]!.split('\t')[5])]).toEqual([COUNT + 1, 'amount', amounts[0]]);
   // A spreadsheet would run it.

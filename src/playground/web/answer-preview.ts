@@ -1,4 +1,5 @@
 import type { ExecutionResult } from 'graphql';
+import { formatCount } from './figures';
 
 /** GraphiQL's editor needs seconds for a text of many times as many rows, and more of its time with every scroll. */
 const MAX_ROWS = 2_000;
@@ -14,8 +15,6 @@ export function toPreview(answer: ExecutionResult): ExecutionResult {
     }),
   ) as ExecutionResult['data'];
   if (longest === 0) return answer;
-  const preview = `Only the first ${count(MAX_ROWS)} of ${count(longest)} rows stand here. Table shows them all, Download takes them home.`;
+  const preview = `Only the first ${formatCount(MAX_ROWS)} of ${formatCount(longest)} rows stand here. Table shows them all, Download takes them home.`;
   return { ...answer, data, extensions: { ...answer.extensions, preview } };
 }
-
-const count = (rows: number): string => rows.toLocaleString();

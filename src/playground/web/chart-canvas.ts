@@ -16,6 +16,8 @@ import { toLength, type GroupChart } from './group-chart';
 Chart.register(BarController, BarElement, CategoryScale, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip);
 
 const MAX_LABEL_LENGTH = 22;
+/** Of so many, each would cover the line. */
+const MANY_POINTS = 60;
 /** Beside their colors, lines differ in their points. */
 const pointStyles = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot', 'rectRounded', 'cross'] as const;
 
@@ -34,7 +36,7 @@ export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series }: G
       label: name,
       data: values.map((value) => (value === undefined ? null : toLength(value))),
       ...{ borderColor: color, backgroundColor: color, borderWidth: kind === 'bar' ? 0 : 2, maxBarThickness: 48 },
-      ...{ pointStyle: pointStyles[index], pointRadius: 4, pointHoverRadius: 6 },
+      ...{ pointStyle: pointStyles[index], pointRadius: labels.length > MANY_POINTS ? 0 : 4, pointHoverRadius: 6 },
     };
   });
   const [text, muted, grid, background] = ['--bar-text', '--bar-muted', '--bar-border', '--bar-background'].map(resolve);

@@ -1,8 +1,11 @@
 import { useGraphiQL } from '@graphiql/react';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { copyText } from './clipboard';
 import { download, saveFile, type DownloadProgress } from './download';
 import { useEditors } from './editors';
+import { formatCount, formatRows } from './figures';
 import {
+  copyAdvice,
   copyForms,
   fetchFileUrl,
   fileFormats,
@@ -36,14 +39,16 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
   const [state, setState] = useState<State>({ kind: 'idle' });
   const running = useRef<AbortController>(undefined);
 
+  // Nothing goes on for who has logged out.
+  useEffect(() => () => running.current?.abort(), []);
   const current = (): ReportQuery => readQuery(editors.read(), operationName);
   const open = ({ query, variables }: ReportQuery): void => editors.openTab({ query, variables: JSON.stringify(variables, null, 2) });
   const copy = async (form: CopyForm): Promise<void> => {
     try {
       // Power Query reads CSV.
       const url = await fetchFileUrl(provision, current(), form === 'powerQuery' ? 'csv' : format);
-      await navigator.clipboard.writeText(toCopyText(form, url));
-      setState({ kind: 'done', text: `Copied as ${copyForms[form]}; put in an API provision of yours.` });
+      await copyText(toCopyText(form, url));
+      setState({ kind: 'done', text: copyAdvice[form] });
     } catch (error) {
       setState({ kind: 'failed', text: (error as Error).message });
     }
@@ -53,7 +58,7 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
     running.current = controller;
     setState({ kind: 'running', progress: undefined });
     try {
-      const url = await fetchFileUrl(provision, current(), format);
+      const url = await fetchFileUrl(provision, current(), format, controller.signal);
       const file = await download(url, {
         provision,
         format,
@@ -62,7 +67,7 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
       });
       saveFile(file);
       const digest = file.digest === null ? '' : `: digest ${file.digest.slice(0, 12)}…`;
-      setState({ kind: 'done', text: `${countOf(file.rows)} in ${file.name}, checked${digest}` });
+      setState({ kind: 'done', text: `${formatRows(file.rows)} in ${file.name}, checked${digest}` });
     } catch (error) {
       const text = controller.signal.aborted ? 'The download was cancelled. Nothing was saved.' : (error as Error).message;
       setState({ kind: 'failed', text });
@@ -122,10 +127,9 @@ function CopyButton({ onCopy }: { readonly onCopy: (form: CopyForm) => void }) {
   );
 }
 
-const countOf = (rows: number): string => `${rows.toLocaleString()} ${rows === 1 ? 'row' : 'rows'}`;
-
 function describe(progress: DownloadProgress | undefined): string {
   if (!progress) return 'Adding up…';
   const { rows, allRows, bytes } = progress;
-  return `${rows.toLocaleString()} of ${countOf(allRows)}, ${(bytes / 1e6).toFixed(1)} MB`;
+  const size = `${(bytes / 1e6).toFixed(1)} MB`;
+  return rows === undefined ? `${size} of ${formatRows(allRows)}` : `${formatCount(rows)} of ${formatRows(allRows)}, ${size}`;
 }

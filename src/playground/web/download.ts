@@ -4,7 +4,8 @@ import type { FileFormat } from './report-file';
 
 export interface DownloadProgress {
   readonly bytes: number;
-  readonly rows: number;
+  /** Undefined where the format does not tell. */
+  readonly rows: number | undefined;
   /** How many rows there will be. */
   readonly allRows: number;
 }
@@ -60,7 +61,7 @@ export async function download(url: URL, options: DownloadOptions): Promise<Down
       counter.add(value);
       content.add(value);
       bytes += value.length;
-      onProgress({ bytes, rows: Math.min(counter.rows(), allRows), allRows });
+      onProgress({ bytes, rows: format === 'json' ? undefined : Math.min(counter.rows(), allRows), allRows });
     }
   } catch (cause) {
     if (signal.aborted) throw cause;

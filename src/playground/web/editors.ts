@@ -26,8 +26,15 @@ export function useEditors(): Editors {
       read: () => ({ query: queryEditor?.getValue() ?? '', variables: variableEditor?.getValue() ?? '' }),
       openTab: ({ query, variables }) => {
         actions.addTab();
-        queryEditor?.setValue(query);
-        variableEditor?.setValue(variables);
+        for (const [editor, text] of [
+          [queryEditor, query],
+          [variableEditor, variables],
+        ] as const) {
+          editor?.setValue(text);
+          // It would stay where the tab before was.
+          editor?.setPosition({ lineNumber: 1, column: 1 });
+          editor?.setScrollPosition({ scrollLeft: 0, scrollTop: 0 });
+        }
       },
     }),
     [actions, queryEditor, variableEditor],

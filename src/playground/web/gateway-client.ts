@@ -18,7 +18,7 @@ export interface GraphQLRequest {
 }
 
 /** What went wrong, in words for the person at the page. The code is the gateway's, where it gave one. */
-class GatewayError extends Error {
+export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: string | undefined;
 
@@ -40,7 +40,7 @@ const advice: Readonly<Record<string, string>> = {
   UNDER_MAINTENANCE: 'The gateway is under maintenance. Try again later.',
 };
 
-const sessionRequestTimeoutMs = 30_000;
+const requestTimeoutMs = 30_000;
 
 /** Who is logged in under this Provision, if anybody. */
 export async function fetchViewer(provision: string): Promise<Viewer | undefined> {
@@ -66,8 +66,10 @@ export async function postGraphQL(
   request: GraphQLRequest,
   options: { readonly headers?: Readonly<Record<string, unknown>>; readonly signal?: AbortSignal } = {},
 ): Promise<ExecutionResult> {
-  const headers = new Headers({ Provision: provision });
+  const headers = new Headers();
   for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, String(value));
+  // The page's own: whose data is shown stands in its bar.
+  headers.set('Provision', provision);
   headers.set('content-type', 'application/json');
   headers.set('accept', 'application/graphql-response+json, application/json');
 
@@ -94,8 +96,9 @@ export function tellsSessionLoss({ errors }: ExecutionResult): boolean {
 }
 
 /** The data's shape is the gateway's schema's promise for the query that is sent. */
-export async function askGateway<Data>(provision: string, request: GraphQLRequest): Promise<Data> {
-  const { data, errors } = await postGraphQL(provision, request, { signal: AbortSignal.timeout(sessionRequestTimeoutMs) });
+export async function askGateway<Data>(provision: string, request: GraphQLRequest, signal?: AbortSignal): Promise<Data> {
+  const late = AbortSignal.timeout(requestTimeoutMs);
+  const { data, errors } = await postGraphQL(provision, request, { signal: signal ? AbortSignal.any([late, signal]) : late });
   const [error] = errors ?? [];
   if (error) {
     const code = codeOf(error);

@@ -27,6 +27,7 @@ interface Group {
 const MAX_LINES = 8;
 const MAX_BARS = 30;
 const KEY = 'key.';
+const MONTH_LENGTH = 'yyyy-mm'.length;
 const [DAY, WEEK, MONTH, NAME, ID] = ['key.day', 'key.week', 'key.month', 'key.designation', 'key.designationId'] as const;
 
 /** The columns of a list that can be drawn: numbers and money of rows that have a key. */
@@ -52,7 +53,7 @@ export function toGroupChart(table: ResultTable, { name: column }: ResultColumn)
   const groups = toGroups(table.rows, times, others, column);
   if (new Set(groups.map(({ time, name }) => JSON.stringify([time, name]))).size < groups.length) return undefined;
   const by = withoutId(others).map(toWords);
-  return times.length === 0 ? toBars(groups, column, by) : toLines(groups, column, times.map(toWords), by);
+  return times.length === 0 ? toBars(groups, column, by) : toLines(groups, column, times, by);
 }
 
 function toGroups(rows: readonly ResultRow[], times: readonly string[], others: readonly string[], column: string): Group[] {
@@ -84,24 +85,48 @@ function toBars(groups: readonly Group[], column: string, by: readonly string[])
   };
 }
 
-function toLines(groups: readonly Group[], column: string, times: readonly string[], by: readonly string[]): GroupChart {
-  const labels = [...new Set(groups.map(({ time }) => time))].sort();
+function toLines(groups: readonly Group[], column: string, keys: readonly string[], by: readonly string[]): GroupChart {
+  const labels = fillTimes([...new Set(groups.map(({ time }) => time))].sort(), keys);
   const lines = [...Map.groupBy(groups, ({ name }) => name)]
     .map(([name, points]) => ({ name, points, size: points.reduce((sum, { value }) => sum + Math.abs(toLength(value)), 0) }))
     .sort((one, other) => other.size - one.size);
   const drawn = lines.slice(0, MAX_LINES);
-  const range = `${labels[0] ?? ''} to ${labels.at(-1) ?? ''}`;
+  // A month is told by its first day.
+  const isMonths = keys.length === 1 && keys[0] === MONTH;
+  const shown = isMonths ? labels.map((label) => label.slice(0, MONTH_LENGTH)) : labels;
+  const range = `${shown[0] ?? ''} to ${shown.at(-1) ?? ''}`;
   return {
     kind: 'line',
-    labels,
+    labels: shown,
     series: drawn.map(({ name, points }) => {
       const values = new Map(points.map(({ time, value }) => [time, value]));
       return { name: by.length === 0 ? column : name, values: labels.map((label) => values.get(label)) };
     }),
-    summary: `Line chart of ${column} by ${[...times, ...by].join(' and ')}, ${range}.`,
+    summary: `Line chart of ${column} by ${[...keys.map(toWords), ...by].join(' and ')}, ${range}.`,
     omission: toOmission(drawn.length, lines.length),
   };
 }
+
+/** The days, weeks or months from the first to the last: one without groups is a gap. */
+function fillTimes(times: readonly string[], keys: readonly string[]): string[] {
+  const [first, last] = [times[0], times.at(-1)];
+  const step = keys.length === 1 ? steps[keys[0] ?? ''] : undefined;
+  if (first === undefined || last === undefined || !step) return [...times];
+  const filled: string[] = [];
+  // Dates are calendar dates: in UTC no day is left out.
+  for (const date = new Date(`${first}T00:00:00Z`); filled.at(-1) !== last && filled.length < MAX_TIMES; step(date)) {
+    filled.push(date.toISOString().slice(0, 10));
+  }
+  return filled.at(-1) === last ? filled : [...times];
+}
+
+/** Enough for ten years of days. */
+const MAX_TIMES = 3700;
+const steps: Readonly<Record<string, (date: Date) => unknown>> = {
+  [DAY]: (date) => date.setUTCDate(date.getUTCDate() + 1),
+  [WEEK]: (date) => date.setUTCDate(date.getUTCDate() + 7),
+  [MONTH]: (date) => date.setUTCMonth(date.getUTCMonth() + 1),
+};
 
 const toOmission = (drawn: number, all: number): string | undefined =>
   drawn === all ? undefined : `The ${String(drawn)} largest of ${String(all)} are drawn; the table has them all.`;

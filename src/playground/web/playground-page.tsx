@@ -1,6 +1,5 @@
-import { useCallback, useState } from 'react';
-import { QueryExplorer } from './query-explorer';
-import type { ReportQuery } from './report-file';
+import { useCallback, useEffect, useState } from 'react';
+import { QueryExplorer, type ShownAnswer } from './query-explorer';
 import { ResultView, resultViewKinds, type ResultViewKind } from './result-view';
 import { SessionBar } from './session-bar';
 import { useSession } from './session-state';
@@ -8,16 +7,31 @@ import { TotalsBar } from './totals-bar';
 
 const viewTitles: Readonly<Record<ResultViewKind, string>> = { table: 'Table', chart: 'Chart' };
 
+/** The newest answer of each of GraphiQL's tabs, and whose they are. */
+interface Answers {
+  readonly owner: string | undefined;
+  readonly byTab: ReadonlyMap<string, ShownAnswer | undefined>;
+}
+
 export function PlaygroundPage() {
   const [examplesSlot, setExamplesSlot] = useState<Element | null>(null);
   const [downloadSlot, setDownloadSlot] = useState<Element | null>(null);
   const { provision, viewer, owner, problem, isBusy, changeProvision, login, logout, refresh } = useSession();
   const isSettled = owner !== undefined;
-  // What another user saw is never shown.
-  const [answer, setAnswer] = useState<{ readonly owner: string | undefined; readonly data: unknown; readonly query: ReportQuery }>();
+  const [answers, setAnswers] = useState<Answers>();
+  const [tab, setTab] = useState('');
   const [view, setView] = useState<ResultViewKind>();
-  const onAnswer = useCallback((data: unknown, query: ReportQuery) => setAnswer({ owner, data, query }), [owner]);
-  const shown = answer?.owner === owner ? answer : undefined;
+  const onAnswer = useCallback(
+    (of: string, answer: ShownAnswer | undefined) =>
+      setAnswers((before) => ({ owner, byTab: new Map(before?.owner === owner ? before?.byTab : []).set(of, answer) })),
+    [owner],
+  );
+  useEffect(() => {
+    // They are kept for nobody, not even for the same user's next session.
+    if (owner === '') setAnswers(undefined);
+  }, [owner]);
+  // What another user saw is never shown, nor what another tab asked for.
+  const shown = answers?.owner === owner ? answers?.byTab.get(tab) : undefined;
 
   return (
     <>
@@ -33,6 +47,7 @@ export function PlaygroundPage() {
             isLoggedIn={viewer !== undefined}
             onSessionChange={refresh}
             onAnswer={onAnswer}
+            onTab={setTab}
             examplesSlot={examplesSlot}
             downloadSlot={downloadSlot}
           />

@@ -1,5 +1,6 @@
+import { useGraphiQL } from '@graphiql/react';
 import { GraphiQL, type GraphiQLProps } from 'graphiql';
-import { useCallback, useState, type ChangeEvent, type KeyboardEvent } from 'react';
+import { useCallback, useEffect, useRef, useState, type ChangeEvent, type KeyboardEvent } from 'react';
 import { createPortal } from 'react-dom';
 import { toPreview } from './answer-preview';
 import { DownloadBar } from './download-bar';
@@ -16,20 +17,45 @@ interface QueryExplorerProps {
   readonly isLoggedIn: boolean;
   /** Called after an answer that tells, or a mutation that may mean, another state of the session. */
   readonly onSessionChange: () => void;
-  /** Given the data of each answer with what was asked, but for the schema's. */
-  readonly onAnswer: (data: unknown, query: ReportQuery) => void;
+  /** Told of the newest answer of a tab, and, when a request begins, that it has none any more. */
+  readonly onAnswer: (tab: string, answer: ShownAnswer | undefined) => void;
+  /** Told of the tab that is shown. */
+  readonly onTab: (tab: string) => void;
   /** The place in the bar for the examples, which need GraphiQL's editors. */
   readonly examplesSlot: Element | null;
   /** The place under the editors for taking rows home. */
   readonly downloadSlot: Element | null;
 }
 
+/** What was asked, and the data that it was answered with. */
+export interface ShownAnswer {
+  readonly query: ReportQuery;
+  readonly data: unknown;
+}
+
 /** GraphiQL on the gateway. It fetches the schema whenever somebody logs in, and again under every other Provision. */
-export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer, examplesSlot, downloadSlot }: QueryExplorerProps) {
+export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer, onTab, examplesSlot, downloadSlot }: QueryExplorerProps) {
+  const tab = useRef('');
+  const newest = useRef(new Map<string, number>());
+  const showTab = useCallback(
+    (id: string) => {
+      tab.current = id;
+      onTab(id);
+    },
+    [onTab],
+  );
   const fetcher = useCallback<GraphiQLProps['fetcher']>(
     async (request, options) => {
+      const isSchema = request.operationName === 'IntrospectionQuery';
+      const asked = tab.current;
+      const number = (newest.current.get(asked) ?? 0) + 1;
+      if (!isSchema) {
+        newest.current.set(asked, number);
+        onAnswer(asked, undefined);
+      }
       const answer = await postGraphQL(provision, withKnownOperation(request), { headers: options?.headers });
-      if (request.operationName !== 'IntrospectionQuery') onAnswer(answer.data, toReportQuery(request));
+      // One that was stopped may come after the next.
+      if (!isSchema && newest.current.get(asked) === number) onAnswer(asked, { query: toReportQuery(request), data: answer.data });
       if (tellsSessionLoss(answer) || /\bmutation\b/.test(request.query)) onSessionChange();
       return toPreview(answer);
     },
@@ -51,6 +77,7 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer
     >
       <GraphiQL.Logo>{isLoggedIn ? <></> : <span className="schema-hint">Log in to explore the schema</span>}</GraphiQL.Logo>
       <EditorAccess />
+      <ActiveTab onChange={showTab} />
       {examplesSlot && createPortal(<ExamplePicker />, examplesSlot)}
       {isLoggedIn &&
         downloadSlot &&
@@ -74,6 +101,13 @@ const toReportQuery = ({ query, operationName, variables }: GraphQLRequest): Rep
 function withKnownOperation({ operationName, ...request }: GraphQLRequest): GraphQLRequest {
   const isKnown = operationName && new RegExp(`\\b(query|mutation)\\s+${operationName}\\b`).test(request.query);
   return isKnown ? { ...request, operationName } : request;
+}
+
+/** Tells which tab of GraphiQL is shown. */
+function ActiveTab({ onChange }: { readonly onChange: (tab: string) => void }) {
+  const tab = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id ?? '');
+  useEffect(() => onChange(tab), [tab, onChange]);
+  return null;
 }
 
 function ExamplePicker() {

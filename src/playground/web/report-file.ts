@@ -1,6 +1,6 @@
 import { Kind, parse, print } from 'graphql';
 import type { EditorTexts } from './editors';
-import { askGateway } from './gateway-client';
+import { askGateway, GatewayError } from './gateway-client';
 import reportFileQuery from './queries/report-file.graphql?raw';
 
 export const fileFormats = ['csv', 'ndjson', 'json'] as const;
@@ -28,16 +28,22 @@ interface ReportFileData {
 }
 
 /** The address of all rows of a query. Throws what to tell the person at the page. */
-export async function fetchFileUrl(provision: string, query: ReportQuery, format: FileFormat): Promise<URL> {
+export async function fetchFileUrl(provision: string, query: ReportQuery, format: FileFormat, signal?: AbortSignal): Promise<URL> {
   const variables = { ...query, format: format.toUpperCase(), withTotals: false };
-  const { reportFile } = await askGateway<ReportFileData>(provision, { query: reportFileQuery, variables });
+  const { reportFile } = await askGateway<ReportFileData>(provision, { query: reportFileQuery, variables }, signal);
   return new URL(reportFile.path, location.origin);
 }
 
-/** Throws where the query asks for no lines. */
+/** Undefined where the query asks for no lines. Throws what to tell the person at the page. */
 export async function fetchTotals(provision: string, query: ReportQuery): Promise<LineTotals | undefined> {
-  const { reportFile } = await askGateway<ReportFileData>(provision, { query: reportFileQuery, variables: query });
-  return reportFile.summary?.all;
+  try {
+    const { reportFile } = await askGateway<ReportFileData>(provision, { query: reportFileQuery, variables: query });
+    return reportFile.summary?.all;
+  } catch (error) {
+    // Its own answer has shown that there is nothing wrong with it but this.
+    if (error instanceof GatewayError && error.code === 'BAD_USER_INPUT') return undefined;
+    throw error;
+  }
 }
 
 /** What stands in the editors; of several operations the named one. Throws what to tell the person at the page. */
@@ -47,7 +53,7 @@ export function readQuery({ query, variables }: EditorTexts, operationName?: str
   try {
     return { query: operation, variables: JSON.parse(variables) as unknown };
   } catch (cause) {
-    throw new Error('The variables are no JSON.', { cause });
+    throw new Error('The variables cannot be read: they must be JSON, without comments.', { cause });
   }
 }
 
@@ -70,12 +76,15 @@ export function selectOperation(query: string, operationName: string | null | un
 /** Stands where who uses the address puts a server's Provision: the page's own is of no use without its login. */
 const PLACEHOLDER = 'YOUR-API-PROVISION';
 
-export const copyForms = {
-  url: 'Address',
-  curl: 'curl command',
-  powerQuery: 'Excel / Power Query',
-} as const;
+export const copyForms = { url: 'Address', curl: 'curl command', powerQuery: 'Excel / Power Query' } as const;
 export type CopyForm = keyof typeof copyForms;
+
+/** What to do with what was copied. */
+export const copyAdvice: Readonly<Record<CopyForm, string>> = {
+  url: 'The address is copied. Whoever opens it must send a Provision in a header of that name.',
+  curl: `Copied. In the text, replace ${PLACEHOLDER} by one that your administrator gives you.`,
+  powerQuery: `Copied for the advanced editor. In the text, replace ${PLACEHOLDER} by one that your administrator gives you.`,
+};
 
 /** How other programs fetch the file; nobody's credentials are in it. */
 export function toCopyText(form: CopyForm, url: URL): string {

@@ -12,33 +12,54 @@ export interface ResultColumn {
 }
 
 /** The values of a row by the names of its columns; what is not there is missing. */
-export type ResultRow = Readonly<Record<string, Value>>;
+export type ResultRow = Readonly<Record<string, Value | undefined>>;
 type Value = string | number | boolean;
 
 type Json = Readonly<Record<string, unknown>>;
 
 const DECIMAL = /^-?\d+\.\d+$/;
 
-/** Every list of records in an answer. Records in records become columns like `key.month`; lists in rows are tables of their own. */
-export function findTables(data: unknown, name = ''): ResultTable[] {
-  if (Array.isArray(data)) {
-    const records = data.map((each: unknown) => (isRecord(each) && isRecord(each.node) ? each.node : each)).filter(isRecord);
-    return records.length === 0 ? [] : [toTable(name, records)];
-  }
-  if (!isRecord(data)) return [];
-  return Object.entries(data).flatMap(([key, value]) => findTables(value, name === '' ? key : `${name}.${key}`));
+/**
+ * Every list of records in an answer. Records in records become columns like `key.month`; lists in rows are tables of their own, of all
+ * rows together, in which a column `of …` tells the row that each belongs to: its id, or its number.
+ */
+export function findTables(data: unknown): ResultTable[] {
+  const lists = new Map<string, Json[]>();
+  gather(data, '', lists);
+  return [...lists].map(([name, records]) => toTable(name, records));
+}
+
+function gather(value: unknown, name: string, lists: Map<string, Json[]>, of: Json = {}): void {
+  if (Array.isArray(value)) {
+    const records = value.map((each: unknown) => (isRecord(each) && isRecord(each.node) ? each.node : each)).filter(isRecord);
+    if (records.length === 0) return;
+    const list = lists.get(name) ?? [];
+    lists.set(name, list);
+    for (const record of records) {
+      list.push({ ...of, ...record });
+      const { id } = record;
+      gatherBelow(record, name, lists, { [`of ${name}`]: typeof id === 'string' || typeof id === 'number' ? id : list.length });
+    }
+  } else if (isRecord(value)) gatherBelow(value, name, lists, of);
+}
+
+function gatherBelow(record: Json, name: string, lists: Map<string, Json[]>, of: Json): void {
+  for (const [key, value] of Object.entries(record)) gather(value, name === '' ? key : `${name}.${key}`, lists, of);
 }
 
 function toTable(name: string, records: readonly Json[]): ResultTable {
   const rows = records.map((record) => flatten(record));
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  return { name, rows, columns: names.map((column) => ({ name: column, kind: kindOf(rows.map((row) => row[column])) })) };
+  const names = new Set(rows.flatMap((row) => Object.keys(row)));
+  // Null for a record, where another row has one, is no column of its own.
+  const columns = [...names].filter((column) => ![...names].some((other) => other.startsWith(`${column}.`)));
+  return { name, rows, columns: columns.map((column) => ({ name: column, kind: kindOf(rows.map((row) => row[column])) })) };
 }
 
 function flatten(record: Json, prefix = ''): ResultRow {
-  const entries = Object.entries(record).flatMap(([key, value]): [string, Value][] => {
+  const entries = Object.entries(record).flatMap(([key, value]): [string, Value | undefined][] => {
     const name = prefix + key;
     if (isRecord(value)) return Object.entries(flatten(value, `${name}.`));
+    if (value === null) return [[name, undefined]];
     return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [[name, value]] : [];
   });
   return Object.fromEntries(entries);
@@ -46,6 +67,7 @@ function flatten(record: Json, prefix = ''): ResultRow {
 
 function kindOf(values: readonly (Value | undefined)[]): ResultColumn['kind'] {
   const given = values.filter((value) => value !== undefined);
+  if (given.length === 0) return 'text';
   if (given.every((value) => typeof value === 'number')) return 'number';
   return given.every((value) => typeof value === 'string' && DECIMAL.test(value)) ? 'decimal' : 'text';
 }

@@ -1,9 +1,10 @@
 import { useId, useRef, useState, type SubmitEvent } from 'react';
+import { copyText } from './clipboard';
 import { askGateway } from './gateway-client';
 import deleteReportMutation from './queries/delete-report.graphql?raw';
 import saveReportMutation from './queries/save-report.graphql?raw';
 import savedReportsQuery from './queries/saved-reports.graphql?raw';
-import { toCopyText, type ReportQuery } from './report-file';
+import { copyAdvice, toCopyText, type ReportQuery } from './report-file';
 
 interface SavedReport {
   readonly name: string;
@@ -51,6 +52,8 @@ export function SavedReports({ provision, current, onOpen }: SavedReportsProps) 
     event.preventDefault();
     const form = event.currentTarget;
     const name = nameField.current?.value ?? '';
+    const earlier = reports?.find((report) => report.name === name);
+    if (earlier && !confirm(`Replace ${name}, saved by ${describeSaving(earlier)}?`)) return;
     void run(async () => {
       await askGateway(provision, { query: saveReportMutation, variables: { name, ...current() } });
       form.reset();
@@ -59,16 +62,19 @@ export function SavedReports({ provision, current, onOpen }: SavedReportsProps) 
     });
   };
   const remove = (name: string): void => {
+    if (!confirm(`Delete ${name}? What reads its address will find nothing.`)) return;
     void run(async () => {
       await askGateway(provision, { query: deleteReportMutation, variables: { name } });
       await load();
+      // Its button is gone.
+      nameField.current?.focus();
       return `Deleted ${name}.`;
     });
   };
   const copy = ({ name, path }: SavedReport): void => {
     void run(async () => {
-      await navigator.clipboard.writeText(toCopyText('powerQuery', new URL(path, location.origin)));
-      return `Copied ${name} for the advanced editor of Power Query.`;
+      await copyText(toCopyText('powerQuery', new URL(path, location.origin)));
+      return `${name}: ${copyAdvice.powerQuery}`;
     });
   };
   const show = ({ query, variables }: SavedReport): void => {
@@ -104,9 +110,7 @@ export function SavedReports({ provision, current, onOpen }: SavedReportsProps) 
             <li key={report.name}>
               <div>
                 <code>{report.path}</code>
-                <span>
-                  {report.updatedBy ?? 'command line'}, {report.updatedAt.slice(0, 10)}
-                </span>
+                <span>{describeSaving(report)}</span>
               </div>
               <button type="button" aria-label={`Open ${report.name}`} onClick={() => show(report)}>
                 Open
@@ -127,3 +131,5 @@ export function SavedReports({ provision, current, onOpen }: SavedReportsProps) 
     </>
   );
 }
+
+const describeSaving = ({ updatedBy, updatedAt }: SavedReport): string => `${updatedBy ?? 'the command line'}, ${updatedAt.slice(0, 10)}`;

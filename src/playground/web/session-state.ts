@@ -59,6 +59,22 @@ export function useSession(): Session {
     });
   }, [provision, enqueue]);
 
+  const refresh = useCallback(() => {
+    enqueue(async () => {
+      const viewer = await fetchViewer(provision);
+      if (viewer) return () => loggedIn(viewer);
+      // The rows that the session was good for go with it.
+      return (before) => ({ viewer, owner: '', problem: before.viewer ? 'Your session has ended. Log in again.' : before.problem });
+    });
+  }, [provision, enqueue]);
+  const isLoggedIn = state.viewer !== undefined;
+  useEffect(() => {
+    if (!isLoggedIn) return undefined;
+    // The cookie is all tabs': in another one somebody else may have logged in meanwhile.
+    window.addEventListener('focus', refresh);
+    return () => window.removeEventListener('focus', refresh);
+  }, [isLoggedIn, refresh]);
+
   return {
     ...state,
     isBusy: pending > 0,
@@ -78,14 +94,7 @@ export function useSession(): Session {
         return () => ({ viewer: undefined, owner: '', problem: undefined });
       });
     },
-    refresh: useCallback(() => {
-      enqueue(async () => {
-        const viewer = await fetchViewer(provision);
-        if (viewer) return () => loggedIn(viewer);
-        // The rows that the session was good for go with it.
-        return (before) => ({ viewer, owner: '', problem: before.viewer ? 'Your session has ended. Log in again.' : before.problem });
-      });
-    }, [provision, enqueue]),
+    refresh,
   };
 }
 

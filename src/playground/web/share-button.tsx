@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { copyText } from './clipboard';
 import { useEditors } from './editors';
 import { clearShareLink, readShareLink, toShareLink } from './share-link';
 
@@ -26,14 +27,14 @@ export function ShareButton() {
 
   const copy = async (): Promise<void> => {
     try {
-      await navigator.clipboard.writeText(toShareLink(editors.read()));
+      await copyText(toShareLink(editors.read()));
       setOutcome({ text: 'The link is copied. It holds the query and its variables.', isProblem: false });
     } catch (error) {
       setOutcome({ text: (error as Error).message, isProblem: true });
     }
   };
   return (
-    <section className="download" aria-label="Link">
+    <section className="share" aria-label="Link">
       <button type="button" onClick={() => void copy()} disabled={!editors.isReady}>
         Copy link
       </button>

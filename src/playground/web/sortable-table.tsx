@@ -1,5 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useMemo, useRef, useState } from 'react';
+import { copyText } from './clipboard';
+import { formatRows } from './figures';
 import { sortRows, toCells, type ResultColumn, type ResultRow, type ResultTable } from './result-tables';
 
 const ROW_HEIGHT = 28;
@@ -8,15 +10,18 @@ const MIN_COLUMN_WIDTH = 110;
 const CHARACTER_WIDTH = 9;
 
 interface Sorting {
-  readonly column: ResultColumn;
+  /** Of a column; another answer may have another of this name, or none. */
+  readonly name: string;
   readonly isDescending: boolean;
 }
 
 /** A list of an answer, with as many of its rows in the page as can be seen. */
 export function SortableTable({ table }: { readonly table: ResultTable }) {
   const [sorting, setSorting] = useState<Sorting>();
-  const [copied, setCopied] = useState(false);
-  const rows = useMemo(() => (sorting ? sortRows(table.rows, sorting.column, sorting.isDescending) : table.rows), [table, sorting]);
+  const sorted = sorting && table.columns.find(({ name }) => name === sorting.name);
+  const isDescending = sorting?.isDescending ?? false;
+  const rows = useMemo(() => (sorted ? sortRows(table.rows, sorted, isDescending) : table.rows), [table, sorted, isDescending]);
+  const [copying, setCopying] = useState<{ readonly of: readonly ResultRow[]; readonly text: string }>();
   const frame = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count: rows.length,
@@ -25,21 +30,23 @@ export function SortableTable({ table }: { readonly table: ResultTable }) {
     overscan: 12,
   });
   const sortBy = (column: ResultColumn): void =>
-    setSorting({ column, isDescending: sorting?.column.name === column.name && !sorting.isDescending });
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(toCells(table, rows));
-    setCopied(true);
+    setSorting({ name: column.name, isDescending: sorted?.name === column.name && !isDescending });
+  const copy = (): void => {
+    copyText(toCells(table, rows)).then(
+      () => setCopying({ of: rows, text: `Copied ${formatRows(rows.length)}` }),
+      (error: unknown) => setCopying({ of: rows, text: (error as Error).message }),
+    );
   };
   const template = useMemo(() => toTemplate(table.columns), [table]);
-  const directionOf = ({ name }: ResultColumn) =>
-    sorting?.column.name !== name ? 'none' : sorting.isDescending ? 'descending' : 'ascending';
+  const directionOf = ({ name }: ResultColumn) => (sorted?.name !== name ? 'none' : isDescending ? 'descending' : 'ascending');
   return (
     <>
       <div className="result-head">
-        <span>{rows.length === 1 ? '1 row' : `${rows.length.toLocaleString()} rows`}</span>
-        <button type="button" onClick={() => void copy()}>
-          {copied ? 'Copied' : 'Copy cells'}
+        <span>{formatRows(rows.length)}</span>
+        <button type="button" onClick={copy}>
+          Copy cells
         </button>
+        <span role="status">{copying?.of === rows ? copying.text : ''}</span>
       </div>
       <div ref={frame} className="result-frame" role="table" aria-label={table.name} aria-rowcount={rows.length + 1} tabIndex={0}>
         <div role="row" aria-rowindex={1} className="result-row result-names" style={template}>

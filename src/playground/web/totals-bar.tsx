@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { formatAmount, formatCount } from './figures';
 import { fetchTotals, type LineTotals, type ReportQuery } from './report-file';
 
 interface TotalsBarProps {
@@ -7,24 +8,33 @@ interface TotalsBarProps {
   readonly shown: ReportQuery | undefined;
 }
 
+interface Found {
+  readonly of: ReportQuery;
+  /** Undefined for a query that asks for no lines. */
+  readonly totals?: LineTotals | undefined;
+  readonly problem?: string;
+}
+
+const NOTHING: Omit<Found, 'of'> = {};
+
 /** What all lines of the query that is shown add up to, whatever page of them it asks for. */
 export function TotalsBar({ provision, shown }: TotalsBarProps) {
-  const [found, setFound] = useState<{ readonly of: ReportQuery; readonly totals: LineTotals | undefined }>();
+  const [found, setFound] = useState<Found>();
   useEffect(() => {
     if (!shown) return undefined;
     let isWanted = true;
-    const take = (totals: LineTotals | undefined): void => {
-      if (isWanted) setFound({ of: shown, totals });
-    };
-    // A query for no lines has no totals; whatever else is wrong, its own answer says.
-    fetchTotals(provision, shown).then(take, () => take(undefined));
+    fetchTotals(provision, shown).then(
+      (totals) => isWanted && setFound({ of: shown, totals }),
+      (error: unknown) => isWanted && setFound({ of: shown, problem: (error as Error).message }),
+    );
     return () => {
       isWanted = false;
     };
   }, [provision, shown]);
 
   // Never the totals of another query.
-  const totals = found && found.of === shown ? found.totals : undefined;
+  const { totals, problem } = found && found.of === shown ? found : NOTHING;
+  if (problem !== undefined) return <p role="alert">The totals could not be added up: {problem}</p>;
   if (!totals) return null;
   const { lines, transactions, deposits, splitTransactions, byLine, byTransaction, byAllocation } = totals;
   const differ = byLine.amount !== byTransaction.amount;
@@ -59,8 +69,3 @@ function Figure({ name, value }: { readonly name: string; readonly value: string
     </div>
   );
 }
-
-const formatCount = (count: number): string => count.toLocaleString('en-US');
-
-/** Exact for any length: the text itself is grouped, never a float. */
-const formatAmount = (amount: string): string => amount.replace(/\B(?=(\d{3})+(?=\.))/g, ',');

@@ -1,0 +1,130 @@
+import type { Browser, Page } from 'playwright-core';
+import { createOrganization, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
+import { execute, launchBrowser, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+
+let browser: Browser;
+let gateway: TestGateway;
+let organization: TestOrganization;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  const amounts = ['9.00', '10.00', '100.00'];
+  await importLines(
+    gateway.services,
+    organization,
+    amounts.map((amount, n) => v2Line({ amount, fee_amount: '0.00', net_amount: amount, transaction_id: `T${n}`, allocation_id: `A${n}` })),
+  );
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+const linesOf = (fields: string): string => `query Lines { depositDetails(startDate: "2024-01-01", endDate: "2024-12-31") { ${fields} } }`;
+const cells = (page: Page): Promise<string[]> => page.getByRole('cell').allTextContents();
+const totals = (page: Page) => page.getByRole('region', { name: 'Totals of all lines' });
+
+async function openTable(query: string): Promise<{ page: Page; faults: string[] }> {
+  const opened = await openPlayground(browser, gateway, organization);
+  await logIn(opened.page);
+  await opened.page.getByRole('button', { name: 'Table' }).click();
+  await pasteInto(opened.page, 'query', query);
+  await execute(opened.page);
+  await opened.page.getByRole('table').waitFor();
+  return opened;
+}
+
+test('an analyst’s sorting is of the column as the newest answer has it', async () => {
+  const { page, faults } = await openTable(linesOf('x: amount'));
+  await page.getByRole('button', { name: 'x', exact: true }).click();
+  expect(await cells(page)).toEqual(['9.00', '10.00', '100.00']);
+  await pasteInto(page, 'query', linesOf('x: donorLastName'));
+  await execute(page);
+  await page.getByRole('cell', { name: 'Lovelace' }).first().waitFor();
+  await pasteInto(page, 'query', linesOf('x: amount'));
+  await execute(page);
+  await page.getByRole('cell', { name: '9.00' }).waitFor();
+  expect(await cells(page)).toEqual(['9.00', '10.00', '100.00']);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst sees rows and totals of the tab that is shown, and of no other', async () => {
+  const { page, faults } = await openTable(linesOf('amount'));
+  await totals(page).waitFor();
+  await page.getByRole('button', { name: 'New tab' }).click();
+  await page.getByText('No rows yet').waitFor();
+  await totals(page).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Lines', exact: true }).click();
+  await page.getByRole('cell', { name: '9.00' }).waitFor();
+  await totals(page).waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst is left with no rows of an earlier query when the next one fails or comes too late', async () => {
+  const { page } = await openTable(linesOf('amount'));
+  await page.context().setOffline(true);
+  await execute(page);
+  await page.getByText('No rows yet').waitFor();
+  await page.context().setOffline(false);
+
+  // The answer of a query that was stopped comes after that of the next.
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/graphql', async (route) => {
+    if (route.request().postData()?.includes('late: amount')) await held;
+    await route.continue();
+  });
+  await pasteInto(page, 'query', linesOf('late: amount'));
+  await execute(page);
+  await page.getByRole('button', { name: /Stop query/ }).click();
+  await pasteInto(page, 'query', linesOf('newest: amount'));
+  await execute(page);
+  await page.getByRole('columnheader', { name: 'newest' }).waitFor();
+  const late = page.waitForResponse((response) => response.request().postData()?.includes('late: amount') ?? false);
+  release();
+  await (await late).finished();
+  await page.waitForFunction('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))))');
+  expect(await page.getByRole('columnheader').allTextContents()).toEqual(['newest']);
+  await page.context().close();
+});
+
+test('an analyst who logs in again sees nothing of the session before', async () => {
+  const { page } = await openTable(linesOf('donorLastName'));
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await logIn(page);
+  await page.getByText('No rows yet').waitFor();
+  expect(await cells(page)).toEqual([]);
+  expect(await totals(page).count()).toBe(0);
+  await page.context().close();
+});
+
+test('an analyst is told when totals cannot be added up', async () => {
+  const { page } = await openTable(linesOf('amount'));
+  await page.route('**/graphql', (route) =>
+    route.request().postData()?.includes('reportFile') ? route.fulfill({ status: 503, body: 'busy' }) : route.continue(),
+  );
+  await execute(page);
+  await page.getByRole('alert').filter({ hasText: 'The totals could not be added up' }).waitFor();
+  await page.context().close();
+});
+
+test('an analyst finds lists inside rows as tables of their own', async () => {
+  const { page, faults } = await openTable(
+    `{ deposits { nodes { id transactions { nodes { id amount donor { id } allocations { edges { node { id amount } } } } } } } }`,
+  );
+  const list = page.getByLabel('List');
+  expect(await list.locator('option').allTextContents()).toEqual([
+    'deposits.nodes',
+    'deposits.nodes.transactions.nodes',
+    'deposits.nodes.transactions.nodes.allocations.edges',
+  ]);
+  await list.selectOption('deposits.nodes.transactions.nodes.allocations.edges');
+  expect(await page.getByRole('columnheader').allTextContents()).toEqual(['of deposits.nodes.transactions.nodes', 'id', 'amount']);
+  expect(await cells(page)).toEqual(['T0', 'A0', '', 'T1', 'A1', '', 'T2', 'A2', '']);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});

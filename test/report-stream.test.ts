@@ -106,12 +106,11 @@ describe('a long report', () => {
   });
 
   test('is given up when it takes too long', async () => {
-    const own = await startGateway({ DATABASE_URL: gateway.database.url, REPORT_TIMEOUT_SECONDS: '1' });
+    // Time for the first line on a busy machine: before it, the answer would be a whole error.
+    const own = await startGateway({ DATABASE_URL: gateway.database.url, REPORT_TIMEOUT_SECONDS: '3' });
     const response = await startReport(own);
     await until(async () => (await activeReports()) === 0);
-    const { complete } = await readAll(response);
-    // On a busy machine it may be too late before the first line: then it is an error, and whole as such.
-    expect(response.statusCode === 200 ? complete : response.statusCode !== 404).toBe(false);
+    expect((await readAll(response)).complete).toBe(false);
     await own.stop();
   });
 

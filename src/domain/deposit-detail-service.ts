@@ -22,6 +22,11 @@ export interface ReportParameters {
   readonly includePending: unknown;
 }
 
+/** The same, with what narrows the lines. */
+export interface LineParameters extends ReportParameters {
+  readonly filter?: LineFilterParameters | null | undefined;
+}
+
 /** What was checked of them: two calendar dates in order, both included, and whether pending deposits are wanted. */
 export interface ReportPeriod {
   readonly startDate: LocalDate;
@@ -90,10 +95,7 @@ export function toReportPeriod({ startDate, endDate, includePending }: ReportPar
 export const toSelection = (organizationId: number, period: ReportPeriod): LineSelection => ({ organizationId, ...period, filter: {} });
 
 /** The same, narrowed by a filter, which decides about pending deposits where it names them. Throws as `toReportPeriod` and `toLineFilter`. */
-export function toNarrowSelection(
-  organizationId: number,
-  { filter, ...period }: ReportParameters & { readonly filter?: LineFilterParameters | null | undefined },
-): LineSelection {
+export function toNarrowSelection(organizationId: number, { filter, ...period }: LineParameters): LineSelection {
   const { pending, ...dates } = toReportPeriod(period);
   return { organizationId, ...dates, pending: filter?.pending ?? pending, filter: toLineFilter(filter) };
 }

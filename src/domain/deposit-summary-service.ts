@@ -5,7 +5,15 @@ import type { Money } from '../money';
 import { renderRows, toCopyRow } from '../row-renderer';
 import type { RowStream } from '../row-stream';
 import { v2Formats } from '../v2-line';
-import type { DepositDetailService, LineSelection, ReportSnapshot } from './deposit-detail-service';
+import type { MemberAccess, RequestAccess } from './access-service';
+import {
+  toNarrowSelection,
+  type DepositDetailService,
+  type LineParameters,
+  type LineSelection,
+  type ReportSnapshot,
+} from './deposit-detail-service';
+import { tellsDonors } from './line-filter';
 
 export type { GroupBy, GroupKey } from '../data/deposit-summary-store';
 
@@ -125,6 +133,20 @@ export class DepositSummaryService {
     }
     return [...groups.values()].map(({ key, rows: parts }) => ({ key, ...toParts(parts, selection, mayReadDonors) }));
   }
+}
+
+/**
+ * The lines that a member may have totals of: donors are told apart to those alone who may read them. Throws PRIVILEGE_NOT_FOUND, and as
+ * `toNarrowSelection`.
+ */
+export async function selectForTotals(
+  access: RequestAccess,
+  { organization }: MemberAccess,
+  lines: LineParameters,
+): Promise<LineSelection> {
+  const selection = toNarrowSelection(organization.id, lines);
+  if (tellsDonors(selection.filter)) await access.assertDonors();
+  return selection;
 }
 
 /** A row for each group, or, of what is not grouped, one of all lines. A column's field is the way into it, its steps joined by dots. */

@@ -8,8 +8,7 @@ import {
   type DepositDetailLine,
   type DepositDetailService,
 } from '../domain/deposit-detail-service';
-import type { DepositSummaryService } from '../domain/deposit-summary-service';
-import { tellsDonors } from '../domain/line-filter';
+import { selectForTotals, type DepositSummaryService } from '../domain/deposit-summary-service';
 import type { RowStream } from '../row-stream';
 import { PageArgs } from './connection-types';
 import {
@@ -83,10 +82,9 @@ export class DepositDetailResolver {
     groupBy: GroupBy[],
     @Ctx() { access, snapshot }: RequestContext,
   ): Promise<DepositSummary> {
-    const { organization, mayReadDonors } = await access.assertMember();
-    const selection = toNarrowSelection(organization.id, lines);
-    if (tellsDonors(selection.filter)) await access.assertDonors();
-    return new DepositSummary(this.summaries.summarize({ selection, groupBy, mayReadDonors }, snapshot));
+    const member = await access.assertMember();
+    const selection = await selectForTotals(access, member, lines);
+    return new DepositSummary(this.summaries.summarize({ selection, groupBy, mayReadDonors: member.mayReadDonors }, snapshot));
   }
 }
 

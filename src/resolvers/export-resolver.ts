@@ -1,9 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import type { MemberAccess, SystemAccess } from '../domain/access-service';
 import { toNarrowSelection, type DepositDetailService, type LineSelection } from '../domain/deposit-detail-service';
-import { toSummaryRows, type DepositSummary, type DepositSummaryService } from '../domain/deposit-summary-service';
+import { selectForTotals, toSummaryRows, type DepositSummary, type DepositSummaryService } from '../domain/deposit-summary-service';
 import type { ExportAccount, ExportRecord, ExportService } from '../domain/export-service';
-import { tellsDonors } from '../domain/line-filter';
 import { toFileQuery, toVariables } from '../domain/report-query';
 import type { SavedReportService } from '../domain/saved-report-service';
 import { AppError, InputError } from '../errors';
@@ -87,10 +86,9 @@ export class ExportResolver {
   }
 
   private async summary(query: FileQuery, granted: MemberAccess, { access, snapshot }: RequestContext): Promise<ReportFile> {
-    const { organization, mayReadDonors } = granted;
+    const { mayReadDonors } = granted;
     const groupBy = query.groupBy ?? [];
-    const selection = toNarrowSelection(organization.id, query.lines);
-    if (tellsDonors(selection.filter)) await access.assertDonors();
+    const selection = await selectForTotals(access, granted, query.lines);
     const summary = this.services.summaries.summarize({ selection, groupBy, mayReadDonors }, snapshot);
     return {
       ...{ query, selection, summary, hasDigest: mayReadDonors },

@@ -1,9 +1,7 @@
 import { GraphQLJSONObject } from 'graphql-scalars';
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from 'type-graphql';
-import { toNarrowSelection } from '../domain/deposit-detail-service';
-import type { DepositSummaryService } from '../domain/deposit-summary-service';
-import { tellsDonors } from '../domain/line-filter';
+import { selectForTotals, type DepositSummaryService } from '../domain/deposit-summary-service';
 import { REPORT_PRIVILEGE } from '../domain/privileges';
 import { toFileQuery } from '../domain/report-query';
 import type { SavedReportService } from '../domain/saved-report-service';
@@ -35,11 +33,11 @@ export class SavedReportResolver {
     @Ctx() { access, snapshot }: RequestContext,
     @Info() { schema }: GraphQLResolveInfo,
   ): Promise<ReportFile> {
-    const { organization, mayReadDonors } = await access.assertMember();
+    const member = await access.assertMember();
+    const { mayReadDonors } = member;
     const file = toFileQuery(schema, { query, variables: variables ?? {} });
     if (!file.groupBy) await access.assertDonors();
-    const selection = toNarrowSelection(organization.id, file.lines);
-    if (tellsDonors(selection.filter)) await access.assertDonors();
+    const selection = await selectForTotals(access, member, file.lines);
     const report = file.groupBy ? 'deposit-summary' : 'deposit-details';
     return new ReportFile(
       (format) => `/export/${report}.${format}?${toParameters(file)}`,

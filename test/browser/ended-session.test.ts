@@ -31,6 +31,8 @@ describe('an analyst whose session has ended', () => {
     await page.getByRole('button', { name: 'Log in' }).waitFor();
     await page.getByText('Lovelace').first().waitFor({ state: 'detached' });
     await logIn(page);
+    await page.getByText('No rows yet').waitFor();
+    expect(await page.getByRole('cell').count()).toBe(0);
     await execute(page);
     await page.getByRole('cell', { name: 'Lovelace' }).waitFor();
     await page.context().close();

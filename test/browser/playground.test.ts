@@ -97,6 +97,23 @@ describe('an analyst who downloads', () => {
     await page.context().close();
   });
 
+  test.each(['csv', 'ndjson', 'json'])('is told how many rows a file has, whatever stands in them: %s', async (format) => {
+    const own = await createOrganization(gateway.services);
+    const odd = { deposit_date: today, donor_last_name: '}{"\\"}\n', designation: '\\' };
+    await importLines(gateway.services, own, [v2Line(odd), v2Line({ ...odd, transaction_id: 'P11', allocation_id: 'P110' })]);
+    const { page, faults } = await open(own);
+    await logIn(page);
+    await page.getByLabel('All rows as').selectOption(format);
+    const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download', exact: true }).click()]);
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^2 rows in .*checked/ })
+      .waitFor();
+    expect(saved.suggestedFilename()).toMatch(new RegExp(`\\.${format}$`));
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   test('is told when the file was cut, and gets none of it', async () => {
     const { page } = await open();
     await logIn(page);

@@ -130,6 +130,5 @@ function CopyButton({ onCopy }: { readonly onCopy: (form: CopyForm) => void }) {
 function describe(progress: DownloadProgress | undefined): string {
   if (!progress) return 'Adding up…';
   const { rows, allRows, bytes } = progress;
-  const size = `${(bytes / 1e6).toFixed(1)} MB`;
-  return rows === undefined ? `${size} of ${formatRows(allRows)}` : `${formatCount(rows)} of ${formatRows(allRows)}, ${size}`;
+  return `${formatCount(rows)} of ${formatRows(allRows)}, ${(bytes / 1e6).toFixed(1)} MB`;
 }

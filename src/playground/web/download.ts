@@ -4,8 +4,7 @@ import type { FileFormat } from './report-file';
 
 export interface DownloadProgress {
   readonly bytes: number;
-  /** Undefined where the format does not tell. */
-  readonly rows: number | undefined;
+  readonly rows: number;
   /** How many rows there will be. */
   readonly allRows: number;
 }
@@ -33,6 +32,8 @@ interface Receipt {
 
 const NEW_LINE = 0x0a;
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const CLOSING_BRACE = 0x7d;
 const RECEIPT_TRIES = 20;
 const RECEIPT_WAIT_MS = 250;
 
@@ -61,7 +62,7 @@ export async function download(url: URL, options: DownloadOptions): Promise<Down
       counter.add(value);
       content.add(value);
       bytes += value.length;
-      onProgress({ bytes, rows: format === 'json' ? undefined : Math.min(counter.rows(), allRows), allRows });
+      onProgress({ bytes, rows: Math.min(counter.rows(), allRows), allRows });
     }
   } catch (cause) {
     if (signal.aborted) throw cause;
@@ -72,7 +73,7 @@ export async function download(url: URL, options: DownloadOptions): Promise<Down
     receipt.outcome === 'whole' &&
     receipt.bytes === bytes &&
     receipt.fileSha256 === bytesToHex(hash.digest()) &&
-    (format === 'json' || counter.rows() === allRows);
+    counter.allRows() === allRows;
   if (!isWhole) throw new Error('What arrived is not what the gateway sent. Nothing was saved: try again.');
   const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? `report.${format}`;
   return { name, content: content.all(), rows: allRows, digest: response.headers.get('X-Export-Digest') };
@@ -114,22 +115,35 @@ export function saveFile({ name, content }: DownloadedFile): void {
 
 interface RowCounter {
   add(piece: Uint8Array): void;
+  /** So far. */
   rows(): number;
+  /** Once the file is whole. */
+  allRows(): number;
 }
 
-/** Rows that are whole: of CSV the records after the header, where line breaks between quotes end none; JSON's are not counted. */
+/**
+ * Rows that are whole: of CSV the records after the header, where line breaks between quotes end none; of NDJSON the lines; of JSON, whose
+ * rows hold no objects, what a brace closes outside of text.
+ */
 function createRowCounter(format: FileFormat): RowCounter {
+  const end = format === 'json' ? CLOSING_BRACE : NEW_LINE;
+  // In NDJSON a line break in text is an escape.
+  const hasQuotes = format !== 'ndjson';
   let count = format === 'csv' ? -1 : 0;
   let isQuoted = false;
+  let isEscaped = false;
   return {
     add: (piece) => {
-      if (format === 'json') return;
       for (const byte of piece) {
-        if (byte === QUOTE && format === 'csv') isQuoted = !isQuoted;
-        else if (byte === NEW_LINE && !isQuoted) count++;
+        if (isEscaped) isEscaped = false;
+        else if (format === 'json' && byte === BACKSLASH) isEscaped = true;
+        else if (hasQuotes && byte === QUOTE) isQuoted = !isQuoted;
+        else if (byte === end && !isQuoted) count++;
       }
     },
     rows: () => Math.max(count, 0),
+    // The last brace of JSON closes the file.
+    allRows: () => (format === 'json' ? count - 1 : count),
   };
 }
 

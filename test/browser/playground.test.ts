@@ -99,8 +99,11 @@ describe('an analyst who downloads', () => {
 
   test.each(['csv', 'ndjson', 'json'])('is told how many rows a file has, whatever stands in them: %s', async (format) => {
     const own = await createOrganization(gateway.services);
-    const odd = { deposit_date: today, donor_last_name: '}{"\\"}\n', designation: '\\' };
-    await importLines(gateway.services, own, [v2Line(odd), v2Line({ ...odd, transaction_id: 'P11', allocation_id: 'P110' })]);
+    const odd = { deposit_date: today, donor_last_name: '"}', designation: '\\' };
+    await importLines(gateway.services, own, [
+      v2Line(odd),
+      v2Line({ deposit_date: today, donor_id: 8, transaction_id: 'P11', allocation_id: 'P110', designation_id: 4 }),
+    ]);
     const { page, faults } = await open(own);
     await logIn(page);
     await page.getByLabel('All rows as').selectOption(format);

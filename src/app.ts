@@ -10,6 +10,7 @@ import type { Config } from './config';
 import { AppError } from './errors';
 import { createApolloServer } from './graphql/apollo-server';
 import { createExportRoutes } from './export/export-routes';
+import { CheckedDocuments } from './graphql/checked-documents';
 import { createGraphqlRoute } from './graphql/graphql-route';
 import type { GraphqlContext } from './graphql/row-field';
 import { createSchema, type Resolvers } from './graphql/schema';
@@ -38,6 +39,7 @@ export interface App {
 }
 
 const MS_PER_SECOND = 1000;
+const BYTES_PER_KILOBYTE = 1000;
 
 /** The one composition root: database, services, resolvers, doors. Throws an OperatorError when the database cannot be opened. */
 export async function createApp(config: Config, log: Logger): Promise<App> {
@@ -60,7 +62,9 @@ async function composeApp(config: Config, log: Logger, database: OpenDatabase, o
     savedReports: new SavedReportResolver(services.savedReports, services.summaries),
   };
   const schema = createSchema(resolvers);
+  const documents = new CheckedDocuments();
   const apollo = createApolloServer(schema, {
+    documents,
     introspection: config.INTROSPECTION,
     trustedDocuments: config.TRUSTED_DOCUMENTS === '' ? undefined : readTrustedDocuments(config.TRUSTED_DOCUMENTS),
     onInternalError: (error, context) => logFailure(log, error, context.requestId),
@@ -69,9 +73,10 @@ async function composeApp(config: Config, log: Logger, database: OpenDatabase, o
 
   const httpServer: HttpServer = new HttpServer(
     createDoors({
-      ...{ config, log, services, apollo, isDraining: () => httpServer.draining },
+      ...{ config, log, services, documents, apollo, isDraining: () => httpServer.draining },
       resolvers: { ...resolvers, exports: new ExportResolver(services, schema) },
     }),
+    { keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND },
   );
   return {
     httpServer,
@@ -92,11 +97,12 @@ interface DoorOptions {
   readonly log: Logger;
   readonly services: Services;
   readonly resolvers: Resolvers & { readonly exports: ExportResolver };
+  readonly documents: CheckedDocuments;
   readonly apollo: ApolloServer<GraphqlContext>;
   readonly isDraining: () => boolean;
 }
 
-function createDoors({ config, log, services, resolvers, apollo, isDraining }: DoorOptions): Express {
+function createDoors({ config, log, services, resolvers, documents, apollo, isDraining }: DoorOptions): Express {
   const server = express();
   server.set('case sensitive routing', true);
   server.set('strict routing', true);
@@ -117,17 +123,21 @@ function createDoors({ config, log, services, resolvers, apollo, isDraining }: D
     next();
   });
 
-  const readerStallMs = config.READER_STALL_SECONDS * MS_PER_SECOND;
+  const readerPace = {
+    windowMs: config.READER_STALL_SECONDS * MS_PER_SECOND,
+    bytesPerSecond: config.READER_KILOBYTES_PER_SECOND * BYTES_PER_KILOBYTE,
+  };
   const onInternalError = (error: AppError, response: Response): void => logFailure(log, error, requestId(response));
   const openRequest = (request: Request, response: Response): RequestContext => {
     const left = new AbortController();
     response.once('close', () => {
       if (!response.writableFinished) left.abort(new ReaderLeft());
     });
+    const access = services.access.open(readCredentials(request));
     return {
       requestId: requestId(response),
-      access: services.access.open(readCredentials(request)),
-      snapshot: services.reports.openSnapshot(left.signal),
+      access,
+      snapshot: services.reports.openSnapshot(left.signal, () => access.caller()),
       records: services.records.open(),
       refused: new Set(),
       sessionCookie: sessionCookie(request, response),
@@ -141,9 +151,9 @@ function createDoors({ config, log, services, resolvers, apollo, isDraining }: D
     response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready' });
   });
   const createRouter = createRequestRouter(openRequest);
-  server.use('/api/v2', createV2Routes({ resolvers, createRouter, onInternalError, readerStallMs }));
-  server.use(createExportRoutes({ resolver: resolvers.exports, createRouter, readerStallMs }));
-  server.use('/graphql', createGraphqlRoute(apollo, { openRequest, onInternalError, readerStallMs }));
+  server.use('/api/v2', createV2Routes({ resolvers, createRouter, onInternalError, readerPace }));
+  server.use(createExportRoutes({ resolver: resolvers.exports, createRouter, readerPace }));
+  server.use('/graphql', createGraphqlRoute(apollo, { documents, openRequest, onInternalError, readerPace }));
   if (config.PLAYGROUND) server.use('/playground', createPlaygroundRoutes(config.PLAYGROUND_PROVISION));
   server.use(() => {
     throw new AppError('NOT_FOUND');

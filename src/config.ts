@@ -70,18 +70,39 @@ export const settings = {
   },
   DEMO: { schema: onOff, fallback: 'on', meaning: 'Fills an empty embedded database with a demo organization' },
   POOL_SIZE: { schema: wholeNumber(1, 1000), fallback: '10', meaning: 'Database connections for short queries' },
+  DATABASE_CONNECT_MILLISECONDS: { schema: wholeNumber(100, 600_000), fallback: '2000', meaning: 'Longest wait for a database connection' },
+  DATABASE_ANSWER_MILLISECONDS: {
+    schema: wholeNumber(1000, 600_000),
+    fallback: '3000',
+    meaning: 'Longest wait for the answer to a short query; PostgreSQL itself ends it half a second earlier',
+  },
   REPORT_CONCURRENCY: {
     schema: wholeNumber(1, 1000),
     fallback: '4',
-    meaning: 'Database connections for reports, which is how many are read at once',
+    meaning: 'Reports read at once; an organization that reads none may have one beyond them, up to twice as many connections',
   },
-  REPORT_QUEUE: { schema: wholeNumber(0, 10000), fallback: '50', meaning: 'Reports that may wait for their turn; more are turned away' },
+  REPORT_QUEUE: {
+    schema: wholeNumber(0, 10000),
+    fallback: '50',
+    meaning: 'Reports that may wait for their turn, shared between organizations; more are turned away',
+  },
   REPORT_QUEUE_SECONDS: { schema: wholeNumber(1, 3600), fallback: '30', meaning: 'Longest time that a report may wait for its turn' },
   REPORT_TIMEOUT_SECONDS: { schema: wholeNumber(1, 86400), fallback: '600', meaning: 'Longest time that one report may take' },
   READER_STALL_SECONDS: {
     schema: wholeNumber(1, 3600),
     fallback: '30',
-    meaning: 'A client that stops reading its report is let go after this time, at most twice that',
+    meaning: 'A client that stops reading its report, or reads it too slowly, is let go after this time, at most twice that',
+  },
+  READER_KILOBYTES_PER_SECOND: {
+    schema: wholeNumber(0, 1_000_000),
+    fallback: '32',
+    meaning: 'Slowest pace of reading a report, in kilobytes before compression',
+  },
+  KEEP_ALIVE_SECONDS: {
+    schema: wholeNumber(1, 3600),
+    fallback: '75',
+    meaning:
+      'A connection waits so long for its next request; longer than the load balancer in front, or it sends requests into a closed one',
   },
   SESSION_IDLE_MINUTES: { schema: wholeNumber(2, 1440), fallback: '30', meaning: 'A session ends after this time without a request' },
   SESSION_HOURS: { schema: wholeNumber(1, 720), fallback: '12', meaning: 'A session ends this long after its login' },

@@ -1,5 +1,6 @@
 import { createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { nextTick } from 'node:process';
+import { connect, Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, toErrorBody, type ErrorCode } from './errors';
@@ -7,15 +8,21 @@ import { AppError, toErrorBody, type ErrorCode } from './errors';
 const HEADERS_TIMEOUT_MS = 5000;
 const REQUEST_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 1000;
-const KEEP_ALIVE_MS = 5000;
 /** On a stop, connections without a request are ended this often. */
 const IDLE_MS = 200;
+/** On a stop, the listener is closed however many connections keep coming after so long. */
+const MAX_CLOSING_MS = 2000;
 /** What the HTTP parser refuses before there is a request, by its error code; anything else is BAD_REQUEST. */
 const PARSER_ERRORS: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'PAYLOAD_TOO_LARGE',
 };
+
+interface HttpServerOptions {
+  /** Milliseconds that a connection may wait for its next request. */
+  readonly keepAliveMs: number;
+}
 
 interface DrainOptions {
   /** Milliseconds in which requests are still taken, each answered with `Connection: close`, so that clients and balancers can move away. */
@@ -28,19 +35,22 @@ interface DrainOptions {
 export class HttpServer {
   readonly server: Server;
   private readonly hurry = new AbortController();
+  private readonly unfinished = new Set<ServerResponse>();
   private isDraining = false;
 
-  constructor(listener: RequestListener) {
+  constructor(listener: RequestListener, { keepAliveMs }: HttpServerOptions) {
     this.server = createServer({
       // Checked with the other headers, and answered in JSON.
       requireHostHeader: false,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: keepAliveMs,
     });
     this.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       if (this.isDraining) response.setHeader('Connection', 'close');
+      this.unfinished.add(response);
+      response.once('close', () => this.unfinished.delete(response));
       // A proxy's form of target (RFC 9112 section 3.2.2); what follows the authority is what a server is asked for.
       request.url = toOriginForm(request.url ?? '/');
       listener(request, response);
@@ -75,16 +85,63 @@ export class HttpServer {
     this.isDraining = true;
     if (!this.server.listening) return true;
     await sleep(drainMs);
-    // Not http's own close(): it also ends connections whose next request is already on its way, which resets that request.
-    const closed = new Promise<boolean>((resolve) => NetServer.prototype.close.call(this.server, () => resolve(true)));
+    const closed = closeListener(this.server).then(() => true);
     const idle = setInterval(() => this.server.closeIdleConnections(), IDLE_MS);
     const late = sleep(graceMs, false, { signal: this.hurry.signal, ref: false }).catch(() => false);
     const inTime = await Promise.race([closed, late]);
     clearInterval(idle);
+    for (const response of this.unfinished) breakOff(response);
     this.server.closeAllConnections();
     await closed;
     return inTime;
   }
+}
+
+/**
+ * Ends an answer that cannot be finished with a reset. A plain end of the connection would make it whole for HTTP/1.0, which proxies speak
+ * to their upstream by default (RFC 9112 section 6.3).
+ */
+export function breakOff(response: ServerResponse): void {
+  response.socket?.resetAndDestroy();
+  response.destroy();
+}
+
+/** The system's listener below a server, as far as Node passes it on. */
+interface ListenHandle {
+  listen(backlog: number): number;
+}
+interface ConnectHandle {
+  getpeername(address: object): number;
+}
+
+/**
+ * Stops listening; resolves when the last connection has ended. The system resets connections that it has made and nobody has accepted yet,
+ * so the listener goes only when there are none: its backlog is cut to one place, and the gateway takes that place itself. Node has no
+ * public way to do either. Where the system does not play along, the listener is closed without it.
+ */
+async function closeListener(server: Server): Promise<void> {
+  const { _handle: listener } = server as Server & { readonly _handle?: ListenHandle };
+  const address = server.address();
+  if (listener?.listen && typeof address === 'object' && address) {
+    listener.listen(0);
+    const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[address.address] ?? address.address;
+    const deadline = Date.now() + MAX_CLOSING_MS;
+    while (!(await takeLastPlace(host, address.port)) && Date.now() < deadline) await new Promise(setImmediate);
+  }
+  // Not http's own close(): it also ends connections whose next request is already on its way, which resets that request.
+  await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
+}
+
+/** Whether a connection of our own has the listener's one place; on loopback the system makes it at once. */
+async function takeLastPlace(host: string, port: number): Promise<boolean> {
+  const own = connect(port, host);
+  own.on('error', () => undefined).on('connect', () => own.destroy());
+  // Node asks the system for the connection one tick later.
+  await new Promise<void>((resolve) => nextTick(resolve));
+  const { _handle: handle } = own as typeof own & { readonly _handle?: ConnectHandle };
+  if (handle?.getpeername({}) === 0) return true;
+  own.destroy();
+  return false;
 }
 
 /** The path and query of a request target, whatever form it has. */

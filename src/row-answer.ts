@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { constants, createBrotliCompress, createGzip, type BrotliCompress, type Gzip } from 'node:zlib';
+import { breakOff } from './http-server';
 
 /** What an answer is made of, in order: text as it stands, and rows still to come. A block of rows holds good until the next is asked for. */
 export type AnswerPiece = string | AsyncGenerator<Buffer>;
@@ -15,13 +16,21 @@ export function toContentCoding(request: { acceptsEncodings(codings: string[]): 
   return contentCodings.find((coding) => coding === accepted) ?? 'identity';
 }
 
+/** How fast a reader must be. Time in which the gateway has nothing to send does not count. */
+export interface ReaderPace {
+  /** Milliseconds of waiting for the reader over which the pace is measured. */
+  readonly windowMs: number;
+  /** Bytes of the uncoded answer; a reader that takes none at all is too slow for any pace. */
+  readonly bytesPerSecond: number;
+}
+
 interface RowAnswerOptions {
   /** Sets status and headers; called once the first block of rows is there, so that a failure before it can still be a proper error. */
   readonly begin: () => void;
   /** Aborted when the rows are given up; what is left of the answer then is cut off. */
   readonly signal: AbortSignal;
-  /** Milliseconds that the reader may leave its socket full before it is let go. */
-  readonly readerStallMs: number;
+  /** A reader that is slower is let go. */
+  readonly readerPace: ReaderPace;
   /** What the reader asked for. Short answers go out as they are. */
   readonly coding: ContentCoding;
   /** What to tell when all rows have been written (RFC 9110 section 6.5); `begin` announces it. */
@@ -31,6 +40,9 @@ interface RowAnswerOptions {
 /** Below this, an answer is not worth compressing. */
 const MIN_COMPRESSED_BYTES = 4096;
 const CHUNK_LENGTH = 64 * 1024;
+/** The reader's pace is looked at so often in its window. */
+const PACE_CHECKS = 10;
+const MS_PER_SECOND = 1000;
 
 /** At the levels that cost a local reader the least time; memory is that of one small window. */
 const compressors: Readonly<Record<Exclude<ContentCoding, 'identity'>, () => BrotliCompress | Gzip>> = {
@@ -44,8 +56,8 @@ const compressors: Readonly<Record<Exclude<ContentCoding, 'identity'>, () => Bro
 
 /**
  * Writes an answer whose rows come while it is written: at the reader's pace, in constant memory.
- * Throws what the rows throw. Before the first block nothing was sent; after it the connection is destroyed first, so that a part can
- * never be taken for the whole.
+ * Throws what the rows throw. Before the first block nothing was sent; after it the connection is reset first, so that a part can never be
+ * taken for the whole.
  */
 export async function sendRows(response: ServerResponse, pieces: readonly AnswerPiece[], options: RowAnswerOptions): Promise<void> {
   const firstRows = pieces.find((piece) => typeof piece !== 'string');
@@ -67,10 +79,7 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
     return;
   }
 
-  const writer = new AnswerWriter(response, coding, options.signal);
-  response.setTimeout(options.readerStallMs, () => {
-    if (writer.waits) response.destroy();
-  });
+  const writer = new AnswerWriter(response, coding, options);
   try {
     for (const piece of pieces) {
       if (typeof piece === 'string') {
@@ -83,7 +92,7 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
     if (options.trailers) response.addTrailers(options.trailers());
     await writer.end();
   } catch (error) {
-    response.destroy();
+    breakOff(response);
     options.signal.throwIfAborted();
     throw error;
   } finally {
@@ -95,24 +104,27 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
 class AnswerWriter {
   private readonly target: Writable;
   private readonly compressor: BrotliCompress | Gzip | undefined;
+  private readonly signal: AbortSignal;
+  private readonly pace: PaceMeter;
+  private readonly paceTimer: NodeJS.Timeout;
   private text = '';
   private fail: (() => void) | undefined;
 
   constructor(
     private readonly response: ServerResponse,
     coding: ContentCoding,
-    private readonly signal: AbortSignal,
+    { signal, readerPace }: RowAnswerOptions,
   ) {
     this.compressor = coding === 'identity' ? undefined : compressors[coding]();
-    this.compressor?.on('error', () => response.destroy()).pipe(response);
+    this.compressor?.on('error', () => breakOff(response)).pipe(response);
     this.target = this.compressor ?? response;
+    this.signal = signal;
+    this.pace = new PaceMeter(readerPace);
+    this.paceTimer = setInterval(() => {
+      if (this.pace.isTooSlow()) breakOff(response);
+    }, readerPace.windowMs / PACE_CHECKS);
     response.on('close', this.onGone);
     signal.addEventListener('abort', this.onGone);
-  }
-
-  /** Whether it is the reader's turn. */
-  get waits(): boolean {
-    return this.fail !== undefined;
   }
 
   /** Text leaves together with what comes after it. */
@@ -121,7 +133,7 @@ class AnswerWriter {
   }
 
   write(rows: Buffer): Promise<void> {
-    return this.settle((done) => {
+    return this.settle(rows.length, (done) => {
       this.target.cork();
       if (this.text !== '') this.target.write(this.text);
       this.text = '';
@@ -132,28 +144,66 @@ class AnswerWriter {
 
   /** Resolves when the whole answer has left. */
   end(): Promise<void> {
-    return this.settle((done) => {
+    return this.settle(0, (done) => {
       this.response.once('finish', done);
       this.target.end(this.text);
     });
   }
 
   close(): void {
+    clearInterval(this.paceTimer);
     this.response.off('close', this.onGone);
     this.signal.removeEventListener('abort', this.onGone);
     this.compressor?.destroy();
   }
 
-  private async settle(start: (done: (error?: Error | null) => void) => void): Promise<void> {
+  private async settle(bytes: number, start: (done: (error?: Error | null) => void) => void): Promise<void> {
+    this.pace.begin();
     await new Promise<void>((resolve, reject) => {
       this.fail = () => reject(new Error('The connection was closed before the answer was whole'));
       if (this.signal.aborted || this.response.closed) this.fail();
       // What is destroyed tells so by its close, and who has left is known by then.
-      else if (!this.response.destroyed) start((error) => (error ? this.response.destroy() : resolve()));
+      else if (!this.response.destroyed) start((error) => (error ? breakOff(this.response) : resolve()));
     }).finally(() => {
       this.fail = undefined;
+      this.pace.end(bytes);
     });
   }
 
   private readonly onGone = (): void => this.fail?.();
+}
+
+/** Measures what a reader takes in the time that is waited for it. */
+class PaceMeter {
+  private bytes = 0;
+  private waitedMs = 0;
+  private waitingSince: number | undefined;
+
+  constructor(private readonly pace: ReaderPace) {}
+
+  begin(): void {
+    this.waitingSince = performance.now();
+  }
+
+  end(bytes: number): void {
+    this.waitedMs = this.waited();
+    this.waitingSince = undefined;
+    this.bytes += bytes;
+  }
+
+  /** Begins a new window at the end of one that was fast enough. */
+  isTooSlow(): boolean {
+    const { windowMs, bytesPerSecond } = this.pace;
+    const waitedMs = this.waited();
+    if (waitedMs < windowMs) return false;
+    if (this.bytes === 0 || this.bytes < (waitedMs / MS_PER_SECOND) * bytesPerSecond) return true;
+    if (this.waitingSince !== undefined) this.begin();
+    this.waitedMs = 0;
+    this.bytes = 0;
+    return false;
+  }
+
+  private waited(): number {
+    return this.waitedMs + (this.waitingSince === undefined ? 0 : performance.now() - this.waitingSince);
+  }
 }

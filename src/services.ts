@@ -97,7 +97,14 @@ export function createServices(
   address: DatabaseAddress,
   onConnectionLost: (error: Error) => void,
 ): Services & { close(): Promise<void> } {
-  const database = new Database({ address, poolSize: config.POOL_SIZE, reportConcurrency: config.REPORT_CONCURRENCY, onConnectionLost });
+  const database = new Database({
+    address,
+    poolSize: config.POOL_SIZE,
+    reportConcurrency: config.REPORT_CONCURRENCY,
+    connectTimeoutMs: config.DATABASE_CONNECT_MILLISECONDS,
+    answerTimeoutMs: config.DATABASE_ANSWER_MILLISECONDS,
+    onConnectionLost,
+  });
   const queue = new ReportQueue({
     width: config.REPORT_CONCURRENCY,
     maxWaiting: config.REPORT_QUEUE,

@@ -81,15 +81,15 @@ const linesOf = async (response: IncomingMessage): Promise<number> => {
 
 async function expectTurnedAwayOverRest(response: Promise<IncomingMessage>): Promise<void> {
   const { status, headers, body } = await answerOf(response);
-  expect([status, headers['retry-after'], headers['content-type']]).toEqual([500, '5', 'application/json; charset=utf-8']);
-  expect(body).toEqual({ errors: [{ error: 'No connection to data source', status: 500 }] });
+  expect([status, headers['retry-after'], headers['content-type']]).toEqual([429, '5', 'application/json; charset=utf-8']);
+  expect(body).toEqual({ errors: [{ error: 'Too many of your reports are waiting', status: 429 }] });
 }
 
 async function expectTurnedAwayOverGraphql(response: Promise<IncomingMessage>): Promise<void> {
   const { status, headers, body } = await answerOf(response);
-  expect([status, headers['retry-after']]).toEqual([503, '5']);
+  expect([status, headers['retry-after']]).toEqual([429, '5']);
   expect(body).toEqual({
-    errors: [{ message: 'No connection to data source', path: ['depositDetails'], extensions: { code: 'NO_DATA_SOURCE_CONNECTION' } }],
+    errors: [{ message: 'Too many of your reports are waiting', path: ['depositDetails'], extensions: { code: 'TOO_MANY_REPORTS' } }],
     data: null,
   });
 }
@@ -245,7 +245,7 @@ describe('a report that fails in the database', () => {
   });
 
   test('leaves its place too where it got no connection at all', async () => {
-    await start({ REPORT_QUEUE: '0' });
+    await start({ REPORT_QUEUE: '0', DATABASE_CONNECT_MILLISECONDS: '1500' });
     // Only connections for reports begin so.
     proxy.freezeAt('jit=off');
     const { status, headers, body } = await answerOf(get(FIRST_DAY));

@@ -91,10 +91,13 @@ export function exportCommand(context: () => CommandContext): Command {
       const progress = quiet ? NO_PROGRESS : startProgress(terminal, undefined, 'Exporting | {value} bytes | {duration_formatted}');
       try {
         await withServices(context(), async ({ organizations, reports, exports }) => {
-          const selection = toSelection((await organizations.get(options.organization)).id, period);
+          const organizationId = (await organizations.get(options.organization)).id;
+          const selection = toSelection(organizationId, period);
           const { format } = options;
           const account = await exports.begin(OPERATOR, { report: 'deposit-details', format, selection, conditions: [] });
-          const snapshot = reports.openSnapshot(new AbortController().signal);
+          const snapshot = reports.openSnapshot(new AbortController().signal, () =>
+            Promise.resolve({ organizationId, credential: 'operator' }),
+          );
           const put = async (part: string | Buffer): Promise<void> => {
             account.add(part);
             await write(target, part);

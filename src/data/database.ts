@@ -3,6 +3,7 @@ import { Pool, type Connection, type PoolClient, type PoolConfig, type QueryConf
 import { PrismaClient, type Prisma } from '../generated/prisma/client';
 import { toDataSourceError } from './database-errors';
 import { expectAnswer } from './expected-answer';
+import { GUEST_SHARE } from './report-queue';
 
 /** How to reach a PostgreSQL: the part of pg's configuration that says where and as whom. */
 export type DatabaseAddress = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database'>;
@@ -11,14 +12,16 @@ export interface DatabaseOptions {
   readonly address: DatabaseAddress;
   readonly poolSize: number;
   readonly reportConcurrency: number;
+  /** Longest wait for a connection. */
+  readonly connectTimeoutMs: number;
+  /** Longest wait for what should be answered at once. */
+  readonly answerTimeoutMs: number;
   /** Told about connections lost while idle; the pool replaces them by itself. */
   readonly onConnectionLost: (error: Error) => void;
 }
 
-const CONNECT_TIMEOUT_MS = 2000;
-/** The longest wait for what should be answered at once. */
-export const QUERY_TIMEOUT_MS = 3000;
-const STATEMENT_TIMEOUT_MS = 2500;
+/** PostgreSQL ends a short statement by itself so long before the gateway stops waiting for it. */
+const STATEMENT_MARGIN_MS = 500;
 
 const SESSION = '-c datestyle=ISO -c timezone=UTC';
 /** The data is on an SSD or in memory: what an index finds is read by it, however much or little else the table holds. */
@@ -43,12 +46,13 @@ export class Database {
   /** Long ones: reports, imports, migrations. They limit themselves. */
   readonly longPool: Pool;
   readonly prisma: Models;
+  readonly answerTimeoutMs: number;
 
   constructor(options: DatabaseOptions) {
     const lane = (config: PoolConfig): Pool => {
       const pool = new Pool({
         ...options.address,
-        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+        connectionTimeoutMillis: options.connectTimeoutMs,
         keepAlive: true,
         application_name: 'deposit-gateway',
         ...config,
@@ -59,9 +63,14 @@ export class Database {
       pool.on('connect', (client) => client.on('error', () => undefined));
       return pool;
     };
-    this.pool = lane({ max: options.poolSize, statement_timeout: STATEMENT_TIMEOUT_MS, options: `${SESSION} ${PLANNING}` });
-    limitUse(this.pool);
-    this.longPool = lane({ max: options.reportConcurrency, options: `${SESSION} ${REPORT_PLANNING}` });
+    this.pool = lane({
+      max: options.poolSize,
+      statement_timeout: options.answerTimeoutMs - STATEMENT_MARGIN_MS,
+      options: `${SESSION} ${PLANNING}`,
+    });
+    this.answerTimeoutMs = options.answerTimeoutMs;
+    limitUse(this.pool, options.answerTimeoutMs);
+    this.longPool = lane({ max: options.reportConcurrency * GUEST_SHARE, options: `${SESSION} ${REPORT_PLANNING}` });
     this.prisma = createPrisma(this.pool);
   }
 
@@ -86,11 +95,11 @@ export class Database {
 }
 
 /** Gives up a connection that somebody has used for too long, all statements of the use together. */
-function limitUse(pool: Pool): void {
+function limitUse(pool: Pool, answerTimeoutMs: number): void {
   const stopWaiting = new WeakMap<PoolClient, () => void>();
   pool.on('acquire', (client) => {
     const { connection } = client as PoolClient & { readonly connection: Connection };
-    stopWaiting.set(client, expectAnswer(connection, QUERY_TIMEOUT_MS));
+    stopWaiting.set(client, expectAnswer(connection, answerTimeoutMs));
   });
   pool.on('release', (_error, client) => stopWaiting.get(client)?.());
 }

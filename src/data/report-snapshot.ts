@@ -1,12 +1,14 @@
-import type { PoolClient, QueryResultRow } from 'pg';
+import type { PoolClient, QueryConfig, QueryResultRow } from 'pg';
 import { AppError } from '../errors';
 import type { Prisma } from '../generated/prisma/client';
 import { CopyQuery, type Statement } from './copy-query';
-import { QUERY_TIMEOUT_MS, type Database } from './database';
+import type { Database } from './database';
 import { toDataSourceError } from './database-errors';
-import type { ReportQueue } from './report-queue';
+import type { ReportCaller, ReportQueue } from './report-queue';
 
 export interface SnapshotOptions {
+  /** On whose account it is read; asked when the first statement is. */
+  readonly caller: () => Promise<ReportCaller>;
   /** Aborted when the reader has left. */
   readonly signal: AbortSignal;
   /** Milliseconds after which the whole answer is given up, not counting the wait for its turn. */
@@ -27,6 +29,7 @@ export class ReportSnapshot {
   private readonly stop = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private client: PoolClient | undefined;
+  private caller: ReportCaller | undefined;
   private backendPid: number | undefined;
   /** Resolves when the transaction has begun, to the name by which another connection may read the same state. */
   private begun: Promise<string | undefined> | undefined;
@@ -132,7 +135,12 @@ export class ReportSnapshot {
       this.stop.signal.throwIfAborted();
       const before = [...opening, toSettings(select, this.queue.isQuiet)];
       this.reading = true;
-      const copy = new CopyQuery({ before, text: toCopy(select), after: isLast ? [COMMIT] : [], answerTimeoutMs: QUERY_TIMEOUT_MS });
+      const copy = new CopyQuery({
+        before,
+        text: toCopy(select),
+        after: isLast ? [COMMIT] : [],
+        answerTimeoutMs: this.database.answerTimeoutMs,
+      });
       yield* client.query(copy).read();
       this.reading = false;
       // What is rendered but not yet sent needs no connection any more.
@@ -158,7 +166,8 @@ export class ReportSnapshot {
       await this.cancel();
       return;
     }
-    await this.client?.query(COMMIT_SHORTLY).then(
+    // The long lane has no limit of its own.
+    await this.client?.query({ text: COMMIT.text, query_timeout: this.database.answerTimeoutMs } as QueryConfig).then(
       () => this.release(false),
       () => this.release(true),
     );
@@ -191,20 +200,21 @@ export class ReportSnapshot {
     if (this.options.signal.aborted) this.stop.abort(this.options.signal.reason);
     this.stop.signal.throwIfAborted();
     this.options.signal.addEventListener('abort', this.onReaderLeft, { once: true });
-    await this.queue.enter(this.stop.signal);
+    const caller = (this.caller ??= await this.options.caller());
+    await this.queue.enter(caller, this.stop.signal);
     if (this.isOver()) {
-      this.queue.leave();
+      this.queue.leave(caller);
       throw this.stop.signal.reason;
     }
     const late = new Error(`The report took over ${this.options.timeoutMs} ms`);
     this.timer = setTimeout(() => this.giveUp(new AppError('DATA_SOURCE_QUERY_FAILED', { cause: late })), this.options.timeoutMs);
     const client = await this.database.longPool.connect().catch((error: unknown) => {
-      this.queue.leave();
+      this.queue.leave(caller);
       throw error;
     });
     if (this.isOver()) {
       client.release();
-      this.queue.leave();
+      this.queue.leave(caller);
       throw this.stop.signal.reason;
     }
     // Known since the connection was made; pg's types leave it out.
@@ -226,7 +236,7 @@ export class ReportSnapshot {
     if (!this.client) return;
     this.client.release(drop);
     this.client = undefined;
-    this.queue.leave();
+    this.queue.leave(this.caller!);
   }
 
   /** A backend that is sorting does not notice that its client is gone, so it is told. */
@@ -245,8 +255,6 @@ const NOT_SHARED = Promise.resolve(undefined);
 const ANSWER_IS_OVER = new Error('The answer is over');
 const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' };
 const COMMIT: Statement = { text: 'COMMIT' };
-/** The long lane has no limit of its own. */
-const COMMIT_SHORTLY = { text: COMMIT.text, query_timeout: QUERY_TIMEOUT_MS };
 
 // COPY takes no bind parameters: the values travel as settings of this transaction.
 const setting = (n: number): string => `gateway.value_${n}`;

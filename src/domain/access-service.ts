@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AccessRecord, AccessStore, SessionRecord } from '../data/access-store';
+import type { ReportCaller } from '../data/report-queue';
 import { AppError } from '../errors';
 import { REPORT_PRIVILEGE, isSecret, type Privilege } from './privileges';
 
@@ -115,6 +116,14 @@ export class RequestAccess {
     if (session.provisionId !== record.provision.id) throw new AppError('PROVISION_MISMATCH');
     if (session.disabled) throw new AppError('UNAUTHORIZED');
     return { ...access, user: session };
+  }
+
+  /** On whose account a report is read: the user's, or the provision's. Throws an AppError. */
+  async caller(): Promise<ReportCaller> {
+    const { record, access } = await this.checkProvision();
+    const { session } = record;
+    const isUsers = session !== null && session !== 'failed' && session.provisionId === record.provision.id;
+    return { organizationId: access.organization.id, credential: isUsers ? `user ${session.userId}` : access.provisionId };
   }
 
   private async checkProvision(): Promise<{ record: AccessRecord; access: SystemAccess }> {

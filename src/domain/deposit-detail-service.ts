@@ -1,6 +1,7 @@
 import { lineOrders, type DepositDetailLine, type DepositDetailStore, type LineOrder } from '../data/deposit-detail-store';
 import type { OrderKey } from '../data/keyset';
 import type { LineSelection, PendingChoice } from '../data/line-selection';
+import type { ReportCaller } from '../data/report-queue';
 import type { ReportSnapshot } from '../data/report-snapshot';
 import { isLocalDate, type LocalDate } from '../dates';
 import { AppError } from '../errors';
@@ -41,8 +42,8 @@ export class DepositDetailService {
   ) {}
 
   /** Costs nothing until something is read from it. The signal tells that the reader has left. */
-  openSnapshot(signal: AbortSignal): ReportSnapshot {
-    return this.store.openSnapshot({ signal, timeoutMs: this.timeoutMs });
+  openSnapshot(signal: AbortSignal, caller: () => Promise<ReportCaller>): ReportSnapshot {
+    return this.store.openSnapshot({ signal, caller, timeoutMs: this.timeoutMs });
   }
 
   /** The report: a line for each allocation, by deposit date, deposit, transaction, allocation. To be read after all else of the answer. */

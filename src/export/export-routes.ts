@@ -3,7 +3,7 @@ import { AppError } from '../errors';
 import { chosenColumns, fileOptionNames, parseFileOptions, parseFileQuery, type FileOptions } from '../file-query';
 import type { ExportResolver, ReportFile } from '../resolvers/export-resolver';
 import type { RequestContext } from '../resolvers/request-context';
-import { sendRows, toContentCoding } from '../row-answer';
+import { sendRows, toContentCoding, type ReaderPace } from '../row-answer';
 import { createLineFormat } from '../v2-line';
 
 type Handler = (context: RequestContext, request: Request, response: Response) => Promise<void>;
@@ -11,7 +11,7 @@ type Handler = (context: RequestContext, request: Request, response: Response) =
 interface ExportOptions {
   readonly resolver: ExportResolver;
   readonly createRouter: (routes: Readonly<Record<string, Handler>>) => Router;
-  readonly readerStallMs: number;
+  readonly readerPace: ReaderPace;
 }
 
 const BOM = '\uFEFF';
@@ -30,11 +30,11 @@ interface FileAnswer {
   readonly context: RequestContext;
   readonly request: Request;
   readonly response: Response;
-  readonly readerStallMs: number;
+  readonly readerPace: ReaderPace;
 }
 
 /** The doors at /export and /reports: reports as files, whose headers tell what they must add up to. Errors are v2's (contract section 2.3). */
-export function createExportRoutes({ resolver, createRouter, readerStallMs }: ExportOptions): Router {
+export function createExportRoutes({ resolver, createRouter, readerPace }: ExportOptions): Router {
   const reports = {
     'deposit-details': (context: RequestContext, { query }: Request) =>
       resolver.depositDetails(() => parseFileQuery('lines', query), context),
@@ -47,7 +47,7 @@ export function createExportRoutes({ resolver, createRouter, readerStallMs }: Ex
       async (context, request, response) => {
         const file = await open(context, request);
         const options = parseFileOptions(request.query);
-        await sendFile({ file, name, format, options, context, request, response, readerStallMs });
+        await sendFile({ file, name, format, options, context, request, response, readerPace });
       },
     ]),
   );
@@ -61,7 +61,7 @@ export function createExportRoutes({ resolver, createRouter, readerStallMs }: Ex
       const variables = Object.fromEntries(Object.entries(request.query).filter(([key]) => !fileOptionNames.includes(key)));
       const file = await resolver.savedReport(name, () => variables, context);
       const options = parseFileOptions(request.query);
-      await sendFile({ file, name, format, options, context, request, response, readerStallMs });
+      await sendFile({ file, name, format, options, context, request, response, readerPace });
     },
   });
 }
@@ -72,7 +72,7 @@ function toNameAndFormat(file: string): readonly [string, Format] {
   return [file.slice(0, -format.length - 1), format];
 }
 
-async function sendFile({ file, name, format, options, context, request, response, readerStallMs }: FileAnswer): Promise<void> {
+async function sendFile({ file, name, format, options, context, request, response, readerPace }: FileAnswer): Promise<void> {
   const totals = options.hasTotals ? await readTotals(file) : undefined;
   // A summary with too many groups is refused before it is put down as begun.
   if (file.query.groupBy) await file.countRows();
@@ -107,7 +107,7 @@ async function sendFile({ file, name, format, options, context, request, respons
   try {
     await sendRows(response, [start, rows(), tail], {
       begin,
-      readerStallMs,
+      readerPace,
       signal,
       coding: toContentCoding(request),
       ...(hasTrailers && { trailers }),

@@ -1,13 +1,16 @@
-import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServer, type ApolloServerOptionsWithSchema, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import { GraphQLError, Kind, visit, type DocumentNode, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 import { AppError, InputError, toAppError } from '../errors';
+import type { CheckedDocuments } from './checked-documents';
+import { loopTurns } from './loop-turns';
 import { assertCost, findCost } from './operation-cost';
 import { limitOperations, operationLimits } from './operation-limits';
 import type { GraphqlContext } from './row-field';
 import { createDocumentCache, type TrustedDocuments } from './trusted-documents';
 
 export interface ApolloServerOptions {
+  readonly documents: CheckedDocuments;
   /** Who may introspect: logged-in users, everyone, nobody. */
   readonly introspection: 'session' | 'on' | 'off';
   /** All that apps may send, where it is bounded so. */
@@ -38,11 +41,13 @@ export function createApolloServer(schema: GraphQLSchema, options: ApolloServerO
     stopOnTerminationSignals: false,
     persistedQueries: { cache: createDocumentCache(options.trustedDocuments) },
     csrfPrevention: { requestHeaders: ['provision'] },
+    documentStore: options.documents,
     parseOptions: { maxTokens: operationLimits.maxTokens },
     maxRecursiveSelections: operationLimits.maxRecursiveSelections,
     validationOptions: { maxErrors: operationLimits.maxValidationErrors },
     validationRules: [limitOperations],
     formatError: (formatted, error) => formatError(formatted, toCause(error)),
+    stringifyResult,
     plugins: [
       // Its default wraps every field, which makes every list slow.
       ApolloServerPluginCacheControlDisabled(),
@@ -51,6 +56,16 @@ export function createApolloServer(schema: GraphQLSchema, options: ApolloServerO
     ],
   });
 }
+
+/** The data of answers that are written with rests. */
+const longAnswers = new WeakSet<object>();
+
+const stringifyResult: NonNullable<ApolloServerOptionsWithSchema<GraphqlContext>['stringifyResult']> = async (answer) => {
+  const { data, ...others } = answer;
+  if (!data || !longAnswers.has(data)) return `${JSON.stringify(answer)}\n`;
+  const before = JSON.stringify(others).slice(0, -1);
+  return `${before}${before === '{' ? '' : ','}"data":${await loopTurns.stringify(data)}}\n`;
+};
 
 /** What a caller sees of an error, and nothing else: code, text, and where in the operation. */
 export function formatError({ message, locations, path, extensions }: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
@@ -80,6 +95,7 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
           if (found) {
             response.http.headers.set('x-graphql-cost', String(found.cost));
             assertCost(found);
+            contextValue.isLong = found.cost > operationLimits.longCost;
           }
           if (introspection === 'on' || !asksForSchema(document)) return;
           if (introspection === 'off') throw new AppError('INTROSPECTION_DISABLED');
@@ -98,6 +114,7 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
         },
         willSendResponse: ({ response, contextValue }) => {
           const data = response.body.kind === 'single' ? response.body.singleResult.data : undefined;
+          if (data && contextValue.isLong) longAnswers.add(data);
           if (data) for (const { responseKey, token } of contextValue.rowFields ?? []) data[responseKey] = token;
           return Promise.resolve();
         },

@@ -2,18 +2,26 @@ import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/
 import { GraphQLError } from 'graphql';
 import express, { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
 import { AppError, toAppError } from '../errors';
+import { breakOff } from '../http-server';
 import type { RequestContext } from '../resolvers/request-context';
-import { sendRows, toContentCoding, type AnswerPiece } from '../row-answer';
+import { sendRows, toContentCoding, type AnswerPiece, type ReaderPace } from '../row-answer';
 import { formatError, toCause } from './apollo-server';
+import type { CheckedDocuments } from './checked-documents';
+import { loopTurns } from './loop-turns';
 import type { GraphqlContext, RowField } from './row-field';
 
 interface GraphqlRouteOptions {
+  readonly documents: CheckedDocuments;
   readonly openRequest: (request: Request, response: Response) => RequestContext;
   readonly onInternalError: (error: AppError, response: Response) => void;
-  readonly readerStallMs: number;
+  readonly readerPace: ReaderPace;
 }
 
+const RESPONSE_JSON = 'application/graphql-response+json';
+const MEDIA_TYPES = ['application/json', RESPONSE_JSON];
 const MAX_BODY = '100kb';
+/** Compressed bodies are refused: 100 kB of them may hold 100 MB. */
+const parseJson = express.json({ limit: MAX_BODY, inflate: false });
 
 /** The door at /graphql: Apollo Server answers, the rows of a report are written into its answer. */
 export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options: GraphqlRouteOptions): Router {
@@ -24,18 +32,25 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
     if (charset.toLowerCase() !== 'utf-8') throw new AppError('UNSUPPORTED_MEDIA_TYPE');
     next();
   });
-  // Compressed bodies are refused: 100 kB of them may hold 100 MB.
-  router.use(express.json({ limit: MAX_BODY, inflate: false }));
   router.all('/', async (request, response) => {
     const context: GraphqlContext = { ...options.openRequest(request, response), rowFields: [] };
     try {
+      // Nothing is parsed for a caller without a valid provision.
+      const refusal = await context.access.assertProvision().then(() => undefined, toAppError);
+      if (refusal?.cause !== undefined) options.onInternalError(refusal, response);
+      if (!refusal) await readBody(request, response);
+      await loopTurns.next();
       const answer = await apollo.executeHTTPGraphQLRequest({
         httpGraphQLRequest: toApolloRequest(request),
-        context: () => Promise.resolve(context),
+        context: async () => {
+          if (refusal) throw toRequestError(refusal, request);
+          await options.documents.assertShort(textOf(request));
+          return context;
+        },
       });
       const { begin, pieces } = toPieces(answer, context, response);
       const { signal } = context.snapshot;
-      await sendRows(response, pieces, { begin, readerStallMs: options.readerStallMs, signal, coding: toContentCoding(request) });
+      await sendRows(response, pieces, { begin, readerPace: options.readerPace, signal, coding: toContentCoding(request) });
     } finally {
       await context.snapshot.close();
     }
@@ -46,7 +61,7 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
     if (appError.cause !== undefined) options.onInternalError(appError, response);
     // A report that broke off, or a reader who has left: nothing may be added.
     if (response.headersSent || response.destroyed) {
-      response.destroy();
+      breakOff(response);
       return;
     }
     if (appError.retryAfterSeconds !== undefined) response.set('Retry-After', String(appError.retryAfterSeconds));
@@ -57,6 +72,23 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
   router.use(answerError);
   return router;
 }
+
+/** An error of the whole request. Only the newer media type has a status for it (GraphQL over HTTP, section 6.4). */
+function toRequestError(error: AppError, request: Request): GraphQLError {
+  const status = error.graphqlStatus ?? (request.accepts(MEDIA_TYPES) === RESPONSE_JSON ? error.status : 200);
+  const headers = new HeaderMap();
+  if (error.retryAfterSeconds !== undefined) headers.set('retry-after', String(error.retryAfterSeconds));
+  return new GraphQLError(error.message, { originalError: error, extensions: { http: { status, headers } } });
+}
+
+async function readBody(request: Request, response: Response): Promise<void> {
+  const fault = await new Promise<Error | undefined>((resolve) => parseJson(request, response, resolve));
+  if (fault) throw fault;
+}
+
+/** The operation's text, wherever the request has it. */
+const textOf = ({ method, query, body }: Request): unknown =>
+  method === 'GET' ? query.query : (body as { readonly query?: unknown } | undefined)?.query;
 
 function toApolloRequest(request: Request) {
   const headers = new HeaderMap();

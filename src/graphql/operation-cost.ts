@@ -16,6 +16,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
+import { countIntrospected } from './introspection-cost';
 import { MAX_PAGE_LENGTH } from '../resolvers/connection-types';
 import { MAX_GROUPS } from '../resolvers/deposit-summary-types';
 import { MAX_SAVED_REPORTS } from '../resolvers/saved-report-types';
@@ -39,6 +40,8 @@ function toLength(field: GraphQLField<unknown, unknown>, node: FieldNode, variab
 export interface OperationCost {
   readonly cost: number;
   readonly dearest: string;
+  /** How many of them describe the schema. */
+  readonly introspected: number;
 }
 
 /** Lists that have a bound of their own instead of an argument. */
@@ -62,15 +65,22 @@ export function findCost({ schema, document, operation, variables: input }: Oper
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
   }
 
+  let introspected = 0;
   /** What a selection of a type comes to; `length` bounds the lists in it. */
-  const costOf = (type: GraphQLObjectType, selected: ReadonlyMap<string, readonly FieldNode[]>, length: number): OperationCost => {
+  const costOf = (
+    type: GraphQLObjectType,
+    selected: ReadonlyMap<string, readonly FieldNode[]>,
+    length: number,
+  ): Omit<OperationCost, 'introspected'> => {
     let cost = 0;
     let dearest = { cost: 0, name: '' };
     for (const nodes of selected.values()) {
       const field = type.getFields()[nodes[0]!.name.value];
-      // A __typename; introspection has a limit of its own.
       if (!field) {
-        cost += 1;
+        const own = countIntrospected(nodes, { schema, fragments, variables });
+        cost += own;
+        introspected += own;
+        if (own > dearest.cost) dearest = { cost: own, name: nodes[0]!.name.value };
         continue;
       }
       const fieldType = getNamedType(field.type);
@@ -87,14 +97,17 @@ export function findCost({ schema, document, operation, variables: input }: Oper
     }
     return { cost, dearest: dearest.name };
   };
-  return costOf(root, collectFields(schema, fragments, variables, root, operation.selectionSet), 1);
+  return { ...costOf(root, collectFields(schema, fragments, variables, root, operation.selectionSet), 1), introspected };
 }
 
-/** Refuses an operation that may be answered with too many values, and says which field makes it so. */
-export function assertCost({ cost, dearest }: OperationCost): void {
-  const { maxCost } = operationLimits;
-  if (cost <= maxCost) return;
-  throw new GraphQLError(`The operation costs ${cost} values; the limit is ${maxCost}. Most come from ${dearest}: ask for fewer there`, {
-    extensions: { code: 'GRAPHQL_VALIDATION_FAILED', cost, limit: maxCost, field: dearest, http: { status: 400 } },
-  });
+/** Refuses an operation that may be answered with too many values, and says which field makes it so. Throws a GraphQLError. */
+export function assertCost({ cost, dearest, introspected }: OperationCost): void {
+  const { maxCost, maxIntrospected } = operationLimits;
+  const refuse = (what: string, limit: number): never => {
+    throw new GraphQLError(`${what}; the limit is ${limit}. Most come from ${dearest}: ask for fewer there`, {
+      extensions: { code: 'GRAPHQL_VALIDATION_FAILED', cost, limit, field: dearest, http: { status: 400 } },
+    });
+  };
+  if (introspected > maxIntrospected) refuse(`The introspection costs ${introspected} values`, maxIntrospected);
+  if (cost > maxCost) refuse(`The operation costs ${cost} values`, maxCost);
 }

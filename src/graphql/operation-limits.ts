@@ -1,16 +1,33 @@
-import { GraphQLError, Kind, type ASTVisitor, type FragmentDefinitionNode, type SelectionSetNode, type ValidationContext } from 'graphql';
+import {
+  GraphQLError,
+  Kind,
+  visit,
+  type ASTVisitor,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type SelectionSetNode,
+  type ValidationContext,
+} from 'graphql';
 
 /** Bounds of one operation. Introspection as GraphiQL asks for it is 13 deep. */
 export const operationLimits = {
   maxTokens: 2000,
   maxRecursiveSelections: 1000,
   maxValidationErrors: 5,
+  /** Pairs of fields with one name in the answer, which validation compares with each other. */
+  maxFieldPairs: 5_000,
+  /** Selections that validation follows for that, through fragments and from every level on. */
+  maxFollowedSelections: 50_000,
   maxDepth: 15,
   maxAliases: 50,
   /** Each root field of the report reads a whole report. */
   maxRootFields: 20,
   /** Values in an answer. */
   maxCost: 250_000,
+  /** Values that describe the schema. GraphiQL asks for some 4,500. */
+  maxIntrospected: 25_000,
+  /** Beyond so many values the event loop is shared with others on the way. */
+  longCost: 20_000,
 } as const;
 
 /** What a selection set comes to with its fragments spread out. */
@@ -68,4 +85,54 @@ export function limitOperations(context: ValidationContext): ASTVisitor {
       refuse('root fields', fields, operationLimits.maxRootFields);
     },
   };
+}
+
+/**
+ * Refuses documents that repeat fields so often that graphql-js's own rule for fields that overlap, which compares every two of them, would
+ * hold up everybody else. To be called before validation. Throws a GraphQLError.
+ */
+export function assertFewRepeats(document: DocumentNode): void {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  }
+  let followed = 0;
+  let pairs = 0;
+
+  /** Counts the pairs of what these sets select together, and below. */
+  const follow = (sets: readonly SelectionSetNode[]): void => {
+    const counts = new Map<string, number>();
+    const below = new Map<string, SelectionSetNode[]>();
+    const spread = new Set<string>();
+    const queue = [...sets];
+    for (let set = queue.pop(); set; set = queue.pop()) {
+      followed += set.selections.length;
+      assertWithin(followed, operationLimits.maxFollowedSelections, 'selections after its fragments are spread out');
+      for (const selection of set.selections) {
+        if (selection.kind === Kind.INLINE_FRAGMENT) queue.push(selection.selectionSet);
+        else if (selection.kind === Kind.FRAGMENT_SPREAD) {
+          const fragment = fragments.get(selection.name.value);
+          if (fragment && !spread.has(fragment.name.value)) queue.push(fragment.selectionSet);
+          spread.add(selection.name.value);
+        } else {
+          const key = (selection.alias ?? selection.name).value;
+          const count = counts.get(key) ?? 0;
+          counts.set(key, count + 1);
+          pairs += count;
+          if (selection.selectionSet) below.set(key, [...(below.get(key) ?? []), selection.selectionSet]);
+        }
+      }
+      assertWithin(pairs, operationLimits.maxFieldPairs, 'pairs of repeated fields');
+    }
+    for (const next of below.values()) if (next.length > 1) follow(next);
+  };
+  // The rule begins anew at every set.
+  visit(document, { SelectionSet: (set) => follow([set]) });
+}
+
+function assertWithin(count: number, limit: number, what: string): void {
+  if (count <= limit) return;
+  throw new GraphQLError(`The operation has over ${limit} ${what}: ask for each field once`, {
+    extensions: { code: 'GRAPHQL_VALIDATION_FAILED', http: { status: 400 } },
+  });
 }

@@ -8,6 +8,7 @@ import { SavedReportResolver } from '../resolvers/saved-report-resolver';
 import { SummaryTotalsResolver } from '../resolvers/summary-totals-resolver';
 import { ViewerResolver } from '../resolvers/viewer-resolver';
 import { callDirectly } from './direct-resolvers';
+import { restInLists } from './loop-turns';
 import { streamRows } from './row-field';
 
 export interface Resolvers {
@@ -36,6 +37,7 @@ export function createSchema(resolvers?: Resolvers): GraphQLSchema {
     validate: false,
   });
   callDirectly(schema, instances);
+  restInLists(schema);
   streamRows(schema, 'depositDetails');
   return schema;
 }

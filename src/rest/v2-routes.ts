@@ -1,9 +1,10 @@
 import type { ErrorRequestHandler, Request, Response, Router } from 'express';
 import { AppError, toAppError, toErrorBody } from '../errors';
+import { breakOff } from '../http-server';
 import type { AuthenticationResolver } from '../resolvers/authentication-resolver';
 import type { DepositDetailResolver } from '../resolvers/deposit-detail-resolver';
 import type { RequestContext } from '../resolvers/request-context';
-import { sendRows, toContentCoding } from '../row-answer';
+import { sendRows, toContentCoding, type ReaderPace } from '../row-answer';
 import { v2Formats } from '../v2-line';
 
 type Handler = (context: RequestContext, request: Request, response: Response) => Promise<void>;
@@ -12,11 +13,11 @@ interface V2Options {
   readonly resolvers: { readonly authentication: AuthenticationResolver; readonly depositDetails: DepositDetailResolver };
   readonly createRouter: (routes: Readonly<Record<string, Handler>>) => Router;
   readonly onInternalError: (error: AppError, response: Response) => void;
-  readonly readerStallMs: number;
+  readonly readerPace: ReaderPace;
 }
 
 /** The v2 door (contract section 4): each path parses, calls a resolver's method, formats. Errors have the contract's shape (section 2.3). */
-export function createV2Routes({ resolvers, createRouter, onInternalError, readerStallMs }: V2Options): Router {
+export function createV2Routes({ resolvers, createRouter, onInternalError, readerPace }: V2Options): Router {
   const routes: Readonly<Record<string, Handler>> = {
     '/authenticated_test_system': async (context, _request, response) => {
       response.json({ data: await resolvers.authentication.authenticatedTestSystem(context) });
@@ -29,7 +30,7 @@ export function createV2Routes({ resolvers, createRouter, onInternalError, reade
       const { head, template, tail } = v2Formats.json;
       const begin = (): void => void response.type('json');
       const { signal } = context.snapshot;
-      await sendRows(response, [head, rows.bytes(template), tail], { begin, readerStallMs, signal, coding: toContentCoding(request) });
+      await sendRows(response, [head, rows.bytes(template), tail], { begin, readerPace, signal, coding: toContentCoding(request) });
     },
   };
 
@@ -48,7 +49,7 @@ export function createV2ErrorHandler(onInternalError: V2Options['onInternalError
     if (appError.cause !== undefined) onInternalError(appError, response);
     // A report that broke off, or a reader who has left: nothing may be added.
     if (response.headersSent || response.destroyed) {
-      response.destroy();
+      breakOff(response);
       return;
     }
     if (appError.retryAfterSeconds !== undefined) response.set('Retry-After', String(appError.retryAfterSeconds));

@@ -1,4 +1,5 @@
 import { createApolloServer } from '../../src/graphql/apollo-server';
+import { CheckedDocuments } from '../../src/graphql/checked-documents';
 import type { GraphqlContext } from '../../src/graphql/row-field';
 import { createSchema } from '../../src/graphql/schema';
 import { AuthenticationResolver } from '../../src/resolvers/authentication-resolver';
@@ -20,11 +21,15 @@ export function createObjectAnswers(services: Services, as: { readonly provision
     viewer: new ViewerResolver(services.sessions),
     savedReports: new SavedReportResolver(services.savedReports, services.summaries),
   };
-  const apollo = createApolloServer(createSchema(resolvers), { introspection: 'session', onInternalError: () => undefined });
+  const apollo = createApolloServer(createSchema(resolvers), {
+    documents: new CheckedDocuments(),
+    introspection: 'session',
+    onInternalError: () => undefined,
+  });
   return {
     answer: async ({ query, variables }) => {
       const access = services.access.open({ provision: as.provision, host: 'localhost', sessionToken: as.cookie.split('=')[1] });
-      const snapshot = services.reports.openSnapshot(new AbortController().signal);
+      const snapshot = services.reports.openSnapshot(new AbortController().signal, () => access.caller());
       const contextValue: GraphqlContext = {
         ...{ requestId: '', access, snapshot, records: services.records.open(), refused: new Set(), address: '' },
         sessionCookie: { set: () => undefined, clear: () => undefined },

@@ -1,0 +1,97 @@
+import { Agent, request } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readConfig } from '../../src/config';
+import { createServices, type Services } from '../../src/services';
+import { startServe, type ServeProcess } from '../support/command';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+/** What an attack reached, against what it may reach. */
+export interface Finding {
+  readonly name: string;
+  readonly figure: string;
+  readonly holds: boolean;
+}
+
+export type Attack = () => Promise<readonly Finding[]>;
+
+/** A gateway in a process of its own, as operators run it, over a database of its own. */
+export interface Target {
+  readonly serve: ServeProcess;
+  readonly database: TestDatabase;
+  readonly services: Services;
+  stop(): Promise<void>;
+}
+
+export async function startTarget(settings: Readonly<Record<string, string>> = {}): Promise<Target> {
+  const database = await createTestDatabase();
+  const config = readConfig({ DATABASE_URL: database.url });
+  const services = createServices(config, { connectionString: database.url }, () => undefined);
+  const serve = await startServe({ DATABASE_URL: database.url, ...settings });
+  return {
+    serve,
+    database,
+    services,
+    stop: async () => {
+      if (serve.child.exitCode === null) await serve.end('SIGTERM');
+      await services.close();
+      await database.drop();
+    },
+  };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly ms: number;
+  readonly body: string;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+
+/** One request, read to its end. */
+export function send(url: string, options: { method?: string; headers?: Record<string, string>; body?: string } = {}): Promise<Answer> {
+  const startedAt = performance.now();
+  const { method = 'GET', headers = {}, body } = options;
+  return new Promise((resolve, reject) => {
+    request(url, { method, headers, agent }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (piece: string) => {
+        if (text.length < 2000) text += piece;
+      });
+      response
+        .on('error', reject)
+        .on('end', () => resolve({ status: response.statusCode!, ms: performance.now() - startedAt, body: text }));
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+/** Calls again and again, so many at once, until the time is over. */
+export async function hammer(clients: number, seconds: number, call: (client: number) => Promise<unknown>): Promise<void> {
+  const end = Date.now() + seconds * 1000;
+  const loop = async (client: number): Promise<void> => {
+    while (Date.now() < end) await call(client).catch(() => sleep(50));
+  };
+  await Promise.all(Array.from({ length: clients }, (_, client) => loop(client)));
+}
+
+/** Calls at a fixed pace, whether or not the answers before have come, and gathers all answers. */
+export async function probe(seconds: number, everyMs: number, call: () => Promise<Answer>): Promise<Answer[]> {
+  const answers: Promise<Answer>[] = [];
+  const end = Date.now() + seconds * 1000;
+  while (Date.now() < end) {
+    const startedAt = performance.now();
+    answers.push(call().catch((error: unknown) => ({ status: 0, ms: performance.now() - startedAt, body: String(error) })));
+    await sleep(everyMs);
+  }
+  return Promise.all(answers);
+}
+
+/** The time within which so many of a hundred were answered. */
+export function percentile(answers: readonly { readonly ms: number }[], percent: number): number {
+  const sorted = answers.map(({ ms }) => ms).toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? 0;
+}
+
+export const inMs = (ms: number): string => `${ms.toFixed(0)} ms`;

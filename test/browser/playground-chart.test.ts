@@ -46,8 +46,8 @@ const drawnTexts = (page: Page): Promise<string[]> => page.evaluate('[...new Set
 
 const untilDrawn = (page: Page, text: string): Promise<void> => until(async () => (await drawnTexts(page)).includes(text));
 
-async function openChart(query: string, colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
-  const { page, faults } = await openPlayground(browser, gateway, organization, { colorScheme });
+async function openChart(query: string, colorScheme: 'light' | 'dark' = 'light', as = organization): Promise<Page> {
+  const { page, faults } = await openPlayground(browser, gateway, as, { colorScheme });
   await logIn(page);
   await page.evaluate(`{
     const write = CanvasRenderingContext2D.prototype.fillText;
@@ -122,6 +122,61 @@ describe('an analyst who draws a summary', () => {
     const page = await openChart(summary('MONTH, DESIGNATION', 'month'));
     await page.getByText('Several groups have the same key here.').waitFor();
     expect(await page.getByRole('img', { name: /chart/ }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  test('begins with a figure that is known, and is told of one that is not', async () => {
+    const own = await createOrganization(gateway.services);
+    const line = (fields: object) => v2Line({ deposit_date: '2024-01-05', ...fields });
+    // A gift of which nobody knows how it is split, and one that went to a fund whole.
+    await importLines(gateway.services, own, [
+      line({ designation_id: 1, designation: 'Fund 1' }),
+      line({ allocation_id: 'P101', designation_id: 2, designation: 'Fund 2' }),
+      line({ transaction_id: 'P11', allocation_id: 'P110', allocation_amount: '10.50', designation_id: 3, designation: 'Fund 3' }),
+    ]);
+    const query = summary('DESIGNATION', 'month designation').replace('byAllocation { amount }', 'byAllocation { amount unknown }');
+    const page = await openChart(query, 'light', own);
+    await chart(page, 'Bar chart of all.byTransaction.amount by designation: Fund 1 has the most, 10.50.').waitFor();
+    await page.getByRole('combobox', { name: 'Draw' }).selectOption('all.byAllocation.amount');
+    await chart(page, 'Bar chart of all.byAllocation.amount by designation: Fund 3 has the most, 10.50.').waitFor();
+    await page.getByText('This figure is not known in full for 2 of 3 groups.').waitFor();
+    await page.context().close();
+  });
+
+  test('sees of money that is unknown neither 0 nor a bar, but the word', async () => {
+    const own = await createOrganization(gateway.services);
+    await importLines(gateway.services, own, [
+      v2Line({ designation_id: 1, designation: 'Fund 1' }),
+      v2Line({ allocation_id: 'P101', designation_id: 2, designation: 'Fund 2' }),
+    ]);
+    const { page, faults } = await openPlayground(browser, gateway, own);
+    // A gateway says null where nothing is known.
+    await page.route('**/graphql', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: (await response.text()).replaceAll(/("byAllocation":\{"amount":)"0\.00"/g, '$1null') });
+    });
+    await logIn(page);
+    await page.getByRole('button', { name: 'Chart' }).click();
+    await pasteInto(page, 'query', summary('DESIGNATION', 'designation'));
+    await execute(page);
+    await chart(page, 'Bar chart of all.byTransaction.amount by designation: Fund 1 has the most, 10.50.').waitFor();
+    expect(await page.getByRole('combobox', { name: 'Draw' }).locator('option').allTextContents()).toEqual([
+      'all.lines',
+      'all.byTransaction.amount',
+    ]);
+    const totals = page.getByRole('region', { name: 'Totals of all lines' });
+    await totals.waitFor();
+    expect((await totals.locator('dt, dd').allTextContents()).slice(-2)).toEqual(['by allocation', 'unknown']);
+    await page.getByRole('button', { name: 'Table' }).click();
+    await page.getByRole('table').waitFor();
+    expect(await page.getByRole('cell').allTextContents()).toEqual(['Fund 1', '1', '10.50', 'unknown', 'Fund 2', '1', '10.50', 'unknown']);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('sees bars under a key that only has the name of a date', async () => {
+    const page = await openChart(summary('DESIGNATION', 'month: designation'));
+    await chart(page, 'Bar chart of all.byTransaction.amount by month: Fund 10 has the most, 2000.20.').waitFor();
     await page.context().close();
   });
 });

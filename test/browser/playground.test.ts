@@ -57,8 +57,8 @@ describe('an analyst who downloads', () => {
     const response = await fetch(gateway.url + path, { headers: { Provision: organization.apiProvision } });
     return Buffer.from(await response.arrayBuffer());
   };
-  const thisMonth = () => {
-    const first = `${today.slice(0, 8)}01`;
+  const last30Days = () => {
+    const first = new Date(Date.parse(today) - 29 * 86_400_000).toISOString().slice(0, 10);
     return `start_date=${first}&end_date=${today}`;
   };
 
@@ -72,7 +72,7 @@ describe('an analyst who downloads', () => {
       .waitFor();
     const columns = 'deposit_id,deposit_date,transaction_id,donor_last_name,designation,amount,fee_amount,net_amount';
     const content = await readFile(await saved.path());
-    expect(content).toEqual(await file(`/export/deposit-details.csv?${thisMonth()}&bom=true&columns=${columns}`));
+    expect(content).toEqual(await file(`/export/deposit-details.csv?${last30Days()}&bom=true&columns=${columns}`));
     expect(content.toString()).toContain('"Łukasiewicz ""Jan"" 🌻"');
     await page.screenshot({ path: 'coverage/playground-download.png' });
     expect(faults).toEqual([]);
@@ -80,11 +80,11 @@ describe('an analyst who downloads', () => {
   });
 
   test.each([
-    ['Deposits of today', '1 row'],
-    ['Designations of this month', '1 row'],
-    ['What is still pending this year', '0 rows'],
-    ['A donor’s year', '0 rows'],
-    ['Tie-out totals of this month', '1 row'],
+    ['The newest deposits', '1 row'],
+    ['Designations of the last 30 days', '1 row'],
+    ['What is still pending', '0 rows'],
+    ['A donor’s last twelve months', '0 rows'],
+    ['Tie-out totals of last month', '1 row'],
   ])('takes home the rows of the example: %s', async (label, rows) => {
     const { page } = await open();
     await logIn(page);

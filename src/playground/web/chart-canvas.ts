@@ -11,6 +11,7 @@ import {
   Tooltip,
   type ChartDataset,
 } from 'chart.js';
+import { UNKNOWN } from './figures';
 import { toLength, type GroupChart } from './group-chart';
 
 Chart.register(BarController, BarElement, CategoryScale, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip);
@@ -68,7 +69,7 @@ export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series }: G
           callbacks: {
             label: ({ datasetIndex, dataIndex }) => {
               const drawn = series[datasetIndex];
-              return `${drawn?.name ?? ''}: ${drawn?.values[dataIndex] ?? ''}`;
+              return `${drawn?.name ?? ''}: ${drawn?.values[dataIndex] ?? UNKNOWN}`;
             },
           },
         },

@@ -3,6 +3,7 @@ import depositDetails from './queries/deposit-details.graphql?raw';
 import depositPages from './queries/deposit-pages.graphql?raw';
 import designationTotals from './queries/designation-totals.graphql?raw';
 import donorYear from './queries/donor-year.graphql?raw';
+import newestDeposits from './queries/newest-deposits.graphql?raw';
 import pendingMoney from './queries/pending-money.graphql?raw';
 import tieOutTotals from './queries/tie-out-totals.graphql?raw';
 
@@ -13,27 +14,43 @@ export interface Example {
   readonly variables: (today: Date) => string;
 }
 
-export const defaultExample: Example = { title: 'Deposits of this month', query: depositDetails, variables: monthOf };
+// A day, a month or a year that has just begun has nothing to show yet: the examples look back from today.
+export const defaultExample: Example = { title: 'Deposits of the last 30 days', query: depositDetails, variables: last30Days };
 
 export const examples: readonly Example[] = [
   defaultExample,
-  { title: 'Deposits of today', query: depositDetails, variables: (today) => toVariables(today, today) },
-  { title: 'The largest gifts of this month', query: depositPages, variables: monthOf },
-  { title: 'Designations of this month', query: designationTotals, variables: (today) => monthOf(today, { groupBy: ['DESIGNATION'] }) },
-  { title: 'Designations of this year, month by month', query: designationTotals, variables: yearOf },
-  { title: 'What is still pending this year', query: pendingMoney, variables: yearOf },
-  { title: 'A donor’s year', query: donorYear, variables: (today) => yearOf(today, { filter: { donorName: 'Lovelace' } }) },
-  { title: 'Tie-out totals of this month', query: tieOutTotals, variables: monthOf },
+  { title: 'The newest deposits', query: newestDeposits, variables: lastTwelveMonths },
+  { title: 'The largest gifts of the last 30 days', query: depositPages, variables: last30Days },
+  {
+    title: 'Designations of the last 30 days',
+    query: designationTotals,
+    variables: (today) => last30Days(today, { groupBy: ['DESIGNATION'] }),
+  },
+  { title: 'Designations of the last twelve months, month by month', query: designationTotals, variables: lastTwelveMonths },
+  { title: 'What is still pending', query: pendingMoney, variables: lastTwelveMonths },
+  {
+    title: 'A donor’s last twelve months',
+    query: donorYear,
+    variables: (today) => lastTwelveMonths(today, { filter: { donorName: 'Smith' } }),
+  },
+  { title: 'Tie-out totals of last month', query: tieOutTotals, variables: lastMonth },
   { title: 'Test my credentials', query: credentialsTest, variables: () => '' },
 ];
 
-function monthOf(today: Date, others: object = {}): string {
-  const [year, month] = [today.getFullYear(), today.getMonth()];
-  return toVariables(new Date(year, month, 1), new Date(year, month + 1, 0), others);
+function last30Days(today: Date, others: object = {}): string {
+  return toVariables(new Date(today.getFullYear(), today.getMonth(), today.getDate() - 29), today, others);
 }
 
-function yearOf(today: Date, others: object = {}): string {
-  return toVariables(new Date(today.getFullYear(), 0, 1), new Date(today.getFullYear(), 11, 31), others);
+/** The month before that of today, which is whole. */
+function lastMonth(today: Date): string {
+  const [year, month] = [today.getFullYear(), today.getMonth()];
+  return toVariables(new Date(year, month - 1, 1), new Date(year, month, 0));
+}
+
+/** With all days of this month: pending deposits may be dated after today. */
+function lastTwelveMonths(today: Date, others: object = {}): string {
+  const [year, month] = [today.getFullYear(), today.getMonth()];
+  return toVariables(new Date(year, month - 11, 1), new Date(year, month + 1, 0), others);
 }
 
 function toVariables(start: Date, end: Date, others: object = {}): string {

@@ -29,32 +29,60 @@ const MAX_BARS = 30;
 const KEY = 'key.';
 const MONTH_LENGTH = 'yyyy-mm'.length;
 const [DAY, WEEK, MONTH, NAME, ID] = ['key.day', 'key.week', 'key.month', 'key.designation', 'key.designationId'] as const;
+const timeKeys: readonly string[] = [DAY, WEEK, MONTH];
 
 /** The columns of a list that can be drawn: numbers and money of rows that have a key. */
-export function valueColumns({ columns }: ResultTable): ResultColumn[] {
-  if (!columns.some(isKey)) return [];
-  return columns.filter((column) => !isKey(column) && column.kind !== 'text');
+export function valueColumns(table: ResultTable): ResultColumn[] {
+  if (keysOf(table).length === 0) return [];
+  return table.columns.filter(({ name, kind }) => !name.startsWith(KEY) && kind !== 'text' && hasValue(table, name));
 }
 
-/** Over designations only the shares add up; without them money says more than a count. */
+/**
+ * The figure to begin with: one that is known for every group, where there is one. Over designations only the shares add up; else a
+ * transaction's amount counts once. Money says more than a count.
+ */
 export function defaultColumn(table: ResultTable): ResultColumn | undefined {
   const columns = valueColumns(table);
-  const hasDesignation = table.columns.some(({ name }) => name === NAME || name === ID);
-  const shares = hasDesignation ? columns.find(({ name }) => /(^|\.)byAllocation\.amount$/.test(name)) : undefined;
-  return shares ?? columns.find(({ kind }) => kind === 'decimal') ?? columns[0];
+  const known = columns.filter((column) => countUnknown(table, column) === 0);
+  const hasDesignation = keysOf(table).some((key) => key === NAME || key === ID);
+  const best = [...(hasDesignation ? [/(^|\.)byAllocation\.amount$/] : []), /(^|\.)byTransaction\.amount$/];
+  const choices = known.length > 0 ? known : columns;
+  const preferred = best.map((pattern) => choices.find(({ name }) => pattern.test(name)));
+  return preferred.find((column) => column !== undefined) ?? choices.find(({ kind }) => kind === 'decimal') ?? choices[0];
 }
 
 /** Undefined where rows share a key, as they do when the query asks for a part of it only: one would hide the other. */
-export function toGroupChart(table: ResultTable, { name: column }: ResultColumn): GroupChart | undefined {
-  const keys = table.columns.filter(isKey).map(({ name }) => name);
+export function toGroupChart(table: ResultTable, column: ResultColumn): GroupChart | undefined {
+  const keys = keysOf(table);
+  const dates = timeKeys.filter((key) => keys.includes(key) && table.rows.every((row) => isDate(row[key])));
   // A day tells its week and month; a week may lie in two months.
-  const times = keys.includes(DAY) ? [DAY] : [WEEK, MONTH].filter((time) => keys.includes(time));
-  const others = keys.filter((key) => key !== DAY && key !== WEEK && key !== MONTH);
-  const groups = toGroups(table.rows, times, others, column);
+  const times = dates.includes(DAY) ? [DAY] : dates;
+  const others = keys.filter((key) => !dates.includes(key));
+  const groups = toGroups(table.rows, times, others, column.name);
   if (new Set(groups.map(({ time, name }) => JSON.stringify([time, name]))).size < groups.length) return undefined;
   const by = withoutId(others).map(toWords);
-  return times.length === 0 ? toBars(groups, column, by) : toLines(groups, column, times, by);
+  const chart = times.length === 0 ? toBars(groups, column.name, by) : toLines(groups, column.name, times, by);
+  const unknown = countUnknown(table, column);
+  if (unknown === 0) return chart;
+  const doubt = `This figure is not known in full for ${String(unknown)} of ${String(groups.length)} groups.`;
+  return { ...chart, omission: [doubt, chart.omission].filter((sentence) => sentence !== undefined).join(' ') };
 }
+
+/** The keys that rows have: by what a summary does not group, its key is null in every row. */
+const keysOf = (table: ResultTable): string[] =>
+  table.columns.map(({ name }) => name).filter((name) => name.startsWith(KEY) && hasValue(table, name));
+
+const hasValue = ({ rows }: ResultTable, name: string): boolean => rows.some((row) => row[name] !== undefined);
+
+/** In how many rows a figure is unknown, or money of which a part is: the count `unknown` beside it says how many shares it lacks. */
+function countUnknown({ rows }: ResultTable, { name, kind }: ResultColumn): number {
+  const beside = name.replace(/[^.]+$/, 'unknown');
+  return rows.filter((row) => row[name] === undefined || (kind === 'decimal' && Number(row[beside] ?? 0) > 0)).length;
+}
+
+/** An alias may put anything under the name of a date. */
+const isDate = (value: unknown): boolean =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
 
 function toGroups(rows: readonly ResultRow[], times: readonly string[], others: readonly string[], column: string): Group[] {
   const textOf = (row: ResultRow, keys: readonly string[]): string => keys.map((key) => String(row[key] ?? '') || '(empty)').join(', ');
@@ -73,7 +101,9 @@ function toGroups(rows: readonly ResultRow[], times: readonly string[], others: 
 }
 
 function toBars(groups: readonly Group[], column: string, by: readonly string[]): GroupChart {
-  const bars = groups.toSorted((one, other) => toLength(other.value) - toLength(one.value));
+  // Not least, but nothing to compare: what is unknown comes last.
+  const [known, unknown] = [groups.filter(({ value }) => value !== undefined), groups.filter(({ value }) => value === undefined)];
+  const bars = [...known.sort((one, other) => toLength(other.value) - toLength(one.value)), ...unknown];
   const drawn = bars.slice(0, MAX_BARS);
   const most = drawn[0];
   return {
@@ -139,5 +169,3 @@ const withoutId = (keys: readonly string[]): readonly string[] => (keys.includes
 
 /** `key.paymentType` is the payment type. */
 const toWords = (key: string): string => key.slice(KEY.length).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-
-const isKey = ({ name }: ResultColumn): boolean => name.startsWith(KEY);

@@ -12,15 +12,15 @@ export interface ReportQuery {
   readonly variables: unknown;
 }
 
-/** What the lines of a query add up to, each grain by itself; amounts are exact text. */
+/** What the lines of a query add up to, each grain by itself; amounts are exact text, null where nothing of them is known. */
 export interface LineTotals {
   readonly lines: number;
   readonly transactions: number;
   readonly deposits: number;
   readonly splitTransactions: number;
-  readonly byLine: { readonly amount: string };
-  readonly byTransaction: { readonly amount: string };
-  readonly byAllocation: { readonly amount: string; readonly unknown: number };
+  readonly byLine: { readonly amount: string | null };
+  readonly byTransaction: { readonly amount: string | null };
+  readonly byAllocation: { readonly amount: string | null; readonly unknown: number };
 }
 
 interface ReportFileData {
@@ -35,9 +35,9 @@ export async function fetchFileUrl(provision: string, query: ReportQuery, format
 }
 
 /** Undefined where the query asks for no lines. Throws what to tell the person at the page. */
-export async function fetchTotals(provision: string, query: ReportQuery): Promise<LineTotals | undefined> {
+export async function fetchTotals(provision: string, query: ReportQuery, signal: AbortSignal): Promise<LineTotals | undefined> {
   try {
-    const { reportFile } = await askGateway<ReportFileData>(provision, { query: reportFileQuery, variables: query });
+    const { reportFile } = await askGateway<ReportFileData>(provision, { query: reportFileQuery, variables: query }, signal);
     return reportFile.summary?.all;
   } catch (error) {
     // Its own answer has shown that there is nothing wrong with it but this.

@@ -12,9 +12,14 @@ interface ResultViewProps {
   readonly data: unknown;
 }
 
-const emptyTexts: Readonly<Record<ResultViewKind, string>> = {
+const textsBefore: Readonly<Record<ResultViewKind, string>> = {
   table: 'No rows yet: run a query that lists something.',
   chart: 'No groups yet: run a summary with groupBy that asks for the key and a total of its groups.',
+};
+
+const textsOfNothing: Readonly<Record<ResultViewKind, string>> = {
+  table: 'The answer has no rows. Other dates, or less in the filter, may find some.',
+  chart: 'Nothing to draw: a chart shows the groups of a summary, with their key and a total.',
 };
 
 /** The lists of the last answer as tables, or those that are groups as charts. */
@@ -25,7 +30,7 @@ export function ResultView({ kind, data }: ResultViewProps) {
   const table = tables.find(({ name }) => name === chosen) ?? tables[0];
   return (
     <section className="result" aria-label={kind === 'table' ? 'Result table' : 'Result chart'}>
-      {!table && <p className="result-note">{emptyTexts[kind]}</p>}
+      {!table && <p className="result-note">{(data ? textsOfNothing : textsBefore)[kind]}</p>}
       {tables.length > 1 && (
         <label>
           List

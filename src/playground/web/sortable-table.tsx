@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useMemo, useRef, useState } from 'react';
 import { copyText } from './clipboard';
 import { formatRows } from './figures';
-import { sortRows, toCells, type ResultColumn, type ResultRow, type ResultTable } from './result-tables';
+import { sortRows, toCell, toCells, type ResultColumn, type ResultRow, type ResultTable } from './result-tables';
 
 const ROW_HEIGHT = 28;
 const MIN_COLUMN_WIDTH = 110;
@@ -95,9 +95,9 @@ interface TableRowProps {
 const TableRow = memo(function TableRow({ index, start, columns, row, template }: TableRowProps) {
   return (
     <div role="row" aria-rowindex={index + 2} className="result-row" style={{ ...template, transform: `translateY(${String(start)}px)` }}>
-      {columns.map(({ name, kind }) => (
-        <div key={name} role="cell" className={kind}>
-          {String(row?.[name] ?? '')}
+      {columns.map((column) => (
+        <div key={column.name} role="cell" className={column.kind}>
+          {row && toCell(row, column)}
         </div>
       ))}
     </div>

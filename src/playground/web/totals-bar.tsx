@@ -22,14 +22,13 @@ export function TotalsBar({ provision, shown }: TotalsBarProps) {
   const [found, setFound] = useState<Found>();
   useEffect(() => {
     if (!shown) return undefined;
-    let isWanted = true;
-    fetchTotals(provision, shown).then(
-      (totals) => isWanted && setFound({ of: shown, totals }),
-      (error: unknown) => isWanted && setFound({ of: shown, problem: (error as Error).message }),
+    const unwanted = new AbortController();
+    fetchTotals(provision, shown, unwanted.signal).then(
+      (totals) => unwanted.signal.aborted || setFound({ of: shown, totals }),
+      (error: unknown) => unwanted.signal.aborted || setFound({ of: shown, problem: (error as Error).message }),
     );
-    return () => {
-      isWanted = false;
-    };
+    // The gateway adds up no longer what nobody waits for.
+    return () => unwanted.abort();
   }, [provision, shown]);
 
   // Never the totals of another query.
@@ -46,10 +45,7 @@ export function TotalsBar({ provision, shown }: TotalsBarProps) {
         <Figure name="Deposits" value={formatCount(deposits)} />
         <Figure name="Amount by transaction" value={formatAmount(byTransaction.amount)} />
         <Figure name="by line" value={formatAmount(byLine.amount)} />
-        <Figure
-          name="by allocation"
-          value={`${formatAmount(byAllocation.amount)}${byAllocation.unknown > 0 ? ` (${formatCount(byAllocation.unknown)} unknown)` : ''}`}
-        />
+        <Figure name="by allocation" value={formatShares(byAllocation)} />
       </dl>
       {splitTransactions > 0 && (
         <p className="totals-warning" role="note">
@@ -59,6 +55,12 @@ export function TotalsBar({ provision, shown }: TotalsBarProps) {
       )}
     </section>
   );
+}
+
+function formatShares({ amount, unknown }: LineTotals['byAllocation']): string {
+  // A sum of nothing that is known needs no count of what it lacks.
+  const isPart = amount !== null && unknown > 0;
+  return isPart ? `${formatAmount(amount)} (${formatCount(unknown)} unknown)` : formatAmount(amount);
 }
 
 function Figure({ name, value }: { readonly name: string; readonly value: string }) {

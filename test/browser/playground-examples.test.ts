@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright-core';
+import { createDemoLines } from '../../src/domain/demo-lines';
+import { createOrganization, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+import { execute, launchBrowser, logIn, openPlayground } from '../support/playground-browser';
+
+let browser: Browser;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  gateway = await startGateway();
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+/** An organization with the demo as it is made on a day. */
+async function createDemo(day: string): Promise<TestOrganization> {
+  const organization = await createOrganization(gateway.services);
+  await gateway.services.imports.importLines(organization.id, createDemoLines(new Date(`${day}T12:00:00Z`)));
+  return organization;
+}
+
+/** The page as it is used on a day. */
+async function openOn(day: string, organization: TestOrganization): Promise<{ page: Page; faults: string[] }> {
+  const opened = await openPlayground(browser, gateway, organization);
+  await opened.page.clock.setFixedTime(`${day}T12:00:00Z`);
+  await logIn(opened.page);
+  await opened.page.getByRole('button', { name: 'Table' }).click();
+  return opened;
+}
+
+async function titlesOn(page: Page): Promise<string[]> {
+  return (await page.getByLabel('Examples').locator('option').allTextContents()).filter((title) => !title.endsWith('…'));
+}
+
+/** Opens an example, runs it, and gives the number of rows in its table. */
+async function runExample(page: Page, label: string): Promise<number> {
+  await page.getByLabel('Examples').selectOption({ label });
+  const nothingYet = page.getByText('No rows yet');
+  await nothingYet.waitFor();
+  await execute(page);
+  await nothingYet.waitFor({ state: 'detached' });
+  const table = page.getByRole('table');
+  return (await table.count()) === 0 ? 0 : Number(await table.getAttribute('aria-rowcount')) - 1;
+}
+
+/** The numbers of rows that are told and saved by a download; both 0 where there is no file of the query. */
+async function downloadRows(page: Page): Promise<[told: number, saved: number]> {
+  const outcome = page.locator('.download-outcome', { hasText: /checked|asks for no lines/ });
+  const saving = page.waitForEvent('download', { timeout: 0 }).catch(() => undefined);
+  await page.getByRole('button', { name: 'Download', exact: true }).click();
+  const text = (await outcome.textContent()) ?? '';
+  if (text.includes('asks for no lines')) return [0, 0];
+  const saved = await saving;
+  const lines = (await readFile(await saved!.path(), 'utf8')).split('\r\n').length - 2;
+  return [Number(/^[\d,]+/.exec(text)?.[0].replaceAll(',', '')), lines];
+}
+
+const CHARTS: Readonly<Record<string, RegExp>> = {
+  'Designations of the last 30 days': /^Bar chart of all\.byAllocation\.amount by designation: .+ has the most, \d+\.\d\d\.$/,
+  'Designations of the last twelve months, month by month':
+    /^Line chart of all\.byAllocation\.amount by month and designation, \d{4}-\d\d to \d{4}-\d\d\.$/,
+  'A donor’s last twelve months': /^Line chart of all\.byTransaction\.amount by month, \d{4}-\d\d to \d{4}-\d\d\.$/,
+};
+
+test('an analyst takes every example through its answer, table, chart and download', async () => {
+  const day = new Date().toISOString().slice(0, 10);
+  const { page, faults } = await openOn(day, await createDemo(day));
+  const titles = await titlesOn(page);
+  expect(titles).toEqual(expect.arrayContaining(Object.keys(CHARTS)));
+  for (const title of titles) {
+    const rows = await runExample(page, title);
+    await page.getByRole('button', { name: 'Chart' }).click();
+    const chart = CHARTS[title];
+    await (chart ? page.getByRole('img', { name: chart }) : page.getByText('Nothing to draw')).waitFor();
+    await page.getByRole('button', { name: 'Table' }).click();
+    const [told, saved] = await downloadRows(page);
+    const hasFile = title !== 'Test my credentials';
+    expect({ title, hasRows: rows > 0, hasFile: saved > 0, told }).toEqual({ title, hasRows: true, hasFile, told: saved });
+  }
+  expect(faults).toEqual([]);
+  await page.context().close();
+}, 180_000);
+
+test.each([
+  ['a Sunday', '2026-11-22'],
+  ['New Year’s Day', '2027-01-01'],
+  ['the first of a month', '2026-03-01'],
+  ['the last of a month', '2026-07-31'],
+  ['a leap day', '2028-02-29'],
+])(
+  'an analyst finds rows in every example on %s',
+  async (_what, day) => {
+    const { page, faults } = await openOn(day, await createDemo(day));
+    const empty: string[] = [];
+    for (const title of await titlesOn(page)) if ((await runExample(page, title)) === 0) empty.push(title);
+    expect([empty, faults]).toEqual([[], []]);
+    await page.context().close();
+  },
+  120_000,
+);

@@ -11,6 +11,7 @@ import {
   type TestOrganization,
 } from '../support/gateway';
 import { execute, launchBrowser, logIn, openPlayground } from '../support/playground-browser';
+import { until } from '../support/until';
 
 let browser: Browser;
 let gateway: TestGateway;
@@ -55,7 +56,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme, an analyst who needs
     await page.locator('.graphiql-query-editor .view-line').first().waitFor();
     expect(await problems(page)).toEqual([]);
     await logIn(page);
-    await page.getByLabel('Examples').selectOption({ label: 'Designations of this year, month by month' });
+    await page.getByLabel('Examples').selectOption({ label: 'Designations of the last twelve months, month by month' });
     await execute(page);
     await page.locator('.graphiql-response').getByText('General Fund').first().waitFor();
     expect(await problems(page)).toEqual([]);
@@ -71,6 +72,87 @@ describe.each(['light', 'dark'] as const)('in the %s theme, an analyst who needs
     expect(await problems(page)).toEqual([]);
     await page.context().close();
   });
+});
+
+describe('an analyst can read every text after the theme has changed', () => {
+  const chooseTheme = async (page: Page, theme: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Open settings dialog' }).click();
+    await page.getByRole('button', { name: theme, exact: true }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+
+  test.each([
+    ['by the system, to dark', 'light', (page: Page) => page.emulateMedia({ colorScheme: 'dark' }), 'dark'],
+    ['by the system, to light', 'dark', (page: Page) => page.emulateMedia({ colorScheme: 'light' }), 'light'],
+    ['in the settings, to dark', 'light', (page: Page) => chooseTheme(page, 'Dark'), 'dark'],
+    ['in the settings, to light', 'dark', (page: Page) => chooseTheme(page, 'Light'), 'light'],
+    [
+      'in the settings, and by the system after that',
+      'light',
+      async (page: Page) => {
+        await chooseTheme(page, 'Dark');
+        await page.emulateMedia({ colorScheme: 'dark' });
+        await page.emulateMedia({ colorScheme: 'light' });
+        await chooseTheme(page, 'System');
+        await page.emulateMedia({ colorScheme: 'dark' });
+      },
+      'dark',
+    ],
+  ] as const)('%s', async (_how, colorScheme, change, after) => {
+    const { page } = await openPlayground(browser, gateway, organization, { colorScheme });
+    await logIn(page);
+    await execute(page);
+    await page.locator('.graphiql-response').getByText('General Fund').first().waitFor();
+    await change(page);
+    await page.locator(`.graphiql-response .monaco-editor.${after === 'dark' ? 'vs-dark' : 'vs'}`).waitFor();
+    expect(await problems(page)).toEqual([]);
+    await page.screenshot({ path: `coverage/playground-turned-${colorScheme}-${after}.png` });
+    await page.context().close();
+  });
+});
+
+test.each([
+  [1280, 720],
+  [1280, 800],
+  [1024, 768],
+])('an analyst with a table open has the run button in reach at %d by %d, wherever the pointer scrolls', async (width, height) => {
+  const { page } = await openPlayground(browser, gateway, organization, { viewport: { width, height } });
+  await logIn(page);
+  await page.getByRole('button', { name: 'Table' }).click();
+  await execute(page);
+  await page.getByRole('table').waitFor();
+  await page.getByRole('toolbar', { name: 'Editor Commands' }).hover();
+  await page.mouse.wheel(0, 500);
+  await until(() => page.evaluate<boolean>(`document.querySelector('.graphiql-toolbar').scrollTop > 0`));
+  // At its middle lies the button itself, not the toolbar's edge.
+  const above = await page.evaluate<boolean>(`(() => {
+    const { left, top, width, height } = document.querySelector('.graphiql-execute-button').getBoundingClientRect();
+    return document.elementFromPoint(left + width / 2, top + height / 2)?.closest('.graphiql-execute-button') != null;
+  })()`);
+  expect(above).toBe(true);
+  await page.screenshot({ path: `coverage/playground-run-${width}-${height}.png` });
+  await page.context().close();
+});
+
+test('an analyst with many tabs sees the one that is shown', async () => {
+  const { page } = await openPlayground(browser, gateway, organization);
+  await logIn(page);
+  for (let index = 0; index < 9; index++) {
+    await page.getByLabel('Examples').selectOption({ index: (index % 8) + 1 });
+    await page
+      .locator('.graphiql-tab')
+      .nth(index + 1)
+      .waitFor();
+  }
+  await until(() =>
+    page.evaluate<boolean>(`(() => {
+      const { left, right, top } = document.querySelector('.graphiql-tab-active').getBoundingClientRect();
+      return document.elementFromPoint((left + right) / 2, top + 10)?.closest('.graphiql-tab-active') != null;
+    })()`),
+  );
+  await page.screenshot({ path: 'coverage/playground-tabs.png' });
+  await page.context().close();
 });
 
 /** What has the focus: its name, or that it is an editor to be gone into. */

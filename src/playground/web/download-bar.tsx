@@ -2,7 +2,7 @@ import { useGraphiQL } from '@graphiql/react';
 import { useEffect, useRef, useState } from 'react';
 import { copyText } from './clipboard';
 import { download, saveFile, type DownloadProgress } from './download';
-import { useEditors } from './editors';
+import { useEditors, useRunKey } from './editors';
 import { formatCount, formatRows } from './figures';
 import {
   copyAdvice,
@@ -39,6 +39,8 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
   const [state, setState] = useState<State>({ kind: 'idle' });
   const running = useRef<AbortController>(undefined);
 
+  const runKey = useRunKey();
+  useEffect(() => setState((before) => (before.kind === 'running' ? before : { kind: 'idle' })), [runKey]);
   // Nothing goes on for who has logged out.
   useEffect(() => () => running.current?.abort(), []);
   const current = (): ReportQuery => readQuery(editors.read(), operationName);

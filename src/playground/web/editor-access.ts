@@ -1,12 +1,17 @@
-import { useGraphiQL } from '@graphiql/react';
+import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect } from 'react';
+import { subscribeSystemScheme } from './color-scheme';
 
-/** Mends what GraphiQL tells wrongly to a screen reader, and lets the keyboard out of its editors. */
+/** Mends what GraphiQL tells wrongly to a screen reader, keeps its editors readable, and lets the keyboard out of them. */
 export function EditorAccess() {
   const queryEditor = useGraphiQL((state) => state.queryEditor);
   const variableEditor = useGraphiQL((state) => state.variableEditor);
   const headerEditor = useGraphiQL((state) => state.headerEditor);
   const responseEditor = useGraphiQL((state) => state.responseEditor);
+  const theme = useGraphiQL((state) => state.theme);
+  const { setTheme } = useGraphiQLActions();
+  // GraphiQL reads the system's theme only when its own is set; the colors around the editors follow the system at once.
+  useEffect(() => subscribeSystemScheme(() => setTheme(theme)), [theme, setTheme]);
   useEffect(() => {
     const tabs = document.querySelector('.graphiql-tabs');
     if (!tabs) return;
@@ -45,5 +50,7 @@ function mendTabs(tabs: Element): void {
     if (selected === null) continue;
     tab.removeAttribute('aria-selected');
     tab.querySelector('.graphiql-tab-button')?.setAttribute('aria-current', selected);
+    // Of many tabs a new one is beyond the edge.
+    if (selected === 'true') tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
 }

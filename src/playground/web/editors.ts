@@ -40,3 +40,8 @@ export function useEditors(): Editors {
     [actions, queryEditor, variableEditor],
   );
 }
+
+/** Another value for every run and for every tab that is shown: a message about the one before is out of date. */
+export function useRunKey(): string {
+  return useGraphiQL(({ tabs, activeTabIndex, queryId }) => `${tabs[activeTabIndex]?.id ?? ''} ${String(queryId)}`);
+}

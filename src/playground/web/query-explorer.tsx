@@ -1,5 +1,6 @@
-import { useGraphiQL } from '@graphiql/react';
+import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { GraphiQL, type GraphiQLProps } from 'graphiql';
+import type { ExecutionResult } from 'graphql';
 import { useCallback, useEffect, useRef, useState, type ChangeEvent, type KeyboardEvent } from 'react';
 import { createPortal } from 'react-dom';
 import { toPreview } from './answer-preview';
@@ -11,6 +12,7 @@ import { defaultExample, examples } from './examples';
 import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from './gateway-client';
 import { selectOperation, type ReportQuery } from './report-file';
 import { ShareButton } from './share-button';
+import { toStoppable } from './stoppable-answer';
 
 interface QueryExplorerProps {
   readonly provision: string;
@@ -36,7 +38,6 @@ export interface ShownAnswer {
 /** GraphiQL on the gateway. It fetches the schema whenever somebody logs in, and again under every other Provision. */
 export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer, onTab, examplesSlot, downloadSlot }: QueryExplorerProps) {
   const tab = useRef('');
-  const newest = useRef(new Map<string, number>());
   const showTab = useCallback(
     (id: string) => {
       tab.current = id;
@@ -45,19 +46,20 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer
     [onTab],
   );
   const fetcher = useCallback<GraphiQLProps['fetcher']>(
-    async (request, options) => {
-      const isSchema = request.operationName === 'IntrospectionQuery';
+    (request, options) => {
+      const ask = async (signal?: AbortSignal): Promise<ExecutionResult> => {
+        const answer = await postGraphQL(provision, withKnownOperation(request), { headers: options?.headers, signal });
+        if (tellsSessionLoss(answer) || /\bmutation\b/.test(request.query)) onSessionChange();
+        return answer;
+      };
+      if (request.operationName === 'IntrospectionQuery') return ask();
       const asked = tab.current;
-      const number = (newest.current.get(asked) ?? 0) + 1;
-      if (!isSchema) {
-        newest.current.set(asked, number);
-        onAnswer(asked, undefined);
-      }
-      const answer = await postGraphQL(provision, withKnownOperation(request), { headers: options?.headers });
-      // One that was stopped may come after the next.
-      if (!isSchema && newest.current.get(asked) === number) onAnswer(asked, { query: toReportQuery(request), data: answer.data });
-      if (tellsSessionLoss(answer) || /\bmutation\b/.test(request.query)) onSessionChange();
-      return toPreview(answer);
+      onAnswer(asked, undefined);
+      return toStoppable(async (signal) => {
+        const answer = await ask(signal);
+        if (!signal.aborted) onAnswer(asked, { query: toReportQuery(request), data: answer.data });
+        return toPreview(answer);
+      });
     },
     [provision, onSessionChange, onAnswer],
   );
@@ -103,10 +105,14 @@ function withKnownOperation({ operationName, ...request }: GraphQLRequest): Grap
   return isKnown ? { ...request, operationName } : request;
 }
 
-/** Tells which tab of GraphiQL is shown. */
+/** Tells which tab of GraphiQL is shown, and stops what one that is left has asked: GraphiQL would show the answer in the next. */
 function ActiveTab({ onChange }: { readonly onChange: (tab: string) => void }) {
   const tab = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id ?? '');
-  useEffect(() => onChange(tab), [tab, onChange]);
+  const actions = useGraphiQLActions();
+  useEffect(() => {
+    onChange(tab);
+    return () => actions.stop();
+  }, [tab, onChange, actions]);
   return null;
 }
 

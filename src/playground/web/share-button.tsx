@@ -1,12 +1,14 @@
 import { useEffect, useState } from 'react';
 import { copyText } from './clipboard';
-import { useEditors } from './editors';
+import { useEditors, useRunKey } from './editors';
 import { clearShareLink, readShareLink, toShareLink } from './share-link';
 
 /** Copies a link to the query that is shown, and opens the query of a link in a new tab of the editors. */
 export function ShareButton() {
   const editors = useEditors();
   const [outcome, setOutcome] = useState<{ readonly text: string; readonly isProblem: boolean }>();
+  const runKey = useRunKey();
+  useEffect(() => setOutcome(undefined), [runKey]);
 
   useEffect(() => {
     if (!editors.isReady) return;

@@ -1,0 +1,102 @@
+import type { Browser, Page } from 'playwright-core';
+import { createOrganization, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
+import { execute, launchBrowser, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import { until } from '../support/until';
+
+let browser: Browser;
+let gateway: TestGateway;
+let organization: TestOrganization;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, [v2Line()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
+const LINES = `query Lines { depositDetails(${RANGE}) { donorLastName amount } }`;
+const TOTALS = `query Totals { depositSummary(${RANGE}) { all { lines } } }`;
+
+/** How many statements wait for the lock. */
+async function waiting(): Promise<number> {
+  const { rows } = await gateway.database.client.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM pg_locks WHERE relation = 'allocation'::regclass AND NOT granted`,
+  );
+  return rows[0]!.count;
+}
+
+/** Runs a query that cannot end by itself, does something on the page, and waits until the database has given the query up. */
+async function runLocked(page: Page, query: string, leave: () => Promise<void>): Promise<void> {
+  const { client } = gateway.database;
+  await pasteInto(page, 'query', query);
+  await client.query('BEGIN; LOCK TABLE allocation');
+  try {
+    await execute(page);
+    await until(async () => (await waiting()) > 0);
+    await leave();
+    await until(async () => (await waiting()) === 0);
+  } finally {
+    await client.query('ROLLBACK');
+  }
+}
+
+async function open(): Promise<{ page: Page; faults: string[] }> {
+  const opened = await openPlayground(browser, gateway, organization);
+  await logIn(opened.page);
+  await opened.page.getByRole('button', { name: 'Table' }).click();
+  return opened;
+}
+
+describe('an analyst', () => {
+  test.each([
+    ['a report', LINES],
+    ['totals', TOTALS],
+  ])('stops %s, in the database too, and runs the next query', async (_what, query) => {
+    const { page, faults } = await open();
+    await runLocked(page, query, () => page.getByRole('button', { name: /Stop query/ }).click());
+    await page.getByRole('button', { name: /Execute query/ }).waitFor();
+    await page.getByText('No rows yet').waitFor();
+    await execute(page);
+    await page.getByRole('table').waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test.each([
+    ['opens another tab', (page: Page) => page.getByRole('button', { name: 'New tab' }).click()],
+    ['opens an example', async (page: Page) => void (await page.getByLabel('Examples').selectOption({ index: 1 }))],
+    ['logs out', (page: Page) => page.getByRole('button', { name: 'Log out' }).click()],
+  ])('who %s stops what runs, and gets no answer of it there', async (_what, leave) => {
+    const { page, faults } = await open();
+    await runLocked(page, LINES, () => leave(page));
+    expect(await page.locator('.graphiql-response .view-lines').textContent()).toBe('');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('sees no fault of an earlier query once another is run', async () => {
+    const { page } = await open();
+    const footer = page.getByRole('contentinfo');
+    await pasteInto(page, 'query', 'query Who { viewer { username } }');
+    await page.getByRole('button', { name: 'Download', exact: true }).click();
+    await footer.getByRole('alert').filter({ hasText: 'query asks for no lines' }).waitFor();
+    await pasteInto(page, 'query', LINES);
+    await execute(page);
+    await page.getByRole('cell', { name: 'Lovelace' }).waitFor();
+    await page.getByRole('region', { name: 'Totals of all lines' }).waitFor();
+    expect((await footer.getByRole('alert').allTextContents()).join('')).toBe('');
+
+    // Nor totals, or their fault, of one that fails.
+    await pasteInto(page, 'query', LINES.replace('2024-01-01', '2025-01-01'));
+    await execute(page);
+    await page.locator('.graphiql-response').getByText('START_DATE_AFTER_END_DATE').waitFor();
+    await page.getByRole('region', { name: 'Totals of all lines' }).waitFor({ state: 'detached' });
+    expect((await footer.getByRole('alert').allTextContents()).join('')).toBe('');
+    await page.context().close();
+  });
+});

@@ -57,8 +57,13 @@ interface StoredTabs {
 function findActiveTab(): StoredTabs['tabs'][number] | undefined {
   const stored = localStorage.getItem(tabsKey);
   if (stored === null) return undefined;
-  const { tabs, activeTabIndex } = JSON.parse(stored) as StoredTabs;
-  return tabs[activeTabIndex];
+  try {
+    const { tabs, activeTabIndex } = JSON.parse(stored) as StoredTabs;
+    return tabs[activeTabIndex];
+  } catch {
+    // GraphiQL takes tabs that cannot be read for none, and so must this: else the page could never open again.
+    return undefined;
+  }
 }
 
 /** Tabs are blanked instead of dropped, because the stored state counts them. */

@@ -3,7 +3,20 @@ import 'graphiql/style.css';
 import './playground.css';
 import './results.css';
 import { createRoot } from 'react-dom/client';
+import { FaultBoundary } from './fault-boundary';
 import { PlaygroundPage } from './playground-page';
 
 const app = document.getElementById('app');
-if (app) createRoot(app).render(<PlaygroundPage />);
+const reload = (
+  <button type="button" onClick={() => location.reload()}>
+    Reload the page
+  </button>
+);
+
+if (app) {
+  createRoot(app).render(
+    <FaultBoundary part="The editors and their answers" wayBack={reload}>
+      <PlaygroundPage />
+    </FaultBoundary>,
+  );
+}

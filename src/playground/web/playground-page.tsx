@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
+import { FaultBoundary } from './fault-boundary';
 import { QueryExplorer, type ShownAnswer } from './query-explorer';
 import { ResultView, resultViewKinds, type ResultViewKind } from './result-view';
 import { SessionBar } from './session-bar';
@@ -32,6 +33,11 @@ export function PlaygroundPage() {
   }, [owner]);
   // What another user saw is never shown, nor what another tab asked for.
   const shown = answers?.owner === owner ? answers?.byTab.get(tab) : undefined;
+  const closeView = (
+    <button type="button" onClick={() => setView(undefined)}>
+      Close
+    </button>
+  );
 
   return (
     <>
@@ -53,9 +59,18 @@ export function PlaygroundPage() {
           />
         )}
       </main>
-      {viewer && view && <ResultView kind={view} data={shown?.data} />}
+      {viewer && view && (
+        <FaultBoundary part="These results" resetKeys={[view, shown]} wayBack={closeView}>
+          <ResultView kind={view} data={shown?.data} />
+        </FaultBoundary>
+      )}
       <footer>
-        {viewer && <TotalsBar provision={provision} shown={shown?.query} />}
+        {viewer && (
+          <FaultBoundary part="The totals" resetKeys={[shown]}>
+            {/* A query that failed has no lines to add up. */}
+            <TotalsBar provision={provision} shown={shown?.data ? shown.query : undefined} />
+          </FaultBoundary>
+        )}
         <div className="footer-slot" ref={setDownloadSlot} />
         {viewer &&
           resultViewKinds.map((kind) => (

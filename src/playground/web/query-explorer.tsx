@@ -9,6 +9,7 @@ import { EditorAccess } from './editor-access';
 import { editorStorage, hasStoredTabs } from './editor-storage';
 import { useEditors } from './editors';
 import { defaultExample, examples } from './examples';
+import { FaultBoundary } from './fault-boundary';
 import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from './gateway-client';
 import { selectOperation, type ReportQuery } from './report-file';
 import { ShareButton } from './share-button';
@@ -84,10 +85,10 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer
       {isLoggedIn &&
         downloadSlot &&
         createPortal(
-          <>
+          <FaultBoundary part="The downloads">
             <DownloadBar provision={provision} onFailure={onSessionChange} />
             <ShareButton />
-          </>,
+          </FaultBoundary>,
           downloadSlot,
         )}
     </GraphiQL>

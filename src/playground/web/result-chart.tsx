@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { useErrorBoundary } from 'react-error-boundary';
 import { readColorScheme, subscribeColorScheme } from './color-scheme';
 import { defaultColumn, toGroupChart, valueColumns, type GroupChart } from './group-chart';
 import type { ResultTable } from './result-tables';
@@ -32,22 +33,25 @@ export function ResultChart({ table }: { readonly table: ResultTable }) {
 function ChartCanvas({ chart }: { readonly chart: GroupChart }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [problem, setProblem] = useState<string>();
+  const { showBoundary } = useErrorBoundary();
   const colorScheme = useSyncExternalStore(subscribeColorScheme, readColorScheme);
   useEffect(() => {
     let erase: (() => void) | undefined;
     let isGone = false;
     // Loaded with the first chart: the page starts without it.
-    import('./chart-canvas').then(
-      ({ drawChart }) => {
-        if (!isGone && canvas.current) erase = drawChart(canvas.current, chart);
-      },
-      () => setProblem('The chart could not be loaded. Reload the page.'),
-    );
+    import('./chart-canvas')
+      .then(
+        ({ drawChart }) => {
+          if (!isGone && canvas.current) erase = drawChart(canvas.current, chart);
+        },
+        () => setProblem('The chart could not be loaded. Reload the page.'),
+      )
+      .catch(showBoundary);
     return () => {
       isGone = true;
       erase?.();
     };
-  }, [chart, colorScheme]);
+  }, [chart, colorScheme, showBoundary]);
   return (
     <div className="result-frame chart-frame">
       {problem !== undefined && <p role="alert">{problem}</p>}

@@ -1,0 +1,102 @@
+import type { Browser, Page } from 'playwright-core';
+import { createOrganization, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
+import { execute, launchBrowser, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import { until } from '../support/until';
+
+let browser: Browser;
+let gateway: TestGateway;
+let organization: TestOrganization;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, [v2Line()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+const QUERY = `query Mine { depositSummary(startDate: "2024-01-01", endDate: "2024-12-31", groupBy: [DESIGNATION]) {
+  groups { key { month designation } all { lines byTransaction { amount } } }
+} }`;
+const chart = (page: Page) =>
+  page.getByRole('img', { name: 'Bar chart of all.byTransaction.amount by designation: General Fund has the most, 10.50.' });
+const editor = (page: Page) => page.locator('.graphiql-query-editor').getByText('query Mine');
+
+async function open(): Promise<Page> {
+  const { page } = await openPlayground(browser, gateway, organization);
+  await logIn(page);
+  await pasteInto(page, 'query', QUERY);
+  await execute(page);
+  await page.locator('.graphiql-response').getByText('General Fund').waitFor();
+  // GraphiQL keeps what is typed a moment later.
+  await until(() => page.evaluate<boolean>(`localStorage.getItem('graphiql:tabState').includes('query Mine')`));
+  return page;
+}
+
+/** Lets a part of the page meet a fault, as a browser or an answer might bring one about. */
+const breakDown = (page: Page, method: string): Promise<void> =>
+  page.evaluate(`{ window.whole = ${method}; ${method} = () => { throw new Error('it broke'); }; }`);
+const mend = (page: Page, method: string): Promise<void> => page.evaluate(`{ ${method} = window.whole; }`);
+
+describe('an analyst', () => {
+  test('whose chart meets a fault keeps query, answer and table, and tries again', async () => {
+    const page = await open();
+    await breakDown(page, 'Map.groupBy');
+    await page.getByRole('button', { name: 'Chart' }).click();
+    const alert = page
+      .getByRole('alert')
+      .filter({ hasText: 'These results cannot be shown because of a fault of this page. Your queries are kept.' });
+    await alert.getByText('it broke').waitFor();
+    await editor(page).waitFor();
+    await page.locator('.graphiql-response').getByText('General Fund').waitFor();
+    await page.screenshot({ path: 'coverage/playground-broken-chart.png' });
+    await page.getByRole('button', { name: 'Table' }).click();
+    await page.getByRole('cell', { name: 'General Fund' }).waitFor();
+    await page.getByRole('button', { name: 'Chart' }).click();
+    await alert.waitFor();
+    await mend(page, 'Map.groupBy');
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await chart(page).waitFor();
+    await page.context().close();
+  });
+
+  test('closes results that meet a fault', async () => {
+    const page = await open();
+    await breakDown(page, 'CanvasRenderingContext2D.prototype.save');
+    await page.getByRole('button', { name: 'Chart' }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'These results cannot be shown' });
+    await alert.getByRole('button', { name: 'Close' }).click();
+    await alert.waitFor({ state: 'detached' });
+    await editor(page).waitFor();
+    await page.context().close();
+  });
+
+  test.each(['Try again', 'Reload the page'])('whose page meets a fault gets it back with query and login: %s', async (way) => {
+    const page = await open();
+    await breakDown(page, 'Date.prototype.toLocaleString');
+    await page.getByRole('button', { name: 'Table' }).click();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'The editors and their answers cannot be shown because of a fault of this page.' })
+      .waitFor();
+    await page.screenshot({ path: 'coverage/playground-broken-page.png' });
+    await mend(page, 'Date.prototype.toLocaleString');
+    await page.getByRole('button', { name: way }).click();
+    await editor(page).waitFor();
+    await page.getByRole('button', { name: 'Chart' }).click();
+    await execute(page);
+    await chart(page).waitFor();
+    await page.context().close();
+  });
+
+  test('opens the page though what it kept cannot be read any more', async () => {
+    const page = await open();
+    await page.evaluate(`addEventListener('pagehide', () => localStorage.setItem('graphiql:tabState', '{"tabs'))`);
+    await page.reload();
+    await page.locator('.graphiql-query-editor').getByText('query DepositDetails').waitFor();
+    await page.context().close();
+  });
+});

@@ -83,7 +83,7 @@ test('an analyst takes every example through its answer, table, chart and downlo
   }
   expect(faults).toEqual([]);
   await page.context().close();
-}, 180_000);
+}, 300_000);
 
 test.each([
   ['a Sunday', '2026-11-22'],
@@ -100,5 +100,5 @@ test.each([
     expect([empty, faults]).toEqual([[], []]);
     await page.context().close();
   },
-  120_000,
+  300_000,
 );

@@ -21,7 +21,7 @@ import { createPlaygroundRoutes } from './playground/playground-routes';
 import { AuthenticationResolver } from './resolvers/authentication-resolver';
 import { DepositDetailResolver } from './resolvers/deposit-detail-resolver';
 import { ExportResolver } from './resolvers/export-resolver';
-import { logFailure, logRequests, ReaderLeft, requestId } from './request-log';
+import { logFailure, logRequests, ReaderLeft, requestId, warnOfProxies } from './request-log';
 import { createRequestRouter } from './request-router';
 import type { RequestContext } from './resolvers/request-context';
 import { SavedReportResolver } from './resolvers/saved-report-resolver';
@@ -113,8 +113,10 @@ function createDoors({ config, log, services, resolvers, documents, apollo, isDr
   server.disable('x-powered-by');
 
   const fixedHeaders = recordSecurityHeaders();
+  const warnOfProxy = warnOfProxies(log);
   server.use(logRequests(log));
   server.use((request, response, next) => {
+    warnOfProxy(request);
     response.setHeaders(fixedHeaders);
     response.set('X-Request-Id', requestId(response));
     // Over plain http a browser must ignore it (RFC 6797 section 7.2).

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestHandler, Response } from 'express';
+import { BlockList, isIPv6 } from 'node:net';
+import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import type { AppError } from './errors';
 
@@ -25,6 +26,46 @@ export function logRequests(log: Logger): RequestHandler {
     next();
   };
 }
+
+/**
+ * Warns of a proxy that TRUST_PROXY does not name: behind it every caller has the proxy's address, and https looks like http. Anybody can
+ * send such headers, so that it is said once, and the address is named only where it is of a private network, and nobody's of the public.
+ */
+export function warnOfProxies(log: Logger): (request: Request) => void {
+  let isSaid = false;
+  return (request) => {
+    const header = FORWARDED.find((name) => request.headers[name] !== undefined);
+    const { remoteAddress: peer } = request.socket;
+    if (isSaid || header === undefined || peer === undefined) return;
+    const isTrusted = request.app.get('trust proxy fn') as (address: string, hop: number) => boolean;
+    if (isTrusted(peer, 0)) return;
+    isSaid = true;
+    const isPrivate = PRIVATE.check(peer, isIPv6(peer) ? 'ipv6' : 'ipv4');
+    log.warn(
+      { header, peer: isPrivate ? peer : 'a public address' },
+      'TRUST_PROXY does not name a peer that forwards requests: all callers behind it count as one address at login, and as plain http',
+    );
+  };
+}
+
+const FORWARDED = ['x-forwarded-for', 'forwarded', 'x-forwarded-proto'];
+
+/** Loopback, private and link-local networks (RFC 6890). */
+const PRIVATE = new BlockList();
+for (const [network, bits] of [
+  ['127.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['169.254.0.0', 16],
+] as const)
+  PRIVATE.addSubnet(network, bits, 'ipv4');
+for (const [network, bits] of [
+  ['::1', 128],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const)
+  PRIVATE.addSubnet(network, bits, 'ipv6');
 
 /** The id by which an answer is found in the log. */
 export const requestId = (response: Response): string => response.locals.requestId as string;

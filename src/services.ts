@@ -7,6 +7,7 @@ import { DirectoryInUseError } from './data/directory-lock';
 import { EmbeddedPostgres } from './data/embedded-postgres';
 import { ExportStore } from './data/export-store';
 import { ImportStore } from './data/import-store';
+import { KnownAddressStore } from './data/known-address-store';
 import { LoginAttemptStore } from './data/login-attempt-store';
 import { applyMigrations, findDrift, isMigrated } from './data/migration-engine';
 import { OrganizationStore } from './data/organization-store';
@@ -21,6 +22,7 @@ import { DepositDetailService } from './domain/deposit-detail-service';
 import { DepositSummaryService } from './domain/deposit-summary-service';
 import { ExportService } from './domain/export-service';
 import { ImportService } from './domain/import-service';
+import { LoginGuard } from './domain/login-guard';
 import { RecordService } from './domain/record-service';
 import { OrganizationService } from './domain/organization-service';
 import { SavedReportService } from './domain/saved-report-service';
@@ -30,6 +32,7 @@ import { SessionService } from './domain/session-service';
 export interface Services {
   readonly access: AccessService;
   readonly sessions: SessionService;
+  readonly logins: LoginGuard;
   readonly reports: DepositDetailService;
   readonly summaries: DepositSummaryService;
   readonly records: RecordService;
@@ -114,12 +117,11 @@ export function createServices(
   const users = new UserStore(database);
   const organizations = new OrganizationService(new OrganizationStore(database), users);
   const imports = new ImportService(new ImportStore(database));
+  const logins = new LoginGuard(new KnownAddressStore(database), new LoginAttemptStore(database), config.LOGIN_ATTEMPTS);
   return {
     access: new AccessService(new AccessStore(database, config.SESSION_IDLE_MINUTES), config.UNDER_MAINTENANCE),
-    sessions: new SessionService(users, new SessionStore(database), new LoginAttemptStore(database), {
-      sessionHours: config.SESSION_HOURS,
-      loginAttempts: config.LOGIN_ATTEMPTS,
-    }),
+    sessions: new SessionService(users, new SessionStore(database), logins, { sessionHours: config.SESSION_HOURS }),
+    logins,
     reports,
     summaries: new DepositSummaryService(new DepositSummaryStore(), reports),
     records: new RecordService(new RecordStore(database)),

@@ -19,12 +19,15 @@ export class LoginAttemptStore {
       clearExpiredByTimeout: true,
       insuranceLimiter: new RateLimiterMemory(options),
     });
-    return new LoginLimit(limiter);
+    return new LoginLimit(limiter, this.database);
   }
 }
 
 export class LoginLimit {
-  constructor(private readonly limiter: RateLimiterPostgres) {}
+  constructor(
+    private readonly limiter: RateLimiterPostgres,
+    private readonly database: Database,
+  ) {}
 
   /** Throws TOO_MANY_LOGIN_ATTEMPTS when the key has used up its attempts of the last 15 minutes. */
   async count(key: string): Promise<void> {
@@ -38,5 +41,13 @@ export class LoginLimit {
 
   async takeBack(key: string): Promise<void> {
     await this.limiter.reward(key);
+  }
+
+  /** Gives all keys that begin like this their attempts back. */
+  async clear(keyStart: string): Promise<void> {
+    await this.database.query({
+      text: 'DELETE FROM login_attempt WHERE starts_with(key, $1)',
+      values: [this.limiter.getKey(keyStart)],
+    });
   }
 }

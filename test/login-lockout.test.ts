@@ -1,3 +1,4 @@
+import { done, failed, runCommand } from './support/command';
 import { createOrganization, PASSWORD, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
 
 const PROXY = '127.0.0.1';
@@ -106,6 +107,28 @@ describe('a user', () => {
 });
 
 describe('an operator', () => {
+  test('unlocks a user, and lets one in from an address while others guess elsewhere', async () => {
+    const organization = await createOrganization(gateway.services);
+    const unlock = (...words: string[]) =>
+      runCommand({ DATABASE_URL: gateway.database.url }, ['user', 'unlock', '--organization', organization.name, ...words]);
+    const unlocked = done(`Unlocked user "ada" of "${organization.name}"`);
+
+    await exhaustUser(organization);
+    expect(await attempt(organization, '198.51.100.6')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+    expect(await unlock('--username', 'ada')).toEqual(unlocked);
+    expect(await attempt(organization, '203.0.113.1')).toBeUndefined();
+    await exhaustUser(organization, '192.0.2');
+    await exhaustAddress(organization, OFFICE);
+    expect(await attempt(organization, OFFICE)).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+    expect(await unlock('--username', 'ada', '--address', OFFICE)).toEqual(unlocked);
+    await exhaustUser(organization, '192.0.2');
+    expect(await attempt(organization, OFFICE)).toBeUndefined();
+    expect(await attempt(organization, '198.51.100.8')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+
+    expect(await unlock('--username', 'ada', '--address', 'office')).toEqual(failed('"office" is not an IP address'));
+    expect(await unlock('--username', 'bob')).toEqual(failed(`There is no user "bob" in "${organization.name}"`));
+  });
+
   const warnings = ({ logLines }: TestGateway): unknown[] =>
     logLines.map((line) => JSON.parse(line) as { level: number }).filter(({ level }) => level === 40);
   const header = (name: string, value: string) => ({ headers: { [name]: value } });

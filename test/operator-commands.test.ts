@@ -8,6 +8,7 @@ jest.setTimeout(120_000);
 const SYSTEM = '/api/v2/authenticated_test_system';
 const SESSION = '/api/v2/authenticated_test_session';
 const REPORT = 'deposit_detail_designation_detail_with_contact_info';
+const EMPTY_REPORT = `/api/v2/${REPORT}?start_date=2024-01-01&end_date=2024-01-01`;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 let gateway: TestGateway;
@@ -56,6 +57,24 @@ describe('an operator of organizations', () => {
     });
     const wrong = await run(['organization', 'create', randomUUID(), '--host', 'http://example.org']);
     expect(wrong).toEqual(failed('"http://example.org" is not a host name'));
+  });
+
+  test.concurrent('changes the hosts of one, at once, and lets it be reached at any again', async () => {
+    const organization = await createOrganization();
+    const Provision = await createProvision(organization);
+    const granted = { data: { message: 'System request authenticated', provision: Provision } };
+    expect(await run(['organization', 'hosts', organization, '--host', 'Give.Example.ORG'])).toEqual(
+      done(`"${organization}" is reached at give.example.org`),
+    );
+    expect(await answer(SYSTEM, { Provision })).toEqual(refusal(422, 'Incorrect host for provision'));
+    expect(await json(['organization', 'hosts', organization, '--host', 'give.example.org', '--host', '127.0.0.1'])).toEqual({
+      ...{ name: organization, hosts: ['give.example.org', '127.0.0.1'] },
+    });
+    expect(await answer(SYSTEM, { Provision })).toEqual(granted);
+    expect(await run(['organization', 'hosts', organization])).toEqual(done(`"${organization}" is reached at give.example.org, 127.0.0.1`));
+    expect(await run(['organization', 'hosts', organization, '--any'])).toEqual(done(`"${organization}" is reached at any host`));
+    expect(await run(['organization', 'hosts', organization, '--host', 'a b'])).toEqual(failed('"a b" is not a host name'));
+    expect(await run(['organization', 'hosts', 'Nobody', '--any'])).toEqual(failed('There is no organization "Nobody"'));
   });
 
   test.concurrent.each([
@@ -128,6 +147,20 @@ describe('an operator of provisions', () => {
     expect(await run(words)).toEqual(failed('There is no organization "Nobody"'));
   });
 
+  test.concurrent('grants one the report and takes it back, at once, and cannot grant it to a public one', async () => {
+    const organization = await createOrganization();
+    const Provision = (await run(['provision', 'create', '--organization', organization, '--kind', 'api'])).stdout.trimEnd();
+    const defaults = ['authenticated_test_system', 'authenticated_test_session'];
+    expect(await run(['provision', 'grant', Provision, REPORT])).toEqual(done(`${Provision} has ${[...defaults, REPORT].join(' ')}`));
+    expect(await answer(EMPTY_REPORT, { Provision })).toEqual({ response: [] });
+    expect(await json(['provision', 'revoke-grant', Provision, REPORT])).toEqual({ provision: Provision, privileges: defaults });
+    expect(await answer(EMPTY_REPORT, { Provision })).toEqual(refusal(422, 'Not logged in'));
+    expect(await run(['provision', 'grant', await createProvision(organization), REPORT])).toEqual(
+      failed(`A WEB provision is public: only an API provision can be granted ${REPORT}`),
+    );
+    expect(await run(['provision', 'grant', 'x', REPORT])).toEqual(failed('There is no provision x'));
+  });
+
   test.concurrent('revokes one: the next request with it is refused, and it cannot be revoked twice', async () => {
     const Provision = await createProvision(await createOrganization());
     expect(await answer(SYSTEM, { Provision })).toEqual({ data: { message: 'System request authenticated', provision: Provision } });
@@ -146,7 +179,11 @@ describe('an operator of users', () => {
   test.concurrent('creates one whose password comes from standard input, and is refused a second of that name', async () => {
     const organization = await createOrganization();
     const result = await run(userWords('create', organization), `${PASSWORD}\r\nnot the password\n`);
-    expect(result).toEqual(done(`Created user "ada" in "${organization}"`));
+    const use = 'who may log in and read deposits and totals, but neither reports nor donors';
+    const hint = `deposit-gateway user grant --organization '${organization}' --username ada ${REPORT}`;
+    expect(result).toEqual(done(`Created user "ada" in "${organization}", ${use}; to grant it: ${hint}`));
+    const grace = await run([...userWords('create', organization, 'grace'), '--grant', REPORT], PASSWORD);
+    expect(grace).toEqual(done(`Created user "grace" in "${organization}", who may log in and read everything, donors included`));
     const provision = await createProvision(organization);
     expect(await login(gateway.url, provision, 'ada', PASSWORD)).toMatch(/^\w+=/);
     expect(await run(userWords('create', organization), PASSWORD)).toEqual(failed(`There is a user "ada" in "${organization}" already`));
@@ -159,6 +196,7 @@ describe('an operator of users', () => {
     expect(await json(['user', 'list', '--organization', organization])).toEqual([
       { ...user, username: 'ada', privileges: defaults },
       { ...user, username: 'bob', privileges: [...defaults, REPORT] },
+      { ...user, username: 'grace', privileges: [...defaults, REPORT] },
     ]);
   });
 
@@ -171,6 +209,31 @@ describe('an operator of users', () => {
     expect(await run(userWords('create', organization, 'ada '), PASSWORD)).toEqual(
       failed('The name of the user must be 1 to 200 characters, with no blanks around it and no control characters'),
     );
+  });
+
+  test.concurrent('grants one the report and takes it back, at once in an open session', async () => {
+    const organization = await createOrganization();
+    await gateway.services.organizations.createUser({ organization, username: 'ada', password: PASSWORD, grants: [] });
+    const Provision = await createProvision(organization);
+    const Cookie = await login(gateway.url, Provision);
+    const defaults = ['authenticated_test_system', 'authenticated_test_session'];
+    const refused = refusal(422, 'Privilege to perform the action was not found');
+    expect(await answer(EMPTY_REPORT, { Provision, Cookie })).toEqual(refused);
+    expect(await run([...userWords('grant', organization), REPORT])).toEqual(
+      done(`User "ada" of "${organization}" has ${[...defaults, REPORT].join(' ')}`),
+    );
+    expect(await answer(EMPTY_REPORT, { Provision, Cookie })).toEqual({ response: [] });
+    expect(await json([...userWords('revoke-grant', organization), REPORT])).toEqual({
+      ...{ organization, username: 'ada', privileges: defaults },
+    });
+    expect(await answer(EMPTY_REPORT, { Provision, Cookie })).toEqual(refused);
+    expect(await run([...userWords('revoke-grant', organization), ...defaults])).toEqual(
+      done(`User "ada" of "${organization}" has no privileges`),
+    );
+    expect(await run([...userWords('grant', organization), 'everything'])).toEqual(
+      failed(`There is no privilege "everything"; there are authenticated_test_system, authenticated_test_session, ${REPORT}`),
+    );
+    expect(await run([...userWords('grant', organization, 'bob'), REPORT])).toEqual(failed(`There is no user "bob" in "${organization}"`));
   });
 
   test.concurrent('disables one, whose next request is answered 401', async () => {
@@ -202,6 +265,7 @@ describe('an operator who uses a command wrongly ends with status 2 and is told 
     ["error: unknown command 'nothing'", ['nothing']],
     ["error: unknown option '--nothing'", ['organization', 'list', '--nothing']],
     ["error: the state is on or off, not 'maybe'", ['organization', 'maintenance', 'Church', 'maybe']],
+    ["error: option '--any' cannot be used with option '--host <name>'", ['organization', 'hosts', 'Church', '--any', '--host', 'a.org']],
     ["error: required option '--kind <kind>' not specified", ['provision', 'create', '--organization', 'Church']],
     ["error: option '--kind <kind>' argument 'pager' is invalid", ['provision', 'create', '--organization', 'Church', '--kind', 'pager']],
     [

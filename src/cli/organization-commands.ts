@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { REPORT_PRIVILEGE, type Privilege } from '../domain/privileges';
 import { readPassword, formatTable, printResult } from './terminal';
 import { withServices, type CommandContext } from './command';
 
@@ -6,7 +7,23 @@ const append = (value: string, earlier: readonly string[]): string[] => [...earl
 const day = (date: Date | null): string => date?.toISOString().slice(0, 10) ?? '';
 const kinds = { web: 'WEB', mobile: 'MOBILE', api: 'API' } as const;
 
-/** `organization create | list | maintenance` */
+/** The commands that change what somebody was granted; `revoke` alone ends a provision. */
+const grantCommands = [
+  ['grant', 'grant'],
+  ['revoke-grant', 'revoke'],
+] as const;
+
+const listPrivileges = (privileges: readonly string[]): string => (privileges.length > 0 ? privileges.join(' ') : 'no privileges');
+
+const describeUse = (privileges: readonly Privilege[]): string =>
+  privileges.includes(REPORT_PRIVILEGE)
+    ? 'log in and read everything, donors included'
+    : 'log in and read deposits and totals, but neither reports nor donors';
+
+/** A word as a shell takes it. */
+const quote = (word: string): string => (/^[\w.@-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`);
+
+/** `organization create | list | hosts | maintenance` */
 export function organizationCommand(context: () => CommandContext): Command {
   const command = new Command('organization').description('the organizations whose deposits are served');
   command
@@ -26,6 +43,20 @@ export function organizationCommand(context: () => CommandContext): Command {
     printResult(terminal, json, result, formatTable(['NAME', 'HOSTS', 'MAINTENANCE'], rows));
   });
   command
+    .command('hosts')
+    .description('says by which host names it may be reached, or changes them')
+    .argument('<name>')
+    .option('--host <name>', 'a host name it may be reached at from now on; may be repeated', append, [])
+    .option('--any', 'lets it be reached at any host name', false)
+    .action(async (name: string, { host, any }: { host: string[]; any: boolean }, self: Command) => {
+      if (any && host.length > 0) self.error("error: option '--any' cannot be used with option '--host <name>'");
+      const { terminal, json } = context();
+      const hosts = await withServices(context(), async ({ organizations }) =>
+        any || host.length > 0 ? organizations.setHosts(name, host) : (await organizations.get(name)).hosts,
+      );
+      printResult(terminal, json, { name, hosts }, `"${name}" is reached at ${hosts.length > 0 ? hosts.join(', ') : 'any host'}`);
+    });
+  command
     .command('maintenance')
     .argument('<name>')
     .argument('<state>', 'on or off')
@@ -38,7 +69,7 @@ export function organizationCommand(context: () => CommandContext): Command {
   return command;
 }
 
-/** `provision create | list | revoke` */
+/** `provision create | list | grant | revoke-grant | revoke` */
 export function provisionCommand(context: () => CommandContext): Command {
   const command = new Command('provision').description('what applications identify themselves with');
   command
@@ -89,6 +120,19 @@ export function provisionCommand(context: () => CommandContext): Command {
       formatTable(['PROVISION', 'ORGANIZATION', 'KIND', 'LABEL', 'LAST USED', 'REVOKED', 'PRIVILEGES'], rows),
     );
   });
+  for (const [name, verb] of grantCommands) {
+    command
+      .command(name)
+      .argument('<uuid>')
+      .argument('<privilege...>')
+      .action(async (uuid: string, words: string[]) => {
+        const { terminal, json } = context();
+        const privileges = await withServices(context(), ({ organizations }) =>
+          organizations.changeProvisionGrants(uuid, { verb, privileges: words }),
+        );
+        printResult(terminal, json, { provision: uuid, privileges }, `${uuid} has ${listPrivileges(privileges)}`);
+      });
+  }
   command
     .command('revoke')
     .argument('<uuid>')
@@ -100,7 +144,7 @@ export function provisionCommand(context: () => CommandContext): Command {
   return command;
 }
 
-/** `user create | disable | list` */
+/** `user create | grant | revoke-grant | unlock | disable | list` */
 export function userCommand(context: () => CommandContext): Command {
   const command = new Command('user').description('the people who may log in');
   command
@@ -112,8 +156,41 @@ export function userCommand(context: () => CommandContext): Command {
     .action(async ({ organization, username, grant: grants }: { organization: string; username: string; grant: string[] }) => {
       const { terminal, json } = context();
       const password = await readPassword(terminal);
-      await withServices(context(), ({ organizations }) => organizations.createUser({ organization, username, password, grants }));
-      printResult(terminal, json, { organization, username }, `Created user "${username}" in "${organization}"`);
+      const privileges = await withServices(context(), ({ organizations }) =>
+        organizations.createUser({ organization, username, password, grants }),
+      );
+      const text = `Created user "${username}" in "${organization}", who may ${describeUse(privileges)}`;
+      const hint = ['deposit-gateway user grant --organization', quote(organization), '--username', quote(username), REPORT_PRIVILEGE];
+      const mayReport = privileges.includes(REPORT_PRIVILEGE);
+      printResult(terminal, json, { organization, username }, mayReport ? text : `${text}; to grant it: ${hint.join(' ')}`);
+    });
+  for (const [name, verb] of grantCommands) {
+    command
+      .command(name)
+      .argument('<privilege...>')
+      .requiredOption('--organization <name>')
+      .requiredOption('--username <name>')
+      .action(async (words: string[], { organization, username }: { organization: string; username: string }) => {
+        const { terminal, json } = context();
+        const privileges = await withServices(context(), ({ organizations }) =>
+          organizations.changeUserGrants(organization, username, { verb, privileges: words }),
+        );
+        const text = `User "${username}" of "${organization}" has ${listPrivileges(privileges)}`;
+        printResult(terminal, json, { organization, username, privileges }, text);
+      });
+  }
+  command
+    .command('unlock')
+    .description('forgets the failed logins of a user')
+    .requiredOption('--organization <name>')
+    .requiredOption('--username <name>')
+    .option('--address <address>', 'also lets the user log in from there, whatever others try elsewhere')
+    .action(async ({ organization, username, address }: { organization: string; username: string; address?: string }) => {
+      const { terminal, json } = context();
+      await withServices(context(), async ({ organizations, logins }) =>
+        logins.unlock(await organizations.getUser(organization, username), address),
+      );
+      printResult(terminal, json, { organization, username, unlocked: true }, `Unlocked user "${username}" of "${organization}"`);
     });
   command
     .command('disable')

@@ -45,6 +45,10 @@ export class OrganizationStore {
     await this.database.prisma.organization.update({ where: { id }, data: { underMaintenance } });
   }
 
+  async updateHosts(id: number, hosts: readonly string[]): Promise<void> {
+    await this.database.prisma.organization.update({ where: { id }, data: { hosts: [...hosts] } });
+  }
+
   async insertProvision(provision: NewProvision): Promise<void> {
     await this.database.prisma.provision.create({ data: { ...provision, privileges: [...provision.privileges] } });
   }
@@ -54,6 +58,14 @@ export class OrganizationStore {
       include: { organization: true },
       orderBy: [{ organizationId: 'asc' }, { createdAt: 'asc' }],
     });
+  }
+
+  async findProvision(id: string): Promise<NewProvision | null> {
+    return this.database.prisma.provision.findUnique({ where: { id } });
+  }
+
+  async updateProvisionPrivileges(id: string, privileges: readonly string[]): Promise<void> {
+    await this.database.prisma.provision.update({ where: { id }, data: { privileges: [...privileges] } });
   }
 
   /** False when there is no such provision, or it was revoked before. */

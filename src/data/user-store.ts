@@ -31,6 +31,13 @@ export class UserStore {
     return this.database.prisma.user.create({ data: { ...user, privileges: [...user.privileges] } });
   }
 
+  async updatePrivileges(organizationId: number, username: string, privileges: readonly string[]): Promise<void> {
+    await this.database.prisma.user.update({
+      where: { organizationId_username: { organizationId, username } },
+      data: { privileges: [...privileges] },
+    });
+  }
+
   async disable(organizationId: number, username: string): Promise<void> {
     await this.database.prisma.user.update({
       where: { organizationId_username: { organizationId, username } },

@@ -20,6 +20,13 @@ export interface UserRequest {
   readonly grants: readonly string[];
 }
 
+/** Privileges to be added to those that somebody has, or taken from them. */
+export interface GrantChange {
+  readonly verb: 'grant' | 'revoke';
+  readonly privileges: readonly string[];
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MAX_NAME_LENGTH = 200;
 const HOST_NAME = /^[a-z0-9-]+(\.[a-z0-9-]+)*$|^\[[0-9a-f:]+\]$/;
 
@@ -43,9 +50,7 @@ export class OrganizationService {
   /** `hosts` are the names it may be reached at; none means any. */
   async create(name: string, hosts: readonly string[]): Promise<OrganizationRecord> {
     assertName('organization', name);
-    const names = hosts.map(toHostName);
-    const wrong = names.find((host) => !HOST_NAME.test(host));
-    if (wrong !== undefined) throw new OperatorError(`"${wrong}" is not a host name`);
+    const names = toHostNames(hosts);
     if (await this.organizations.find(name)) throw new OperatorError(`There is an organization "${name}" already`);
     return this.organizations.insert(name, names);
   }
@@ -55,12 +60,18 @@ export class OrganizationService {
     await this.organizations.updateMaintenance(id, underMaintenance);
   }
 
+  /** At once: the next request by another host is refused. Returns the names as they are kept; none means any. */
+  async setHosts(name: string, hosts: readonly string[]): Promise<string[]> {
+    const names = toHostNames(hosts);
+    const { id } = await this.get(name);
+    await this.organizations.updateHosts(id, names);
+    return names;
+  }
+
   /** Issues a provision and returns its UUID: version 4 (RFC 9562), so that it cannot be guessed. */
   async createProvision({ organization, kind, label, grants }: ProvisionRequest): Promise<string> {
     const granted = withDefaults(grants);
-    if (granted.includes(REPORT_PRIVILEGE) && !isSecret(kind)) {
-      throw new OperatorError(`A ${kind} provision is public: only an API provision can be granted ${REPORT_PRIVILEGE}`);
-    }
+    assertMayHold(kind, granted);
     const id = randomUUID();
     const { id: organizationId } = await this.get(organization);
     await this.organizations.insertProvision({ id, organizationId, kind, label, privileges: granted });
@@ -71,14 +82,31 @@ export class OrganizationService {
     return this.organizations.listProvisions();
   }
 
+  /** At once: the next request with it has them. Returns all that the provision has then. */
+  async changeProvisionGrants(id: string, change: GrantChange): Promise<Privilege[]> {
+    const provision = UUID.test(id) ? await this.organizations.findProvision(id) : null;
+    if (!provision) throw new OperatorError(`There is no provision ${id}`);
+    const privileges = applyChange(provision.privileges, change);
+    assertMayHold(provision.kind, privileges);
+    await this.organizations.updateProvisionPrivileges(id, privileges);
+    return privileges;
+  }
+
   /** At once: the next request with it is refused, and so are the sessions opened under it. */
   async revokeProvision(id: string): Promise<void> {
-    const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
-    if (!isUuid || !(await this.organizations.revokeProvision(id)))
+    if (!UUID.test(id) || !(await this.organizations.revokeProvision(id)))
       throw new OperatorError(`There is no provision ${id} that could be revoked`);
   }
 
-  async createUser({ organization, username, password, grants }: UserRequest): Promise<void> {
+  async getUser(organization: string, username: string): Promise<UserRecord & { readonly organizationId: number }> {
+    const { id: organizationId } = await this.get(organization);
+    const user = await this.users.find(organizationId, username);
+    if (!user) throw new OperatorError(`There is no user "${username}" in "${organization}"`);
+    return { ...user, organizationId };
+  }
+
+  /** Returns all that the user was granted. */
+  async createUser({ organization, username, password, grants }: UserRequest): Promise<Privilege[]> {
     assertName('user', username);
     const granted = withDefaults(grants);
     if (password.length < MIN_PASSWORD_LENGTH) throw new OperatorError(`The password needs at least ${MIN_PASSWORD_LENGTH} characters`);
@@ -86,13 +114,21 @@ export class OrganizationService {
     if (await this.users.find(organizationId, username))
       throw new OperatorError(`There is a user "${username}" in "${organization}" already`);
     await this.users.insert({ organizationId, username, passwordHash: await hashPassword(password), privileges: granted });
+    return granted;
+  }
+
+  /** At once: the next request of any of the user's sessions has them. Returns all that the user has then. */
+  async changeUserGrants(organization: string, username: string, change: GrantChange): Promise<Privilege[]> {
+    const user = await this.getUser(organization, username);
+    const privileges = applyChange(user.privileges, change);
+    await this.users.updatePrivileges(user.organizationId, username, privileges);
+    return privileges;
   }
 
   /** At once: the next request of any of the user's sessions is answered 401. */
   async disableUser(organization: string, username: string): Promise<void> {
-    const { id } = await this.get(organization);
-    if (!(await this.users.find(id, username))) throw new OperatorError(`There is no user "${username}" in "${organization}"`);
-    await this.users.disable(id, username);
+    const { organizationId } = await this.getUser(organization, username);
+    await this.users.disable(organizationId, username);
   }
 
   async listUsers(organization: string): Promise<UserRecord[]> {
@@ -100,10 +136,27 @@ export class OrganizationService {
   }
 }
 
-function withDefaults(grants: readonly string[]): Privilege[] {
-  const wrong = grants.find((grant) => !isPrivilege(grant));
+function toHostNames(hosts: readonly string[]): string[] {
+  const names = hosts.map(toHostName);
+  const wrong = names.find((host) => !HOST_NAME.test(host));
+  if (wrong !== undefined) throw new OperatorError(`"${wrong}" is not a host name`);
+  return names;
+}
+
+const withDefaults = (grants: readonly string[]): Privilege[] => applyChange(DEFAULT_PRIVILEGES, { verb: 'grant', privileges: grants });
+
+function applyChange(held: readonly string[], change: GrantChange): Privilege[] {
+  const wrong = change.privileges.find((privilege) => !isPrivilege(privilege));
   if (wrong !== undefined) throw new OperatorError(`There is no privilege "${wrong}"; there are ${privileges.join(', ')}`);
-  return [...new Set([...DEFAULT_PRIVILEGES, ...grants.filter(isPrivilege)])];
+  const named = new Set(change.privileges);
+  return privileges.filter((privilege) =>
+    change.verb === 'grant' ? held.includes(privilege) || named.has(privilege) : held.includes(privilege) && !named.has(privilege),
+  );
+}
+
+function assertMayHold(kind: ProvisionKind, granted: readonly Privilege[]): void {
+  if (granted.includes(REPORT_PRIVILEGE) && !isSecret(kind))
+    throw new OperatorError(`A ${kind} provision is public: only an API provision can be granted ${REPORT_PRIVILEGE}`);
 }
 
 function assertName(what: string, name: string): void {

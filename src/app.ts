@@ -32,8 +32,8 @@ import { createServices, openDatabase, type OpenDatabase, type Services } from '
 /** The whole gateway, ready to listen. */
 export interface App {
   readonly httpServer: HttpServer;
-  /** Whether the database answers and is migrated. */
-  isReady(): Promise<boolean>;
+  /** Why it cannot serve, in words for an operator; undefined where it can. */
+  findObstacle(): Promise<string | undefined>;
   /** Finishes what is in flight and leaves nothing behind. False when answers had to be cut. */
   stop(): Promise<boolean>;
 }
@@ -80,7 +80,7 @@ async function composeApp(config: Config, log: Logger, database: OpenDatabase, o
   );
   return {
     httpServer,
-    isReady: () => services.isReady(),
+    findObstacle: () => services.findObstacle(),
     stop: async () => {
       const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
       const inTime = await httpServer.drain({ drainMs: config.DRAIN_MILLISECONDS, graceMs });
@@ -149,8 +149,9 @@ function createDoors({ config, log, services, resolvers, documents, apollo, isDr
 
   server.get('/live', (_request, response) => void response.json({ status: 'live' }));
   server.get('/ready', async (_request, response) => {
-    const ready = !isDraining() && (await services.isReady());
-    response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready' });
+    const reason = isDraining() ? 'The gateway is stopping' : await services.findObstacle();
+    if (reason === undefined) response.json({ status: 'ready' });
+    else response.status(503).json({ status: 'not ready', reason });
   });
   const createRouter = createRequestRouter(openRequest);
   server.use('/api/v2', createV2Routes({ resolvers, createRouter, onInternalError, readerPace }));

@@ -3,6 +3,7 @@ import { BlockList, isIPv6 } from 'node:net';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import type { AppError } from './errors';
+import { findSqlFault, MISSING_GRANT } from './sql-fault';
 
 /** Why a report was given up, where that is nobody's failure. */
 export class ReaderLeft extends Error {
@@ -78,8 +79,9 @@ export function logFailure(log: Logger, { code, cause }: AppError, id: string): 
   }
   const fault = cause instanceof Error ? cause : new Error('Something else than an error was thrown');
   const at = fault.stack?.split('\n').filter((line) => /^ {4}at /.test(line));
+  const sqlFault = findSqlFault(cause);
   log.error(
-    { requestId: id, code, name: fault.name, sqlState: 'code' in fault ? fault.code : undefined, at: at?.slice(0, 6) },
-    'request failed',
+    { requestId: id, code, name: fault.name, reason: 'code' in fault ? fault.code : undefined, ...sqlFault, at: at?.slice(0, 6) },
+    sqlFault?.sqlState === MISSING_GRANT ? 'request failed: the database user lacks a grant' : 'request failed',
   );
 }

@@ -9,7 +9,7 @@ import { ExportStore } from './data/export-store';
 import { ImportStore } from './data/import-store';
 import { KnownAddressStore } from './data/known-address-store';
 import { LoginAttemptStore } from './data/login-attempt-store';
-import { applyMigrations, findDrift, isMigrated } from './data/migration-engine';
+import { applyMigrations, findDrift, findObstacle, listMissingMigrations } from './data/migration-engine';
 import { OrganizationStore } from './data/organization-store';
 import { RecordStore } from './data/record-store';
 import { ReportQueue } from './data/report-queue';
@@ -41,8 +41,8 @@ export interface Services {
   readonly organizations: OrganizationService;
   readonly imports: ImportService;
   readonly demo: DemoService;
-  /** Whether the gateway can serve: the database answers, and every migration was applied to it. */
-  isReady(): Promise<boolean>;
+  /** Why the gateway cannot serve, in words for an operator; undefined where the database answers and every migration was applied to it. */
+  findObstacle(): Promise<string | undefined>;
 }
 
 /** A database that was reached or started; closing it also stops what was started. */
@@ -50,6 +50,8 @@ export interface OpenDatabase {
   readonly address: DatabaseAddress;
   /** Applies the migrations that are missing and returns their names. */
   migrate(): Promise<string[]>;
+  /** The migrations that are missing. Changes nothing. */
+  listMissingMigrations(): Promise<string[]>;
   /** The SQL by which the schema is ahead of its migrations. */
   findDrift(): Promise<string>;
   close(): Promise<void>;
@@ -61,16 +63,17 @@ const nothing = (): Promise<void> => Promise.resolve();
 const MS_PER_SECOND = 1000;
 
 /**
- * The database of the settings: DATABASE_URL's, or the embedded one. A command may share the embedded one of a running gateway;
- * a gateway has its own or is refused (OperatorError).
+ * The database of the settings: DATABASE_URL's, or the embedded one, which is migrated at its start unless told otherwise. A command may
+ * share the embedded one of a running gateway; a gateway has its own or is refused (OperatorError).
  */
 export async function openDatabase(
   config: Config,
-  options: { readonly share: boolean; readonly onLost: (error: Error) => void },
+  options: { readonly share: boolean; readonly migrate?: boolean; readonly onLost: (error: Error) => void },
 ): Promise<OpenDatabase> {
   const open = (address: DatabaseAddress, close = nothing, abandon = nothing): OpenDatabase => ({
     address,
     migrate: () => applyMigrations(address),
+    listMissingMigrations: () => listMissingMigrations(address),
     findDrift: () => findDrift(address),
     close,
     abandon,
@@ -80,7 +83,8 @@ export async function openDatabase(
     const shared = options.share ? await EmbeddedPostgres.share(config.DATA_DIR) : undefined;
     if (shared) return open(shared.address, () => shared.leave());
     try {
-      const embedded = await EmbeddedPostgres.start(config.DATA_DIR, applyMigrations, options.onLost);
+      const prepare = options.migrate === false ? nothing : applyMigrations;
+      const embedded = await EmbeddedPostgres.start(config.DATA_DIR, prepare, options.onLost);
       // Other commands may still be sharing what this one started.
       return open(
         embedded.address,
@@ -130,7 +134,7 @@ export function createServices(
     organizations,
     imports,
     demo: new DemoService(organizations, imports),
-    isReady: () => isMigrated(database),
+    findObstacle: () => findObstacle(database),
     close: () => database.close(),
   };
 }

@@ -66,9 +66,59 @@ describe('a data source', () => {
     }
     const { status, headers } = await graphql(lost.url, QUERIES.system, { provision: UNKNOWN });
     expect([status, headers.get('retry-after')]).toEqual([503, '1']);
-    expect((await fetch(`${lost.url}/ready`)).status).toBe(503);
+    const ready = await fetch(`${lost.url}/ready`);
+    expect([ready.status, await ready.json()]).toEqual([503, { status: 'not ready', reason: 'The database cannot be reached' }]);
     expect((await fetch(`${lost.url}/live`)).status).toBe(200);
     await lost.stop();
+  });
+
+  test('that lacks a grant is told of in the log, by state and relation', async () => {
+    const { database } = gateway;
+    const role = new URL(database.url).pathname.slice(1);
+    await query(`CREATE ROLE ${role} LOGIN PASSWORD 'gateway'`);
+    await query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`);
+    const url = new URL(database.url);
+    url.username = role;
+    url.password = 'gateway';
+    const bounded = await startGateway({ DATABASE_URL: url.href });
+    const faults = () =>
+      bounded.logLines
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter(({ msg }) => msg === 'request failed: the database user lacks a grant')
+        .map(({ sqlState, relation, code }) => [sqlState, relation, code]);
+    const ready = async () => (await fetch(`${bounded.url}/ready`)).json();
+    expect(await ready()).toEqual({ status: 'ready' });
+
+    await query(`REVOKE SELECT ON deposit_detail FROM ${role}`);
+    const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
+    expect((await fetch(bounded.url + path, { headers: { Provision: organization.apiProvision } })).status).toBe(404);
+    expect(faults()).toEqual([['42501', 'deposit_detail', 'DATA_SOURCE_QUERY_FAILED']]);
+    await query(`REVOKE SELECT ON designation FROM ${role}`);
+    const designations = '{ designations(first: 1) { edges { node { name } } } }';
+    await graphql(bounded.url, designations, { provision: organization.apiProvision });
+    expect(faults().slice(1)).toEqual([['42501', 'designation', 'DATA_SOURCE_QUERY_FAILED']]);
+    await query(`REVOKE SELECT ON session FROM ${role}`);
+    expect(await ask('session', mine(), bounded.url)).toBe('Establishing session failed');
+    expect(faults().slice(2)).toEqual(Array(2).fill(['42501', 'session', 'ESTABLISHING_SESSION_FAILED']));
+    await query(`REVOKE SELECT ON _prisma_migrations FROM ${role}`);
+    expect(await ready()).toEqual({ status: 'not ready', reason: 'The database user lacks a grant on _prisma_migrations' });
+
+    await bounded.stop();
+    await query(`DROP OWNED BY ${role}`);
+    await query(`DROP ROLE ${role}`);
+  });
+
+  test('that was not migrated is told of on /ready, with the command that helps', async () => {
+    const ready = async () => {
+      const response = await fetch(`${gateway.url}/ready`);
+      return [response.status, await response.json()];
+    };
+    expect(await ready()).toEqual([200, { status: 'ready' }]);
+    const notReady = [503, { status: 'not ready', reason: 'The database lacks migrations: run `deposit-gateway migrate`' }];
+    await query('DELETE FROM _prisma_migrations WHERE migration_name = (SELECT max(migration_name) FROM _prisma_migrations)');
+    expect(await ready()).toEqual(notReady);
+    await query('DROP TABLE _prisma_migrations');
+    expect(await ready()).toEqual(notReady);
   });
 
   test('is asked once for the access of a request, however many fields need it', async () => {

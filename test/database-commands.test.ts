@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
 import { done, failed, runCommand, type Environment } from './support/command';
 import { createTestDatabase, type TestDatabase } from './support/database';
 
@@ -24,16 +25,19 @@ describe('an operator whose database or settings are not right', () => {
     url.pathname = `/${name}`;
     const empty = { DATABASE_URL: url.href };
     try {
-      expect(await runCommand(empty, ['organization', 'list'])).toEqual(
-        failed('Data source query failed: The table `public.organization` does not exist in the current database.'),
+      const names = [
+        ...['20261120090000_init', '20261120180000_list_indexes', '20261120190000_covering_indexes', '20261120200000_export_records'],
+        ...['20261121090000_saved_reports', '20261121180000_known_addresses'],
+      ];
+      const lacking = failed('The database lacks migrations: run `deposit-gateway migrate`');
+      expect(await runCommand(empty, ['organization', 'list'])).toEqual(lacking);
+      expect(await runCommand(empty, ['audit', '--organization', 'Church'])).toEqual(lacking);
+      expect(await runCommand(empty, ['migrate', '--check'])).toEqual(
+        failed(`Not applied: ${names.join(', ')}; run \`deposit-gateway migrate\``),
       );
-      expect(await runCommand(empty, ['migrate', '--json'])).toEqual(
-        done(
-          '{"applied":["20261120090000_init","20261120180000_list_indexes","20261120190000_covering_indexes","20261120200000_export_records","20261121090000_saved_reports"]}',
-        ),
-      );
+      expect(await runCommand(empty, ['migrate', '--json'])).toEqual(done(JSON.stringify({ applied: names })));
       expect(await runCommand(empty, ['migrate'])).toEqual(done('Nothing to apply'));
-      expect(await runCommand(empty, ['migrate', '--check'])).toEqual(done('The migrations match prisma/schema.prisma'));
+      expect(await runCommand(empty, ['migrate', '--drift'])).toEqual(done('The migrations match prisma/schema.prisma'));
       expect(await runCommand(empty, ['organization', 'list', '--json'])).toEqual(done('[]'));
     } finally {
       await database.client.query(`DROP DATABASE ${name} WITH (FORCE)`);
@@ -42,9 +46,40 @@ describe('an operator whose database or settings are not right', () => {
     expect(rows).toEqual([]);
   });
 
+  test.concurrent('checks what is missing as a user who may do nothing but read', async () => {
+    const name = `read_${randomUUID().replaceAll('-', '')}`;
+    await database.client.query(`CREATE DATABASE ${name} TEMPLATE gateway_template`);
+    await database.client.query(`CREATE ROLE ${name} LOGIN PASSWORD 'reader'`);
+    const url = new URL(database.url);
+    url.pathname = `/${name}`;
+    const owner = new Client({ connectionString: url.href });
+    owner.on('error', () => undefined);
+    await owner.connect();
+    url.username = name;
+    url.password = 'reader';
+    const reader = { DATABASE_URL: url.href };
+    try {
+      const lacksGrant = failed('Data source query failed: permission denied for table _prisma_migrations');
+      expect(await runCommand(reader, ['migrate', '--check'])).toEqual(lacksGrant);
+      await owner.query(`GRANT SELECT ON _prisma_migrations TO ${name}`);
+      expect(await runCommand(reader, ['migrate', '--check'])).toEqual(done('Every migration is applied'));
+      expect(await runCommand(reader, ['migrate', '--check', '--json'])).toEqual(done('{"missing":[]}'));
+      await owner.query("UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = '20261121090000_saved_reports'");
+      expect(await runCommand(reader, ['migrate', '--check', '--json'])).toEqual({
+        status: 1,
+        stdout: '{"missing":["20261121090000_saved_reports"]}\n',
+        stderr: 'Not applied: 20261121090000_saved_reports; run `deposit-gateway migrate`\n',
+      });
+    } finally {
+      await owner.end();
+      await database.client.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      await database.client.query(`DROP ROLE ${name}`);
+    }
+  });
+
   test.concurrent('is told in one line that there is no database', async () => {
     const nowhere = { DATABASE_URL: 'postgresql://ada:secret@127.0.0.1:1/nothing' };
-    for (const words of [['organization', 'list'], ['migrate']]) {
+    for (const words of [['organization', 'list'], ['migrate'], ['migrate', '--check']]) {
       const { status, stdout, stderr } = await runCommand(nowhere, words);
       expect([status, stdout]).toEqual([1, '']);
       expect(stderr).toMatch(/^.+\n$/);

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { Config } from '../config';
+import { AppError, OperatorError } from '../errors';
 import { createServices, openDatabase, type OpenDatabase, type Services } from '../services';
 import type { Terminal } from './terminal';
 
@@ -13,6 +14,8 @@ export interface CommandContext {
 interface DatabaseUse extends Pick<CommandContext, 'config'> {
   /** Whether the embedded database of a running gateway may be used too; else it is in use (OperatorError). */
   readonly share?: boolean;
+  /** Whether an embedded database that is started for the command is migrated. */
+  readonly migrate?: boolean;
 }
 
 const lostIn =
@@ -22,10 +25,10 @@ const lostIn =
 
 /** Runs a command over the settings' database; an embedded one is started for the command where none runs. */
 export async function withDatabase<Result>(
-  { config, share = true }: DatabaseUse,
+  { config, share = true, migrate = true }: DatabaseUse,
   use: (database: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {
-  const opening = openDatabase(config, { share, onLost: lostIn(config) });
+  const opening = openDatabase(config, { share, migrate, onLost: lostIn(config) });
   // Cut short, a command must not leave a server behind; a transaction ends with its connection.
   const onSignal = (): void =>
     void opening
@@ -53,6 +56,11 @@ export async function withServices<Result>(context: DatabaseUse, use: (services:
     const services = createServices(context.config, address, lostIn(context.config));
     try {
       return await use(services);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'DATA_SOURCE_QUERY_FAILED') throw error;
+      // A table that is not there says less to an operator than the migration that would make it.
+      const reason = await services.findObstacle();
+      throw reason === undefined ? error : new OperatorError(reason, { cause: error });
     } finally {
       await services.close();
     }

@@ -1,19 +1,30 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { OperatorError } from '../errors';
 import { withDatabase, type CommandContext } from './command';
 import { printResult } from './terminal';
 
-/** `migrate [--check]` */
+/** `migrate [--check | --drift]` */
 export function migrateCommand(context: () => CommandContext): Command {
   return new Command('migrate')
     .description('brings the database to the newest schema')
-    .option('--check', 'changes nothing; fails where prisma/schema.prisma is ahead of prisma/migrations, and prints the SQL', false)
-    .action(async ({ check }: { check: boolean }) => {
+    .option('--check', 'changes nothing; names the migrations that are missing, and fails where there are any', false)
+    .addOption(
+      new Option('--drift', 'for developers: fails where prisma/schema.prisma is ahead of prisma/migrations; makes a scratch database')
+        .default(false)
+        .conflicts('check'),
+    )
+    .action(async ({ check, drift }: { check: boolean; drift: boolean }) => {
       const { terminal, json } = context();
-      await withDatabase(context(), async (database) => {
+      await withDatabase({ ...context(), migrate: !check }, async (database) => {
         if (check) {
-          const drift = await explain(database.findDrift());
-          if (drift !== '') throw new OperatorError(`The schema is ahead of its migrations:\n${drift}`);
+          const missing = await database.listMissingMigrations();
+          if (json || missing.length === 0) printResult(terminal, json, { missing }, 'Every migration is applied');
+          if (missing.length > 0) throw new OperatorError(`Not applied: ${missing.join(', ')}; run \`deposit-gateway migrate\``);
+          return;
+        }
+        if (drift) {
+          const sql = await explain(database.findDrift());
+          if (sql !== '') throw new OperatorError(`The schema is ahead of its migrations:\n${sql}`);
           printResult(terminal, json, { drift: false }, 'The migrations match prisma/schema.prisma');
           return;
         }

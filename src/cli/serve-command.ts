@@ -22,7 +22,8 @@ export function serveCommand(context: () => CommandContext): Command {
       const url = baseUrl(config, port);
       if (demo) terminal.output.write(`${describeDemo(demo, url)}\n`);
       log.info({ url }, 'listening');
-      if (!(await app.isReady())) log.warn('not ready: the database cannot be reached, or wants `deposit-gateway migrate` (see /ready)');
+      const reason = await app.findObstacle();
+      if (reason !== undefined) log.warn({ reason }, 'not ready');
     } catch (error) {
       await app.stop();
       throw new OperatorError(`Cannot listen on ${config.HOST}:${config.PORT}: ${(error as Error).message}`, { cause: error });

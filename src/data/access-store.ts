@@ -11,8 +11,8 @@ export interface AccessRecord {
     readonly hosts: readonly string[];
     readonly underMaintenance: boolean;
   };
-  /** The live session of the token; null when there is none, `failed` when the session store did not answer though the data source does. */
-  readonly session: SessionRecord | null | 'failed';
+  /** The live session of the token; null when there is none, an error when the session store did not answer though the data source does. */
+  readonly session: SessionRecord | null | AppError;
 }
 
 export interface SessionRecord {
@@ -82,7 +82,7 @@ export class AccessStore {
       if (!(error instanceof AppError) || error.code !== 'DATA_SOURCE_QUERY_FAILED') throw error;
       // Is it the data source, or only what keeps the sessions?
       const record = toRecord(await this.database.query<AccessRow>({ text: FIND_PROVISION, values: [provisionId] }));
-      return record && { ...record, session: tokenHash ? 'failed' : null };
+      return record && { ...record, session: tokenHash ? new AppError('ESTABLISHING_SESSION_FAILED', { cause: error.cause }) : null };
     }
   }
 }

@@ -7,9 +7,12 @@ import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/dri
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import { Client, Pool, type PoolConfig, type QueryResult } from 'pg';
 import { AppError } from '../errors';
+import { findSqlFault, MISSING_GRANT, MISSING_TABLE } from '../sql-fault';
 import type { Database, DatabaseAddress } from './database';
+import { toDataSourceError } from './database-errors';
 
 const PRISMA_DIRECTORY = join(__dirname, '../../prisma');
+const MIGRATIONS_DIRECTORY = join(PRISMA_DIRECTORY, 'migrations');
 const SCHEMA_FILE = 'prisma/schema.prisma';
 const NO_FILTERS = { externalTables: [], externalEnums: [] };
 
@@ -54,20 +57,42 @@ export async function findDrift(address: DatabaseAddress): Promise<string> {
   }
 }
 
-/** Whether the database answers and the newest migration was applied to it. */
-export async function isMigrated(database: Database): Promise<boolean> {
-  newestMigration ??= readMigrations().then(({ migrationDirectories }) => migrationDirectories.at(-1)?.path);
+/** The migrations that were not applied to the database, in order. Changes nothing there, and needs no more than to read. */
+export async function listMissingMigrations(address: DatabaseAddress): Promise<string[]> {
+  const client = new Client({ ...address, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, application_name: 'deposit-gateway migrate' });
+  // What ends the connection also fails the statement in hand.
+  client.on('error', () => undefined);
   try {
-    const values = [await newestMigration];
-    const rows = await database.query({ name: 'is-migrated', text: IS_APPLIED, values });
-    return rows.length > 0;
+    await client.connect();
+    const applied = new Set((await client.query<{ migration_name: string }>(LIST_APPLIED)).rows.map((row) => row.migration_name));
+    return (await listMigrationNames()).filter((name) => !applied.has(name));
   } catch (error) {
-    if (error instanceof AppError) return false;
-    throw error;
+    if (findSqlFault(error)?.sqlState === MISSING_TABLE) return await listMigrationNames();
+    throw toDataSourceError(error);
+  } finally {
+    await client.end().catch(() => undefined);
   }
 }
 
-const IS_APPLIED = 'SELECT FROM _prisma_migrations WHERE migration_name = $1 AND finished_at IS NOT NULL';
+/** Why the database cannot serve, in words for an operator; undefined where it answers and the newest migration was applied to it. */
+export async function findObstacle(database: Database): Promise<string | undefined> {
+  newestMigration ??= listMigrationNames().then((names) => names.at(-1));
+  try {
+    const values = [await newestMigration];
+    const rows = await database.query({ name: 'is-migrated', text: `${LIST_APPLIED} AND migration_name = $1`, values });
+    return rows.length > 0 ? undefined : NOT_MIGRATED;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === 'NO_DATA_SOURCE_CONNECTION') return 'The database cannot be reached';
+    const { sqlState, relation } = findSqlFault(error) ?? {};
+    if (sqlState === MISSING_TABLE) return NOT_MIGRATED;
+    return sqlState === MISSING_GRANT ? `The database user lacks a grant on ${relation ?? 'a table'}` : 'The database does not answer';
+  }
+}
+
+const CONNECT_TIMEOUT_MS = 2000;
+const NOT_MIGRATED = 'The database lacks migrations: run `deposit-gateway migrate`';
+const LIST_APPLIED = 'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
 let newestMigration: Promise<string | undefined> | undefined;
 
 async function withEngine<Result>(address: DatabaseAddress, use: (engine: SchemaEngine) => Promise<Result>): Promise<Result> {
@@ -146,10 +171,14 @@ class IntrospectionAdapter extends PrismaPg {
   }
 }
 
+async function listMigrationNames(): Promise<string[]> {
+  const entries = await readdir(MIGRATIONS_DIRECTORY, { withFileTypes: true });
+  return entries.flatMap((entry) => (entry.isDirectory() ? entry.name : [])).sort();
+}
+
 async function readMigrations() {
-  const baseDir = join(PRISMA_DIRECTORY, 'migrations');
-  const entries = await readdir(baseDir, { withFileTypes: true });
-  const names = entries.flatMap((entry) => (entry.isDirectory() ? entry.name : [])).sort();
+  const baseDir = MIGRATIONS_DIRECTORY;
+  const names = await listMigrationNames();
   return {
     baseDir,
     shadowDbInitScript: '',

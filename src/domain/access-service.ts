@@ -67,7 +67,7 @@ export class RequestAccess {
   /** System access: the provision must have been granted the privilege. Throws an AppError. */
   async assertSystem(privilege: Privilege): Promise<SystemAccess> {
     const { record, access } = await this.checkProvision();
-    if (record.session === 'failed') throw new AppError('ESTABLISHING_SESSION_FAILED');
+    if (record.session instanceof AppError) throw record.session;
     assertPrivilege(record.provision.privileges, privilege);
     return access;
   }
@@ -111,7 +111,7 @@ export class RequestAccess {
   async assertLoggedIn(): Promise<SessionAccess> {
     const { record, access } = await this.checkProvision();
     const { session } = record;
-    if (session === 'failed') throw new AppError('ESTABLISHING_SESSION_FAILED');
+    if (session instanceof AppError) throw session;
     if (session === null) throw new AppError('NOT_LOGGED_IN');
     if (session.provisionId !== record.provision.id) throw new AppError('PROVISION_MISMATCH');
     if (session.disabled) throw new AppError('UNAUTHORIZED');
@@ -161,7 +161,7 @@ export function toHostName(host: string): string {
 }
 
 const mayReadReport = ({ provision, session }: AccessRecord): boolean =>
-  session !== 'failed' && isSecret(provision.kind) && provision.privileges.includes(REPORT_PRIVILEGE);
+  !(session instanceof AppError) && isSecret(provision.kind) && provision.privileges.includes(REPORT_PRIVILEGE);
 
 function assertPrivilege(granted: readonly string[], privilege: Privilege): void {
   if (!granted.includes(privilege)) throw new AppError('PRIVILEGE_NOT_FOUND');

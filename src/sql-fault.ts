@@ -1,0 +1,32 @@
+/** Where PostgreSQL found a statement wrong: names of the schema, never a value. */
+export interface SqlFault {
+  readonly sqlState: string;
+  readonly relation?: string;
+}
+
+/** insufficient_privilege and undefined_table (PostgreSQL manual, appendix A): their messages name objects alone. */
+export const MISSING_GRANT = '42501';
+export const MISSING_TABLE = '42P01';
+
+const SQL_STATE = /^[0-9A-Z]{5}$/;
+/** Prisma's own codes look like states; PostgreSQL's class P0 is not among them. */
+const PRISMA_CODE = /^P[1-9]/;
+
+/** The SQLSTATE in an error or its causes, as pg has it or as Prisma's adapter keeps it. */
+export function findSqlFault(error: unknown): SqlFault | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { code, originalCode, message, originalMessage, cause } = error as Fault;
+  const sqlState = originalCode ?? code;
+  if (typeof sqlState !== 'string' || !SQL_STATE.test(sqlState) || PRISMA_CODE.test(sqlState)) return findSqlFault(cause);
+  if (sqlState !== MISSING_GRANT && sqlState !== MISSING_TABLE) return { sqlState };
+  const relation = /(?:table|view|relation|sequence|schema) "?([\w.]+)"?/.exec(originalMessage ?? message ?? '')?.[1];
+  return relation === undefined ? { sqlState } : { sqlState, relation };
+}
+
+interface Fault {
+  readonly code?: unknown;
+  readonly originalCode?: unknown;
+  readonly message?: string;
+  readonly originalMessage?: string;
+  readonly cause?: unknown;
+}

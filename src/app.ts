@@ -157,7 +157,10 @@ function createDoors({ config, log, services, resolvers, documents, apollo, isDr
   server.use('/api/v2', createV2Routes({ resolvers, createRouter, onInternalError, readerPace }));
   server.use(createExportRoutes({ resolver: resolvers.exports, createRouter, readerPace }));
   server.use('/graphql', createGraphqlRoute(apollo, { documents, openRequest, onInternalError, readerPace }));
-  if (config.PLAYGROUND) server.use('/playground', createPlaygroundRoutes(config.PLAYGROUND_PROVISION));
+  if (config.PLAYGROUND) {
+    server.get('/', (_request, response) => response.redirect('/playground'));
+    server.use('/playground', createPlaygroundRoutes(config.PLAYGROUND_PROVISION));
+  }
   server.use(() => {
     throw new AppError('NOT_FOUND');
   });

@@ -41,6 +41,13 @@ const start = async (environment: Environment): Promise<ServeProcess> => {
   return gateway;
 };
 
+/** The same with a terminal for its output. */
+const startInTerminal = async (environment: Environment): Promise<ServeProcess> => {
+  const gateway = await startServe(environment, 'terminal');
+  gateways.push(gateway);
+  return gateway;
+};
+
 const settings = (directory: string): Environment => ({ DATA_DIR: directory, DEMO: 'off' });
 
 /** A data directory of a test's own, in which a command has made a database with the organization Church. */
@@ -204,40 +211,72 @@ describe('a command without DATABASE_URL', () => {
   });
 });
 
-test('a newcomer starts the gateway and pastes the commands that it prints', async () => {
-  const directory = join(root, 'demo');
-  const first = await start({ DATA_DIR: directory });
-  const curls = first
-    .output()
-    .split('\n')
-    .flatMap((line) => /^ {2}(curl .*)$/.exec(line)?.[1] ?? []);
-  expect(curls).toHaveLength(4);
-  const answers = curls.map(
-    (curl) => JSON.parse(execFileSync('sh', ['-c', curl], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] }).toString()) as unknown,
-  );
-  const provision = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
-  expect(answers.slice(0, 3)).toEqual([
-    { data: { message: 'System request authenticated', provision } },
-    { data: { login: { username: 'analyst' } } },
-    { data: { message: 'Session request authenticated', provision } },
-  ]);
-  const { response } = answers[3] as { response: Record<string, unknown>[] };
-  expect(response.length).toBeGreaterThan(100);
-  expect(Object.keys(response[0]!)).toHaveLength(26);
-  expect(await modes(directory, ['demo.json'])).toEqual(['600']);
-  const described = (serve: ServeProcess): string[] =>
-    serve
+describe('a newcomer', () => {
+  test('starts the gateway in a terminal and pastes the commands that it prints, at every start', async () => {
+    const directory = join(root, 'demo');
+    const first = await startInTerminal({ DATA_DIR: directory });
+    const curls = first
       .output()
-      .replaceAll(serve.url, 'URL')
       .split('\n')
-      .filter((line) => line.startsWith('  '));
-  expect(described(first)).toContain('  Playground   URL/playground');
-  expect(await first.end('SIGTERM')).toBe(0);
+      .flatMap((line) => /^ {2}(curl .*)$/.exec(line)?.[1] ?? []);
+    expect(curls).toHaveLength(4);
+    const answers = curls.map(
+      (curl) => JSON.parse(execFileSync('sh', ['-c', curl], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] }).toString()) as unknown,
+    );
+    const provision = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
+    expect(answers.slice(0, 3)).toEqual([
+      { data: { message: 'System request authenticated', provision } },
+      { data: { login: { username: 'analyst' } } },
+      { data: { message: 'Session request authenticated', provision } },
+    ]);
+    const { response } = answers[3] as { response: Record<string, unknown>[] };
+    expect(response.length).toBeGreaterThan(100);
+    expect(Object.keys(response[0]!)).toHaveLength(26);
+    expect(await modes(directory, ['demo.json'])).toEqual(['600']);
+    expect(described(first)).toContain('  Playground   URL/playground');
+    expect(await first.end('SIGTERM')).toBe(0);
 
-  const second = await start({ DATA_DIR: directory });
-  expect(described(second)).toEqual(described(first));
-  expect(await second.end('SIGTERM')).toBe(0);
+    const second = await startInTerminal({ DATA_DIR: directory });
+    expect(described(second)).toEqual(described(first));
+    expect(await second.end('SIGTERM')).toBe(0);
+  });
+
+  test('finds no credentials in a log, but the command that prints them', async () => {
+    const directory = join(root, 'logged-demo');
+    const serve = await start({ DATA_DIR: directory });
+    const lines = serve.output().trim().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+      'there is a demo organization: `deposit-gateway demo --show` prints its provisions and login',
+      'listening',
+    ]);
+    const shown = await succeed({ DATA_DIR: directory, PORT: new URL(serve.url).port }, ['demo', '--show']);
+    const demo = JSON.parse(await readFile(join(directory, 'demo.json'), 'utf8')) as Record<string, string>;
+    for (const secret of [demo.apiProvision!, demo.webProvision!, demo.password!]) {
+      expect(shown).toContain(secret);
+      expect(serve.output()).not.toContain(secret);
+    }
+    expect(shown).toContain(`Playground   ${serve.url}/playground`);
+    expect(await serve.end('SIGTERM')).toBe(0);
+    expect(await runCommand(settings(join(root, 'template')), ['demo', '--show'])).toEqual(
+      failed(`There is no demo in ${join(root, 'template')}`),
+    );
+  });
+
+  test('reads of no lost connection at a first start and a stop that were as they should be', async () => {
+    const serve = await start(settings(await copyData()));
+    // As many connections as there may be.
+    await Promise.all(Array.from({ length: 60 }, () => isReady(serve)));
+    expect(await serve.end('SIGTERM')).toBe(0);
+    expect(serve.output()).not.toContain('lost');
+  });
 });
+
+const described = (serve: ServeProcess): string[] =>
+  serve
+    .output()
+    .replaceAll(serve.url, 'URL')
+    .split('\n')
+    .filter((line) => line.startsWith('  '));
 
 describe('commands without DATABASE_URL that run at once', () => {
   test.concurrent('share one database, which stops when the last of them is done', async () => {

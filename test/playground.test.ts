@@ -18,6 +18,14 @@ describe('an analyst', () => {
     expect(page).not.toContain('__GATEWAY_CONFIG__');
   });
 
+  test('is led to the Playground from the root, where there is one', async () => {
+    const response = await fetch(gateway.url, { redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/playground']);
+    const without = await startGateway({ PLAYGROUND: 'off' });
+    expect((await fetch(without.url, { redirect: 'manual' })).status).toBe(404);
+    await without.stop();
+  });
+
   test('gets every file of the page from the gateway, under names that may be kept for ever', async () => {
     const page = await (await get('/playground')).text();
     const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!).filter((file) => !file.startsWith('data:'));

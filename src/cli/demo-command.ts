@@ -2,25 +2,35 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../config';
+import { OperatorError } from '../errors';
 import type { DemoCredentials } from '../domain/demo-service';
 import { withServices, type CommandContext } from './command';
 import { printResult } from './terminal';
 
-/** `demo`: an organization to play with, on any database. */
+/** `demo [--show]`: an organization to play with, on any database. */
 export function demoCommand(context: () => CommandContext): Command {
-  return new Command('demo').description('creates a demo organization with two years of realistic deposits').action(async () => {
-    const { terminal, json, config } = context();
-    const credentials = await withServices(context(), ({ demo }) => demo.create());
-    if (config.DATABASE_URL === '') await saveDemo(config, credentials);
-    printResult(terminal, json, credentials, describeDemo(credentials, baseUrl(config, config.PORT)));
-  });
+  return new Command('demo')
+    .description('creates a demo organization with two years of realistic deposits')
+    .option('--show', 'prints what to do with the demo that is there, its provisions and password included', false)
+    .action(async ({ show }: { show: boolean }) => {
+      const { terminal, json, config } = context();
+      const credentials = show ? await readDemo(config) : await createDemo(context());
+      if (!credentials) throw new OperatorError(`There is no demo in ${config.DATA_DIR}`);
+      printResult(terminal, json, credentials, describeDemo(credentials, baseUrl(config, config.PORT)));
+    });
+}
+
+async function createDemo(context: CommandContext): Promise<DemoCredentials> {
+  const credentials = await withServices(context, ({ demo }) => demo.create());
+  if (context.config.DATABASE_URL === '') await saveDemo(context.config, credentials);
+  return credentials;
 }
 
 /** The demo of the gateway's own embedded database, created where that database is empty; undefined where there is none. */
 export async function ensureDemo(config: Config): Promise<DemoCredentials | undefined> {
   if (config.DATABASE_URL !== '' || !config.DEMO) return undefined;
-  const saved = await readFile(demoFile(config), 'utf8').catch(() => undefined);
-  if (saved !== undefined) return JSON.parse(saved) as DemoCredentials;
+  const saved = await readDemo(config);
+  if (saved) return saved;
   return withServices({ config, share: false }, async ({ demo }) => {
     if (!(await demo.isWanted())) return undefined;
     const credentials = await demo.create();
@@ -29,7 +39,12 @@ export async function ensureDemo(config: Config): Promise<DemoCredentials | unde
   });
 }
 
-/** Kept beside the demo's data, readable by its owner only, so that every start can print it. */
+async function readDemo(config: Config): Promise<DemoCredentials | undefined> {
+  const saved = await readFile(demoFile(config), 'utf8').catch(() => undefined);
+  return saved === undefined ? undefined : (JSON.parse(saved) as DemoCredentials);
+}
+
+/** Kept beside the demo's data, readable by its owner only, so that every start can show it. */
 async function saveDemo(config: Config, credentials: DemoCredentials): Promise<void> {
   const draft = `${demoFile(config)}.new`;
   await writeFile(draft, JSON.stringify(credentials), { mode: 0o600 });

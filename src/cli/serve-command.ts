@@ -20,7 +20,9 @@ export function serveCommand(context: () => CommandContext): Command {
     try {
       const port = await app.httpServer.listen(config.PORT, config.HOST);
       const url = baseUrl(config, port);
-      if (demo) terminal.output.write(`${describeDemo(demo, url)}\n`);
+      // A log is read by many and kept for long: credentials go to a person at a terminal alone.
+      if (demo && terminal.output.isTTY) terminal.output.write(`${describeDemo(demo, url)}\n`);
+      else if (demo) log.info('there is a demo organization: `deposit-gateway demo --show` prints its provisions and login');
       log.info({ url }, 'listening');
       const reason = await app.findObstacle();
       if (reason !== undefined) log.warn({ reason }, 'not ready');

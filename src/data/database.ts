@@ -47,6 +47,7 @@ export class Database {
   readonly longPool: Pool;
   readonly prisma: Models;
   readonly answerTimeoutMs: number;
+  private isClosing = false;
 
   constructor(options: DatabaseOptions) {
     const lane = (config: PoolConfig): Pool => {
@@ -57,8 +58,11 @@ export class Database {
         application_name: 'deposit-gateway',
         ...config,
       });
-      // Without this handler, an idle connection that the server ends would end the process.
-      pool.on('error', options.onConnectionLost);
+      // Without this handler, an idle connection that the server ends would end the process. On a stop, an embedded server may be faster
+      // than the goodbye of the pool's connections, and none of them is lost.
+      pool.on('error', (error) => {
+        if (!this.isClosing) options.onConnectionLost(error);
+      });
       // Nor may one that is lost while in use: its query gets the error.
       pool.on('connect', (client) => client.on('error', () => undefined));
       return pool;
@@ -89,6 +93,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
+    this.isClosing = true;
     await this.prisma.$disconnect();
     await Promise.all([this.pool.end(), this.longPool.end()]);
   }

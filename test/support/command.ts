@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { kill } from 'node:process';
 import { text } from 'node:stream/consumers';
 import { until } from './until';
 
@@ -56,12 +57,21 @@ export interface ServeProcess {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `serve` on a free port and waits until it listens. */
-export async function startServe(environment: Environment): Promise<ServeProcess> {
-  const child = startCommand({ PORT: '0', DRAIN_MILLISECONDS: '0', ...environment }, ['serve']);
+function startInTerminal(environment: Environment, words: readonly string[]): ChildProcess {
+  const command = [process.execPath, ...NODE_FLAGS, MAIN, ...words].map((word) => `'${word}'`).join(' ');
+  return spawn('script', ['--quiet', '--return', '--command', `exec ${command}`, '/dev/null'], {
+    env: { PATH: process.env.PATH, SHELL: '/bin/sh', ...environment },
+  });
+}
+
+/** Starts `serve` on a free port and waits until it listens. Its output goes to a pipe, or to a terminal that script(1) makes. */
+export async function startServe(environment: Environment, outlet: 'pipe' | 'terminal' = 'pipe'): Promise<ServeProcess> {
+  const settings = { PORT: '0', DRAIN_MILLISECONDS: '0', ...environment };
+  const child = outlet === 'pipe' ? startCommand(settings, ['serve']) : startInTerminal(settings, ['serve']);
   let output = '';
   const collect = (piece: string): void => {
-    output += piece;
+    // A terminal ends its lines with both.
+    output += piece.replaceAll('\r', '');
   };
   child.stdout!.setEncoding('utf8').on('data', collect);
   child.stderr!.setEncoding('utf8').on('data', collect);
@@ -71,12 +81,14 @@ export async function startServe(environment: Environment): Promise<ServeProcess
     if (child.exitCode !== null) throw new Error(`serve ended with ${child.exitCode}: ${output}`);
     return listening() !== undefined;
   }, START_TIMEOUT_MS);
+  const { url, pid } = JSON.parse(listening()!) as { url: string; pid: number };
   return {
     child,
-    url: (JSON.parse(listening()!) as { url: string }).url,
+    url,
     output: () => output,
     end: async (signal) => {
-      child.kill(signal);
+      // In a terminal, the child is script(1), which passes the status on, but not every signal.
+      if (child.exitCode === null && child.signalCode === null) kill(pid, signal);
       return (await closed)[0];
     },
   };

@@ -7,6 +7,7 @@ import express, { type Express, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import type { Logger } from 'pino';
 import type { Config } from './config';
+import { allowOrigins } from './cross-origin';
 import { AppError } from './errors';
 import { createApolloServer } from './graphql/apollo-server';
 import { createExportRoutes } from './export/export-routes';
@@ -121,6 +122,10 @@ function createDoors({ config, log, services, resolvers, documents, apollo, isDr
     response.set('X-Request-Id', requestId(response));
     // Over plain http a browser must ignore it (RFC 6797 section 7.2).
     if (request.secure) response.set('Strict-Transport-Security', 'max-age=31536000; includeSubDomains');
+    next();
+  });
+  if (config.CORS_ORIGINS.length > 0) server.use(allowOrigins(config.CORS_ORIGINS));
+  server.use((request, _response, next) => {
     assertPlainHeaders(request);
     next();
   });
@@ -142,7 +147,7 @@ function createDoors({ config, log, services, resolvers, documents, apollo, isDr
       snapshot: services.reports.openSnapshot(left.signal, () => access.caller()),
       records: services.records.open(),
       refused: new Set(),
-      sessionCookie: sessionCookie(request, response),
+      sessionCookie: sessionCookie(request, response, config.SESSION_SAME_SITE),
       address: request.ip ?? '',
     };
   };

@@ -29,6 +29,21 @@ const proxies = z
   .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
   .refine((list) => list.every(isProxy), 'expected addresses or CIDR ranges, separated by commas');
 
+/** As browsers write an origin (RFC 6454 section 6.1); hybrid apps have schemes of their own, such as capacitor. */
+const isOrigin = (text: string): boolean =>
+  /^https?:/i.test(text)
+    ? URL.canParse(text) && new URL(text).origin === text && !text.includes('*')
+    : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:-]+$/.test(text);
+
+const origins = z
+  .string()
+  .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
+  .superRefine((list, context) => {
+    const wrong = list.find((origin) => !isOrigin(origin));
+    if (wrong === undefined) return;
+    context.addIssue(`expected exact origins such as https://app.example.org, separated by commas; "${wrong}" is none`);
+  });
+
 interface Setting {
   readonly schema: z.ZodType<unknown, string>;
   readonly fallback: string;
@@ -54,6 +69,11 @@ export const settings = {
     schema: proxies,
     fallback: '',
     meaning: 'Proxies whose X-Forwarded headers count: addresses or CIDR ranges, separated by commas',
+  },
+  CORS_ORIGINS: {
+    schema: origins,
+    fallback: '',
+    meaning: 'Origins whose pages may call from a browser, such as https://app.example.org, separated by commas',
   },
   UNDER_MAINTENANCE: { schema: onOff, fallback: 'off', meaning: 'Answers "Under maintenance" to every organization' },
   INTROSPECTION: {
@@ -106,6 +126,11 @@ export const settings = {
   },
   SESSION_IDLE_MINUTES: { schema: wholeNumber(2, 1440), fallback: '30', meaning: 'A session ends after this time without a request' },
   SESSION_HOURS: { schema: wholeNumber(1, 720), fallback: '12', meaning: 'A session ends this long after its login' },
+  SESSION_SAME_SITE: {
+    schema: oneOf('lax', 'strict', 'none'),
+    fallback: 'lax',
+    meaning: 'SameSite of the session cookie; none, for apps on another site, counts over https only',
+  },
   LOGIN_ATTEMPTS: {
     schema: wholeNumber(1, 10000),
     fallback: '10',

@@ -25,10 +25,11 @@ export function readCredentials(request: Request): Credentials {
   };
 }
 
-/** Writes the session cookie of an answer. */
-export function sessionCookie(request: Request, response: Response): SessionCookie {
+/** Writes the session cookie of an answer. Browsers throw one away that is None and not Secure. */
+export function sessionCookie(request: Request, response: Response, sameSite: 'lax' | 'strict' | 'none'): SessionCookie {
   const name = cookieName(request);
-  const attributes = { httpOnly: true, sameSite: 'lax', secure: request.secure, path: '/' } as const;
+  const { secure } = request;
+  const attributes = { httpOnly: true, sameSite: sameSite === 'none' && !secure ? 'lax' : sameSite, secure, path: '/' } as const;
   return {
     set: (value, expires) => void response.append('Set-Cookie', stringifySetCookie({ name, value, expires, ...attributes })),
     clear: () => void response.append('Set-Cookie', stringifySetCookie({ name, value: '', expires: new Date(0), ...attributes })),

@@ -18,7 +18,12 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   data: ['generated'],
 };
 /** Files that belong to a layer though they stand beside it. */
-const PART_OF: Readonly<Record<string, string>> = { 'incoming-request': 'app', 'request-log': 'app', 'request-router': 'app' };
+const PART_OF: Readonly<Record<string, string>> = {
+  'cross-origin': 'app',
+  'incoming-request': 'app',
+  'request-log': 'app',
+  'request-router': 'app',
+};
 
 /** Packages that only some layers may know. */
 const PACKAGES: readonly { readonly name: RegExp; readonly layers: readonly string[]; readonly rule: string }[] = [

@@ -58,6 +58,21 @@ describe('an operator', () => {
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: expected one of fatal, error, warn, info, debug, silent, got "loud"'],
     ['TRUST_PROXY', 'true', 'TRUST_PROXY: expected addresses or CIDR ranges, separated by commas, got "true"'],
     ['TRUST_PROXY', '0.0.0.0/0', 'TRUST_PROXY: expected addresses or CIDR ranges, separated by commas, got "0.0.0.0/0"'],
+    ...[
+      ['*', '*'],
+      ['null', 'null'],
+      ['https://app.example.org/', 'https://app.example.org/'],
+      ['https://app.example.org, https://*.example.org', 'https://*.example.org'],
+      ['HTTPS://app.example.org', 'HTTPS://app.example.org'],
+      ['https://app.example.org:443', 'https://app.example.org:443'],
+      ['https://user@app.example.org', 'https://user@app.example.org'],
+      ['app.example.org', 'app.example.org'],
+    ].map(([value = '', origin = '']): [string, string, string] => [
+      'CORS_ORIGINS',
+      value,
+      `CORS_ORIGINS: expected exact origins such as https://app.example.org, separated by commas; "${origin}" is none, got "${value}"`,
+    ]),
+    ['SESSION_SAME_SITE', 'None', 'SESSION_SAME_SITE: expected one of lax, strict, none, got "None"'],
     ['UNDER_MAINTENANCE', 'yes', 'UNDER_MAINTENANCE: expected one of on, off, got "yes"'],
     ['PLAYGROUND_PROVISION', '1', 'PLAYGROUND_PROVISION: expected a UUID, got "1"'],
     ['SESSION_IDLE_MINUTES', '0', 'SESSION_IDLE_MINUTES: expected a whole number from 2 to 1440, got "0"'],
@@ -70,6 +85,11 @@ describe('an operator', () => {
       'PORT: expected a whole number from 0 to 65535, got "x"',
       'DEMO: expected one of on, off, got "x"',
     ]);
+  });
+
+  test('may name the origins of apps', () => {
+    const origins = ['https://app.example.org', 'http://localhost:5173', 'http://[::1]:3000', 'capacitor://localhost'];
+    expect(readConfig({ CORS_ORIGINS: origins.join(', ') }).CORS_ORIGINS).toEqual(origins);
   });
 
   test('may name proxies by address and by range', () => {

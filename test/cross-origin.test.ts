@@ -98,7 +98,7 @@ test('an app on a listed origin may read every answer, errors too', async () => 
 
 test('an app on another origin, or on none, is told nothing, and caches keep the answers apart', async () => {
   for (const [path, expected, headers] of ANSWERS()) {
-    for (const origin of [{ Origin: OTHER }, {}]) {
+    for (const origin of [{ Origin: OTHER }, {}] as Record<string, string>[]) {
       const { status, cors } = await corsHeaders(path, { headers: { ...headers, ...origin } });
       expect([path, status, Object.keys(cors), cors.vary]).toEqual([path, expected, ['vary'], expect.stringMatching(/\bOrigin\b/)]);
     }

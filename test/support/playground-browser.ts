@@ -1,18 +1,31 @@
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { PASSWORD, type TestGateway, type TestOrganization } from './gateway';
 
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-    ],
-  });
+const launchOptions = {
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--no-first-run',
+  ],
+};
+
+export const launchBrowser = (): Promise<Browser> => chromium.launch(launchOptions);
+
+/** A browser of one user who lets other sites' cookies be, which Chromium no longer does by itself. */
+export async function launchTolerantBrowser(): Promise<BrowserContext> {
+  const profile = mkdtempSync(join(tmpdir(), 'chromium-'));
+  mkdirSync(join(profile, 'Default'));
+  writeFileSync(join(profile, 'Default/Preferences'), JSON.stringify({ profile: { cookie_controls_mode: 0 } }));
+  const context = await chromium.launchPersistentContext(profile, { ...launchOptions, ignoreHTTPSErrors: true });
+  context.on('close', () => rmSync(profile, { recursive: true, maxRetries: 20, retryDelay: 100 }));
+  return context;
 }
 
 /** The page, and everything that should not happen on it. */

@@ -8,6 +8,8 @@ const MAX_HEADERS = 100;
 /** Over https the browser itself guards the prefixed name: Secure, this host alone, whole site (RFC 6265bis section 4.1.3). */
 const SECURE_COOKIE = '__Host-session';
 const PLAIN_COOKIE = 'session';
+/** RFC 6750 section 2.1. Another scheme is not for the gateway: a proxy may pass on the one by which it lets people in. */
+const BEARER = /^Bearer(?:\s+|$)(.*)/i;
 
 /** Refuses what the HTTP parser lets through: no Host or several (RFC 9112 section 3.2), and headers beyond count, of which Node keeps only some. */
 export function assertPlainHeaders({ rawHeaders, httpVersion }: Request): void {
@@ -21,7 +23,8 @@ export function readCredentials(request: Request): Credentials {
   return {
     provision: request.get('Provision'),
     host: hostOf(request),
-    sessionToken: parseCookie(request.get('Cookie') ?? '')[cookieName(request)],
+    bearerToken: BEARER.exec(request.get('Authorization') ?? '')?.[1],
+    cookieToken: parseCookie(request.get('Cookie') ?? '')[cookieName(request)],
   };
 }
 

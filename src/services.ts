@@ -124,7 +124,10 @@ export function createServices(
   const logins = new LoginGuard(new KnownAddressStore(database), new LoginAttemptStore(database), config.LOGIN_ATTEMPTS);
   return {
     access: new AccessService(new AccessStore(database, config.SESSION_IDLE_MINUTES), config.UNDER_MAINTENANCE),
-    sessions: new SessionService(users, new SessionStore(database), logins, { sessionHours: config.SESSION_HOURS }),
+    sessions: new SessionService(users, new SessionStore(database), logins, {
+      sessionHours: config.SESSION_HOURS,
+      sessionIdleMinutes: config.SESSION_IDLE_MINUTES,
+    }),
     logins,
     reports,
     summaries: new DepositSummaryService(new DepositSummaryStore(), reports),

@@ -4,6 +4,7 @@ import {
   createOrganization,
   importLines,
   login,
+  openSession,
   PASSWORD,
   startGateway,
   v2Line,
@@ -52,6 +53,7 @@ beforeAll(async () => {
   await organizations.revokeProvision(revoked);
   const cookieOf = (of: string, username: string) => login(gateway.url, of, username);
   const gone = await cookieOf(ours.webProvision, 'gone');
+  const goneToken = await openSession(gateway.url, ours.webProvision, 'gone');
   await organizations.disableUser(ours.name, 'gone');
   const foreign = await login(gateway.url, theirs.webProvision);
 
@@ -68,11 +70,17 @@ beforeAll(async () => {
   await saved(ours, 'ours');
   await saved(theirs, 'theirs');
 
-  const actor = (name: string, level: string, Provision?: string, Cookie?: string): Actor => ({
+  const actor = (name: string, level: string, Provision?: string, Cookie?: string, token?: string): Actor => ({
     name,
     level,
-    headers: { ...(Provision !== undefined && { Provision }), ...(Cookie !== undefined && { Cookie }) },
+    headers: {
+      ...(Provision !== undefined && { Provision }),
+      ...(Cookie !== undefined && { Cookie }),
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+    },
   });
+  const bearer = async (name: string, level: string, Provision: string, token: string | Promise<string>): Promise<Actor> =>
+    actor(`${name}, by bearer`, level, Provision, undefined, await token);
   actors = [
     actor('a server that was granted the report', 'donors', ours.apiProvision),
     actor('a user who was granted the report', 'donors', ours.webProvision, await cookieOf(ours.webProvision, 'ada')),
@@ -84,6 +92,16 @@ beforeAll(async () => {
     actor('a session of another organization', 'PROVISION_MISMATCH', ours.webProvision, foreign),
     actor('a session of another provision', 'PROVISION_MISMATCH', mobile, await cookieOf(ours.webProvision, 'ada')),
     actor('a user who was disabled', 'UNAUTHORIZED', ours.webProvision, gone),
+    await bearer('a user who was granted the report', 'donors', ours.webProvision, openSession(gateway.url, ours.webProvision)),
+    await bearer('a user who was not granted the report', 'member', mobile, openSession(gateway.url, mobile, 'clerk')),
+    await bearer('a token that is none', 'NOT_LOGGED_IN', ours.webProvision, 'x'),
+    await bearer(
+      'a session of another organization',
+      'PROVISION_MISMATCH',
+      ours.webProvision,
+      openSession(gateway.url, theirs.webProvision),
+    ),
+    await bearer('a user who was disabled', 'UNAUTHORIZED', ours.webProvision, goneToken),
     actor('a revoked provision', 'INVALID_PROVISION', revoked),
     actor('nobody', 'PROVISION_HEADER_MISSING'),
   ];
@@ -165,7 +183,10 @@ async function fault({ headers, level }: Actor, path: readonly Step[], query: st
   const personalPath = path.some(({ type, field }) => isPersonal(type.name, field.name));
   const isGranted = level === 'donors' || (level === 'member' && !personalPath);
   // The v2 report asks a server that was not granted it for a session first.
-  const missing = path[0]!.field.name === 'depositDetails' && headers.Cookie === undefined ? 'NOT_LOGGED_IN' : 'PRIVILEGE_NOT_FOUND';
+  const missing =
+    path[0]!.field.name === 'depositDetails' && headers.Cookie === undefined && headers.Authorization === undefined
+      ? 'NOT_LOGGED_IN'
+      : 'PRIVILEGE_NOT_FOUND';
   const expected = isGranted ? [] : [level === 'member' ? missing : level];
   if (text.includes(`${CANARY}-theirs`) || text.includes('Fund of theirs')) return `another organization's data: ${text}`;
   if (expected.length > 0 && text.includes(CANARY)) return `personal data: ${text}`;

@@ -10,8 +10,10 @@ export interface Credentials {
   readonly provision: string | undefined;
   /** The Host that counts, port included. */
   readonly host: string;
+  /** What stands after `Bearer` in the header Authorization, a token or not; it counts before the cookie. */
+  readonly bearerToken: string | undefined;
   /** The session cookie's value. */
-  readonly sessionToken: string | undefined;
+  readonly cookieToken: string | undefined;
 }
 
 /** A request whose provision, host and organization were found in order. */
@@ -142,10 +144,13 @@ export class RequestAccess {
   }
 
   private find(provision: string): Promise<AccessRecord | null> {
-    const { sessionToken } = this.credentials;
-    return this.store.find(provision.toLowerCase(), sessionToken === undefined ? undefined : hashToken(sessionToken));
+    const token = sessionTokenOf(this.credentials);
+    return this.store.find(provision.toLowerCase(), token === undefined ? undefined : hashToken(token));
   }
 }
+
+/** The token that counts. A bearer that is none is not made good by a cookie: the caller has said which session it means. */
+export const sessionTokenOf = ({ bearerToken, cookieToken }: Credentials): string | undefined => bearerToken ?? cookieToken;
 
 /** Only this hash is ever stored; undefined for what cannot be a token. */
 export function hashToken(token: string): Buffer | undefined {

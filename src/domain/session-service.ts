@@ -11,13 +11,15 @@ export interface LoginRequest {
   readonly password: string;
   /** The address that the login came from. */
   readonly address: string;
-  /** The session that the client came with; it ends with this login. */
+  /** The session that this one takes the place of; it ends. */
   readonly earlierToken: string | undefined;
 }
 
 export interface OpenedSession {
   /** 256 random bits in base64url; stored as its SHA-256 only. */
   readonly token: string;
+  /** When it ends without a request. */
+  readonly idleExpiresAt: Date;
   readonly expiresAt: Date;
   readonly username: string;
   readonly privileges: readonly string[];
@@ -25,9 +27,11 @@ export interface OpenedSession {
 
 interface SessionServiceOptions {
   readonly sessionHours: number;
+  readonly sessionIdleMinutes: number;
 }
 
 const TOKEN_BYTES = 32;
+const MS_PER_MINUTE = 60_000;
 const MS_PER_HOUR = 3_600_000;
 
 export class SessionService {
@@ -49,7 +53,9 @@ export class SessionService {
     await attempt.succeed(user.id);
 
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    const expiresAt = new Date(Date.now() + this.options.sessionHours * MS_PER_HOUR);
+    const now = Date.now();
+    const expiresAt = new Date(now + this.options.sessionHours * MS_PER_HOUR);
+    const idleExpiresAt = new Date(Math.min(now + this.options.sessionIdleMinutes * MS_PER_MINUTE, expiresAt.getTime()));
     await this.sessions.replace(
       {
         tokenHash: createHash('sha256').update(token).digest(),
@@ -60,7 +66,7 @@ export class SessionService {
       },
       request.earlierToken === undefined ? undefined : hashToken(request.earlierToken),
     );
-    return { token, expiresAt, username: user.username, privileges: user.privileges };
+    return { token, idleExpiresAt, expiresAt, username: user.username, privileges: user.privileges };
   }
 
   /** Ends the session of a token, if there is one. */

@@ -4,6 +4,8 @@ import { graphql } from './gateway';
 export interface Ask {
   readonly provision?: string;
   readonly cookie?: string;
+  /** A token for the header Authorization. */
+  readonly bearer?: string;
 }
 
 export const PATHS = {
@@ -18,8 +20,12 @@ export const QUERIES = {
 };
 export type Kind = keyof typeof PATHS;
 
-async function viaRest(url: string, kind: Kind, { provision, cookie: Cookie }: Ask): Promise<unknown> {
-  const headers = { ...(provision !== undefined && { Provision: provision }), ...(Cookie !== undefined && { Cookie }) };
+async function viaRest(url: string, kind: Kind, { provision, cookie: Cookie, bearer }: Ask): Promise<unknown> {
+  const headers = {
+    ...(provision !== undefined && { Provision: provision }),
+    ...(Cookie !== undefined && { Cookie }),
+    ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
+  };
   const response = await fetch(url + PATHS[kind], { headers });
   const body = (await response.json()) as { errors?: { error: string; status: number }[] };
   if (!body.errors) return 'granted';

@@ -115,15 +115,16 @@ export interface GraphqlAnswer {
 export async function graphql(
   url: string,
   query: string,
-  options: { provision?: string; cookie?: string; variables?: object; signal?: AbortSignal } = {},
+  options: { provision?: string; cookie?: string; bearer?: string; variables?: object; signal?: AbortSignal } = {},
 ): Promise<GraphqlAnswer> {
-  const { provision, cookie, variables, signal } = options;
+  const { provision, cookie, bearer, variables, signal } = options;
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',
       ...(provision !== undefined && { Provision: provision }),
       ...(cookie && { Cookie: cookie }),
+      ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
     },
     body: JSON.stringify({ query, variables }),
     ...(signal && { signal }),
@@ -138,4 +139,13 @@ export async function login(url: string, provision: string, username = 'ada', pa
   const cookie = headers.get('set-cookie')?.split(';')[0];
   if (cookie === undefined) throw new Error(`The login failed: ${JSON.stringify(body)}`);
   return cookie;
+}
+
+/** Opens a session without a cookie and returns its token. */
+export async function openSession(url: string, provision: string, username = 'ada', password = PASSWORD): Promise<string> {
+  const query = 'mutation ($username: String!, $password: String!) { openSession(username: $username, password: $password) { token } }';
+  const { body } = await graphql(url, query, { provision, variables: { username, password } });
+  const session = body.data?.openSession as { token: string } | undefined;
+  if (!session) throw new Error(`No session was opened: ${JSON.stringify(body)}`);
+  return session.token;
 }

@@ -28,7 +28,8 @@ export function createObjectAnswers(services: Services, as: { readonly provision
   });
   return {
     answer: async ({ query, variables }) => {
-      const access = services.access.open({ provision: as.provision, host: 'localhost', sessionToken: as.cookie.split('=')[1] });
+      const credentials = { provision: as.provision, host: 'localhost', bearerToken: undefined, cookieToken: as.cookie.split('=')[1] };
+      const access = services.access.open(credentials);
       const snapshot = services.reports.openSnapshot(new AbortController().signal, () => access.caller());
       const contextValue: GraphqlContext = {
         ...{ requestId: '', access, snapshot, records: services.records.open(), refused: new Set(), address: '' },

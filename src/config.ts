@@ -79,7 +79,7 @@ export const settings = {
   INTROSPECTION: {
     schema: oneOf('session', 'on', 'off'),
     fallback: 'session',
-    meaning: 'Who may introspect the schema: logged-in users, everyone, nobody',
+    meaning: 'Who may introspect the schema: logged-in users and API provisions, everyone, nobody',
   },
   TRUSTED_DOCUMENTS: { schema: z.string(), fallback: '', meaning: 'Manifest of the documents that WEB and MOBILE provisions may send' },
   PLAYGROUND: { schema: onOff, fallback: 'on', meaning: 'Serves the GraphQL Playground at /playground' },

@@ -255,14 +255,18 @@ describe('introspection', () => {
     schema,
   ];
 
-  test.each(hidden)('is refused to who is not logged in: %s', async (query) => {
-    const { status, body } = await graphql(gateway.url, query, asApi());
+  test.each(hidden)('is refused to an app that nobody has logged in to: %s', async (query) => {
+    const { status, body } = await graphql(gateway.url, query, { provision: organization.webProvision });
     expect([status, codes(body)]).toEqual([200, ['NOT_LOGGED_IN']]);
     expect(body.data).toBeUndefined();
   });
 
-  test('is open to a logged-in user', async () => {
-    expect((await graphql(gateway.url, schema, asUser())).body).toEqual({ data: { __schema: { queryType: { name: 'Query' } } } });
+  test('is open to a logged-in user and to a server, whatever it was granted', async () => {
+    const granted = { organization: organization.name, kind: 'API', label: '' } as const;
+    const server = { provision: await gateway.services.organizations.createProvision({ ...granted, grants: [] }) };
+    for (const who of [asUser(), asApi(), server]) {
+      expect((await graphql(gateway.url, schema, who)).body).toEqual({ data: { __schema: { queryType: { name: 'Query' } } } });
+    }
   });
 
   test('may be switched off, or on for everyone', async () => {
@@ -316,6 +320,29 @@ describe('a request that could come from another site', () => {
     expect(Object.keys((await response.json()) as object)).toEqual(['errors']);
     expect((await graphql(gateway.url, '{ viewer { username } }', asUser())).body.errors).toBeUndefined();
   });
+});
+
+describe('an operation of a kind that the schema lacks', () => {
+  test.each(['subscription { x }', 'subscription S { __typename }', 'query Q { __typename } subscription S { x }'])(
+    'is refused as one that is not valid, and is no failure of the gateway: %s',
+    async (query) => {
+      const logged = gateway.logLines.length;
+      const { status, body } = await graphql(gateway.url, query, asUser());
+      expect([status, body]).toEqual([
+        400,
+        {
+          errors: [
+            {
+              message: 'There are no subscriptions here',
+              locations: expect.any(Array) as unknown,
+              extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+            },
+          ],
+        },
+      ]);
+      expect(gateway.logLines.slice(logged).filter((line) => (JSON.parse(line) as { level: number }).level > 30)).toEqual([]);
+    },
+  );
 });
 
 describe('an operation beyond the limits', () => {

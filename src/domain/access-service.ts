@@ -124,7 +124,7 @@ export class RequestAccess {
   async caller(): Promise<ReportCaller> {
     const { record, access } = await this.checkProvision();
     const { session } = record;
-    const isUsers = session !== null && session !== 'failed' && session.provisionId === record.provision.id;
+    const isUsers = session !== null && !(session instanceof AppError) && session.provisionId === record.provision.id;
     return { organizationId: access.organization.id, credential: isUsers ? `user ${session.userId}` : access.provisionId };
   }
 

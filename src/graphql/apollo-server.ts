@@ -1,6 +1,15 @@
 import { ApolloServer, type ApolloServerOptionsWithSchema, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import { GraphQLError, Kind, visit, type DocumentNode, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
+import {
+  GraphQLError,
+  Kind,
+  visit,
+  type ASTVisitor,
+  type DocumentNode,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  type ValidationContext,
+} from 'graphql';
 import { AppError, InputError, toAppError } from '../errors';
 import type { CheckedDocuments } from './checked-documents';
 import { loopTurns } from './loop-turns';
@@ -11,7 +20,7 @@ import { createDocumentCache, type TrustedDocuments } from './trusted-documents'
 
 export interface ApolloServerOptions {
   readonly documents: CheckedDocuments;
-  /** Who may introspect: logged-in users, everyone, nobody. */
+  /** Who may introspect: members of an organization, everyone, nobody. */
   readonly introspection: 'session' | 'on' | 'off';
   /** All that apps may send, where it is bounded so. */
   readonly trustedDocuments?: TrustedDocuments | undefined;
@@ -27,6 +36,13 @@ const REQUEST_ERRORS: ReadonlySet<unknown> = new Set([
   'BAD_REQUEST',
   'OPERATION_RESOLUTION_FAILURE',
   'PERSISTED_QUERY_NOT_FOUND',
+]);
+/** The errors of a request that is well formed, and of which GraphQL says no. */
+const DOCUMENT_ERRORS: ReadonlySet<unknown> = new Set([
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'BAD_USER_INPUT',
+  'OPERATION_RESOLUTION_FAILURE',
 ]);
 const MAX_MESSAGE_LENGTH = 300;
 const BAD_REQUEST_STATUS = 400;
@@ -45,7 +61,7 @@ export function createApolloServer(schema: GraphQLSchema, options: ApolloServerO
     parseOptions: { maxTokens: operationLimits.maxTokens },
     maxRecursiveSelections: operationLimits.maxRecursiveSelections,
     validationOptions: { maxErrors: operationLimits.maxValidationErrors },
-    validationRules: [limitOperations],
+    validationRules: [limitOperations, refuseMissingOperationTypes],
     formatError: (formatted, error) => formatError(formatted, toCause(error)),
     stringifyResult,
     plugins: [
@@ -99,7 +115,7 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
           }
           if (introspection === 'on' || !asksForSchema(document)) return;
           if (introspection === 'off') throw new AppError('INTROSPECTION_DISABLED');
-          await contextValue.access.assertLoggedIn();
+          await contextValue.access.assertMember();
         },
         didEncounterErrors: ({ errors, contextValue, response }) => {
           for (const error of errors) {
@@ -112,7 +128,9 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
           }
           return Promise.resolve();
         },
-        willSendResponse: ({ response, contextValue }) => {
+        willSendResponse: ({ request, response, errors = [], contextValue }) => {
+          const isAnswered = errors.length > 0 && errors.every(({ extensions }) => DOCUMENT_ERRORS.has(extensions.code));
+          if (isAnswered && asksForPlainJson(request.http?.headers.get('accept'))) response.http.status = 200;
           const data = response.body.kind === 'single' ? response.body.singleResult.data : undefined;
           if (data && contextValue.isLong) longAnswers.add(data);
           if (data) for (const { responseKey, token } of contextValue.rowFields ?? []) data[responseKey] = token;
@@ -131,6 +149,19 @@ export function toCause(error: unknown): unknown {
   if (code === undefined && http?.status === BAD_REQUEST_STATUS) return new AppError('BAD_REQUEST');
   // And graphql-js has no code for an argument that a variable makes null.
   return code === undefined && NULL_ARGUMENT.test(error.message) ? new InputError(error.message) : error;
+}
+
+/** Who names application/json and nothing newer takes any status but 200 for a failure of the transport (GraphQL over HTTP, section 6.4.1). */
+const asksForPlainJson = (accept = ''): boolean => /\bapplication\/json\b/i.test(accept) && !accept.includes('graphql-response+json');
+
+/** graphql-js would let them through to their execution, and fail there. */
+function refuseMissingOperationTypes(context: ValidationContext): ASTVisitor {
+  return {
+    OperationDefinition(node) {
+      if (context.getSchema().getRootType(node.operation)) return;
+      context.reportError(new GraphQLError(`There are no ${node.operation}s here`, { nodes: node }));
+    },
+  };
 }
 
 function asksForSchema(document: DocumentNode): boolean {

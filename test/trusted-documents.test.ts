@@ -50,6 +50,11 @@ describe('an app of a gateway with trusted documents', () => {
     expect(await send(hashOnly(TRUSTED), organization.webProvision)).toEqual(GREETED);
     expect(await send({ query: TRUSTED, ...hashOnly(TRUSTED) }, organization.webProvision)).toEqual(GREETED);
     expect(await send({ query: `# Laid out anew\nquery ${TRUSTED}` }, organization.webProvision)).toEqual(GREETED);
+    const { data } = GREETED[1] as { data: { authenticatedTestSystem: object } };
+    expect(await send({ query: '{ __typename authenticatedTestSystem { message __typename } }' }, organization.webProvision)).toEqual([
+      200,
+      { data: { __typename: 'Query', authenticatedTestSystem: { ...data.authenticatedTestSystem, __typename: 'AuthenticationTest' } } },
+    ]);
     expect(await send({ query: LOGIN, variables: { username: 'ada', password: PASSWORD } }, organization.webProvision)).toEqual([
       200,
       { data: { login: { username: 'ada' } } },
@@ -58,6 +63,8 @@ describe('an app of a gateway with trusted documents', () => {
 
   test.each([
     ['another', { query: OTHER }],
+    ['a trusted one with a renamed __typename', { query: '{ authenticatedTestSystem { message kind: __typename } }' }],
+    ['nothing but __typename', { query: '{ authenticatedTestSystem { __typename } }' }],
     ['a trusted one with another field', { query: '{ authenticatedTestSystem { message provision } }' }],
     ['two documents in one', { query: `query A ${TRUSTED} query B ${OTHER}`, operationName: 'A' }],
     ['another by the hash of a trusted one', { query: OTHER, ...hashOnly(OTHER) }],
@@ -71,6 +78,24 @@ describe('an app of a gateway with trusted documents', () => {
       grants: [],
     });
     expect(await send(body, mobile)).toEqual(UNTRUSTED);
+  });
+
+  test('may name them by documentId, as GraphQL over HTTP has it', async () => {
+    for (const documentId of [sha256(TRUSTED), `sha256:${sha256(TRUSTED)}`]) {
+      expect(await send({ documentId }, organization.webProvision)).toEqual(GREETED);
+      expect(await send({ documentId, query: null }, organization.webProvision)).toEqual(GREETED);
+      const address = `${gateway.url}/graphql?documentId=${encodeURIComponent(documentId)}`;
+      const response = await fetch(address, { headers: { Provision: organization.webProvision } });
+      expect([response.status, await response.json()]).toEqual(GREETED);
+    }
+    const variables = { username: 'ada', password: PASSWORD };
+    expect(await send({ documentId: sha256(LOGIN), variables }, organization.webProvision)).toEqual([
+      200,
+      { data: { login: { username: 'ada' } } },
+    ]);
+    expect(await send({ documentId: 'another' }, organization.webProvision)).toEqual(fault('PERSISTED_QUERY_NOT_FOUND'));
+    expect(await send({ documentId: sha256(TRUSTED), query: OTHER }, organization.webProvision)).toEqual(UNTRUSTED);
+    expect(await send({ documentId: 7 }, organization.webProvision)).toEqual(fault('BAD_REQUEST'));
   });
 
   test('learns nothing of documents that were not trusted, though a server has sent them', async () => {
@@ -123,18 +148,62 @@ test('the manifest that is generated from codegen.yml is one', async () => {
   }
 });
 
+const flat = (id: string, text: unknown): string => JSON.stringify({ [id]: text });
+const apollo = (fields: object): string =>
+  JSON.stringify({ format: 'apollo-persisted-query-manifest', version: 1, operations: [], ...fields });
+const operation = (id: unknown, body: unknown): object => ({ id, name: 'Greeting', type: 'query', body });
+
+const hash = (algorithm: string): string => createHash(algorithm).update(TRUSTED).digest('hex');
 test.each([
-  ['is not there', undefined, 'no such file'],
-  ['is no JSON', '{', 'JSON'],
-  ['holds something else', '{"a":"b"}', 'no manifest of documents'],
+  ['by its SHA-1', hash('sha1'), flat(hash('sha1'), TRUSTED)],
+  ["by its MD5, which is Relay's", hash('md5'), flat(hash('md5'), TRUSTED)],
+  ["in a manifest of Apollo's by any id", 'greet', apollo({ operations: [operation('greet', TRUSTED), operation('greet', TRUSTED)] })],
+])('an app may name a document %s', async (_how, id, text) => {
+  const file = join(directory, 'other.json');
+  writeFileSync(file, text);
+  const own = await startGateway({ TRUSTED_DOCUMENTS: file });
+  try {
+    const { webProvision } = await createOrganization(own.services);
+    expect(await send({ documentId: id }, webProvision, own.url)).toEqual(GREETED);
+    expect(await send({ extensions: { persistedQuery: { version: 1, sha256Hash: id } } }, webProvision, own.url)).toEqual(GREETED);
+    expect(await send({ query: OTHER }, webProvision, own.url)).toEqual(UNTRUSTED);
+  } finally {
+    await own.stop();
+  }
+});
+
+test.each([
+  ['is not there', undefined, "ENOENT: no such file or directory, open 'FILE'"],
+  ['is no JSON', '{', "Expected property name or '}' in JSON at position 1"],
+  ['is no JSON of several lines', 'query A {\n  a\n}\n', `Unexpected token 'q', "query A { a } " is not valid JSON`],
+  ['is a list', '[]', 'it is no object'],
+  ['holds something else', flat('a', 'b'), 'a is not the MD5, SHA-1 or SHA-256 of its document'],
+  ['holds no text', flat('a', { b: 'c' }), 'a stands for something else than a document'],
   [
     'has a hash that is not of its document',
-    JSON.stringify({ [sha256(TRUSTED)]: OTHER }),
-    `${sha256(TRUSTED)} is not the SHA-256 of its document`,
+    flat(sha256(TRUSTED), OTHER),
+    `${sha256(TRUSTED)} is not the MD5, SHA-1 or SHA-256 of its document`,
   ],
-])('a gateway whose manifest %s does not start', async (_what, text, message) => {
+  [
+    'holds what is no document',
+    flat(sha256('{ a'), '{ a'),
+    `the document of ${sha256('{ a')} does not parse: Syntax Error: Expected Name, found <EOF>.`,
+  ],
+  ['is of another format', apollo({ format: 'another' }), 'format is not apollo-persisted-query-manifest'],
+  ['is of another version', apollo({ version: 2 }), 'version is not 1'],
+  ['has no operations', apollo({ operations: {} }), 'operations is no list'],
+  [
+    'has an operation without a body',
+    apollo({ operations: [operation('a', TRUSTED), operation('b', undefined)] }),
+    'operations.1.body is no text',
+  ],
+  ['has two documents of one id', apollo({ operations: [operation('a', TRUSTED), operation('a', OTHER)] }), 'a stands for two documents'],
+])('a gateway whose manifest %s does not start, and says so in a line', async (_what, text, reason) => {
   const file = join(directory, 'wrong.json');
   rmSync(file, { force: true });
   if (text !== undefined) writeFileSync(file, text);
-  await expect(startGateway({ TRUSTED_DOCUMENTS: file })).rejects.toThrow(message);
+  const started = await startGateway({ TRUSTED_DOCUMENTS: file }).catch((error: unknown) => error as Error);
+  const message = started instanceof Error ? started.message : 'it started';
+  expect(message).toMatch(/^.*$/);
+  expect(message.startsWith(`TRUSTED_DOCUMENTS: ${file} is no manifest of documents: ${reason.replace('FILE', file)}`)).toBe(true);
 });

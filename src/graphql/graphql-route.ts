@@ -9,6 +9,7 @@ import { formatError, toCause } from './apollo-server';
 import type { CheckedDocuments } from './checked-documents';
 import { loopTurns } from './loop-turns';
 import type { GraphqlContext, RowField } from './row-field';
+import { toApolloBody, toApolloSearch } from './trusted-documents';
 
 interface GraphqlRouteOptions {
   readonly documents: CheckedDocuments;
@@ -97,7 +98,7 @@ function toApolloRequest(request: Request) {
   }
   const query = request.originalUrl.indexOf('?');
   const search = query < 0 ? '' : request.originalUrl.slice(query);
-  return { method: request.method.toUpperCase(), headers, search, body: request.body as unknown };
+  return { method: request.method.toUpperCase(), headers, search: toApolloSearch(search), body: toApolloBody(request.body) };
 }
 
 function toPieces(answer: HTTPGraphQLResponse, context: GraphqlContext, response: Response) {

@@ -1,53 +1,133 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { InMemoryLRUCache, type KeyValueCache } from '@apollo/utils.keyvaluecache';
-import { parse, print, type DocumentNode } from 'graphql';
+import { Kind, parse, print, visit, type DocumentNode, type SelectionNode } from 'graphql';
 import { z } from 'zod';
 import { OperatorError } from '../errors';
 
-/** SHA-256 in hex of a document, the algorithm before it or not, and the document's text. */
-const manifest = z.record(z.string().regex(/^(sha256:)?[0-9a-f]{64}$/), z.string());
+/** As graphql-codegen's client preset and relay-compiler write it: a document's hash, and its text. */
+const mapManifest = z.record(z.string(), z.string('stands for something else than a document'), 'it is no object');
+/** As Apollo's generate-persisted-query-manifest writes it; its ids may be of any kind. */
+const apolloManifest = z.object({
+  format: z.literal('apollo-persisted-query-manifest', 'is not apollo-persisted-query-manifest'),
+  version: z.literal(1, 'is not 1'),
+  operations: z.array(z.object({ id: z.string('is no text'), body: z.string('is no text') }, 'is no operation'), 'is no list'),
+});
+/** By the length of a hash in hex. */
+const HASHES: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha1', 64: 'sha256' };
 const MAX_CACHE_BYTES = 8 * 1024 * 1024;
 /** Apollo's own name for a persisted query. */
 const KEY_PREFIX = 'apq:';
 
 /** The documents that apps may send. */
 export class TrustedDocuments {
-  /** However a document is laid out, and whatever its comments say, it prints the same. */
-  private readonly printed: ReadonlySet<string>;
+  private readonly known: ReadonlySet<string>;
 
+  /** Throws an Error for a text that is no document. */
   constructor(private readonly texts: ReadonlyMap<string, string>) {
-    this.printed = new Set([...texts.values()].map((text) => print(parse(text))));
+    this.known = new Set(
+      [...texts].map(([id, text]) => {
+        try {
+          return toEssence(parse(text));
+        } catch (error) {
+          throw new Error(`the document of ${id} does not parse: ${(error as Error).message}`, { cause: error });
+        }
+      }),
+    );
   }
 
   includes(document: DocumentNode): boolean {
-    return this.printed.has(print(document));
+    return this.known.has(toEssence(document));
   }
 
-  textOf(hash: string): string | undefined {
-    return this.texts.get(hash);
+  textOf(id: string): string | undefined {
+    return this.texts.get(id);
   }
 }
 
-/** Reads a manifest as GraphQL Code Generator's client preset writes it. Throws an OperatorError. */
+/**
+ * Two documents with the same essence ask for the same. It leaves out layout, comments and the order of the definitions, and the
+ * `__typename` that a client's cache adds to every selection: that one tells of the schema alone.
+ */
+function toEssence(document: DocumentNode): string {
+  const bare = visit(document, {
+    SelectionSet: {
+      leave: (set) => {
+        const asked = set.selections.filter((selection) => !isAddedTypename(selection));
+        return { ...set, selections: asked.length > 0 ? asked : set.selections.slice(0, 1) };
+      },
+    },
+  });
+  return bare.definitions.map(print).sort().join('\n');
+}
+
+const isAddedTypename = (selection: SelectionNode): boolean =>
+  selection.kind === Kind.FIELD && selection.name.value === '__typename' && !selection.alias && !selection.directives?.length;
+
+/** Reads a manifest of graphql-codegen, Relay or Apollo. Throws an OperatorError of one line. */
 export function readTrustedDocuments(file: string): TrustedDocuments {
   try {
-    const entries = Object.entries(manifest.parse(JSON.parse(readFileSync(file, 'utf8'))));
-    const texts = new Map(entries.map(([hash, text]) => [hash.replace('sha256:', ''), text]));
-    for (const [hash, text] of texts) {
-      if (createHash('sha256').update(text).digest('hex') !== hash) throw new Error(`${hash} is not the SHA-256 of its document`);
-    }
-    return new TrustedDocuments(texts);
+    const content: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const isApollo = typeof content === 'object' && content !== null && 'operations' in content;
+    return new TrustedDocuments(isApollo ? readApolloManifest(content) : readMapManifest(content));
   } catch (error) {
-    throw new OperatorError(`TRUSTED_DOCUMENTS: ${file} is no manifest of documents: ${(error as Error).message}`, { cause: error });
+    const [issue] = error instanceof z.ZodError ? error.issues : [];
+    const reason = issue ? [issue.path.join('.'), issue.message].filter(Boolean).join(' ') : (error as Error).message;
+    throw new OperatorError(`TRUSTED_DOCUMENTS: ${file} is no manifest of documents: ${reason.replaceAll(/\s+/g, ' ')}`, { cause: error });
   }
 }
 
-/** What a document's hash alone stands for: the trusted ones always, others while they are in use (automatic persisted queries). */
+function readMapManifest(content: unknown): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const [key, text] of Object.entries(mapManifest.parse(content))) {
+    const id = toId(key);
+    const algorithm = HASHES[id.length];
+    if (!algorithm || createHash(algorithm).update(text).digest('hex') !== id) {
+      throw new Error(`${key} is not the MD5, SHA-1 or SHA-256 of its document`);
+    }
+    texts.set(id, text);
+  }
+  return texts;
+}
+
+function readApolloManifest(content: unknown): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const { id, body } of apolloManifest.parse(content).operations) {
+    if ((texts.get(toId(id)) ?? body) !== body) throw new Error(`${id} stands for two documents`);
+    texts.set(toId(id), body);
+  }
+  return texts;
+}
+
+/** A SHA-256 may have its algorithm before it (GraphQL over HTTP, appendix A). */
+const toId = (key: string): string => key.replace(/^sha256:/, '');
+
+/** A request by `documentId` (GraphQL over HTTP, appendix A), in the form in which Apollo takes a persisted query's hash. */
+const byDocumentId = (id: string): object => ({ persistedQuery: { version: 1, sha256Hash: id } });
+
+/** The body of a POST as Apollo takes it. */
+export function toApolloBody(body: unknown): unknown {
+  const { query, documentId } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof documentId === 'string' && query == null ? { ...(body as object), extensions: byDocumentId(documentId) } : body;
+}
+
+/** The query part of a GET's address as Apollo takes it. */
+export function toApolloSearch(search: string): string {
+  const parameters = new URLSearchParams(search);
+  const documentId = parameters.get('documentId');
+  if (documentId === null || parameters.has('query')) return search;
+  parameters.set('extensions', JSON.stringify(byDocumentId(documentId)));
+  return `?${parameters.toString()}`;
+}
+
+/** What a document's id alone stands for: the trusted ones always, others while they are in use (automatic persisted queries). */
 export function createDocumentCache(trusted: TrustedDocuments | undefined): KeyValueCache {
   const recent = new InMemoryLRUCache({ maxSize: MAX_CACHE_BYTES });
   return {
-    get: async (key) => trusted?.textOf(key.slice(KEY_PREFIX.length)) ?? (await recent.get(key)),
+    get: async (key) => {
+      const id = toId(key.slice(KEY_PREFIX.length));
+      return trusted?.textOf(id) ?? (await recent.get(KEY_PREFIX + id));
+    },
     set: (key, value, options) => recent.set(key, value, options),
     delete: (key) => recent.delete(key),
   };

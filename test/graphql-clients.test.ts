@@ -1,14 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { runInNewContext } from 'node:vm';
 import { ApolloClient, CombinedGraphQLErrors, HttpLink, InMemoryCache } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { Client, fetchExchange } from '@urql/core';
 import { cacheExchange, type Data } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
-import { parse, print } from 'graphql';
+import { print } from 'graphql';
 import { ClientError, GraphQLClient } from 'graphql-request';
 import {
   commitLocalUpdate,
@@ -18,13 +13,13 @@ import {
   Network,
   RecordSource,
   Store,
-  type ConcreteRequest,
   type GraphQLResponse,
   type RecordProxy,
 } from 'relay-runtime';
 import { DepositPagesDocument, LoginDocument, type DepositPagesQuery } from '../src/generated/operations/graphql';
 import { depositBook, inOrder } from './support/deposit-book';
 import { createOrganization, importLines, PASSWORD, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
+import { compileRelay } from './support/relay-project';
 
 const LINES = depositBook(40).filter(({ deposit_status }) => deposit_status === 'posted');
 /** The largest first. */
@@ -138,34 +133,20 @@ interface RelayPages {
 }
 
 test('Relay compiles against the schema, and pages with its own connection', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'relay-'));
+  const project = compileRelay({
+    lines: `fragment lines_query on Query
+      @refetchable(queryName: "linesPaginationQuery")
+      @argumentDefinitions(first: { type: "Int", defaultValue: 15 }, after: { type: "String" }) {
+      depositDetailsConnection(startDate: "2024-01-01", endDate: "2024-12-31", orderBy: { field: AMOUNT, direction: DESC },
+        first: $first, after: $after)
+        @connection(key: "lines_depositDetailsConnection") {
+        edges { node { allocationId amount } }
+      }
+    }
+    query linesQuery { ...lines_query deposit(id: "D1") { id transactions(first: 5) { edges { node { id amount } } } } }`,
+  });
   try {
-    mkdirSync(join(directory, 'src'));
-    cpSync(resolve(__dirname, '../schema.graphql'), join(directory, 'schema.graphql'));
-    writeFileSync(
-      join(directory, 'src/lines.js'),
-      `graphql\`
-        fragment lines_query on Query
-          @refetchable(queryName: "linesPaginationQuery")
-          @argumentDefinitions(first: { type: "Int", defaultValue: 15 }, after: { type: "String" }) {
-          depositDetailsConnection(startDate: "2024-01-01", endDate: "2024-12-31", orderBy: { field: AMOUNT, direction: DESC },
-            first: $first, after: $after)
-            @connection(key: "lines_depositDetailsConnection") {
-            edges { node { allocationId amount } }
-          }
-        }
-      \`;
-      graphql\`query linesQuery { ...lines_query deposit(id: "D1") { id transactions(first: 5) { edges { node { id amount } } } } }\`;`,
-    );
-    writeFileSync(
-      join(directory, 'relay.config.json'),
-      JSON.stringify({ src: './src', schema: './schema.graphql', language: 'javascript', eagerEsModules: false }),
-    );
-    const compiler = require.resolve('relay-compiler/cli.js');
-    const output = execFileSync(process.execPath, [compiler, 'relay.config.json'], { cwd: directory, encoding: 'utf8', stdio: 'pipe' });
-    expect(output).not.toContain('ERROR');
-    const artifact = (name: string) => jest.requireActual<ConcreteRequest>(join(directory, `src/__generated__/${name}.graphql.js`));
-    const [lines, next] = [artifact('linesQuery'), artifact('linesPaginationQuery')];
+    const [lines, next] = [project.operation('linesQuery'), project.operation('linesPaginationQuery')];
 
     const send = createBrowserFetch();
     const post = async (body: object) => {
@@ -202,39 +183,6 @@ test('Relay compiles against the schema, and pages with its own connection', asy
     // Records of different types may have one id.
     expect(environment.getStore().getSource().get('Deposit:D1')).toMatchObject({ __typename: 'Deposit', id: 'D1' });
   } finally {
-    rmSync(directory, { recursive: true });
+    project.remove();
   }
-});
-
-test("README's examples run as they are written", async () => {
-  const readme = readFileSync(resolve(__dirname, '../README.md'), 'utf8');
-  const block = (language: string): string => new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(readme)![1]!;
-  const warn = jest.spyOn(console, 'warn');
-  const answers: object[] = [];
-  const { fetch: send } = globalThis;
-  globalThis.fetch = async (input, init) => {
-    const response = await send(input, init);
-    answers.push((await response.clone().json()) as object);
-    return response;
-  };
-  const names = {
-    ...{ ApolloClient, HttpLink, InMemoryCache, relayStylePagination, Client, fetchExchange, cacheExchange, relayPagination },
-    ...{
-      GraphQLClient,
-      Environment,
-      Store,
-      RecordSource,
-      MonthDocument: parse(block('graphql')),
-      network: Network.create(() => ({ data: {} })),
-    },
-    ...{ uri: url(), url: url(), Provision: organization.apiProvision },
-  };
-  try {
-    await (runInNewContext(`(async () => {\n${block('ts')}\n})()`, names) as Promise<void>);
-  } finally {
-    globalThis.fetch = send;
-  }
-  expect(answers).toHaveLength(3);
-  for (const answer of answers) expect(answer).toEqual({ data: { depositDetailsConnection: expect.any(Object) as unknown } });
-  expect(warn).not.toHaveBeenCalled();
 });

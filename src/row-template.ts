@@ -1,5 +1,5 @@
-/** How a value stands in an answer: `text` between quotes, `number` bare, `nullable` between quotes or null. */
-export type ValueKind = 'text' | 'number' | 'nullable';
+/** How a value stands in an answer: `text` between quotes, `number` and `boolean` bare, `nullable` between quotes or null. */
+export type ValueKind = 'text' | 'number' | 'boolean' | 'nullable';
 
 /** A column of the report (its Prisma field name) where a template wants its value. */
 export interface RowColumn {
@@ -7,6 +7,8 @@ export interface RowColumn {
   readonly kind: ValueKind;
   /** CSV only: free text, in which a spreadsheet would run a formula. */
   readonly freeText?: boolean;
+  /** One of an enum's values, in small letters. */
+  readonly isLowerCase?: boolean;
 }
 
 /** A door's picture of one row: the bytes before each column, after the last, and between two rows. */

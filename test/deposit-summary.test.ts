@@ -2,10 +2,15 @@ import { depositBook, type BookLine } from './support/deposit-book';
 import { createOrganization, graphql, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from './support/gateway';
 import { until } from './support/until';
 
-const LINES = depositBook(90);
+/** Of every other gift nobody says how it is shared. */
+const LINES = depositBook(90).map(({ allocation_amount, ...line }): BookLine => {
+  const isUnsaid = Number(line.transaction_id.slice(1)) % 2 === 1;
+  return isUnsaid || allocation_amount === undefined ? line : { ...line, allocation_amount };
+});
+const linesOfGift = new Map(LINES.map(({ transaction_id: id }) => [id, LINES.filter(({ transaction_id }) => transaction_id === id)]));
 const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31", includePending: true';
 const AMOUNTS = '{ amount feeAmount netAmount }';
-const TOTALS = `{ lines transactions deposits donors splitTransactions byLine ${AMOUNTS} byTransaction ${AMOUNTS} byAllocation { amount known unknown } }`;
+const TOTALS = `{ lines transactions deposits donors splitTransactions byLine ${AMOUNTS} byTransaction ${AMOUNTS} byAllocation { amount known inferred unknown } }`;
 const PARTS = `all ${TOTALS} posted ${TOTALS} pending ${TOTALS}`;
 
 let gateway: TestGateway;
@@ -34,7 +39,9 @@ function totalsOf(lines: readonly BookLine[]): object {
     const sum = (field: 'amount' | 'fee_amount' | 'net_amount') => toMoney(of.reduce((total, line) => total + toCents(line[field]), 0));
     return { amount: sum('amount'), feeAmount: sum('fee_amount'), netAmount: sum('net_amount') };
   };
-  const known = lines.filter(({ allocation_amount }) => allocation_amount !== undefined);
+  const known = lines.flatMap(({ allocation_amount }) => allocation_amount ?? []);
+  const alone = lines.filter((line) => line.allocation_amount === undefined && linesOfGift.get(line.transaction_id)!.length === 1);
+  const shares = [...known, ...alone.map(({ amount }) => amount)];
   const linesOf = (id: string) => lines.filter(({ transaction_id }) => transaction_id === id).length;
   return {
     lines: lines.length,
@@ -45,9 +52,10 @@ function totalsOf(lines: readonly BookLine[]): object {
     byLine: amounts(lines),
     byTransaction: amounts([...transactions.values()]),
     byAllocation: {
-      amount: toMoney(known.reduce((total, { allocation_amount }) => total + toCents(allocation_amount!), 0)),
+      amount: shares.length === 0 && lines.length > 0 ? null : toMoney(shares.reduce((total, share) => total + toCents(share), 0)),
       known: known.length,
-      unknown: lines.length - known.length,
+      inferred: alone.length,
+      unknown: lines.length - shares.length,
     },
   };
 }
@@ -81,6 +89,53 @@ describe('a summary', () => {
         })),
       },
     });
+  });
+
+  test.each(['', 'groupBy: [MONTH], ', 'groupBy: [DESIGNATION], '])(
+    'of some designations knows a gift by all of its allocations, not by those that were chosen: %s',
+    async (groupBy) => {
+      const chosen = LINES.filter(({ designation_id }) => designation_id === 2 || designation_id === 4);
+      const isPart = (line: BookLine) => chosen.filter((each) => each.transaction_id === line.transaction_id).length === 1;
+      // Otherwise nothing was tried.
+      expect(chosen.some((line) => isPart(line) && linesOfGift.get(line.transaction_id)!.length > 1)).toBe(true);
+      const { depositSummary } = (await ask(`{ depositSummary(${RANGE}, ${groupBy}filter: { designationIds: [2, 4] }) {
+        ${PARTS} groups { all { byAllocation { known inferred unknown } } } } }`)) as {
+        depositSummary: { groups: { all: { byAllocation: Record<string, number> } }[] };
+      };
+      const { groups, ...parts } = depositSummary;
+      expect(parts).toEqual(partsOf(chosen));
+      const { byAllocation } = totalsOf(chosen) as { byAllocation: Record<string, number> };
+      if (groupBy === '') return;
+      for (const count of ['known', 'inferred', 'unknown']) {
+        expect(groups.reduce((sum, { all }) => sum + all.byAllocation[count]!, 0)).toBe(byAllocation[count]);
+      }
+    },
+  );
+
+  test('adds up what the lines of a report say of shares', async () => {
+    const { lines, summary } = (await ask(`{
+      lines: depositDetails(${RANGE}) { allocationAmount allocationAmountInferred transactionId amount }
+      summary: depositSummary(${RANGE}) { all { byAllocation { amount known inferred unknown } } } }`)) as {
+      lines: { allocationAmount: string | null; allocationAmountInferred: boolean; transactionId: string; amount: string }[];
+      summary: { all: { byAllocation: object } };
+    };
+    const inferred = lines.filter(({ allocationAmountInferred }) => allocationAmountInferred);
+    expect(inferred.every(({ transactionId }) => linesOfGift.get(transactionId)!.length === 1)).toBe(true);
+    expect(inferred.map(({ allocationAmount }) => allocationAmount)).toEqual(inferred.map(({ amount }) => amount));
+    const unknown = lines.filter(({ allocationAmount }) => allocationAmount === null);
+    const sum = lines.reduce((total, { allocationAmount }) => total + toCents(allocationAmount ?? '0.00'), 0);
+    const known = lines.length - inferred.length - unknown.length;
+    expect(summary.all.byAllocation).toEqual({ amount: toMoney(sum), known, inferred: inferred.length, unknown: unknown.length });
+    expect([known, inferred.length, unknown.length].every((count) => count > 0)).toBe(true);
+  });
+
+  test('of a plain v2 import knows all of it, and nothing of gifts that are split', async () => {
+    const own = await createOrganization(gateway.services);
+    const shares = async () => await ask(`{ depositSummary(${RANGE}) { all { byAllocation { amount known inferred unknown } } } }`, own);
+    await importLines(gateway.services, own, [v2Line(), v2Line({ transaction_id: '2', allocation_id: '2' })]);
+    expect(await shares()).toEqual({ depositSummary: { all: { byAllocation: { amount: '21.00', known: 0, inferred: 2, unknown: 0 } } } });
+    await importLines(gateway.services, own, [v2Line({ allocation_id: '3' }), v2Line({ transaction_id: '2', allocation_id: '4' })]);
+    expect(await shares()).toEqual({ depositSummary: { all: { byAllocation: { amount: null, known: 0, inferred: 0, unknown: 4 } } } });
   });
 
   test('of nothing is zero, with the digest of nothing', async () => {

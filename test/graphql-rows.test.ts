@@ -109,7 +109,16 @@ const FIELDS = [
     'accountType',
     'paymentType',
   ],
-  ...['designationId', 'designation', 'designationMemo', 'mainMemo', 'allocationAmount', '__typename'],
+  ...[
+    'designationId',
+    'designation',
+    'designationMemo',
+    'mainMemo',
+    'allocationAmount',
+    'allocationAmountInferred',
+    'depositStatus',
+    '__typename',
+  ],
 ];
 
 const directive = fc.constantFrom(

@@ -70,6 +70,7 @@ describe('a frontend developer', () => {
         'accountType',
       ],
       ...['paymentType', 'designationId', 'designation', 'designationMemo', 'mainMemo', 'allocationAmount'],
+      ...['allocationAmountInferred', 'depositStatus'],
     ];
     const query = `query ($start: LocalDate!, $end: LocalDate!) { depositDetails(startDate: $start, endDate: $end) { ${fields.join(' ')} } }`;
     const { status, headers, body } = await graphql(gateway.url, query, {
@@ -104,18 +105,37 @@ describe('a frontend developer', () => {
         designation: 'General Fund',
         designationMemo: '',
       },
-      ...{ mainMemo: '', allocationAmount: '10.50' },
+      ...{ mainMemo: '', allocationAmount: '10.50', allocationAmountInferred: false, depositStatus: 'POSTED' },
     };
     expect(body).toEqual({ data: { depositDetails: [expected] } });
     expect(Object.keys((body.data?.depositDetails as object[])[0]!)).toEqual(fields);
   });
 
-  test('gets null for a share that is not known', async () => {
+  test('gets all of a gift for its only allocation, and null for a share that is not known, of lines and of records', async () => {
     const own = await createOrganization(gateway.services);
+    const shares = async () => {
+      const query = `{ lines: depositDetails(startDate: "2024-01-02", endDate: "2024-01-02") { allocationAmount allocationAmountInferred }
+        page: depositDetailsConnection(startDate: "2024-01-02", endDate: "2024-01-02") { nodes { allocationAmount allocationAmountInferred } }
+        transaction(id: "P10") { allocations { nodes { amount amountInferred } } } }`;
+      const { body } = await graphql(gateway.url, query, { provision: own.apiProvision });
+      const { lines, page, transaction } = body.data as {
+        lines: { allocationAmount: string | null; allocationAmountInferred: boolean }[];
+        page: { nodes: object[] };
+        transaction: { allocations: { nodes: object[] } };
+      };
+      expect(page.nodes).toEqual(lines);
+      expect(transaction.allocations.nodes).toEqual(
+        lines.map(({ allocationAmount: amount, allocationAmountInferred: amountInferred }) => ({ amount, amountInferred })),
+      );
+      return lines;
+    };
+    const unknown = { allocationAmount: null, allocationAmountInferred: false };
     await importLines(gateway.services, own, [v2Line()]);
-    const query = '{ depositDetails(startDate: "2024-01-02", endDate: "2024-01-02") { allocationAmount } }';
-    const { body } = await graphql(gateway.url, query, { provision: own.apiProvision });
-    expect(body).toEqual({ data: { depositDetails: [{ allocationAmount: null }] } });
+    expect(await shares()).toEqual([{ allocationAmount: '10.50', allocationAmountInferred: true }]);
+    await importLines(gateway.services, own, [v2Line({ allocation_id: 'P101' })]);
+    expect(await shares()).toEqual([unknown, unknown]);
+    await importLines(gateway.services, own, [v2Line({ allocation_amount: '4.00' })]);
+    expect(await shares()).toEqual([{ allocationAmount: '4.00', allocationAmountInferred: false }, unknown]);
   });
 
   test('asks who is logged in', async () => {

@@ -103,7 +103,7 @@ describe('lines with very long values and many short ones', () => {
     });
     const valueOf = (values: Line, key: string): unknown => {
       if (key === '__typename') return 'DepositDetail';
-      return key === 'allocation_amount' ? shareOf(Number(values.allocation_id)) : values[key];
+      return key === 'allocation_amount' ? (shareOf(Number(values.allocation_id)) ?? values.amount) : values[key];
     };
     const query = `{ depositDetails(startDate: "2024-01-02", endDate: "2024-01-02") { ${members.map(({ alias, field }) => `${alias}: ${field}`).join(' ')} } }`;
     const response = await ask(`${gateway.url}/graphql`, { method: 'POST', headers: headers(), body: JSON.stringify({ query }) });

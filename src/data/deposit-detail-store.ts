@@ -1,5 +1,6 @@
 import type { LocalDate } from '../dates';
 import { Prisma, type DepositDetail } from '../generated/prisma/client';
+import type { RowColumn } from '../row-template';
 import type { Database } from './database';
 import { selectPage, type KeyOrder, type KeysetPage } from './keyset';
 import { whereLines, type LineSelection } from './line-selection';
@@ -7,10 +8,11 @@ import type { ReportQueue } from './report-queue';
 import { ReportSnapshot, type Copy, type SnapshotOptions } from './report-snapshot';
 
 /** The view's line with dates and amounts as text, ids that are numbers as numbers. */
-export type DepositDetailLine = Omit<DepositDetail, 'organizationId' | 'depositStatus' | Dates | Amounts | Ids> &
+export type DepositDetailLine = Omit<DepositDetail, Unread | Dates | Amounts | Ids> &
   Record<Dates, LocalDate> &
   Record<Exclude<Amounts, 'allocationAmount'>, string> &
   Record<Ids, number> & { allocationAmount: string | null };
+type Unread = 'organizationId' | 'allocationKnownAmount';
 type Dates = 'depositDate' | 'transactionDate';
 type Amounts = 'amount' | 'feeAmount' | 'netAmount' | 'allocationAmount';
 type Ids = 'donorId' | 'designationId';
@@ -44,9 +46,9 @@ export class DepositDetailStore {
     return new ReportSnapshot(this.database, this.queue, options);
   }
 
-  /** The lines in report order as COPY's text format. `fields` are Prisma's names of the view's columns. */
-  copyLines(copy: Copy, selection: LineSelection, fields: readonly string[]): AsyncGenerator<Buffer> {
-    return copy(selectLines(columnList(fields.map(toColumn)), selection));
+  /** The lines in report order as COPY's text format. The columns' fields are Prisma's names of the view's columns. */
+  copyLines(copy: Copy, selection: LineSelection, columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
+    return copy(selectLines(columnList(columns.map(toCopied)), selection));
   }
 
   /** The lines as objects, in report order. */
@@ -101,6 +103,13 @@ function toColumn(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+/** A column as COPY is to write it, which of itself writes t and f. */
+function toCopied({ field, kind, isLowerCase }: RowColumn): string {
+  const column = toColumn(field);
+  if (isLowerCase) return `lower(${column}::text)`;
+  return kind === 'boolean' ? `${column}::text` : column;
+}
+
 /** As text, but for ids that are numbers: they are below 2^53, so that a double holds them. */
 const CASTS: Readonly<Record<string, string>> = {
   depositDate: '::text',
@@ -108,8 +117,9 @@ const CASTS: Readonly<Record<string, string>> = {
   donorId: '::float8',
   designationId: '::float8',
 };
+const UNREAD: readonly Unread[] = ['organizationId', 'allocationKnownAmount'];
 const LINE_VALUES = columnList(
   Object.keys(Prisma.DepositDetailScalarFieldEnum)
-    .filter((field) => field !== 'organizationId' && field !== 'depositStatus')
+    .filter((field) => !UNREAD.some((unread) => unread === field))
     .map((field) => `${toColumn(field)}${CASTS[field] ?? ''} AS "${field}"`),
 );

@@ -39,7 +39,9 @@ export interface AllocationRecord {
   readonly designationId: number;
   /** Read along: an allocation is hardly ever shown without the name of its fund. */
   readonly designationName: string;
+  /** As the books state it, or inferred as the report does. */
   readonly amount: Money | null;
+  readonly amountInferred: boolean;
   /** Personal, as a transaction's. */
   readonly memo: string | null;
 }
@@ -89,6 +91,10 @@ interface Table {
   readonly values: (scope: RecordScope) => Prisma.Sql;
 }
 
+/** What the report says of an allocation; the rule of an inferred share stands in its view alone. */
+const ofLine = (column: string): Prisma.Sql =>
+  sql`(SELECT ${raw(column)} FROM deposit_detail WHERE organization_id = source.organization_id AND allocation_id = source.id)`;
+
 /** What is read of each model's table: ids and dates as the report gives them, amounts as text. */
 const TABLES: Readonly<Record<RecordKind, Table>> = {
   deposit: {
@@ -107,7 +113,8 @@ const TABLES: Readonly<Record<RecordKind, Table>> = {
   allocation: {
     from: '"allocation"',
     idType: 'text',
-    values: ({ mayReadDonors }) => sql`id, transaction_id AS "transactionId", designation_id::float8 AS "designationId", amount,
+    values: ({ mayReadDonors }) => sql`id, transaction_id AS "transactionId", designation_id::float8 AS "designationId",
+      COALESCE(amount, ${ofLine('allocation_amount')}) AS amount, amount IS NULL AND ${ofLine('allocation_amount_inferred')} AS "amountInferred",
       (SELECT name FROM designation WHERE organization_id = source.organization_id AND id = source.designation_id) AS "designationName",
       CASE WHEN ${mayReadDonors}::boolean THEN memo END AS memo`,
   },

@@ -50,7 +50,7 @@ export class DepositDetailService {
   report(selection: LineSelection, snapshot: ReportSnapshot): RowStream<DepositDetailLine> {
     const copy = snapshot.prepare();
     return {
-      bytes: (template) => renderRows(this.store.copyLines(copy, selection, fieldsOf(template)), template),
+      bytes: (template) => renderRows(this.store.copyLines(copy, selection, template.columns), template),
       objects: () => this.store.list(selection),
     };
   }
@@ -58,7 +58,7 @@ export class DepositDetailService {
   /** The same lines, for a use within the answer. */
   bytes(selection: LineSelection, template: RowTemplate, snapshot: ReportSnapshot): AsyncGenerator<Buffer> {
     return renderRows(
-      this.store.copyLines((select) => snapshot.copy(select), selection, fieldsOf(template)),
+      this.store.copyLines((select) => snapshot.copy(select), selection, template.columns),
       template,
     );
   }
@@ -100,5 +100,3 @@ export function toNarrowSelection(organizationId: number, { filter, ...period }:
   const { pending, ...dates } = toReportPeriod(period);
   return { organizationId, ...dates, pending: filter?.pending ?? pending, filter: toLineFilter(filter) };
 }
-
-const fieldsOf = ({ columns }: RowTemplate): string[] => columns.map(({ field }) => field);

@@ -36,8 +36,17 @@ export interface SummaryTotals {
   readonly byLine: SummaryAmounts;
   /** Each transaction counts once. */
   readonly byTransaction: SummaryAmounts;
-  /** The allocations' own shares, and of how many of them they are known. */
-  readonly byAllocation: { readonly amount: Money; readonly known: number; readonly unknown: number };
+  /** The allocations' own shares. */
+  readonly byAllocation: AllocationAmounts;
+}
+
+/** The sum of shares, and how many of them the books have, how many were inferred, how many it lacks. */
+export interface AllocationAmounts {
+  /** Null where there are shares and none is known or inferred. */
+  readonly amount: Money | null;
+  readonly known: number;
+  readonly inferred: number;
+  readonly unknown: number;
 }
 
 /** Totals of posted and pending deposits, together and apart. */
@@ -74,7 +83,7 @@ const ROWS_PER_GROUP = 3;
 const ZERO = { amount: '0.00', feeAmount: '0.00', netAmount: '0.00' };
 const NOTHING: SummaryTotals = {
   ...{ lines: 0, transactions: 0, deposits: 0, donors: 0, splitTransactions: 0 },
-  ...{ byLine: ZERO, byTransaction: ZERO, byAllocation: { amount: '0.00', known: 0, unknown: 0 } },
+  ...{ byLine: ZERO, byTransaction: ZERO, byAllocation: { amount: '0.00', known: 0, inferred: 0, unknown: 0 } },
 };
 
 /** Control totals of a selection of lines. */
@@ -182,11 +191,12 @@ function toParts(rows: readonly SummaryRow[], { pending }: LineSelection, mayRea
 
 function toTotals(row: SummaryRow): SummaryTotals {
   const { lines, transactions, deposits, donors, splitTransactions } = row;
+  const { allocationAmount, knownAllocations: known, inferredAllocations: inferred } = row;
   return {
     ...{ lines, transactions, deposits, donors, splitTransactions },
     byLine: { amount: row.lineAmount, feeAmount: row.lineFeeAmount, netAmount: row.lineNetAmount },
     byTransaction: { amount: row.transactionAmount, feeAmount: row.transactionFeeAmount, netAmount: row.transactionNetAmount },
-    byAllocation: { amount: row.allocationAmount, known: row.knownAllocations, unknown: lines - row.knownAllocations },
+    byAllocation: { amount: lines === 0 ? ZERO.amount : allocationAmount, known, inferred, unknown: lines - known - inferred },
   };
 }
 

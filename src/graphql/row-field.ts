@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { getNamedType, getNullableType, GraphQLObjectType, isNonNullType, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields';
 import type { RequestContext } from '../resolvers/request-context';
-import { createJsonTemplate, type JsonMember, type RowTemplate, type ValueKind } from '../row-template';
+import { createJsonTemplate, type JsonMember, type RowTemplate } from '../row-template';
 import type { RowStream } from '../row-stream';
 
 /** A root field whose rows are written into the answer while they come from the database. */
@@ -54,8 +54,10 @@ function toTemplate(info: GraphQLResolveInfo): RowTemplate {
 function toMember(type: GraphQLObjectType, key: string, name: string): JsonMember {
   if (name === '__typename') return { key, constant: type.name };
   const fieldType = type.getFields()[name]!.type;
-  const isNumber = getNamedType(getNullableType(fieldType)).name === 'SafeInt';
-  if (isNumber && !isNonNullType(fieldType)) throw new Error(`${type.name}.${name}: a nullable number has no row template`);
-  const kind: ValueKind = isNumber ? 'number' : isNonNullType(fieldType) ? 'text' : 'nullable';
-  return { key, field: name, kind };
+  const bare = BARE_KINDS[getNamedType(getNullableType(fieldType)).name];
+  if (bare && !isNonNullType(fieldType)) throw new Error(`${type.name}.${name}: a nullable ${bare} has no row template`);
+  return { key, field: name, kind: bare ?? (isNonNullType(fieldType) ? 'text' : 'nullable') };
 }
+
+/** Scalars whose values are no text. */
+const BARE_KINDS: Readonly<Record<string, 'number' | 'boolean'>> = { SafeInt: 'number', Boolean: 'boolean' };

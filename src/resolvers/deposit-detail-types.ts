@@ -7,6 +7,7 @@ import type { Money } from '../money';
 import { createConnectionType, type Page } from './connection-types';
 import { DepositSummary, groupBys, type GroupBy } from './deposit-summary-types';
 import { DepositDetailFilter } from './line-selection-types';
+import { depositStatuses } from './record-types';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 
 @ArgsType()
@@ -143,8 +144,20 @@ export class DepositDetail {
   @Field(() => String, { description: 'Main memo of the transaction; may be empty.' })
   mainMemo!: string;
 
-  @Field(() => DecimalScalar, { nullable: true, description: "The allocation's own share of the amount, where it is known." })
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description:
+      "The allocation's own share of the amount: as the books state it, else all of it where the gift has no other allocation, else null.",
+  })
   allocationAmount!: Money | null;
+
+  @Field(() => Boolean, {
+    description: 'Whether `allocationAmount` was inferred: the books state no share, and the gift has no other allocation.',
+  })
+  allocationAmountInferred!: boolean;
+
+  @Field(() => depositStatuses, { description: 'Whether the deposit is posted or pending.' })
+  depositStatus!: keyof typeof depositStatuses;
 }
 
 /** What the connection's fields read; nothing is read that was not asked for. */

@@ -44,15 +44,21 @@ export class SummaryAmounts implements domain.SummaryAmounts {
   netAmount!: Money;
 }
 
-@ObjectType({ ...simple, description: "Sums of the allocations' own shares, as far as they are known." })
-export class AllocationAmounts {
-  @Field(() => DecimalScalar, { description: 'Sum of the shares that are known.' })
-  amount!: Money;
+@ObjectType({ ...simple, description: "Sums of the allocations' own shares, as far as they are known or can be inferred." })
+export class AllocationAmounts implements domain.AllocationAmounts {
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: 'Sum of the shares that are known or inferred; null where there are shares and none of them is.',
+  })
+  amount!: Money | null;
 
-  @Field(() => GraphQLSafeInt, { description: 'How many allocations have a known share.' })
+  @Field(() => GraphQLSafeInt, { description: 'How many allocations have a share that the books state.' })
   known!: number;
 
-  @Field(() => GraphQLSafeInt, { description: 'How many have none: the sum lacks them.' })
+  @Field(() => GraphQLSafeInt, { description: 'How many are the only allocation of their gift, and so have all of its amount.' })
+  inferred!: number;
+
+  @Field(() => GraphQLSafeInt, { description: 'How many have a share that is not known: the sum lacks them.' })
   unknown!: number;
 }
 

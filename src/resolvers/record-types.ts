@@ -72,8 +72,17 @@ export class Allocation implements domain.AllocationRecord {
   designationId!: number;
   designationName!: string;
 
-  @Field(() => DecimalScalar, { nullable: true, description: "The share's own amount, where it is known." })
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description:
+      "The share's own amount: as the books state it, else all of the transaction's where it has no other allocation, else null.",
+  })
   amount!: Money | null;
+
+  @Field(() => Boolean, {
+    description: 'Whether `amount` was inferred: the books state no share, and the transaction has no other allocation.',
+  })
+  amountInferred!: boolean;
 
   /** Its field has a resolver that asks for the privilege. */
   memo!: string | null;

@@ -1,0 +1,46 @@
+-- A gift with one allocation in the books gives all of its amount to it, whatever lines of it a report selects. The subselects stand in
+-- the columns, so that a report that does not ask for the share does not pay for them: PostgreSQL drops what nobody reads of a view.
+CREATE OR REPLACE VIEW "deposit_detail" AS
+SELECT
+    d.organization_id,
+    d.status AS deposit_status,
+    d.id AS deposit_id,
+    t.transaction_date,
+    d.deposit_date,
+    t.id AS transaction_id,
+    a.id AS allocation_id,
+    COALESCE(o.id, 0) AS donor_id,
+    COALESCE(o.first_name, '') AS donor_first_name,
+    COALESCE(o.last_name, '') AS donor_last_name,
+    COALESCE(o.address1, '') AS address1,
+    COALESCE(o.address2, '') AS address2,
+    COALESCE(o.address3, '') AS address3,
+    COALESCE(o.city, '') AS city,
+    COALESCE(o.state, '') AS state,
+    COALESCE(o.zip, '') AS zip,
+    COALESCE(o.phone, '') AS phone,
+    COALESCE(o.email, '') AS email_address,
+    t.amount,
+    t.fee_amount,
+    (t.amount - t.fee_amount)::numeric(15, 2) AS net_amount,
+    t.status,
+    t.account_type,
+    t.payment_type,
+    a.designation_id,
+    g.name AS designation,
+    a.memo AS designation_memo,
+    t.main_memo,
+    COALESCE(a.amount, CASE WHEN NOT EXISTS (
+        SELECT FROM "allocation" other
+        WHERE other.organization_id = a.organization_id AND other.transaction_id = a.transaction_id AND other.id <> a.id
+    ) THEN t.amount END)::numeric(14, 2) AS allocation_amount,
+    a.amount IS NULL AND NOT EXISTS (
+        SELECT FROM "allocation" other
+        WHERE other.organization_id = a.organization_id AND other.transaction_id = a.transaction_id AND other.id <> a.id
+    ) AS allocation_amount_inferred,
+    a.amount AS allocation_known_amount
+FROM "deposit" d
+JOIN "transaction" t ON t.organization_id = d.organization_id AND t.deposit_id = d.id
+JOIN "allocation" a ON a.organization_id = t.organization_id AND a.transaction_id = t.id
+LEFT JOIN "designation" g ON g.organization_id = a.organization_id AND g.id = a.designation_id
+LEFT JOIN "donor" o ON o.organization_id = t.organization_id AND o.id = t.donor_id;

@@ -1,5 +1,5 @@
 import type { RowColumn } from './row-template';
-import { v2Columns } from './v2-line';
+import { v2Columns, v2Fields } from './v2-line';
 
 /** Columns of a file by their names in it. Of a summary, `field` is the way into a group, its steps joined by dots. */
 export type FileColumns = Readonly<Record<string, RowColumn>>;
@@ -7,9 +7,33 @@ export type FileColumns = Readonly<Record<string, RowColumn>>;
 const text = (field: string) => ({ field, kind: 'text' }) as const;
 const freeText = (field: string) => ({ field, kind: 'text', freeText: true }) as const;
 const number = (field: string) => ({ field, kind: 'number' }) as const;
+const nullable = (field: string) => ({ field, kind: 'nullable' }) as const;
 
-/** What a file of lines can have: the fields of v2, and the allocation's own share, which v2 does not know. */
-export const lineColumns: FileColumns = { ...v2Columns, allocation_amount: { field: 'allocationAmount', kind: 'nullable' } };
+/** What a file has that tells posted money from pending, which v2 does not. */
+const STATUS: FileColumns = { deposit_status: { field: 'depositStatus', kind: 'text', isLowerCase: true } };
+
+const LINE_COLUMNS: FileColumns = {
+  ...v2Columns,
+  ...STATUS,
+  allocation_amount: nullable('allocationAmount'),
+  allocation_amount_inferred: { field: 'allocationAmountInferred', kind: 'boolean' },
+};
+
+/** The columns that files of one kind can have. */
+export interface ColumnChoice {
+  readonly all: FileColumns;
+  /** Those that a file has where none are chosen. */
+  readonly usual: FileColumns;
+  /** Words that stand for several columns. */
+  readonly groups: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Of lines. Without the status, pending money would come back from a file as posted. */
+export const lineColumns = (hasPending: boolean): ColumnChoice => ({
+  all: LINE_COLUMNS,
+  usual: hasPending ? { ...v2Columns, ...STATUS } : v2Columns,
+  groups: { all: Object.keys(LINE_COLUMNS), v2: v2Fields },
+});
 
 const KEY_COLUMNS = {
   DAY: { day: text('key.day') },
@@ -32,6 +56,7 @@ const COUNTS = {
   donors: 'donors',
   split_transactions: 'splitTransactions',
   known_allocations: 'byAllocation.known',
+  inferred_allocations: 'byAllocation.inferred',
   unknown_allocations: 'byAllocation.unknown',
 };
 const AMOUNTS = {
@@ -41,21 +66,22 @@ const AMOUNTS = {
   transaction_amount: 'byTransaction.amount',
   transaction_fee_amount: 'byTransaction.feeAmount',
   transaction_net_amount: 'byTransaction.netAmount',
-  allocation_amount: 'byAllocation.amount',
 };
+const SHARES = { allocation_amount: 'byAllocation.amount' };
 
 function figures(part: 'all' | 'posted' | 'pending', prefix = ''): FileColumns {
   const columns = (of: Readonly<Record<string, string>>, column: (field: string) => RowColumn) =>
     Object.entries(of).map(([name, field]) => [prefix + name, column(`${part}.${field}`)] as const);
-  return Object.fromEntries([...columns(COUNTS, number), ...columns(AMOUNTS, text)]);
+  return Object.fromEntries([...columns(COUNTS, number), ...columns(AMOUNTS, text), ...columns(SHARES, nullable)]);
 }
 
 const FIGURES = figures('all');
 const PARTS = { ...figures('posted', 'posted_'), ...figures('pending', 'pending_') };
 
-/** What a file of a summary can have, and which of it it has where none are chosen: posted and pending together. */
-export function summaryColumns(groupBy: readonly FileGroupBy[]): { readonly all: FileColumns; readonly usual: FileColumns } {
+/** Of a summary; the usual ones are of posted and pending together. */
+export function summaryColumns(groupBy: readonly FileGroupBy[]): ColumnChoice {
   const keys = groupBy.map((by): FileColumns => KEY_COLUMNS[by]);
   const usual = Object.assign({}, ...keys, FIGURES) as FileColumns;
-  return { usual, all: { ...usual, ...PARTS } };
+  const all = { ...usual, ...PARTS };
+  return { usual, all, groups: { all: Object.keys(all) } };
 }

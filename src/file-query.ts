@@ -1,6 +1,6 @@
 import { isLocalDate, type LocalDate } from './dates';
 import { InputError } from './errors';
-import { fileGroupBys, lineColumns, summaryColumns, type FileColumns, type FileGroupBy } from './file-columns';
+import { fileGroupBys, lineColumns, summaryColumns, type ColumnChoice, type FileColumns, type FileGroupBy } from './file-columns';
 import { toCents, type Money } from './money';
 
 /** A query string as Express gives it: each name once or more than once. */
@@ -97,11 +97,11 @@ export const fileOptionNames: readonly string[] = Object.keys(OPTIONS);
 
 const parametersOf = ({ groupBy }: Pick<FileQuery, 'groupBy'>) => (groupBy ? SUMMARY_PARAMETERS : LINE_PARAMETERS);
 
-/** Every column that a file can have, by name, and those that it has where none are chosen. */
-export function columnsOf({ groupBy }: Pick<FileQuery, 'groupBy'>): { readonly all: FileColumns; readonly usual: FileColumns } {
-  if (groupBy) return summaryColumns(groupBy);
-  const { allocation_amount: _share, ...usual } = lineColumns;
-  return { all: lineColumns, usual };
+/** The columns that a file can have. */
+export function columnsOf({ groupBy, lines }: Pick<FileQuery, 'groupBy' | 'lines'>): ColumnChoice {
+  return groupBy
+    ? summaryColumns(groupBy)
+    : lineColumns((lines.filter.pending ?? (lines.includePending ? 'WITH' : 'WITHOUT')) !== 'WITHOUT');
 }
 
 /** The chosen columns of a file, in their order. */
@@ -123,7 +123,7 @@ export function parseFileQuery(report: 'lines' | 'summary', given: QueryString):
   }
   const columns = given[COLUMNS];
   const read = query as unknown as FileQuery;
-  return columns === undefined ? read : { ...read, columns: readColumns(columns, columnsOf(read).all) };
+  return columns === undefined ? read : { ...read, columns: parseColumns(columns, columnsOf(read)) };
 }
 
 /** Reads how a file is given. Throws as `parseFileQuery`. */
@@ -170,9 +170,11 @@ function readValue(name: string, { read, expected, isList }: Parameter, given: u
   return isList ? values : values[0];
 }
 
-function readColumns(given: unknown, known: FileColumns): readonly string[] {
-  const names = typeof given === 'string' ? given.split(',') : [];
-  const areKnown = names.every((name) => Object.hasOwn(known, name));
+/** Names of columns in their order, `all` or `v2` among them for several. Throws INVALID_PARAMETERS. */
+export function parseColumns(given: unknown, { all, groups }: ColumnChoice): readonly string[] {
+  const words = typeof given === 'string' ? given.split(',') : [];
+  const names = words.flatMap((word) => (Object.hasOwn(groups, word) ? groups[word]! : [word]));
+  const areKnown = names.every((name) => Object.hasOwn(all, name));
   if (names.length === 0 || !areKnown || new Set(names).size !== names.length) {
     throw new InputError(`${COLUMNS} must be names of fields of the report, each once, separated by commas`);
   }

@@ -99,6 +99,7 @@ async function v2Lines(query = RANGE): Promise<{ body: Buffer; lines: Record<str
 describe('a file of the report', () => {
   test('has the lines of the v2 answer, in each format', async () => {
     const { body, lines } = await v2Lines();
+    const download = (file: string) => get(`/export/${file}?${RANGE}&columns=v2`);
     const json = await download('deposit-details.json');
     expect(json.body).toEqual(body);
     expect(json.trailers['x-export-file-sha256']).toBe(sha256(body));
@@ -146,6 +147,52 @@ describe('a file of the report', () => {
     ).toEqual(Object.keys(trailers).sort());
   });
 
+  test('tells posted from pending wherever pending lines may be in it, and by the digest the same lines of v2', async () => {
+    const { lines } = await v2Lines();
+    const statusOf = new Map(depositBook(60).map(({ deposit_id, deposit_status }) => [deposit_id, deposit_status]));
+    const withStatus = lines.map((line) => ({ ...line, deposit_status: statusOf.get(String(line.deposit_id)) ?? 'posted' }));
+    expect(new Set(withStatus.map(({ deposit_status }) => deposit_status)).size).toBe(2);
+    const whole = await download('deposit-details.ndjson');
+    expect(whole.body.toString()).toBe(withStatus.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const ofV2 = await download('deposit-details.ndjson', '&columns=v2');
+    expect([whole.headers['x-export-digest'], ofV2.headers['x-export-digest']]).toEqual([sha256(ofV2.body), sha256(ofV2.body)]);
+
+    const range = 'start_date=2024-01-01&end_date=2024-12-31';
+    const linesOf = async (query: string) =>
+      (JSON.parse((await get(`/export/deposit-details.json?${query}`)).body.toString()) as { response: object[] }).response;
+    expect(await linesOf(`${range}&pending=ONLY`)).toEqual(withStatus.filter(({ deposit_status }) => deposit_status === 'pending'));
+    for (const query of [range, `${range}&pending=WITHOUT`, `${RANGE}&pending=WITHOUT`]) {
+      expect(await linesOf(query)).toEqual((await v2Lines(range)).lines);
+    }
+    expect(await linesOf(`${range}&columns=deposit_status&deposit_id=D7`)).toContainEqual({ deposit_status: 'posted' });
+  });
+
+  test('gives a share that is not known as null, one that is a gift’s only one as inferred, and no sum of what nobody knows', async () => {
+    const own = await createOrganization(gateway.services);
+    const as = { Provision: own.apiProvision };
+    await importLines(gateway.services, own, [
+      v2Line(),
+      v2Line({ allocation_id: 'P101' }),
+      v2Line({ transaction_id: '2', allocation_id: '2' }),
+    ]);
+    const { headers, body } = await download('deposit-details.json', '&columns=allocation_amount,allocation_amount_inferred', as);
+    expect(JSON.parse(body.toString())).toEqual({
+      response: [
+        { allocation_amount: '10.50', allocation_amount_inferred: true },
+        { allocation_amount: null, allocation_amount_inferred: false },
+        { allocation_amount: null, allocation_amount_inferred: false },
+      ],
+    });
+    expect([headers['x-export-amount-by-allocation'], headers['x-export-unknown-allocations']]).toEqual(['10.50', '2']);
+    const unknown = await download('deposit-details.csv', '&transaction_id=P10&columns=allocation_amount', as);
+    expect(unknown.body.toString()).toBe('allocation_amount\r\n\r\n\r\n');
+    expect([unknown.headers['x-export-amount-by-allocation'], unknown.headers['x-export-unknown-allocations']]).toEqual([undefined, '2']);
+    const summary = '&transaction_id=P10&columns=known_allocations,inferred_allocations,unknown_allocations,allocation_amount';
+    expect((await download('deposit-summary.json', summary, as)).body.toString()).toBe(
+      '{"response":[{"known_allocations":0,"inferred_allocations":0,"unknown_allocations":2,"allocation_amount":null}]}',
+    );
+  });
+
   test('may begin at once, without totals', async () => {
     const { headers, trailers, body } = await download('deposit-details.csv', '&totals=skip');
     expect(Object.keys(headers).filter((name) => name.startsWith('x-export'))).toEqual(['x-export-range', 'x-export-id']);
@@ -183,7 +230,7 @@ describe('a file of the report', () => {
     ['&deposit_id=D7&deposit_id=D99&transaction_id=%3DT&payment_type=ACH&donor_id=1', () => false],
   ])('is narrowed by %s, and its totals with it', async (query, isWanted) => {
     const wanted = (await v2Lines()).lines.filter(isWanted);
-    const { body, headers } = await download('deposit-details.json', query);
+    const { body, headers } = await download('deposit-details.json', `${query}&columns=v2`);
     expect((JSON.parse(body.toString()) as { response: object[] }).response).toEqual(wanted);
     expect([headers['x-export-lines'], headers['x-export-digest']]).toEqual([
       String(wanted.length),

@@ -39,14 +39,47 @@ const traces = async (file: string): Promise<string[]> => (await readdir(dirname
 describe('an operator who exports', () => {
   test.concurrent('gets the lines in each format, pending ones only when asking for them', async () => {
     expect(await runExport({})).toEqual({ status: 0, stdout: JSON.stringify({ response: [posted] }), stderr: '' });
-    expect((await runExport({ format: 'ndjson' }, '--include-pending')).stdout).toBe(toNdjson([posted, pending]));
-    expect((await runExport({ format: 'csv' }, '--include-pending')).stdout).toBe(
-      `${CSV_HEADER}\r\n` +
-        '"1","2024-01-01","2024-01-02","P10","P100",7,"Ada ""Countess""","Lovelace","12 St James Square","","","London","","SW1Y 4JH","555-0100",' +
-        '"ada@example.org","10.50","0.50","10.00","Complete","Checking","ACH",3,"General Fund","","two\r\nlines"\r\n' +
-        '"2","2024-01-01","2024-01-03","2","2",7,"Ada ""Countess""","Lovelace","12 St James Square","","","London","","SW1Y 4JH","555-0100",' +
-        '"ada@example.org","10.50","0.50","10.00","Complete","Checking","ACH",3,"General Fund","",""\r\n',
+    expect((await runExport({ format: 'ndjson' }, '--include-pending')).stdout).toBe(
+      toNdjson([
+        { ...posted, deposit_status: 'posted' },
+        { ...pending, deposit_status: 'pending' },
+      ]),
     );
+    expect((await runExport({ format: 'csv' }, '--include-pending')).stdout).toBe(
+      `${CSV_HEADER},deposit_status\r\n` +
+        '"1","2024-01-01","2024-01-02","P10","P100",7,"Ada ""Countess""","Lovelace","12 St James Square","","","London","","SW1Y 4JH","555-0100",' +
+        '"ada@example.org","10.50","0.50","10.00","Complete","Checking","ACH",3,"General Fund","","two\r\nlines","posted"\r\n' +
+        '"2","2024-01-01","2024-01-03","2","2",7,"Ada ""Countess""","Lovelace","12 St James Square","","","London","","SW1Y 4JH","555-0100",' +
+        '"ada@example.org","10.50","0.50","10.00","Complete","Checking","ACH",3,"General Fund","","","pending"\r\n',
+    );
+  });
+
+  test.concurrent('chooses columns, of which v2 and all stand for several', async () => {
+    expect((await runExport({ format: 'ndjson', columns: 'deposit_status,amount' }, '--include-pending')).stdout).toBe(
+      toNdjson(['posted', 'pending'].map((deposit_status) => ({ deposit_status, amount: '10.50' }))),
+    );
+    expect((await runExport({ columns: 'v2' }, '--include-pending')).stdout).toBe(JSON.stringify({ response: [posted, pending] }));
+    const all = { ...posted, deposit_status: 'posted', allocation_amount: '10.50', allocation_amount_inferred: true };
+    expect((await runExport({ columns: 'all' })).stdout).toBe(JSON.stringify({ response: [all] }));
+    expect(await runExport({ columns: 'v2,amount' })).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'Invalid parameter(s): columns must be names of fields of the report, each once, separated by commas\n',
+    });
+  });
+
+  test.concurrent('brings pending money elsewhere as pending', async () => {
+    const other = await files.createOrganization();
+    const totals = async (name: string) => (await files.query(POSTED_AND_PENDING, [name])).rows;
+    const { stdout } = await runExport({ format: 'csv' }, '--include-pending');
+    expect((await files.import(other, 'moved.csv', stdout)).stdout).toBe(
+      'Imported 2 lines; new or changed: 2 deposits, 2 transactions, 2 allocations, 1 designations, 1 donors\n',
+    );
+    expect(await totals(other)).toEqual([
+      { status: 'POSTED', sum: '10.50' },
+      { status: 'PENDING', sum: '10.50' },
+    ]);
+    expect(await totals(other)).toEqual(await totals(organization));
   });
 
   test.concurrent('gets CSV in which a spreadsheet finds no formula, and import takes the guard off again', async () => {
@@ -134,3 +167,6 @@ describe('an operator who exports', () => {
     expect(await traces(file)).toEqual([]);
   });
 });
+
+const POSTED_AND_PENDING = `SELECT d.status, sum(t.amount) FROM deposit d JOIN transaction t ON (t.organization_id, t.deposit_id) = (d.organization_id, d.id)
+  WHERE d.organization_id = (SELECT id FROM organization WHERE name = $1) GROUP BY d.status ORDER BY d.status`;

@@ -5,9 +5,12 @@ import { finished } from 'node:stream/promises';
 import { Command, Option } from 'commander';
 import { toReportPeriod, toSelection, type ReportPeriod } from '../domain/deposit-detail-service';
 import { importFormats, readImportLines, type ImportFormat } from '../domain/import-format';
-import { ImportError } from '../domain/import-service';
+import { importStatuses, type ImportStatus } from '../domain/import-line';
+import { ImportError, type ImportResult } from '../domain/import-service';
 import { AppError, OperatorError } from '../errors';
-import { v2Formats } from '../v2-line';
+import type { FileColumns } from '../file-columns';
+import { chosenColumns, columnsOf, parseColumns } from '../file-query';
+import { createLineFormat } from '../v2-line';
 import { withServices, type CommandContext } from './command';
 import { NO_PROGRESS, printResult, startProgress, write, type Progress } from './terminal';
 
@@ -17,27 +20,38 @@ export function importCommand(context: () => CommandContext): Command {
     .description('brings deposit lines in: a v2 answer (.json), lines of one (.ndjson), or .csv')
     .argument('<file>')
     .requiredOption('--organization <name>')
-    .action(async (file: string, { organization }: { organization: string }) => {
+    .addOption(new Option('--status <status>', 'of the deposits of lines that have no deposit_status').choices(importStatuses))
+    .action(async (file: string, { organization, status }: { organization: string; status?: ImportStatus }) => {
       const { terminal, json } = context();
       const format = importFormats.find((known) => `.${known}` === extname(file).toLowerCase());
       if (!format) throw new OperatorError(`${file}: the name of an import file ends in .json, .ndjson or .csv`);
       const size = await sizeOf(file);
       const progress = startProgress(terminal, size, 'Importing {bar} {percentage}% | {eta_formatted} left');
       try {
-        const counts = await withServices(context(), async ({ organizations, imports }) => {
+        const result = await withServices(context(), async ({ organizations, imports }) => {
           const { id } = await organizations.get(organization);
-          return imports.importLines(id, readImportLines(format, readWithProgress(file, progress)));
+          return imports.importLines(id, readImportLines(format, readWithProgress(file, progress)), status);
         });
         progress.stop();
-        const { lines, ...written } = counts;
+        const { lines, assumed, ...written } = result;
         const changes = Object.entries(written).map(([kind, count]) => `${count} ${kind}`);
-        printResult(terminal, json, counts, `Imported ${lines} lines; new or changed: ${changes.join(', ')}`);
+        const summary = `Imported ${lines} lines; new or changed: ${changes.join(', ')}`;
+        printResult(terminal, json, result, [summary, ...describeAssumed(assumed)].join('\n'));
       } catch (error) {
         progress.stop();
         if (error instanceof ImportError) printFaults(error, context());
         throw error;
       }
     });
+}
+
+/** One line where something was assumed, else none. */
+function describeAssumed({ posted, kept }: ImportResult['assumed']): string[] {
+  if (posted + kept === 0) return [];
+  const count = (deposits: number, what: string) =>
+    deposits > 0 ? [`${deposits} ${deposits === 1 ? 'deposit' : 'deposits'} ${what}`] : [];
+  const parts = [...count(posted, 'taken for posted'), ...count(kept, 'left as the books have them')];
+  return [`The file does not say whether its deposits are posted or pending: ${parts.join(', ')}; --status says it`];
 }
 
 async function sizeOf(file: string): Promise<number> {
@@ -72,10 +86,15 @@ export function exportCommand(context: () => CommandContext): Command {
     .requiredOption('--start <date>', 'first deposit date, YYYY-MM-DD')
     .requiredOption('--end <date>', 'last deposit date, YYYY-MM-DD')
     .option('--include-pending', 'pending deposits too', false)
-    .addOption(new Option('--format <format>', 'json is a v2 answer').choices(importFormats).makeOptionMandatory())
+    .addOption(new Option('--format <format>', 'json is laid out as a v2 answer').choices(importFormats).makeOptionMandatory())
+    .option(
+      '--columns <names>',
+      "fields in their order, separated by commas; v2 and all stand for several; else v2's, and deposit_status with pending deposits",
+    )
     .option('--out <file>', 'where to write; standard output if not given')
     .action(async (options: ExportOptions) => {
       const period = readPeriod(options);
+      const columns = readColumns(options);
       const { terminal } = context();
       const { out } = options;
       const draft = `${out}.part`;
@@ -104,7 +123,7 @@ export function exportCommand(context: () => CommandContext): Command {
           };
           let outcome: 'whole' | 'broken' = 'broken';
           try {
-            const { head, template, tail } = v2Formats[format];
+            const { head, template, tail } = createLineFormat(format, columns);
             await put(head);
             for await (const rows of reports.report(selection, snapshot).bytes(template)) {
               await put(rows);
@@ -149,11 +168,17 @@ function readPeriod({ start, end, includePending }: ExportOptions): ReportPeriod
   }
 }
 
+function readColumns({ start, end, includePending, columns }: ExportOptions): FileColumns {
+  const query = { lines: { startDate: start, endDate: end, includePending, filter: {} } };
+  return chosenColumns({ ...query, ...(columns !== undefined && { columns: parseColumns(columns, columnsOf(query)) }) });
+}
+
 interface ExportOptions {
   readonly organization: string;
   readonly start: string;
   readonly end: string;
   readonly includePending: boolean;
   readonly format: ImportFormat;
+  readonly columns?: string;
   readonly out?: string;
 }

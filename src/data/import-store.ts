@@ -15,6 +15,14 @@ export interface ImportCounts {
   readonly donors: number;
 }
 
+/** Deposits of which the lines do not say whether they are posted or pending. */
+export interface StatusAssumptions {
+  /** Those that are new, and taken for posted. */
+  readonly posted: number;
+  /** Those that the books know, and that stay as they are there. */
+  readonly kept: number;
+}
+
 /** Two lines of a file that contradict each other. */
 export interface ImportConflict {
   readonly line: number;
@@ -140,10 +148,16 @@ export class ImportTransaction {
     return { count, first: found.sort((a, b) => a.line - b.line).slice(0, limit) };
   }
 
-  /** Writes what is new or different into the organization's data, in the order of the foreign keys. */
-  async merge(organizationId: number): Promise<ImportCounts> {
+  /** To be asked before `merge`, after which no deposit is new; no other import of the organization comes between. */
+  async findAssumptions(organizationId: number): Promise<StatusAssumptions> {
     // One import at a time in an organization: two could otherwise wait for each other's rows.
     await this.query(`SELECT pg_advisory_xact_lock(hashtext('deposit-gateway import'), $1)`, [organizationId]);
+    const { rows } = await this.query<Record<keyof StatusAssumptions, string>>(FIND_ASSUMPTIONS, [organizationId]);
+    return { posted: Number(rows[0]?.posted), kept: Number(rows[0]?.kept) };
+  }
+
+  /** Writes what is new or different into the organization's data, in the order of the foreign keys. */
+  async merge(organizationId: number): Promise<ImportCounts> {
     const write = async (statement: string, analyze: string): Promise<number> => {
       const { rowCount } = await this.query(statement, [organizationId]);
       // Without it the planner, knowing nothing of the new rows, checks each foreign key to them by reading the whole organization.
@@ -217,6 +231,11 @@ ON CONFLICT (organization_id, id) DO UPDATE SET
 WHERE (old.first_name, old.last_name, old.address1, old.address2, old.address3, old.city, old.state, old.zip, old.phone, old.email) <>
   (EXCLUDED.first_name, EXCLUDED.last_name, EXCLUDED.address1, EXCLUDED.address2, EXCLUDED.address3,
    EXCLUDED.city, EXCLUDED.state, EXCLUDED.zip, EXCLUDED.phone, EXCLUDED.email)`;
+
+const FIND_ASSUMPTIONS = `
+SELECT count(*) FILTER (WHERE d.id IS NULL) AS posted, count(d.id) AS kept
+FROM (SELECT DISTINCT deposit_id FROM import_line WHERE deposit_status IS NULL) l
+LEFT JOIN deposit d ON d.organization_id = $1 AND d.id = l.deposit_id`;
 
 // A v2 line does not tell whether its deposit is pending: what is known stays, what is new is posted.
 const MERGE_DEPOSITS = `

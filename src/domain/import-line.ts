@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isLocalDate } from '../dates';
-import { toCents, toMoney } from '../money';
+import { toCents, toMoney, type Money } from '../money';
 import { v2Columns, v2Fields, type V2Field } from '../v2-line';
 
 /** Columns that an import file may hold beside the 26 fields of a v2 line. */
-export const optionalFields = ['deposit_status', 'allocation_amount'] as const;
+export const optionalFields = ['deposit_status', 'allocation_amount', 'allocation_amount_inferred'] as const;
 
 type ImportField = V2Field | (typeof optionalFields)[number];
 
@@ -16,7 +16,14 @@ export interface RawLine {
 }
 
 /** A line that the report can give back byte for byte. */
-export type ImportLine = z.output<typeof lineSchema>;
+export type ImportLine = Omit<z.output<typeof lineSchema>, (typeof optionalFields)[number]> & {
+  /** Left out where the file does not say, as is the share. */
+  readonly deposit_status?: ImportStatus | undefined;
+  readonly allocation_amount?: Money | undefined;
+};
+
+export const importStatuses = ['posted', 'pending'] as const;
+export type ImportStatus = (typeof importStatuses)[number];
 
 export interface LineFault {
   readonly line: number;
@@ -72,8 +79,9 @@ const lineSchema = z.strictObject({
   designation: text,
   designation_memo: text,
   main_memo: text,
-  deposit_status: z.enum(['posted', 'pending'], 'expected posted or pending').optional(),
-  allocation_amount: money.optional(),
+  deposit_status: z.enum(importStatuses, 'expected posted or pending').nullish(),
+  allocation_amount: money.nullish(),
+  allocation_amount_inferred: z.boolean('expected true or false').nullish(),
 } satisfies Record<ImportField, z.ZodType>);
 
 const donorFields = v2Fields.slice(v2Fields.indexOf('donor_first_name'), v2Fields.indexOf('amount'));
@@ -90,7 +98,17 @@ export function parseImportLine({ line, values }: RawLine): ImportLine | LineFau
     const filled = donorFields.filter((field) => parsed[field] !== '');
     faults.push(...filled.map((field) => ({ line, field, reason: 'must be empty where donor_id is 0' })));
   }
-  return faults.length > 0 ? faults : parsed;
+  const { deposit_status, allocation_amount, allocation_amount_inferred: isInferred, ...fields } = parsed;
+  if (isInferred && typeof allocation_amount === 'string' && allocation_amount !== parsed.amount) {
+    faults.push({ line, field: 'allocation_amount', reason: 'is said to be inferred, and is not the amount' });
+  }
+  if (faults.length > 0) return faults;
+  // What a gateway inferred, the books did not state: it is inferred again where it still holds.
+  return {
+    ...fields,
+    deposit_status: deposit_status ?? undefined,
+    allocation_amount: isInferred ? undefined : (allocation_amount ?? undefined),
+  };
 }
 
 function toFaults(line: number, issue: z.core.$ZodIssue): LineFault[] {
@@ -107,6 +125,7 @@ export function toLineValues(record: Readonly<Record<string, string>>): Record<s
   return Object.fromEntries(
     Object.entries(record).flatMap(([field, value]): [string, unknown][] => {
       if (value === '' && optionalFields.some((optional) => optional === field)) return [];
+      if (field === 'allocation_amount_inferred') return [[field, BOOLEANS.get(value) ?? value]];
       if (!isV2Field(field)) return [[field, value]];
       const column = v2Columns[field];
       if (column.kind === 'number') return [[field, /^[0-9]{1,16}$/.test(value) ? Number(value) : value]];
@@ -114,5 +133,10 @@ export function toLineValues(record: Readonly<Record<string, string>>): Record<s
     }),
   );
 }
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
 
 const isV2Field = (field: string): field is V2Field => Object.hasOwn(v2Columns, field);

@@ -1,6 +1,6 @@
-import type { ImportStore, ImportCounts } from '../data/import-store';
+import type { ImportStore, ImportCounts, StatusAssumptions } from '../data/import-store';
 import { OperatorError } from '../errors';
-import { parseImportLine, type ImportLine, type LineFault, type RawLine } from './import-line';
+import { parseImportLine, type ImportLine, type ImportStatus, type LineFault, type RawLine } from './import-line';
 
 const MAX_FAULTS = 20;
 
@@ -15,11 +15,19 @@ export class ImportError extends OperatorError {
   }
 }
 
+/** What an import has written, and what it took for granted of deposits whose status nobody said. */
+export interface ImportResult extends ImportCounts {
+  readonly assumed: StatusAssumptions;
+}
+
 export class ImportService {
   constructor(private readonly store: ImportStore) {}
 
-  /** Imports lines in one transaction: all of them, or none and an ImportError. What is already there and the same is left alone. */
-  async importLines(organizationId: number, lines: AsyncIterable<RawLine>): Promise<ImportCounts> {
+  /**
+   * Imports lines in one transaction: all of them, or none and an ImportError. What is already there and the same is left alone. `status`
+   * is that of the deposits of lines that do not say.
+   */
+  async importLines(organizationId: number, lines: AsyncIterable<RawLine>, status?: ImportStatus): Promise<ImportResult> {
     const faults: LineFault[] = [];
     let faultCount = 0;
     const note = (found: readonly LineFault[]): void => {
@@ -31,7 +39,7 @@ export class ImportService {
       for await (const raw of lines) {
         const parsed = parseImportLine(raw);
         if (Array.isArray(parsed)) note(parsed);
-        else if (faultCount === 0) yield { line: raw.line, ...parsed };
+        else if (faultCount === 0) yield { line: raw.line, ...parsed, deposit_status: parsed.deposit_status ?? status };
       }
     }
 
@@ -43,7 +51,8 @@ export class ImportService {
         faultCount = count;
       }
       if (faultCount > 0) throw new ImportError(faults, faultCount);
-      return transaction.merge(organizationId);
+      const assumed = await transaction.findAssumptions(organizationId);
+      return { ...(await transaction.merge(organizationId)), assumed };
     });
   }
 }

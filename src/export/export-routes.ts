@@ -138,7 +138,8 @@ function toHeaders({ selection: { startDate, endDate } }: ReportFile, totals: To
     'X-Export-Deposits': String(all.deposits),
     'X-Export-Amount-By-Line': all.byLine.amount,
     'X-Export-Amount-By-Transaction': all.byTransaction.amount,
-    'X-Export-Amount-By-Allocation': all.byAllocation.amount,
+    ...(all.byAllocation.amount !== null && { 'X-Export-Amount-By-Allocation': all.byAllocation.amount }),
+    'X-Export-Unknown-Allocations': String(all.byAllocation.unknown),
     ...(digest !== undefined && { 'X-Export-Digest': digest }),
   };
 }

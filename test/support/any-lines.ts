@@ -106,6 +106,18 @@ export const reportLines: fc.Arbitrary<Record<string, unknown>[]> = fc
     return lines.sort((a, b) => order.map((key) => Buffer.compare(key(a), key(b))).find((result) => result !== 0) ?? 0);
   });
 
+/** The same, with what v2 leaves out: each deposit's status, and shares of which some are not known. */
+export const bookLines: fc.Arbitrary<Record<string, unknown>[]> = fc
+  .tuple(reportLines, fc.array(fc.boolean(), { minLength: 1 }), fc.array(fc.option(anyCents), { minLength: 1 }))
+  .map(([lines, arePending, shares]) => {
+    const deposits = [...new Set(lines.map(({ deposit_id }) => deposit_id))];
+    return lines.map((line, position) => {
+      const share = shares[position % shares.length] ?? null;
+      const isPending = arePending[deposits.indexOf(line.deposit_id) % arePending.length];
+      return { ...line, deposit_status: isPending ? 'pending' : 'posted', allocation_amount: share === null ? null : decimals(share) };
+    });
+  });
+
 function decimals(cents: bigint): string {
   const digits = String(cents < 0n ? -cents : cents).padStart(3, '0');
   return `${cents < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;

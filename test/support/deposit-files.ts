@@ -23,8 +23,8 @@ export interface DepositFiles {
   createOrganization(): Promise<string>;
   /** Imports a file of this name and content. */
   import(organization: string, name: string, content: string | Buffer, ...options: string[]): Promise<CommandResult>;
-  /** Everything that the organization's deposits say, pending ones too. */
-  export(organization: string, format: 'json' | 'ndjson' | 'csv'): Promise<string>;
+  /** Everything that the organization's deposits say, pending ones too, in v2's fields or those chosen. */
+  export(organization: string, format: 'json' | 'ndjson' | 'csv', columns?: string): Promise<string>;
   /** The lines that the organization's report would hold, straight from the database: quicker than an export. */
   lines(organization: string): Promise<object[]>;
   /** How many rows the five tables hold. */
@@ -55,9 +55,9 @@ export async function openDepositFiles(): Promise<DepositFiles> {
       await writeFile(file, content);
       return runCommand(environment, ['import', file, '--organization', organization, ...options]);
     },
-    export: (organization, format) =>
+    export: (organization, format, columns = 'v2') =>
       succeed(environment, [
-        ...['export', '--organization', organization, '--format', format],
+        ...['export', '--organization', organization, '--format', format, '--columns', columns],
         ...['--start', '0001-01-01', '--end', '9999-12-31', '--include-pending'],
       ]),
     lines: async (organization) => {
@@ -76,7 +76,7 @@ export async function openDepositFiles(): Promise<DepositFiles> {
   };
 }
 
-const LINES = `SELECT jsonb_set(jsonb_set(jsonb_set(to_jsonb(d) - '{organization_id,deposit_status,allocation_amount}'::text[],
+const LINES = `SELECT jsonb_set(jsonb_set(jsonb_set(to_jsonb(d) - '{organization_id,deposit_status,allocation_amount,allocation_amount_inferred,allocation_known_amount}'::text[],
     '{amount}', to_jsonb(amount::text)), '{fee_amount}', to_jsonb(fee_amount::text)), '{net_amount}', to_jsonb(net_amount::text)) AS line
   FROM deposit_detail d WHERE organization_id = (SELECT id FROM organization WHERE name = $1)
   ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;

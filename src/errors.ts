@@ -1,3 +1,5 @@
+import { findJsonFault } from './json-fault';
+
 /**
  * Every error the gateway answers with: the code is GraphQL's `extensions.code`, the status and text are v2's (contract sections 2.3 and 7).
  * The texts of the contract are literal; README's table is tested equal to this one. GraphQL answers with errors keep its own status,
@@ -32,6 +34,18 @@ export const errorTable = {
   INTERNAL_SERVER_ERROR: { status: 500, text: 'Internal server error' },
 } as const satisfies Record<string, ErrorRow>;
 
+/**
+ * Codes that GraphQL and Apollo give requests that are wrong in themselves, with the status that they mostly come with: a value that a
+ * field refuses leaves it at 200. README's table has them after the others, with what their texts tell.
+ */
+export const requestFaultTable = {
+  PERSISTED_QUERY_NOT_FOUND: { status: 200, text: 'The hash is not known here: send the query with it' },
+  BAD_USER_INPUT: { status: 400, text: 'Which value is wrong, and why' },
+  GRAPHQL_PARSE_FAILED: { status: 400, text: 'Where the query cannot be read' },
+  GRAPHQL_VALIDATION_FAILED: { status: 400, text: 'What the schema or a limit refuses in the query' },
+  OPERATION_RESOLUTION_FAILURE: { status: 400, text: 'Which operation of the query to run is not clear' },
+} as const satisfies Record<string, ErrorRow>;
+
 interface ErrorRow {
   readonly status: number;
   readonly text: string;
@@ -44,11 +58,14 @@ interface AppErrorOptions {
   readonly cause?: unknown;
   /** Seconds after which another try makes sense; sent as Retry-After (RFC 9110 section 10.2.3). */
   readonly retryAfterSeconds?: number;
+  /** What is wrong in particular, for the caller. */
+  readonly fault?: string;
 }
 
 /** A failure that callers may see. Its code is all they see; the cause is for the log. */
 export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined;
+  readonly fault: string | undefined;
 
   constructor(
     readonly code: ErrorCode,
@@ -57,6 +74,7 @@ export class AppError extends Error {
     super(errorTable[code].text, options);
     this.name = 'AppError';
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.fault = options.fault;
   }
 
   get status(): number {
@@ -71,7 +89,7 @@ export class AppError extends Error {
 
 /** What is wrong with a caller's input, named for the caller; v2 has one text for all of it (contract section 7). */
 export class InputError extends AppError {
-  constructor(readonly fault: string) {
+  constructor(override readonly fault: string) {
     super('INVALID_PARAMETERS');
   }
 }
@@ -88,12 +106,21 @@ const REQUEST_FAULTS: Readonly<Record<number, ErrorCode>> = { 400: 'BAD_REQUEST'
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 0;
-  const fault = REQUEST_FAULTS[status];
-  return fault ? new AppError(fault) : new AppError('INTERNAL_SERVER_ERROR', { cause: error });
+  const code = REQUEST_FAULTS[status];
+  return code ? new AppError(code, findBodyFault(error)) : new AppError('INTERNAL_SERVER_ERROR', { cause: error });
 }
+
+/** Where a body that the parser refused is no JSON; its own message quotes the body, which may hold a password. */
+function findBodyFault(error: unknown): { readonly fault: string } | undefined {
+  const { type, body } = error as { readonly type?: unknown; readonly body?: unknown };
+  if (type !== 'entity.parse.failed' || typeof body !== 'string') return undefined;
+  return { fault: `the body ${findJsonFault(body) ?? 'is not a JSON object'}` };
+}
+
+/** The text of an error, and what is wrong in particular where that is known. */
+export const describeError = ({ message, fault }: AppError): string => (fault === undefined ? message : `${message}: ${fault}`);
 
 /** The body of an error answer, but for GraphQL's (contract section 2.3). v2 itself has no faults that are named. */
 export function toErrorBody(error: AppError): object {
-  const { message, status } = error;
-  return { errors: [{ error: error instanceof InputError ? `${message}: ${error.fault}` : message, status }] };
+  return { errors: [{ error: describeError(error), status: error.status }] };
 }

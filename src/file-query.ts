@@ -1,4 +1,4 @@
-import { isLocalDate, type LocalDate } from './dates';
+import { describeDateFault, isLocalDate, type LocalDate } from './dates';
 import { InputError } from './errors';
 import { fileGroupBys, lineColumns, summaryColumns, type ColumnChoice, type FileColumns, type FileGroupBy } from './file-columns';
 import { toCents, type Money } from './money';
@@ -48,6 +48,8 @@ interface Parameter {
   readonly path: readonly string[];
   readonly read: (text: string) => unknown;
   readonly expected: string;
+  /** What is wrong with a value that was given once, where that says more than what was expected. */
+  readonly describeFault?: (text: string) => string;
   readonly isList?: boolean;
 }
 
@@ -57,7 +59,12 @@ const parameter =
 const list = (parameter: Parameter): Parameter => ({ ...parameter, isList: true });
 
 const text = parameter('given once', (value) => value);
-const date = parameter('a date YYYY-MM-DD', (value) => (isLocalDate(value) ? value : undefined));
+const date = (...path: string[]): Parameter => ({
+  path,
+  read: (value) => (isLocalDate(value) ? value : undefined),
+  expected: 'a date YYYY-MM-DD',
+  describeFault: describeDateFault,
+});
 const amount = parameter('an amount like 10.00', (value) => (toCents(value) === undefined ? undefined : value));
 const number = parameter('a number', (value) =>
   /^-?[0-9]{1,16}$/.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : undefined,
@@ -162,10 +169,11 @@ function assertKnown(given: QueryString, names: readonly string[]): void {
   if (unknown !== undefined) throw new InputError(`there is no parameter ${unknown}`);
 }
 
-function readValue(name: string, { read, expected, isList }: Parameter, given: unknown): unknown {
+function readValue(name: string, { read, expected, describeFault, isList }: Parameter, given: unknown): unknown {
   if (given === undefined) return undefined;
   const texts = [given].flat().map(String);
   const values = texts.map(read);
+  if (describeFault && texts.length === 1 && values[0] === undefined) throw new InputError(`${name}: ${describeFault(texts[0]!)}`);
   if (values.includes(undefined) || (texts.length > 1 && !isList)) throw new InputError(`${name} must be ${expected}`);
   return isList ? values : values[0];
 }

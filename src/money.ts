@@ -12,6 +12,12 @@ export function toCents(text: string): bigint | undefined {
   return cents === 0n ? undefined : -cents;
 }
 
+/** Why a value is no amount, in a sentence that begins with the value. */
+export function describeMoneyFault(value: unknown): string {
+  const form = typeof value === 'string' ? 'two decimals' : 'text with two decimals';
+  return `${JSON.stringify(value)} is not an amount: write ${form}, such as "100.00"`;
+}
+
 /** Cents as text, the inverse of `toCents`. */
 export function toMoney(cents: bigint): Money {
   const digits = (cents < 0n ? -cents : cents).toString().padStart(3, '0');

@@ -273,7 +273,12 @@ test('a file is for a proxy that speaks HTTP/1.0 too, without trailers', async (
 describe('a wrong request for a file', () => {
   test.each([
     ['?end_date=2024-01-31', 422, 'Invalid parameter(s): start_date is missing'],
-    ['?start_date=2024-02-30&end_date=2024-03-01', 422, 'Invalid parameter(s): start_date must be a date YYYY-MM-DD'],
+    ['?start_date=2024-02-30&end_date=2024-03-01', 422, 'Invalid parameter(s): start_date: "2024-02-30" is no day of the calendar'],
+    [
+      '?start_date=1.2.24&end_date=2024-03-01',
+      422,
+      'Invalid parameter(s): start_date: "1.2.24" is not a date: write YYYY-MM-DD, such as "2026-01-31"',
+    ],
     ['?start_date=2024-01-01&start_date=2024-01-02&end_date=2024-03-01', 422, 'Invalid parameter(s): start_date must be a date YYYY-MM-DD'],
     ['?start_date=2024-03-02&end_date=2024-03-01', 422, 'Start date cannot be greater than the end date.'],
     [

@@ -158,8 +158,8 @@ describe('an operator who exports', () => {
   });
 
   test.concurrent.each([
-    ['a start that is no date', { start: '2024-02-30' }, 'A date is a calendar date YYYY-MM-DD'],
-    ['an end that is no date', { end: 'today' }, 'A date is a calendar date YYYY-MM-DD'],
+    ['a start that is no date', { start: '2024-02-30' }, '--start: "2024-02-30" is no day of the calendar'],
+    ['an end that is no date', { end: 'today' }, '--end: "today" is not a date: write YYYY-MM-DD, such as "2026-01-31"'],
     ['a start after the end', { start: '2024-02-01' }, 'Start date cannot be greater than the end date.'],
   ])('is told what is wrong with the range: %s', async (_title, range, reason) => {
     const file = files.path('report.json');

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import {
   createOrganization,
   graphql,
@@ -9,6 +10,15 @@ import {
   type TestGateway,
   type TestOrganization,
 } from './support/gateway';
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 let gateway: TestGateway;
 let organization: TestOrganization;
@@ -169,6 +179,72 @@ describe('a frontend developer', () => {
   ])('is told %s by its code', async (code, query, credentials) => {
     const { body } = await graphql(gateway.url, query, credentials());
     expect(codes(body)).toEqual([code]);
+  });
+
+  const ofMin = `query ($min: Decimal) { depositSummary(startDate: "2024-01-02", endDate: "2024-01-02", filter: { amount: { min: $min } }) { all { lines } } }`;
+  test.each<[string, object, string]>([
+    ['{ depositDetails(startDate: "2026-02-30", endDate: "2026-03-01") { amount } }', {}, '"2026-02-30" is no day of the calendar'],
+    [
+      '{ depositDetails(startDate: "1.2.26", endDate: "2026-03-01") { amount } }',
+      {},
+      '"1.2.26" is not a date: write YYYY-MM-DD, such as "2026-01-31"',
+    ],
+    [
+      '{ depositDetails(startDate: 20260201, endDate: "2026-03-01") { amount } }',
+      {},
+      '20260201 is not a date: write text, YYYY-MM-DD, such as "2026-01-31"',
+    ],
+    [ofMin, { min: '100' }, '"100" is not an amount: write two decimals, such as "100.00"'],
+    [ofMin, { min: 100 }, '100 is not an amount: write text with two decimals, such as "100.00"'],
+    [
+      '{ depositSummary(startDate: "2024-01-02", endDate: "2024-01-02", filter: { amount: { min: 100.5 } }) { all { lines } } }',
+      {},
+      '100.5 is not an amount: write text with two decimals, such as "100.00"',
+    ],
+  ])('is told in a sentence what is wrong with a value: %s %j', async (query, variables, sentence) => {
+    const { status, body } = await graphql(gateway.url, query, { ...asApi(), variables });
+    expect([status, body.errors!.length]).toEqual([400, 1]);
+    expect(body.errors![0]!.message.endsWith(sentence) ? sentence : body.errors![0]!.message).toBe(sentence);
+  });
+
+  test.each([
+    ['{"query":\n "{ viewer { username } }",}', 'the body is not JSON at line 2, column 28'],
+    ['{"query": "{ viewer', 'the body breaks off at line 1, column 20'],
+    ['"hello"', 'the body is not a JSON object'],
+  ])('is told where a body is no JSON, and the body is not repeated: %s', async (text, fault) => {
+    const headers = { 'Content-Type': 'application/json', Provision: organization.apiProvision };
+    const response = await fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body: text });
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { errors: [{ message: `Bad request: ${fault}`, extensions: { code: 'BAD_REQUEST' } }] },
+    ]);
+  });
+
+  test('is told a place for every body that is no JSON', async () => {
+    const headers = { 'Content-Type': 'application/json', Provision: organization.apiProvision };
+    const marks = ['', '"', '}', ']', '{', '[', ',', ':', '1', '-', '.', 'e', 't', 'null', '\\', ' ', '\n', 'u', '\u0001'];
+    const body = fc
+      .tuple(fc.json(), fc.array(fc.tuple(fc.nat(40), fc.constantFrom(...marks)), { minLength: 1 }))
+      .map(([json, edits]) => edits.reduce((text, [at, mark]) => text.slice(0, at) + mark + text.slice(at + 1), `{"query":${json}}`))
+      .filter((text) => !isJson(text));
+    const property = fc.asyncProperty(body, async (text) => {
+      const response = await fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body: text });
+      const { errors } = (await response.json()) as { errors: { message: string }[] };
+      expect(errors[0]!.message).toMatch(/^Bad request: the body (is not JSON|breaks off) at line \d+, column \d+$/);
+    });
+    await fc.assert(property, { numRuns: 200 });
+  });
+
+  test.each<[number, string, object]>([
+    [200, 'PERSISTED_QUERY_NOT_FOUND', { extensions: { persistedQuery: { version: 1, sha256Hash: 'f'.repeat(64) } } }],
+    [400, 'BAD_USER_INPUT', { query: 'query ($day: LocalDate!) { depositDetails(startDate: $day, endDate: $day) { amount } }' }],
+    [400, 'GRAPHQL_PARSE_FAILED', { query: '{' }],
+    [400, 'GRAPHQL_VALIDATION_FAILED', { query: '{ nothing }' }],
+    [400, 'OPERATION_RESOLUTION_FAILURE', { query: 'query A { __typename } query B { __typename }' }],
+  ])('gets the status %d with the code %s, as the table of errors says', async (status, code, request) => {
+    const headers = { 'Content-Type': 'application/json', Provision: organization.apiProvision };
+    const response = await fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body: JSON.stringify(request) });
+    expect([response.status, codes((await response.json()) as never)]).toEqual([status, [code]]);
   });
 
   test('is told BAD_USER_INPUT of a variable that is no date', async () => {

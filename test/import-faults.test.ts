@@ -28,15 +28,15 @@ async function expectRefusal(name: string, content: string | Buffer, lines: read
 }
 
 describe('a bad line is named with its field and the reason, and nothing is written', () => {
-  const TEXT_MONEY = 'expected an amount as text with two decimals, like "10.50"';
-  const DATE = 'expected a calendar date YYYY-MM-DD';
-  const NUMBER = 'expected a whole number from 0 to 9007199254740991';
+  const TEXT_MONEY = 'must be an amount as text with two decimals, like "10.50"';
+  const DATE = 'must be a calendar date YYYY-MM-DD';
+  const NUMBER = 'must be a whole number from 0 to 9007199254740991';
   const faults: Readonly<Record<string, readonly (readonly [object, string])[]>> = {
     ids: [
       [{ deposit_id: '' }, 'deposit_id must not be empty'],
       [{ transaction_id: 'x'.repeat(201) }, 'transaction_id is longer than 200 characters'],
-      [{ allocation_id: 900 }, 'allocation_id expected text'],
-      [{ allocation_id: null }, 'allocation_id expected text'],
+      [{ allocation_id: 900 }, 'allocation_id must be text'],
+      [{ allocation_id: null }, 'allocation_id must be text'],
       [{ donor_id: '7' }, `donor_id ${NUMBER}`],
       [{ donor_id: -1 }, `donor_id ${NUMBER}`],
       [{ donor_id: 7.5 }, `donor_id ${NUMBER}`],
@@ -48,20 +48,25 @@ describe('a bad line is named with its field and the reason, and nothing is writ
       ],
     ],
     'dates and texts': [
-      [{ deposit_date: '2024-02-30' }, `deposit_date ${DATE}`],
+      [{ deposit_date: '2024-02-30' }, 'deposit_date is no day of the calendar'],
       [{ deposit_date: '2024-1-1' }, `deposit_date ${DATE}`],
       [{ deposit_date: '' }, `deposit_date ${DATE}`],
       [{ deposit_date: null }, `deposit_date ${DATE}`],
-      [{ transaction_date: '0000-01-01' }, `transaction_date ${DATE}`],
+      [{ transaction_date: '0000-01-01' }, 'transaction_date is no day of the calendar'],
       [{ transaction_date: '2024-01-01T00:00:00Z' }, `transaction_date ${DATE}`],
       [{ transaction_date: 20240101 }, `transaction_date ${DATE}`],
       [{ transaction_date: undefined }, 'transaction_date is missing'],
       [{ city: undefined }, 'city is missing'],
-      [{ state: null }, 'state expected text'],
-      [{ zip: 12345 }, 'zip expected text'],
+      [{ state: null }, 'state must be text'],
+      [{ zip: 12345 }, 'zip must be text'],
       [{ main_memo: 'a\0b' }, 'main_memo contains a NUL character'],
       [{ designation: '\ud83d' }, 'designation contains half of a surrogate pair'],
-      [{ deposit_status: 'POSTED' }, 'deposit_status expected posted or pending'],
+      [{ deposit_status: 'POSTED' }, 'deposit_status must be posted or pending'],
+      [
+        { deposit_status: 'posted', allocation_amount: '1.00', allocation_amount_inferred: true },
+        'allocation_amount is said to be inferred, and is not the amount',
+      ],
+      [{ allocation_amount_inferred: 'yes' }, 'allocation_amount_inferred must be true or false'],
       [{ donor_title: 'Countess' }, 'donor_title is not a field of a deposit line'],
     ],
     amounts: [
@@ -94,7 +99,7 @@ describe('a bad line is named with its field and the reason, and nothing is writ
 
   test.concurrent('elements that are no lines, of a v2 answer', async () => {
     await expectRefusal('answer.json', `{"response":[${JSON.stringify(good)},null,"x",7,[]]}`, [
-      ...[2, 3, 4, 5].map((line) => `line ${line}: expected an object with the fields of a deposit line`),
+      ...[2, 3, 4, 5].map((line) => `line ${line}: it must be an object with the fields of a deposit line`),
       'Nothing was imported: 4 faults',
     ]);
   });
@@ -103,9 +108,9 @@ describe('a bad line is named with its field and the reason, and nothing is writ
     const first = gift(1, { main_memo: 'over\r\nthree\nlines\rand so on', city: '\r\n' });
     const content = `${toCsv([first, gift(2, { donor_id: '9007199254740992' })])}\r\n${toCsv([gift(3, { amount: "'-5.00", designation_id: '' })]).slice(CSV_HEADER.length + 2)}`;
     await expectRefusal('lines.csv', content, [
-      'line 6: donor_id expected a whole number from 0 to 9007199254740991',
+      'line 6: donor_id must be a whole number from 0 to 9007199254740991',
       `line 8: amount ${TEXT_MONEY}`,
-      'line 8: designation_id expected a whole number from 0 to 9007199254740991',
+      'line 8: designation_id must be a whole number from 0 to 9007199254740991',
       'Nothing was imported: 3 faults',
     ]);
   });
@@ -122,7 +127,7 @@ describe('a bad line is named with its field and the reason, and nothing is writ
   test.concurrent('as JSON where the operator asks for it', async () => {
     const { status, stdout, stderr } = await files.import(organization, 'lines.ndjson', toNdjson([good, gift(2, { city: 5 })]), '--json');
     expect([status, stderr]).toEqual([1, 'Nothing was imported: 1 fault\n']);
-    expect(JSON.parse(stdout)).toEqual({ imported: 0, faultCount: 1, faults: [{ line: 2, field: 'city', reason: 'expected text' }] });
+    expect(JSON.parse(stdout)).toEqual({ imported: 0, faultCount: 1, faults: [{ line: 2, field: 'city', reason: 'must be text' }] });
     expect(await files.countRows()).toEqual(NOTHING);
   });
 });
@@ -171,9 +176,25 @@ describe('a file that is not what it says is refused in one line, and nothing is
   const NOT_JSON = 'The file is not a v2 answer in JSON: ';
   const cut = (text: string): Buffer => Buffer.concat([Buffer.from(text), Buffer.from([0xc3])]);
   const cases: [string, string, string | Buffer, string][] = [
-    ['a v2 answer cut between lines', 'answer.json', `{"response":[${line},`, `${NOT_JSON}Parser has expected a value`],
-    ['a v2 answer cut before its end', 'answer.json', `{"response":[${line}]`, `${NOT_JSON}Parser cannot parse input: expected ','`],
-    ['two v2 answers', 'answer.json', `{"response":[${line}]}{}`, `${NOT_JSON}Parser cannot parse input: unexpected characters`],
+    [
+      'a v2 answer cut between lines',
+      'answer.json',
+      `{"response":[${line},`,
+      `${NOT_JSON}it breaks off at line 1, column ${line.length + 15}`,
+    ],
+    [
+      'a v2 answer cut before its end',
+      'answer.json',
+      `{"response":[${line}]`,
+      `${NOT_JSON}it breaks off at line 1, column ${line.length + 15}`,
+    ],
+    [
+      'a v2 answer over several lines',
+      'answer.json',
+      `{"response":[\n${line},\n {"city": "\\x"}]}`,
+      `${NOT_JSON}it is not JSON at line 3, column 13`,
+    ],
+    ['two v2 answers', 'answer.json', `{"response":[${line}]}{}`, `${NOT_JSON}it is not JSON at line 1, column ${line.length + 16}`],
     ['a v2 answer without response', 'answer.json', `{"lines":[${line}]}`, `${NOT_JSON}it has no array "response"`],
     [
       'a v2 answer with two responses',
@@ -181,9 +202,9 @@ describe('a file that is not what it says is refused in one line, and nothing is
       `{"response":[${line}],"response":[${line}]}`,
       `${NOT_JSON}it has two arrays "response"`,
     ],
-    ['a response that is no array', 'answer.json', `{"response":${line}}`, `${NOT_JSON}Top-level object should be an array.`],
+    ['a response that is no array', 'answer.json', `{"response":${line}}`, `${NOT_JSON}"response" must be an array`],
     ['a v2 answer that is not UTF-8', 'answer.json', cut(`{"response":[${line}]}`), 'The file is not UTF-8 text'],
-    ['NDJSON with a broken line', 'lines.ndjson', `${line}\n\n${line.slice(1)}\n`, 'Line 3 is not valid JSON'],
+    ['NDJSON with a broken line', 'lines.ndjson', `${line}\n\n${line.slice(1)}\n`, 'Line 3 is not JSON at column 13'],
     ['an empty CSV file', 'lines.csv', '', 'The file is empty: a CSV file begins with a header that names the fields'],
     [
       'a CSV file with a wrong header',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, readConfig, settings } from '../src/config';
-import { errorTable } from '../src/errors';
+import { errorTable, requestFaultTable } from '../src/errors';
 
 const readme = readFileSync(join(__dirname, '../README.md'), 'utf8');
 
@@ -44,7 +44,7 @@ describe('an operator', () => {
   });
 
   test('finds every error in the README', () => {
-    const rows = Object.entries(errorTable).map(([code, { status, text }]) => [code, `${status}`, text]);
+    const rows = Object.entries({ ...errorTable, ...requestFaultTable }).map(([code, { status, text }]) => [code, `${status}`, text]);
     expect(readmeTable('Errors')).toEqual(rows);
   });
 

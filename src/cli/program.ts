@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError, readConfig } from '../config';
-import { AppError, InputError, OperatorError } from '../errors';
+import { AppError, describeError, OperatorError } from '../errors';
 import type { CommandContext } from './command';
 import { auditCommand } from './audit-command';
 import { demoCommand } from './demo-command';
@@ -62,8 +62,8 @@ function withSubcommands(command: Command): Command[] {
 
 function describe(error: unknown): string {
   if (error instanceof ConfigError || error instanceof OperatorError) return error.message;
-  if (error instanceof InputError) return `${error.message}: ${error.fault}`;
-  if (error instanceof AppError) return error.cause instanceof Error ? `${error.message}: ${lastLine(error.cause.message)}` : error.message;
+  if (error instanceof AppError)
+    return error.cause instanceof Error ? `${error.message}: ${lastLine(error.cause.message)}` : describeError(error);
   if (!(error instanceof Error)) return String(error);
   // What the system refuses (a data directory that cannot be written) says so itself; anything else is a fault of ours.
   return 'syscall' in error ? error.message : (error.stack ?? error.message);

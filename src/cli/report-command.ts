@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { OperatorError } from '../errors';
 import { createSchema } from '../graphql/schema';
+import { findJsonFault } from '../json-fault';
 import { withServices, type CommandContext } from './command';
 import { formatTable, printResult } from './terminal';
 
@@ -70,6 +71,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new InvalidArgumentError(`It is not JSON: ${(error as Error).message}`);
+    // V8's own message quotes the text, which may be of persons.
+    throw new InvalidArgumentError(`It ${findJsonFault(text) ?? String(error)}.`);
   }
 }

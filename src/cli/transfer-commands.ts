@@ -3,11 +3,12 @@ import { open, rename, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { Command, Option } from 'commander';
+import { describeDateFault, isLocalDate } from '../dates';
 import { toReportPeriod, toSelection, type ReportPeriod } from '../domain/deposit-detail-service';
 import { importFormats, readImportLines, type ImportFormat } from '../domain/import-format';
 import { importStatuses, type ImportStatus } from '../domain/import-line';
 import { ImportError, type ImportResult } from '../domain/import-service';
-import { AppError, OperatorError } from '../errors';
+import { OperatorError } from '../errors';
 import type { FileColumns } from '../file-columns';
 import { chosenColumns, columnsOf, parseColumns } from '../file-query';
 import { createLineFormat } from '../v2-line';
@@ -30,7 +31,11 @@ export function importCommand(context: () => CommandContext): Command {
       try {
         const result = await withServices(context(), async ({ organizations, imports }) => {
           const { id } = await organizations.get(organization);
-          return imports.importLines(id, readImportLines(format, readWithProgress(file, progress)), status);
+          return imports.importLines(
+            id,
+            readImportLines(format, () => readWithProgress(file, progress)),
+            status,
+          );
         });
         progress.stop();
         const { lines, assumed, ...written } = result;
@@ -160,12 +165,10 @@ const failWriting = (file: string) => (error: unknown) => {
 };
 
 function readPeriod({ start, end, includePending }: ExportOptions): ReportPeriod {
-  try {
-    return toReportPeriod({ startDate: start, endDate: end, includePending });
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'INVALID_PARAMETERS') throw new OperatorError('A date is a calendar date YYYY-MM-DD');
-    throw error;
+  for (const [name, date] of Object.entries({ start, end })) {
+    if (!isLocalDate(date)) throw new OperatorError(`--${name}: ${describeDateFault(date)}`);
   }
+  return toReportPeriod({ startDate: start, endDate: end, includePending });
 }
 
 function readColumns({ start, end, includePending, columns }: ExportOptions): FileColumns {

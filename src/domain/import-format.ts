@@ -5,6 +5,7 @@ import { parser as jsonParser } from 'stream-json';
 import { pick } from 'stream-json/filters/Pick';
 import { streamArray } from 'stream-json/streamers/StreamArray';
 import { OperatorError } from '../errors';
+import { findJsonFault, findJsonFaultIn } from '../json-fault';
 import { v2Fields } from '../v2-line';
 import { optionalFields, toLineValues, type RawLine } from './import-line';
 
@@ -14,10 +15,15 @@ export type ImportFormat = (typeof importFormats)[number];
 
 const MAX_LINE_LENGTH = 1_000_000;
 
-/** Reads the lines of a file in constant memory. Throws an OperatorError where it is not of its format. */
-export async function* readImportLines(format: ImportFormat, bytes: AsyncIterable<Buffer>): AsyncGenerator<RawLine> {
+type Open = () => AsyncIterable<string>;
+
+/**
+ * Reads the lines of a file in constant memory. Throws an OperatorError where it is not of its format; where, it may open the file again
+ * to find out.
+ */
+export async function* readImportLines(format: ImportFormat, open: () => AsyncIterable<Buffer>): AsyncGenerator<RawLine> {
   const readers = { json: readJson, ndjson: readNdjson, csv: readCsv };
-  yield* readers[format](decode(bytes));
+  yield* readers[format](() => decode(open()));
 }
 
 /** Text without its byte order mark. Bytes that are no UTF-8 are an error, not a replacement character. */
@@ -33,7 +39,7 @@ async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
 }
 
 /** A v2 answer: `{"response":[…]}`. */
-async function* readJson(text: AsyncIterable<string>): AsyncGenerator<RawLine> {
+async function* readJson(open: Open): AsyncGenerator<RawLine> {
   const response = { depth: 0, seen: false, ended: false };
   const follow = (token: { readonly name: string }): unknown => {
     if (response.ended) throw new OperatorError('The file is not a v2 answer in JSON: it has two arrays "response"');
@@ -42,21 +48,23 @@ async function* readJson(text: AsyncIterable<string>): AsyncGenerator<RawLine> {
     if (token.name === 'endArray' || token.name === 'endObject') response.ended = --response.depth === 0;
     return token;
   };
-  const lines = chain([Readable.from(text), jsonParser({ streamValues: false }), pick({ filter: /^response$/ }), follow, streamArray()]);
+  const lines = chain([Readable.from(open()), jsonParser({ streamValues: false }), pick({ filter: /^response$/ }), follow, streamArray()]);
   try {
     for await (const { key, value } of lines as AsyncIterable<{ key: number; value: unknown }>) yield { line: key + 1, values: value };
   } catch (error) {
-    throw error instanceof OperatorError
-      ? error
-      : new OperatorError(`The file is not a v2 answer in JSON: ${(error as Error).message}`, { cause: error });
+    if (error instanceof OperatorError) throw error;
+    // The parser does not tell where.
+    const fault = await findJsonFaultIn(open());
+    const reason = fault === undefined ? '"response" must be an array' : `it ${fault}`;
+    throw new OperatorError(`The file is not a v2 answer in JSON: ${reason}`, { cause: error });
   }
   if (!response.seen) throw new OperatorError('The file is not a v2 answer in JSON: it has no array "response"');
 }
 
 /** One line of a v2 answer to a line of text; empty lines are passed over. */
-async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<RawLine> {
+async function* readNdjson(open: Open): AsyncGenerator<RawLine> {
   let line = 0;
-  for await (const content of splitLines(text)) {
+  for await (const content of splitLines(open())) {
     line++;
     if (content.trim() === '') continue;
     yield { line, values: parseJson(content, line) };
@@ -80,12 +88,13 @@ function parseJson(content: string, line: number): unknown {
   try {
     return JSON.parse(content);
   } catch (error) {
-    throw new OperatorError(`Line ${line} is not valid JSON`, { cause: error });
+    const fault = findJsonFault(content)?.replace('line 1, ', '') ?? 'is not JSON';
+    throw new OperatorError(`Line ${line} ${fault}`, { cause: error });
   }
 }
 
 /** RFC 4180 with a header record that names the fields in any order; lines may end as they do on any system. */
-async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<RawLine> {
+async function* readCsv(open: Open): AsyncGenerator<RawLine> {
   const seen = { header: false };
   const records = parseCsv({
     columns: (header: string[]) => {
@@ -99,7 +108,7 @@ async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<RawLine> {
     skip_empty_lines: true,
   });
   // The reader below gets every error; pipeline carries the source's to it.
-  pipeline(Readable.from(text), records, () => undefined);
+  pipeline(Readable.from(open()), records, () => undefined);
   let returns = 0;
   try {
     for await (const { record, info } of records as AsyncIterable<{ record: Record<string, string>; info: { lines: number } }>) {

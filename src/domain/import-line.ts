@@ -35,21 +35,25 @@ const MAX_ID_LENGTH = 200;
 const MAX_SAFE = Number.MAX_SAFE_INTEGER;
 
 const text = z
-  .string('expected text')
+  .string('must be text')
   .refine((value) => !value.includes('\0'), 'contains a NUL character')
   .refine((value) => value.isWellFormed(), 'contains half of a surrogate pair');
 const id = text.min(1, 'must not be empty').max(MAX_ID_LENGTH, `is longer than ${MAX_ID_LENGTH} characters`);
-const date = z.custom<string>(isLocalDate, 'expected a calendar date YYYY-MM-DD');
+const DATE_FAULT = 'must be a calendar date YYYY-MM-DD';
+const date = z
+  .string(DATE_FAULT)
+  .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, { error: DATE_FAULT, abort: true })
+  .refine(isLocalDate, 'is no day of the calendar');
 /** Of numeric(14,2). */
 const CENTS_LIMIT = 10n ** 14n;
-const MONEY_FAULT = 'expected an amount as text with two decimals, like "10.50"';
+const MONEY_FAULT = 'must be an amount as text with two decimals, like "10.50"';
 const money = z.custom<string>((value) => {
   const cents = typeof value === 'string' ? toCents(value) : undefined;
   return cents !== undefined && cents > -CENTS_LIMIT && cents < CENTS_LIMIT;
 }, MONEY_FAULT);
 const number = z
-  .number(`expected a whole number from 0 to ${MAX_SAFE}`)
-  .refine((value) => Number.isSafeInteger(value) && value >= 0, `expected a whole number from 0 to ${MAX_SAFE}`);
+  .number(`must be a whole number from 0 to ${MAX_SAFE}`)
+  .refine((value) => Number.isSafeInteger(value) && value >= 0, `must be a whole number from 0 to ${MAX_SAFE}`);
 
 const lineSchema = z.strictObject({
   deposit_id: id,
@@ -79,9 +83,9 @@ const lineSchema = z.strictObject({
   designation: text,
   designation_memo: text,
   main_memo: text,
-  deposit_status: z.enum(importStatuses, 'expected posted or pending').nullish(),
+  deposit_status: z.enum(importStatuses, 'must be posted or pending').nullish(),
   allocation_amount: money.nullish(),
-  allocation_amount_inferred: z.boolean('expected true or false').nullish(),
+  allocation_amount_inferred: z.boolean('must be true or false').nullish(),
 } satisfies Record<ImportField, z.ZodType>);
 
 const donorFields = v2Fields.slice(v2Fields.indexOf('donor_first_name'), v2Fields.indexOf('amount'));
@@ -114,7 +118,7 @@ export function parseImportLine({ line, values }: RawLine): ImportLine | LineFau
 function toFaults(line: number, issue: z.core.$ZodIssue): LineFault[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map((field) => ({ line, field, reason: 'is not a field of a deposit line' }));
   const [field] = issue.path;
-  if (field === undefined) return [{ line, field: '', reason: 'expected an object with the fields of a deposit line' }];
+  if (field === undefined) return [{ line, field: '', reason: 'it must be an object with the fields of a deposit line' }];
   return [{ line, field: String(field), reason: issue.input === undefined ? 'is missing' : issue.message }];
 }
 

@@ -23,6 +23,7 @@ import {
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
 import { InputError } from '../errors';
+import { findJsonFault } from '../json-fault';
 import { columnsOf, findEmptyList, type FileQuery } from '../file-query';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -146,7 +147,7 @@ function parseJson(name: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new InputError(`${name} is not JSON`);
+    throw new InputError(`${name} ${findJsonFault(text) ?? 'is not JSON'}`);
   }
 }
 

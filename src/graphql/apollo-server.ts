@@ -10,7 +10,7 @@ import {
   type GraphQLSchema,
   type ValidationContext,
 } from 'graphql';
-import { AppError, InputError, toAppError } from '../errors';
+import { AppError, describeError, InputError, requestFaultTable, toAppError } from '../errors';
 import type { CheckedDocuments } from './checked-documents';
 import { loopTurns } from './loop-turns';
 import { assertCost, findCost } from './operation-cost';
@@ -29,14 +29,7 @@ export interface ApolloServerOptions {
 }
 
 /** What GraphQL and Apollo say of a request that is wrong in itself. Any other code is ours or is masked. */
-const REQUEST_ERRORS: ReadonlySet<unknown> = new Set([
-  'GRAPHQL_PARSE_FAILED',
-  'GRAPHQL_VALIDATION_FAILED',
-  'BAD_USER_INPUT',
-  'BAD_REQUEST',
-  'OPERATION_RESOLUTION_FAILURE',
-  'PERSISTED_QUERY_NOT_FOUND',
-]);
+const REQUEST_ERRORS: ReadonlySet<unknown> = new Set(['BAD_REQUEST', ...Object.keys(requestFaultTable)]);
 /** The errors of a request that is well formed, and of which GraphQL says no. */
 const DOCUMENT_ERRORS: ReadonlySet<unknown> = new Set([
   'GRAPHQL_PARSE_FAILED',
@@ -94,8 +87,8 @@ export function formatError({ message, locations, path, extensions }: GraphQLFor
   if (error instanceof InputError) {
     return { message: error.fault.slice(0, MAX_MESSAGE_LENGTH), ...place, extensions: { code: 'BAD_USER_INPUT' } };
   }
-  const { code, message: text } = toAppError(error);
-  return { message: text, ...place, extensions: { code } };
+  const appError = toAppError(error);
+  return { message: describeError(appError), ...place, extensions: { code: appError.code } };
 }
 
 function answerPlugin({ introspection, trustedDocuments, onInternalError }: ApolloServerOptions): ApolloServerPlugin<GraphqlContext> {

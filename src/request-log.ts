@@ -30,20 +30,20 @@ export function logRequests(log: Logger): RequestHandler {
 
 /**
  * Warns of a proxy that TRUST_PROXY does not name: behind it every caller has the proxy's address, and https looks like http. Anybody can
- * send such headers, so that it is said once, and the address is named only where it is of a private network, and nobody's of the public.
+ * send such headers, so that it is said once for a private peer, which is named, and once for one of the public, which may be a person's.
  */
 export function warnOfProxies(log: Logger): (request: Request) => void {
-  let isSaid = false;
+  const said = new Set<string>();
   return (request) => {
     const header = FORWARDED.find((name) => request.headers[name] !== undefined);
     const { remoteAddress: peer } = request.socket;
-    if (isSaid || header === undefined || peer === undefined) return;
+    if (header === undefined || peer === undefined) return;
     const isTrusted = request.app.get('trust proxy fn') as (address: string, hop: number) => boolean;
-    if (isTrusted(peer, 0)) return;
-    isSaid = true;
-    const isPrivate = PRIVATE.check(peer, isIPv6(peer) ? 'ipv6' : 'ipv4');
+    const kind = isPrivate(peer) ? 'private' : 'public';
+    if (said.has(kind) || isTrusted(peer, 0)) return;
+    said.add(kind);
     log.warn(
-      { header, peer: isPrivate ? peer : 'a public address' },
+      { header, peer: kind === 'private' ? peer : 'a public address' },
       'TRUST_PROXY does not name a peer that forwards requests: all callers behind it count as one address at login, and as plain http',
     );
   };
@@ -53,20 +53,24 @@ const FORWARDED = ['x-forwarded-for', 'forwarded', 'x-forwarded-proto'];
 
 /** Loopback, private and link-local networks (RFC 6890). */
 const PRIVATE = new BlockList();
-for (const [network, bits] of [
-  ['127.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['169.254.0.0', 16],
-] as const)
-  PRIVATE.addSubnet(network, bits, 'ipv4');
-for (const [network, bits] of [
-  ['::1', 128],
-  ['fc00::', 7],
-  ['fe80::', 10],
-] as const)
-  PRIVATE.addSubnet(network, bits, 'ipv6');
+for (const network of [
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '169.254.0.0/16',
+  '::1/128',
+  'fc00::/7',
+  'fe80::/10',
+]) {
+  const [address = '', bits] = network.split('/');
+  PRIVATE.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+function isPrivate(peer: string): boolean {
+  const [address = ''] = peer.split('%');
+  return PRIVATE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
 
 /** The id by which an answer is found in the log. */
 export const requestId = (response: Response): string => response.locals.requestId as string;
@@ -81,7 +85,7 @@ export function logFailure(log: Logger, { code, cause }: AppError, id: string): 
   const at = fault.stack?.split('\n').filter((line) => /^ {4}at /.test(line));
   const sqlFault = findSqlFault(cause);
   log.error(
-    { requestId: id, code, name: fault.name, reason: 'code' in fault ? fault.code : undefined, ...sqlFault, at: at?.slice(0, 6) },
+    { requestId: id, code, name: fault.name, ...(sqlFault ?? ('code' in fault && { reason: fault.code })), at: at?.slice(0, 6) },
     sqlFault?.sqlState === MISSING_GRANT ? 'request failed: the database user lacks a grant' : 'request failed',
   );
 }

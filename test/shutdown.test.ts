@@ -29,7 +29,11 @@ describe('a gateway that is told to stop', () => {
     await until(() => outcomes.length > 50);
     const stopped = gateway.stop();
     const ready = await fetch(`${gateway.url}/ready`);
-    expect([ready.status, ready.headers.get('connection'), await ready.json()]).toEqual([503, 'close', { status: 'not ready', reason: 'The gateway is stopping' }]);
+    expect([ready.status, ready.headers.get('connection'), await ready.json()]).toEqual([
+      503,
+      'close',
+      { status: 'not ready', reason: 'The gateway is stopping' },
+    ]);
     expect((await fetch(`${gateway.url}/live`)).status).toBe(200);
     await Promise.all([stopped, ...loops]);
     expect(new Set(outcomes)).toEqual(new Set([200]));

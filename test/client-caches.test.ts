@@ -18,7 +18,15 @@ import {
 } from 'relay-runtime';
 import { createSchema } from '../src/graphql/schema';
 import { depositBook } from './support/deposit-book';
-import { createOrganization, graphql, importLines, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
+import {
+  createOrganization,
+  graphql,
+  importLines,
+  PASSWORD,
+  startGateway,
+  type TestGateway,
+  type TestOrganization,
+} from './support/gateway';
 import { compileRelay, type RelayProject } from './support/relay-project';
 import { readExample, runExample } from './support/readme-examples';
 
@@ -145,6 +153,16 @@ test("README's examples run as they are written", async () => {
   expect(answers).toHaveLength(3);
   for (const answer of answers) expect(answer).toEqual({ data: { depositDetailsConnection: expect.any(Object) as unknown } });
   expect(warn).not.toHaveBeenCalled();
+});
+
+test("README's session without a cookie is opened, and its token taken", async () => {
+  const variables = { username: organization.username, password: PASSWORD };
+  const provision = organization.webProvision;
+  const { body } = await graphql(gateway.url, readExample('graphql', 'openSession'), { provision, variables });
+  const { token, viewer } = body.data!.openSession as { token: string; viewer: object };
+  expect(viewer).toEqual({ username: 'ada' });
+  const asked = await graphql(gateway.url, '{ viewer { username } }', { provision, bearer: token });
+  expect(asked.body).toEqual({ data: { viewer } });
 });
 
 test("the schema has connections, and README's urql knows what has no id of its own", async () => {

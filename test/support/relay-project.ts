@@ -17,6 +17,8 @@ export function compileRelay(files: Readonly<Record<string, string>>, config: ob
   mkdirSync(join(directory, 'src'));
   cpSync(resolve(__dirname, '../../schema.graphql'), join(directory, 'schema.graphql'));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, `src/${name}.js`), `graphql\`${text}\`;`);
+  // The compiler adds to a file of persisted documents that is there.
+  writeFileSync(join(directory, 'persisted.json'), '{}');
   const settings = { src: './src', schema: './schema.graphql', language: 'javascript', eagerEsModules: false, ...config };
   writeFileSync(join(directory, 'relay.config.json'), JSON.stringify(settings));
   const compiler = require.resolve('relay-compiler/cli.js');

@@ -418,29 +418,6 @@ describe('a request that could come from another site', () => {
   });
 });
 
-describe('an operation of a kind that the schema lacks', () => {
-  test.each(['subscription { x }', 'subscription S { __typename }', 'query Q { __typename } subscription S { x }'])(
-    'is refused as one that is not valid, and is no failure of the gateway: %s',
-    async (query) => {
-      const logged = gateway.logLines.length;
-      const { status, body } = await graphql(gateway.url, query, asUser());
-      expect([status, body]).toEqual([
-        400,
-        {
-          errors: [
-            {
-              message: 'There are no subscriptions here',
-              locations: expect.any(Array) as unknown,
-              extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
-            },
-          ],
-        },
-      ]);
-      expect(gateway.logLines.slice(logged).filter((line) => (JSON.parse(line) as { level: number }).level > 30)).toEqual([]);
-    },
-  );
-});
-
 describe('an operation beyond the limits', () => {
   const repeat = (count: number, item: (n: number) => string) => Array.from({ length: count }, (_, n) => item(n)).join(' ');
   const bomb = `{ ...F0 } ${repeat(16, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)} fragment F16 on Query { __typename }`;

@@ -51,11 +51,11 @@ beforeAll(async () => {
   const transform = 'addTypenameSelectionDocumentTransform';
   const settings = JSON.stringify(config).replace('[{}]', `[require('@graphql-codegen/client-preset').${transform}]`);
   writeFileSync(join(app, 'codegen.cjs'), `module.exports = ${settings};`);
-  const run = (name: string, ...args: string[]): void => {
-    execFileSync(resolve(__dirname, '../node_modules/.bin', name), args, { cwd: app, stdio: 'pipe' });
+  const run = (command: string, ...args: string[]): void => {
+    execFileSync(process.execPath, [command, ...args], { cwd: app, stdio: 'pipe' });
   };
-  run('graphql-codegen', '--config', 'codegen.cjs');
-  run('generate-persisted-query-manifest');
+  run(resolve(__dirname, '../node_modules/.bin/graphql-codegen'), '--config', 'codegen.cjs');
+  run(require.resolve('@apollo/generate-persisted-query-manifest/cli.js'));
   const made = /FundDocument = (\{.*\}) as unknown as/.exec(readFileSync(join(app, 'src/gql/graphql.ts'), 'utf8'))![1]!;
   fund = JSON.parse(made) as typeof fund;
   relay = compileRelay(

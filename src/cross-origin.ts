@@ -14,7 +14,17 @@ const ALLOWED_HEADERS = [
   ...['traceparent', 'tracestate', 'baggage', 'sentry-trace'],
 ].join();
 
-const TOTALS = ['Rows', 'Lines', 'Transactions', 'Deposits', 'Amount-By-Line', 'Amount-By-Transaction', 'Amount-By-Allocation', 'Digest'];
+const TOTALS = [
+  'Rows',
+  'Lines',
+  'Transactions',
+  'Deposits',
+  'Amount-By-Line',
+  'Amount-By-Transaction',
+  'Amount-By-Allocation',
+  'Unknown-Allocations',
+  'Digest',
+];
 /** What a page may read beside type and length. A browser shows no trailers to it. */
 const EXPOSED_HEADERS = [
   ...['X-Request-Id', 'Retry-After', 'X-GraphQL-Cost', 'Allow', 'Content-Disposition'],

@@ -26,7 +26,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'docker build -t deposit-gateway .': 'newcomer.test.ts',
   // No commands, but the form of commands.
   'deposit-gateway COMMAND': 'all below it',
-  'deposit-gateway export --format ndjson | sha256sum': 'the same with its options',
+  'deposit-gateway export --format ndjson --columns v2 | sha256sum': 'the same with its options',
 };
 /** The variables of each query, by its name. */
 const VARIABLES: Readonly<Record<string, object>> = { Month: {} };

@@ -210,7 +210,7 @@ describe('a request that is no v2 request', () => {
     ['/api//v2/authenticated_test_system'],
     ['/api/v3/authenticated_test_system'],
     ['/API/v2/authenticated_test_system'],
-    ['/'],
+    ['/index.html'],
     ['/favicon.ico'],
   ])('is answered 404 in the error shape: %s', async (path) => {
     const response = await get(path);

@@ -139,7 +139,7 @@ describe('all rows of a query', () => {
       'a wrong value',
       BY_FUND,
       { ...YEAR, endDate: 'x' },
-      'variables: Variable "$endDate" got invalid value "x"; LocalDate expects A calendar date, `YYYY-MM-DD`, with no time and no time zone.',
+      'variables: Variable "$endDate" got invalid value "x"; "x" is not a date: write YYYY-MM-DD, such as "2026-01-31"',
     ],
     [
       'a range that ends first',

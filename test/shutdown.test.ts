@@ -40,6 +40,19 @@ describe('a gateway that is told to stop', () => {
     for (const agent of clients) agent.destroy();
   });
 
+  test('resets nobody who opens a connection for each request', async () => {
+    for (let round = 0; round < 3; round++) {
+      const gateway = await startGateway({ DRAIN_MILLISECONDS: '100' });
+      const outcomes: string[] = [];
+      const clients = Array.from({ length: 8 }, async () => {
+        for (let outcome = ''; outcome !== 'refused'; outcomes.push(outcome)) outcome = await askOnce(`${gateway.url}/live`);
+      });
+      await until(() => outcomes.length > 50);
+      await Promise.all([gateway.stop(), ...clients]);
+      expect(new Set(outcomes)).toEqual(new Set(['200', 'refused']));
+    }
+  });
+
   test('lets a report finish that is being read', async () => {
     const gateway = await startGateway();
     const { id, apiProvision } = await createOrganization(gateway.services);
@@ -69,6 +82,15 @@ describe('a gateway that is told to stop', () => {
     expect(response.complete).toBe(false);
   });
 });
+
+/** The status, `refused` where nobody listens any more, or the error. */
+function askOnce(url: string): Promise<string> {
+  return new Promise((resolve) => {
+    request(url, { agent: false }, (response) => response.resume().on('end', () => resolve(`${response.statusCode}`)))
+      .on('error', ({ code, message }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED' ? 'refused' : message))
+      .end();
+  });
+}
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;
 

@@ -37,7 +37,7 @@ export function createSchema(resolvers?: Resolvers): GraphQLSchema {
     validate: false,
   });
   callDirectly(schema, instances);
-  restInLists(schema);
   streamRows(schema, 'depositDetails');
+  restInLists(schema);
   return schema;
 }

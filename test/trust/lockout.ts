@@ -1,10 +1,5 @@
 import { createOrganization, startGateway, PASSWORD } from '../support/gateway';
-
-interface Finding {
-  readonly name: string;
-  readonly figure: string;
-  readonly holds: boolean;
-}
+import type { Finding } from './attack';
 
 const OFFICE = '198.51.100.7';
 const GUESSES = 100;

@@ -3,13 +3,14 @@ import setUp from '../support/global-setup';
 import tearDown from '../support/global-teardown';
 import { run as anonymous } from './anonymous';
 import type { Attack } from './attack';
+import { run as lockout } from './lockout';
 import { run as starvation } from './starvation';
 import { run as stop } from './stop';
 import { run as trickle } from './trickle';
 import { run as worstOperation } from './worst-operation';
 
 /** Each has a bound of its own in time. */
-const attacks: Readonly<Record<string, Attack>> = { starvation, trickle, anonymous, 'worst-operation': worstOperation, stop };
+const attacks: Readonly<Record<string, Attack>> = { starvation, trickle, anonymous, 'worst-operation': worstOperation, lockout, stop };
 
 /** Runs the attacks that are named, or all; exits with 1 when one of them reaches what it should not. */
 async function main(): Promise<void> {

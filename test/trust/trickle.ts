@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTarget, type Finding } from './attack';
@@ -11,6 +12,7 @@ const SIP_EVERY_MS = 10_000;
 export async function run(): Promise<readonly Finding[]> {
   const target = await startTarget();
   const over = new AbortController();
+  setMaxListeners(READERS * 2, over.signal);
   try {
     const neighbours = await createNeighbours(target);
     const headers = { Provision: neighbours.attacker.apiProvision };

@@ -42,7 +42,7 @@ export interface GroupKey {
   readonly paymentType?: string;
 }
 
-const { sql, raw, join } = Prisma;
+const { sql, raw } = Prisma;
 
 /** What lines are grouped by, and what a group tells of it. */
 const GROUPS: Readonly<Record<GroupBy, { readonly columns: readonly string[]; readonly values: readonly string[] }>> = {
@@ -117,19 +117,25 @@ function selectFigures({ pending }: LineSelection, names: readonly string[], val
 
 /** A row for each transaction, and each group that its lines are in. An inferred share is a gift's only one. */
 function selectGifts(selection: LineSelection, groupBy: readonly GroupBy[], columns: readonly string[]): Prisma.Sql {
-  const grouped = join([...columns.map((_column, index) => raw(`${index + 1}`)), raw(TRANSACTION)]);
+  const ordinals = columns.map((_column, index) => `${index + 1}`);
+  // A gift's rows then follow each other as its window wants them.
+  const first = isParted(selection, groupBy) ? ['transaction_id'] : [];
   return sql`SELECT ${raw([...columns, TRANSACTION].join(', '))},
       count(*) AS lines, count(allocation_known_amount) AS known, sum(allocation_known_amount) AS known_share,
       ${raw(inferredShare(selection, groupBy))} AS inferred_share
-    FROM deposit_detail WHERE ${whereLines(selection)} GROUP BY ${grouped}`;
+    FROM deposit_detail WHERE ${whereLines(selection)} GROUP BY ${raw([...first, ...ordinals, TRANSACTION].join(', '))}`;
 }
 
 /**
  * The view's rule, which asks of each line whether its gift has others. Designations alone part a gift: without conditions on them all
  * lines of it are at hand, and counting those takes a year's totals no time at all instead of twice their own.
  */
-function inferredShare({ filter }: LineSelection, groupBy: readonly GroupBy[]): string {
-  if (filter.designationIds) return 'sum(CASE WHEN allocation_known_amount IS NULL THEN allocation_amount END)';
-  const linesOfGift = groupBy.includes('DESIGNATION') ? 'sum(count(*)) OVER (PARTITION BY transaction_id)' : 'count(*)';
+function inferredShare(selection: LineSelection, groupBy: readonly GroupBy[]): string {
+  if (selection.filter.designationIds) return 'sum(CASE WHEN allocation_known_amount IS NULL THEN allocation_amount END)';
+  const linesOfGift = isParted(selection, groupBy) ? 'sum(count(*)) OVER (PARTITION BY transaction_id)' : 'count(*)';
   return `CASE WHEN ${linesOfGift} = 1 AND count(allocation_known_amount) = 0 THEN amount END`;
 }
+
+/** Whether all lines of a gift are selected and stand in several groups. */
+const isParted = ({ filter }: LineSelection, groupBy: readonly GroupBy[]): boolean =>
+  filter.designationIds === undefined && groupBy.includes('DESIGNATION');

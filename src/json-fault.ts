@@ -11,7 +11,7 @@ const IN_WORD = /[-+.0-9A-Za-z]/;
  * Finds where a text stops being JSON (RFC 8259), however it is cut into pieces. V8 tells the place of some faults only, and quotes the
  * text, which may be personal; stream-json tells none.
  */
-export class JsonFaultFinder {
+class JsonFaultFinder {
   private line = 1;
   private column = 1;
   private expected: Expected = 'value';

@@ -1,5 +1,5 @@
 /** How a value stands in an answer: `text` between quotes, `number` and `boolean` bare, `nullable` between quotes or null. */
-export type ValueKind = 'text' | 'number' | 'boolean' | 'nullable';
+type ValueKind = 'text' | 'number' | 'boolean' | 'nullable';
 
 /** A column of the report (its Prisma field name) where a template wants its value. */
 export interface RowColumn {

@@ -226,7 +226,7 @@ describe('a saved report', () => {
   test.each([
     ['startDate=2024-13-01', 422, 'Invalid parameter(s): variables: Variable "$startDate" got invalid value "2024-13-01"'],
     ['start_date=2024-01-01', 422, 'Invalid parameter(s): there is no parameter start_date'],
-    ['designationIds=fund', 422, 'Invalid parameter(s): designationIds is not JSON'],
+    ['designationIds=fund', 422, 'Invalid parameter(s): designationIds is not JSON at line 1, column 2'],
     ['startDate=2024-01-01&startDate=2024-01-02', 422, 'Invalid parameter(s): startDate must be given once'],
     ['bom=yes', 422, 'Invalid parameter(s): bom must be true or false'],
   ])('asked for with %s is told what is wrong', async (query, status, error) => {

@@ -48,19 +48,22 @@ export interface Answer {
 
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 
+/** What is kept of a long body. */
+const KEPT_PIECES = 4;
+
 /** One request, read to its end. */
 export function send(url: string, options: { method?: string; headers?: Record<string, string>; body?: string } = {}): Promise<Answer> {
   const startedAt = performance.now();
   const { method = 'GET', headers = {}, body } = options;
   return new Promise((resolve, reject) => {
     request(url, { method, headers, agent }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (piece: string) => {
-        if (text.length < 2000) text += piece;
+      const pieces: Buffer[] = [];
+      response.on('data', (piece: Buffer) => {
+        if (pieces.length < KEPT_PIECES) pieces.push(piece);
       });
-      response
-        .on('error', reject)
-        .on('end', () => resolve({ status: response.statusCode!, ms: performance.now() - startedAt, body: text }));
+      response.on('error', reject).on('end', () => {
+        resolve({ status: response.statusCode!, ms: performance.now() - startedAt, body: Buffer.concat(pieces).toString() });
+      });
     })
       .on('error', reject)
       .end(body);

@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { hammer, send, startTarget, type Finding } from './attack';
 import { askBeside, createNeighbours, YEAR } from './neighbours';
 
 const CLIENTS = 200;
 const SECONDS = 22;
+/** A refused client is told to come back after five seconds, and does not listen. */
+const REFUSED_MS = 1000;
 
 /** One organization asks for years, with many clients at once and again and again. */
 export async function run(): Promise<readonly Finding[]> {
@@ -14,8 +17,7 @@ export async function run(): Promise<readonly Finding[]> {
     const attack = hammer(CLIENTS, SECONDS, async () => {
       const { status } = await send(target.serve.url + YEAR, { headers });
       if (status === 200) served++;
-      // A client that is told to come back later, and does not listen.
-      else await new Promise((resolve) => setTimeout(resolve, 200));
+      else await sleep(REFUSED_MS);
     });
     const findings = await askBeside(target, neighbours);
     await attack;

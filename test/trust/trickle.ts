@@ -34,7 +34,7 @@ async function sip(url: string, headers: Record<string, string>, signal: AbortSi
         .end();
     });
     response?.on('error', () => undefined).pause();
-    while (response?.destroyed === false) {
+    while (response && !isOver(response, signal)) {
       for (let taken = 0; taken < SIP_BYTES;) {
         const piece = response.read() as Buffer | null;
         if (!piece) break;
@@ -45,3 +45,5 @@ async function sip(url: string, headers: Record<string, string>, signal: AbortSi
     await sleep(100);
   }
 }
+
+const isOver = (response: IncomingMessage, signal: AbortSignal): boolean => response.destroyed || signal.aborted;

@@ -28,7 +28,7 @@ export const errorTable = {
   START_DATE_AFTER_END_DATE: { status: 422, text: 'Start date cannot be greater than the end date.' },
   LOGIN_FAILED: { status: 422, text: 'Username or password is not correct' },
   TOO_MANY_LOGIN_ATTEMPTS: { status: 429, text: 'Too many login attempts', graphqlStatus: 429 },
-  TOO_MANY_REPORTS: { status: 429, text: 'Too many of your reports are waiting', graphqlStatus: 429 },
+  TOO_MANY_REQUESTS: { status: 429, text: 'Too many of your requests are waiting', graphqlStatus: 429 },
   HEADERS_TOO_LARGE: { status: 431, text: 'Request header fields too large' },
   NO_DATA_SOURCE_CONNECTION: { status: 500, text: 'No connection to data source', graphqlStatus: 503 },
   INTERNAL_SERVER_ERROR: { status: 500, text: 'Internal server error' },

@@ -12,7 +12,7 @@ import { LoginAttemptStore } from './data/login-attempt-store';
 import { applyMigrations, findDrift, findObstacle, listMissingMigrations } from './data/migration-engine';
 import { OrganizationStore } from './data/organization-store';
 import { RecordStore } from './data/record-store';
-import { ReportQueue } from './data/report-queue';
+import { FairQueue } from './data/fair-queue';
 import { SavedReportStore } from './data/saved-report-store';
 import { SessionStore } from './data/session-store';
 import { UserStore } from './data/user-store';
@@ -36,6 +36,8 @@ export interface Services {
   readonly reports: DepositDetailService;
   readonly summaries: DepositSummaryService;
   readonly records: RecordService;
+  /** The turns of operations that take long. */
+  readonly longOperations: FairQueue;
   readonly exports: ExportService;
   readonly savedReports: SavedReportService;
   readonly organizations: OrganizationService;
@@ -61,6 +63,8 @@ export interface OpenDatabase {
 
 const nothing = (): Promise<void> => Promise.resolve();
 const MS_PER_SECOND = 1000;
+/** Operations that take long share one event loop: more of them at once would only be slower together. */
+const LONG_OPERATIONS = { width: 1, guests: 1 };
 
 /**
  * The database of the settings: DATABASE_URL's, or the embedded one, which is migrated at its start unless told otherwise. A command may
@@ -107,15 +111,18 @@ export function createServices(
   const database = new Database({
     address,
     poolSize: config.POOL_SIZE,
-    reportConcurrency: config.REPORT_CONCURRENCY,
+    // As many again for organizations that read none.
+    longConnections: config.REPORT_CONCURRENCY * 2,
     connectTimeoutMs: config.DATABASE_CONNECT_MILLISECONDS,
     answerTimeoutMs: config.DATABASE_ANSWER_MILLISECONDS,
     onConnectionLost,
   });
-  const queue = new ReportQueue({
+  const maxWaitMs = config.REPORT_QUEUE_SECONDS * MS_PER_SECOND;
+  const queue = new FairQueue({
     width: config.REPORT_CONCURRENCY,
+    guests: config.REPORT_CONCURRENCY,
     maxWaiting: config.REPORT_QUEUE,
-    maxWaitMs: config.REPORT_QUEUE_SECONDS * MS_PER_SECOND,
+    maxWaitMs,
   });
   const reports = new DepositDetailService(new DepositDetailStore(database, queue), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND);
   const users = new UserStore(database);
@@ -132,6 +139,7 @@ export function createServices(
     reports,
     summaries: new DepositSummaryService(new DepositSummaryStore(), reports),
     records: new RecordService(new RecordStore(database)),
+    longOperations: new FairQueue({ ...LONG_OPERATIONS, maxWaiting: config.REPORT_QUEUE, maxWaitMs }),
     exports: new ExportService(new ExportStore(database)),
     savedReports: new SavedReportService(new SavedReportStore(database)),
     organizations,

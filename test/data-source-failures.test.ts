@@ -1,5 +1,5 @@
 import { Database } from '../src/data/database';
-import { ReportQueue } from '../src/data/report-queue';
+import { FairQueue } from '../src/data/fair-queue';
 import { ReportSnapshot } from '../src/data/report-snapshot';
 import { Prisma } from '../src/generated/prisma/client';
 import { startDatabaseProxy } from './support/database-proxy';
@@ -184,9 +184,9 @@ describe('a data source', () => {
   test('is not given up when it was the gateway that had no time for the answer', async () => {
     const database = new Database({
       address: { connectionString: gateway.database.url },
-      ...{ poolSize: 1, reportConcurrency: 1, connectTimeoutMs: 30_000, answerTimeoutMs: 3000, onConnectionLost: () => undefined },
+      ...{ poolSize: 1, longConnections: 1, connectTimeoutMs: 30_000, answerTimeoutMs: 3000, onConnectionLost: () => undefined },
     });
-    const snapshot = new ReportSnapshot(database, new ReportQueue({ width: 1, maxWaiting: 0, maxWaitMs: 0 }), {
+    const snapshot = new ReportSnapshot(database, new FairQueue({ width: 1, guests: 0, maxWaiting: 0, maxWaitMs: 0 }), {
       ...{ signal: new AbortController().signal, timeoutMs: 60_000 },
       caller: () => Promise.resolve({ organizationId: 1, credential: '' }),
     });

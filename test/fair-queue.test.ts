@@ -55,7 +55,7 @@ async function outcomeOf(response: Promise<IncomingMessage>): Promise<number | s
   return answer.response?.length ?? `${answer.errors![0]!.status} ${answer.errors![0]!.error}`;
 }
 
-const TURNED_AWAY = '429 Too many of your reports are waiting';
+const TURNED_AWAY = '429 Too many of your requests are waiting';
 
 describe('an organization', () => {
   test('is served at once while another holds all lanes and does not read', async () => {

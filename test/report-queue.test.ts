@@ -82,14 +82,14 @@ const linesOf = async (response: IncomingMessage): Promise<number> => {
 async function expectTurnedAwayOverRest(response: Promise<IncomingMessage>): Promise<void> {
   const { status, headers, body } = await answerOf(response);
   expect([status, headers['retry-after'], headers['content-type']]).toEqual([429, '5', 'application/json; charset=utf-8']);
-  expect(body).toEqual({ errors: [{ error: 'Too many of your reports are waiting', status: 429 }] });
+  expect(body).toEqual({ errors: [{ error: 'Too many of your requests are waiting', status: 429 }] });
 }
 
 async function expectTurnedAwayOverGraphql(response: Promise<IncomingMessage>): Promise<void> {
   const { status, headers, body } = await answerOf(response);
   expect([status, headers['retry-after']]).toEqual([429, '5']);
   expect(body).toEqual({
-    errors: [{ message: 'Too many of your reports are waiting', path: ['depositDetails'], extensions: { code: 'TOO_MANY_REPORTS' } }],
+    errors: [{ message: 'Too many of your requests are waiting', path: ['depositDetails'], extensions: { code: 'TOO_MANY_REQUESTS' } }],
     data: null,
   });
 }

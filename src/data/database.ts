@@ -3,7 +3,6 @@ import { Pool, type Connection, type PoolClient, type PoolConfig, type QueryConf
 import { PrismaClient, type Prisma } from '../generated/prisma/client';
 import { toDataSourceError } from './database-errors';
 import { expectAnswer } from './expected-answer';
-import { GUEST_SHARE } from './report-queue';
 
 /** How to reach a PostgreSQL: the part of pg's configuration that says where and as whom. */
 export type DatabaseAddress = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database'>;
@@ -11,7 +10,8 @@ export type DatabaseAddress = Pick<PoolConfig, 'connectionString' | 'host' | 'po
 export interface DatabaseOptions {
   readonly address: DatabaseAddress;
   readonly poolSize: number;
-  readonly reportConcurrency: number;
+  /** Connections for reports and imports. */
+  readonly longConnections: number;
   /** Longest wait for a connection. */
   readonly connectTimeoutMs: number;
   /** Longest wait for what should be answered at once. */
@@ -74,7 +74,7 @@ export class Database {
     });
     this.answerTimeoutMs = options.answerTimeoutMs;
     limitUse(this.pool, options.answerTimeoutMs);
-    this.longPool = lane({ max: options.reportConcurrency * GUEST_SHARE, options: `${SESSION} ${REPORT_PLANNING}` });
+    this.longPool = lane({ max: options.longConnections, options: `${SESSION} ${REPORT_PLANNING}` });
     this.prisma = createPrisma(this.pool);
   }
 

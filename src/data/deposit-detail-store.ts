@@ -4,7 +4,7 @@ import type { RowColumn } from '../row-template';
 import type { Database } from './database';
 import { selectPage, type KeyOrder, type KeysetPage } from './keyset';
 import { whereLines, type LineSelection } from './line-selection';
-import type { ReportQueue } from './report-queue';
+import type { FairQueue } from './fair-queue';
 import { ReportSnapshot, type Copy, type SnapshotOptions } from './report-snapshot';
 
 /** The view's line with dates and amounts as text, ids that are numbers as numbers. */
@@ -39,7 +39,7 @@ const REPORT_ORDER = columnList(Object.keys(lineOrders.DATE.columns));
 export class DepositDetailStore {
   constructor(
     private readonly database: Database,
-    private readonly queue: ReportQueue,
+    private readonly queue: FairQueue,
   ) {}
 
   openSnapshot(options: SnapshotOptions): ReportSnapshot {

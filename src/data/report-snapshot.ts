@@ -4,11 +4,11 @@ import type { Prisma } from '../generated/prisma/client';
 import { CopyQuery, type Statement } from './copy-query';
 import type { Database } from './database';
 import { toDataSourceError } from './database-errors';
-import type { ReportCaller, ReportQueue } from './report-queue';
+import type { Caller, FairQueue } from './fair-queue';
 
 export interface SnapshotOptions {
   /** On whose account it is read; asked when the first statement is. */
-  readonly caller: () => Promise<ReportCaller>;
+  readonly caller: () => Promise<Caller>;
   /** Aborted when the reader has left. */
   readonly signal: AbortSignal;
   /** Milliseconds after which the whole answer is given up, not counting the wait for its turn. */
@@ -29,7 +29,7 @@ export class ReportSnapshot {
   private readonly stop = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private client: PoolClient | undefined;
-  private caller: ReportCaller | undefined;
+  private caller: Caller | undefined;
   private backendPid: number | undefined;
   /** Resolves when the transaction has begun, to the name by which another connection may read the same state. */
   private begun: Promise<string | undefined> | undefined;
@@ -44,7 +44,7 @@ export class ReportSnapshot {
 
   constructor(
     private readonly database: Database,
-    private readonly queue: ReportQueue,
+    private readonly queue: FairQueue,
     private readonly options: SnapshotOptions,
     /** The name of the state, where it is another connection's. */
     private readonly shared?: string,

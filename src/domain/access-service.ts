@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AccessRecord, AccessStore, SessionRecord } from '../data/access-store';
-import type { ReportCaller } from '../data/report-queue';
+import type { Caller } from '../data/fair-queue';
 import { AppError } from '../errors';
 import { REPORT_PRIVILEGE, isSecret, type Privilege } from './privileges';
 
@@ -121,7 +121,7 @@ export class RequestAccess {
   }
 
   /** On whose account a report is read: the user's, or the provision's. Throws an AppError. */
-  async caller(): Promise<ReportCaller> {
+  async caller(): Promise<Caller> {
     const { record, access } = await this.checkProvision();
     const { session } = record;
     const isUsers = session !== null && !(session instanceof AppError) && session.provisionId === record.provision.id;

@@ -1,7 +1,7 @@
 import { lineOrders, type DepositDetailLine, type DepositDetailStore, type LineOrder } from '../data/deposit-detail-store';
 import type { OrderKey } from '../data/keyset';
 import type { LineSelection, PendingChoice } from '../data/line-selection';
-import type { ReportCaller } from '../data/report-queue';
+import type { Caller } from '../data/fair-queue';
 import type { ReportSnapshot } from '../data/report-snapshot';
 import { isLocalDate, type LocalDate } from '../dates';
 import { AppError } from '../errors';
@@ -42,7 +42,7 @@ export class DepositDetailService {
   ) {}
 
   /** Costs nothing until something is read from it. The signal tells that the reader has left. */
-  openSnapshot(signal: AbortSignal, caller: () => Promise<ReportCaller>): ReportSnapshot {
+  openSnapshot(signal: AbortSignal, caller: () => Promise<Caller>): ReportSnapshot {
     return this.store.openSnapshot({ signal, caller, timeoutMs: this.timeoutMs });
   }
 

@@ -106,9 +106,11 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
             assertCost(found);
             contextValue.isLong = found.cost > operationLimits.longCost;
           }
-          if (introspection === 'on' || !asksForSchema(document)) return;
-          if (introspection === 'off') throw new AppError('INTROSPECTION_DISABLED');
-          await contextValue.access.assertMember();
+          if (introspection !== 'on' && asksForSchema(document)) {
+            if (introspection === 'off') throw new AppError('INTROSPECTION_DISABLED');
+            await contextValue.access.assertMember();
+          }
+          if (contextValue.isLong) await contextValue.enterLong?.();
         },
         didEncounterErrors: ({ errors, contextValue, response }) => {
           for (const error of errors) {

@@ -11,8 +11,16 @@ import { loopTurns } from './loop-turns';
 import type { GraphqlContext, RowField } from './row-field';
 import { toApolloBody, toApolloSearch } from './trusted-documents';
 
+/** What shares out the turns of long operations. */
+interface Turns {
+  enter(caller: Caller, signal: AbortSignal): Promise<void>;
+  leave(caller: Caller): void;
+}
+type Caller = Awaited<ReturnType<RequestContext['access']['caller']>>;
+
 interface GraphqlRouteOptions {
   readonly documents: CheckedDocuments;
+  readonly longOperations: Turns;
   readonly openRequest: (request: Request, response: Response) => RequestContext;
   readonly onInternalError: (error: AppError, response: Response) => void;
   readonly readerPace: ReaderPace;
@@ -34,7 +42,14 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
     next();
   });
   router.all('/', async (request, response) => {
-    const context: GraphqlContext = { ...options.openRequest(request, response), rowFields: [] };
+    const opened = options.openRequest(request, response);
+    let leaveLong = (): void => undefined;
+    const enterLong = async (): Promise<void> => {
+      const caller = await opened.access.caller();
+      await options.longOperations.enter(caller, opened.left);
+      leaveLong = () => options.longOperations.leave(caller);
+    };
+    const context: GraphqlContext = { ...opened, rowFields: [], enterLong };
     try {
       // Nothing is parsed for a caller without a valid provision.
       const refusal = await context.access.assertProvision().then(() => undefined, toAppError);
@@ -49,10 +64,13 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
           return context;
         },
       });
+      leaveLong();
+      leaveLong = () => undefined;
       const { begin, pieces } = toPieces(answer, context, response);
       const { signal } = context.snapshot;
       await sendRows(response, pieces, { begin, readerPace: options.readerPace, signal, coding: toContentCoding(request) });
     } finally {
+      leaveLong();
       await context.snapshot.close();
     }
   });

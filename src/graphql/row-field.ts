@@ -19,6 +19,8 @@ export interface GraphqlContext extends RequestContext {
   readonly rowFields?: RowField[];
   /** Whether the operation may give so many values that it must rest between them. */
   isLong?: boolean;
+  /** Waits for the turn of a long operation. */
+  readonly enterLong?: () => Promise<void>;
 }
 
 type Resolve = (source: unknown, args: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => Promise<RowStream<unknown>>;

@@ -32,7 +32,15 @@ export function createObjectAnswers(services: Services, as: { readonly provision
       const access = services.access.open(credentials);
       const snapshot = services.reports.openSnapshot(new AbortController().signal, () => access.caller());
       const contextValue: GraphqlContext = {
-        ...{ requestId: '', access, snapshot, records: services.records.open(), refused: new Set(), address: '' },
+        ...{
+          requestId: '',
+          access,
+          left: new AbortController().signal,
+          snapshot,
+          records: services.records.open(),
+          refused: new Set(),
+          address: '',
+        },
         sessionCookie: { set: () => undefined, clear: () => undefined },
       };
       try {

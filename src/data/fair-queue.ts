@@ -1,23 +1,23 @@
 import { AppError } from '../errors';
 
-interface ReportQueueOptions {
-  /** Reports that may be read at once, all of them one organization's if nobody else asks. */
+interface FairQueueOptions {
+  /** How many may be inside at once, all of them one organization's if nobody else asks. */
   readonly width: number;
-  /** Reports that may wait, of all organizations together. */
+  /** How many more may be inside of organizations that would have nobody there. */
+  readonly guests: number;
+  /** How many may wait, of all organizations together. */
   readonly maxWaiting: number;
   /** Milliseconds that one may wait. */
   readonly maxWaitMs: number;
 }
 
-/** On whose account a report is read. */
-export interface ReportCaller {
+/** On whose account the gateway works. */
+export interface Caller {
   readonly organizationId: number;
   /** The user or the provision within the organization. */
   readonly credential: string;
 }
 
-/** Lanes beyond the width, for organizations that hold none: as many again. */
-export const GUEST_SHARE = 2;
 /** A line that was full is worth another try after so long. */
 const RETRY_AFTER_SECONDS = 5;
 
@@ -43,21 +43,21 @@ interface Waiter {
 }
 
 /**
- * Lets so many reports be read at once. Lanes and waiting places are shared between organizations, and within one between its
- * credentials: the next lane goes to the share that holds the fewest, and a full line turns away the newest of the longest. An
- * organization that holds no lane may have one beyond the width, so that others who read slowly cannot shut it out.
- * A report that is turned away gets TOO_MANY_REPORTS and a time to come back.
+ * Lets so much work be done at once: reports, and long operations. Lanes and waiting places are shared between organizations, and within
+ * one between its credentials: the next lane goes to the share that holds the fewest, and a full line turns away the newest of the longest.
+ * An organization that holds no lane may have one beyond the width, so that others who read slowly cannot shut it out.
+ * Who is turned away gets TOO_MANY_REQUESTS and a time to come back.
  */
-export class ReportQueue {
+export class FairQueue {
   private readonly organizations = new Map<number, OrganizationShare>();
   private inside = 0;
   private waiting = 0;
   private turn = 0;
 
-  constructor(private readonly options: ReportQueueOptions) {}
+  constructor(private readonly options: FairQueueOptions) {}
 
   /** Resolves inside; `leave` must follow. Rejects with the signal's reason when it aborts first. */
-  async enter(caller: ReportCaller, signal: AbortSignal): Promise<void> {
+  async enter(caller: Caller, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const { maxWaiting, maxWaitMs } = this.options;
     await new Promise<void>((resolve, reject) => {
@@ -74,7 +74,7 @@ export class ReportQueue {
         waiter.turnAway(reason);
       };
       const onAbort = (): void => stepOut(signal.reason as Error);
-      const timer = setTimeout(() => stepOut(turnedAway(`The report waited ${maxWaitMs} ms for its turn`)), maxWaitMs);
+      const timer = setTimeout(() => stepOut(turnedAway(`The work waited ${maxWaitMs} ms for its turn`)), maxWaitMs);
       signal.addEventListener('abort', onAbort);
       this.shareOf(caller).credential.line.push(waiter);
       this.count(caller, 'waiting', 1);
@@ -83,12 +83,12 @@ export class ReportQueue {
     });
   }
 
-  leave(caller: ReportCaller): void {
+  leave(caller: Caller): void {
     this.count(caller, 'inside', -1);
     this.admit();
   }
 
-  /** Whether only one report is under way. */
+  /** Whether only one is inside. */
   get isQuiet(): boolean {
     return this.inside === 1;
   }
@@ -116,19 +116,19 @@ export class ReportQueue {
   }
 
   private mayEnter({ inside }: Share): boolean {
-    return this.inside < this.options.width || (inside === 0 && this.inside < this.options.width * GUEST_SHARE);
+    return this.inside < this.options.width || (inside === 0 && this.inside < this.options.width + this.options.guests);
   }
 
   /** Turns away the newest of the longest line; the newcomer's own line counts as the longest among equals. */
-  private shorten(newcomer: ReportCaller): void {
+  private shorten(newcomer: Caller): void {
     const [organizationId, { credentials }] = longest(this.organizations, newcomer.organizationId);
     const [credential, { line }] = longest(credentials, newcomer.credential);
     const { turnAway } = line.pop()!;
     this.count({ organizationId, credential }, 'waiting', -1);
-    turnAway(turnedAway(`${this.options.maxWaiting} reports are waiting already`));
+    turnAway(turnedAway(`${this.options.maxWaiting} are waiting already`));
   }
 
-  private shareOf({ organizationId, credential }: ReportCaller): { organization: OrganizationShare; credential: CredentialShare } {
+  private shareOf({ organizationId, credential }: Caller): { organization: OrganizationShare; credential: CredentialShare } {
     const none = { inside: 0, waiting: 0, lastTurn: 0 };
     const organization = this.organizations.get(organizationId) ?? { ...none, credentials: new Map<string, CredentialShare>() };
     const share = organization.credentials.get(credential) ?? { ...none, line: [] };
@@ -137,7 +137,7 @@ export class ReportQueue {
     return { organization, credential: share };
   }
 
-  private count(caller: ReportCaller, what: 'inside' | 'waiting', change: 1 | -1): void {
+  private count(caller: Caller, what: 'inside' | 'waiting', change: 1 | -1): void {
     const { organization, credential } = this.shareOf(caller);
     this[what] += change;
     organization[what] += change;
@@ -160,9 +160,9 @@ function longest<Key, Of extends Share>(shares: ReadonlyMap<Key, Of>, first: Key
 }
 
 /** In the log, what tells a busy gateway from a lost database. */
-class ReportTurnedAway extends Error {
-  override readonly name = 'ReportTurnedAway';
+class TurnedAway extends Error {
+  override readonly name = 'TurnedAway';
 }
 
 const turnedAway = (why: string): AppError =>
-  new AppError('TOO_MANY_REPORTS', { cause: new ReportTurnedAway(why), retryAfterSeconds: RETRY_AFTER_SECONDS });
+  new AppError('TOO_MANY_REQUESTS', { cause: new TurnedAway(why), retryAfterSeconds: RETRY_AFTER_SECONDS });

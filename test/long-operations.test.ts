@@ -30,5 +30,7 @@ test('a long operation, which rests on its way, is answered as a short one is', 
   expect([costs[0]! < 20_000, costs[1]! > 20_000]).toEqual([true, true]);
   expect(long.body).toEqual(short.body);
   expect([long.status, long.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
-  expect(long.body.errors).toEqual([{ message: 'Not logged in', path: ['viewer'], extensions: { code: 'NOT_LOGGED_IN' } }]);
+  expect(long.body.errors).toEqual([
+    { message: 'Not logged in', locations: [{ line: 5, column: 3 }], path: ['viewer'], extensions: { code: 'NOT_LOGGED_IN' } },
+  ]);
 });

@@ -24,12 +24,13 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'npm install && npm start': 'newcomer.test.ts',
   'npm install && npm test': 'this very run',
   'docker build -t deposit-gateway .': 'newcomer.test.ts',
+  'npx generate-persisted-query-manifest': 'trusted-clients.test.ts',
   // No commands, but the form of commands.
   'deposit-gateway COMMAND': 'all below it',
   'deposit-gateway export --format ndjson --columns v2 | sha256sum': 'the same with its options',
 };
 /** The variables of each query, by its name. */
-const VARIABLES: Readonly<Record<string, object>> = { Month: {} };
+const VARIABLES: Readonly<Record<string, object>> = { Month: {}, Open: { username: 'ada', password: PASSWORD } };
 
 /** The commands of a block: a line each, but for those that a backslash continues; comments are left out. */
 const commandsOf = (block: string): string[] =>

@@ -58,18 +58,9 @@ describe('a document that would keep everybody waiting', () => {
       'pairs of repeated fields',
     ],
     ['by fragments', `{ ...f0 } ${fragments(60).join(' ')}`, 'pairs of repeated fields'],
-    ['by inline fragments', `{ ${repeat(300, '... on Query { viewer { username } }')} }`, 'pairs of repeated fields'],
-    [
-      'deep down, from every level on',
-      `{ ${repeat(12, 'deposit(id: "1") { transactions { nodes { deposit { transactions { nodes { deposit { transactions { nodes { id } } } } } } } } }')} }`,
-      undefined,
-    ],
-  ])('is refused, or answered, in one word: %s', async (_title, query, what) => {
-    const { status, body } = await ask(query);
-    if (what === undefined) {
-      expect([status, Object.keys(body)]).toEqual([200, ['data']]);
-      return;
-    }
+    ['by inline fragments', `{ ${repeat(200, '... on Query { viewer { username } }')} }`, 'pairs of repeated fields'],
+  ])('is refused before it is compared with itself: %s', async (_title, query, what) => {
+    const { body } = await ask(query);
     expect(body).toMatchObject({
       errors: [{ message: expect.stringContaining(what) as string, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
     });
@@ -82,9 +73,8 @@ describe('a document that would keep everybody waiting', () => {
   });
 
   test('may not ask for the schema over and over', async () => {
-    const wrapped = (inner: string) => `type { ofType { ofType { ofType { ${inner} } } } }`;
-    const fields = (inner: string) => `fields { name description ${wrapped(inner)} }`;
-    const { body } = await ask(`{ __schema { types { ${fields(fields(fields(fields('name'))))} } } }`);
+    const types = '__schema { types { name fields { name args { name type { ofType { name } } } type { ofType { ofType { name } } } } } }';
+    const { body } = await ask(`{ ${Array.from({ length: 20 }, (_, n) => `a${n}: ${types}`).join(' ')} }`);
     expect(body).toEqual({
       errors: [
         {

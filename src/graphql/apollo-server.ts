@@ -104,13 +104,13 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
           if (found) {
             response.http.headers.set('x-graphql-cost', String(found.cost));
             assertCost(found);
-            contextValue.isLong = found.cost > operationLimits.longCost;
+            contextValue.rests = found.cost > operationLimits.restCost;
           }
           if (introspection !== 'on' && asksForSchema(document)) {
             if (introspection === 'off') throw new AppError('INTROSPECTION_DISABLED');
             await contextValue.access.assertMember();
           }
-          if (contextValue.isLong) await contextValue.enterLong?.();
+          if (found && found.cost > operationLimits.longCost) await contextValue.enterLong?.();
         },
         didEncounterErrors: ({ errors, contextValue, response }) => {
           for (const error of errors) {
@@ -127,7 +127,7 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
           const isAnswered = errors.length > 0 && errors.every(({ extensions }) => DOCUMENT_ERRORS.has(extensions.code));
           if (isAnswered && asksForPlainJson(request.http?.headers.get('accept'))) response.http.status = 200;
           const data = response.body.kind === 'single' ? response.body.singleResult.data : undefined;
-          if (data && contextValue.isLong) longAnswers.add(data);
+          if (data && contextValue.rests) longAnswers.add(data);
           if (data) for (const { responseKey, token } of contextValue.rowFields ?? []) data[responseKey] = token;
           return Promise.resolve();
         },

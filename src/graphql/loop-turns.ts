@@ -68,7 +68,7 @@ export function restInLists(schema: GraphQLSchema): void {
       const resolve = (field.resolve ?? defaultFieldResolver) as GraphQLFieldResolver<unknown, GraphqlContext, unknown>;
       field.resolve = (source: unknown, args: unknown, context: GraphqlContext, info) => {
         const items = resolve(source, args, context, info) as readonly unknown[] | Promise<readonly unknown[]>;
-        if (!context.isLong) return items;
+        if (!context.rests) return items;
         return Array.isArray(items) ? loopTurns.spread(items) : Promise.resolve(items).then((list) => loopTurns.spread(list));
       };
     }

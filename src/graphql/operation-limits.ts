@@ -26,7 +26,9 @@ export const operationLimits = {
   maxCost: 250_000,
   /** Values that describe the schema. GraphiQL asks for some 4,500. */
   maxIntrospected: 25_000,
-  /** Beyond so many values the event loop is shared with others on the way. */
+  /** Beyond so many values an operation rests on its way, so that others are served. */
+  restCost: 2_000,
+  /** Beyond so many values it waits for its turn among others of that length. */
   longCost: 20_000,
 } as const;
 

@@ -17,8 +17,8 @@ export interface RowField {
 export interface GraphqlContext extends RequestContext {
   /** Collects the row fields of an answer that is written to a socket; undefined where rows must be objects. */
   readonly rowFields?: RowField[];
-  /** Whether the operation may give so many values that it must rest between them. */
-  isLong?: boolean;
+  /** Whether the operation may give so many values that it rests between them. */
+  rests?: boolean;
   /** Waits for the turn of a long operation. */
   readonly enterLong?: () => Promise<void>;
 }

@@ -118,7 +118,8 @@ export async function run(): Promise<readonly Finding[]> {
       if (ms === undefined) continue;
       accepted++;
       // A second time, because what kept it waiting may have been another.
-      if (ms > best.ms) best = { candidate, ms: Math.min(ms, (await blockOf(print(candidate), 1)) ?? 0) };
+      const again = ms > best.ms ? ((await blockOf(print(candidate), 1)) ?? 0) : 0;
+      if (again > best.ms) best = { candidate, ms: Math.min(ms, again) };
     }
     const worst = print(best.candidate);
     const findings: Finding[] = [];
@@ -136,7 +137,7 @@ export async function run(): Promise<readonly Finding[]> {
       findings.push({
         name: `/live beside the worst of ${accepted} accepted operations of ${tried}, ${together} at once`,
         figure: `p99 ${inMs(longest)}, longest ${inMs(percentile(waits, 100))} (goal ${MAX_BLOCK_MS} ms): ${worst.slice(0, 300)}`,
-        holds: longest <= MAX_BLOCK_MS,
+        holds: longest <= MAX_BLOCK_MS && accepted > 0 && waits.every(({ status }) => status === 200),
       });
     }
     return findings;

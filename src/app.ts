@@ -144,7 +144,6 @@ function createDoors({ config, log, services, resolvers, documents, apollo, isDr
     return {
       requestId: requestId(response),
       access,
-      left: left.signal,
       snapshot: services.reports.openSnapshot(left.signal, () => access.caller()),
       records: services.records.open(),
       refused: new Set(),
@@ -162,10 +161,7 @@ function createDoors({ config, log, services, resolvers, documents, apollo, isDr
   const createRouter = createRequestRouter(openRequest);
   server.use('/api/v2', createV2Routes({ resolvers, createRouter, onInternalError, readerPace }));
   server.use(createExportRoutes({ resolver: resolvers.exports, createRouter, readerPace }));
-  server.use(
-    '/graphql',
-    createGraphqlRoute(apollo, { documents, longOperations: services.longOperations, openRequest, onInternalError, readerPace }),
-  );
+  server.use('/graphql', createGraphqlRoute(apollo, { documents, openRequest, onInternalError, readerPace }));
   if (config.PLAYGROUND) {
     server.get('/', (_request, response) => response.redirect('/playground'));
     server.use('/playground', createPlaygroundRoutes(config.PLAYGROUND_PROVISION));

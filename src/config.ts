@@ -99,7 +99,7 @@ export const settings = {
   REPORT_CONCURRENCY: {
     schema: wholeNumber(1, 1000),
     fallback: '4',
-    meaning: 'Reports read at once; an organization that reads none may have one beyond them, up to twice as many connections',
+    meaning: 'Reports read at once. As many extra lanes are kept for organizations that read none, so connections are twice as many',
   },
   REPORT_QUEUE: {
     schema: wholeNumber(0, 10000),

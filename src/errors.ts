@@ -110,10 +110,14 @@ export function toAppError(error: unknown): AppError {
   return code ? new AppError(code, findBodyFault(error)) : new AppError('INTERNAL_SERVER_ERROR', { cause: error });
 }
 
+/** Characters of a body in which a fault is looked for: the search takes its time, in which nobody else is served. */
+const MAX_LOCATED_LENGTH = 20_000;
+
 /** Where a body that the parser refused is no JSON; its own message quotes the body, which may hold a password. */
 function findBodyFault(error: unknown): { readonly fault: string } | undefined {
   const { type, body } = error as { readonly type?: unknown; readonly body?: unknown };
   if (type !== 'entity.parse.failed' || typeof body !== 'string') return undefined;
+  if (body.length > MAX_LOCATED_LENGTH) return { fault: 'the body is not JSON' };
   return { fault: `the body ${findJsonFault(body) ?? 'is not a JSON object'}` };
 }
 

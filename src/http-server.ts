@@ -63,6 +63,11 @@ export class HttpServer {
     this.hurry.abort();
   }
 
+  private cutAll(): void {
+    for (const response of this.unfinished) breakOff(response);
+    this.server.closeAllConnections();
+  }
+
   get draining(): boolean {
     return this.isDraining;
   }
@@ -90,9 +95,11 @@ export class HttpServer {
     const late = sleep(graceMs, false, { signal: this.hurry.signal, ref: false }).catch(() => false);
     const inTime = await Promise.race([closed, late]);
     clearInterval(idle);
-    for (const response of this.unfinished) breakOff(response);
-    this.server.closeAllConnections();
+    // What comes in while the listener is still closing is cut too.
+    const cutting = setInterval(() => this.cutAll(), IDLE_MS);
+    this.cutAll();
     await closed;
+    clearInterval(cutting);
     return inTime;
   }
 }

@@ -20,11 +20,14 @@ export function assertPlainHeaders({ rawHeaders, httpVersion }: Request): void {
 
 /** What a request says of itself. Forwarded headers count only from the proxies that express trusts. */
 export function readCredentials(request: Request): Credentials {
+  const cookieToken = parseCookie(request.get('Cookie') ?? '')[cookieName(request)];
+  const bearerToken = BEARER.exec(request.get('Authorization') ?? '')?.[1];
   return {
     provision: request.get('Provision'),
     host: hostOf(request),
-    bearerToken: BEARER.exec(request.get('Authorization') ?? '')?.[1],
-    cookieToken: parseCookie(request.get('Cookie') ?? '')[cookieName(request)],
+    // v2 knows cookies alone (contract section 4.2): a bearer that a proxy adds must not take their place there.
+    bearerToken: cookieToken !== undefined && request.originalUrl.startsWith('/api/v2/') ? undefined : bearerToken,
+    cookieToken,
   };
 }
 

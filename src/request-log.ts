@@ -81,6 +81,10 @@ export function logFailure(log: Logger, { code, cause }: AppError, id: string): 
     log.debug({ requestId: id }, 'the reader has left');
     return;
   }
+  if (code === 'TOO_MANY_REQUESTS') {
+    log.warn({ requestId: id, code, reason: cause instanceof Error ? cause.message : undefined }, 'turned away');
+    return;
+  }
   const fault = cause instanceof Error ? cause : new Error('Something else than an error was thrown');
   const at = fault.stack?.split('\n').filter((line) => /^ {4}at /.test(line));
   const sqlFault = findSqlFault(cause);

@@ -121,7 +121,7 @@ class AnswerWriter {
     this.signal = signal;
     this.pace = new PaceMeter(readerPace);
     this.paceTimer = setInterval(() => {
-      if (this.pace.isTooSlow()) breakOff(response);
+      if (this.pace.isTooSlow(sentOf(response))) breakOff(response);
     }, readerPace.windowMs / PACE_CHECKS);
     response.on('close', this.onGone);
     signal.addEventListener('abort', this.onGone);
@@ -144,6 +144,7 @@ class AnswerWriter {
 
   /** Resolves when the whole answer has left. */
   end(): Promise<void> {
+    this.pace.acceptAnyPace();
     return this.settle(0, (done) => {
       this.response.once('finish', done);
       this.target.end(this.text);
@@ -173,13 +174,23 @@ class AnswerWriter {
   private readonly onGone = (): void => this.fail?.();
 }
 
+/** The bytes of a connection that are not in the gateway's memory any more. */
+const sentOf = ({ socket }: ServerResponse): number => (socket ? socket.bytesWritten - socket.writableLength : 0);
+
 /** Measures what a reader takes in the time that is waited for it. */
 class PaceMeter {
   private bytes = 0;
   private waitedMs = 0;
   private waitingSince: number | undefined;
+  private sent = 0;
+  private isAnyPaceEnough = false;
 
   constructor(private readonly pace: ReaderPace) {}
+
+  /** From now on only a reader that takes nothing is too slow: what is left is in memory, and holds no lane. */
+  acceptAnyPace(): void {
+    this.isAnyPaceEnough = true;
+  }
 
   begin(): void {
     this.waitingSince = performance.now();
@@ -191,12 +202,14 @@ class PaceMeter {
     this.bytes += bytes;
   }
 
-  /** Begins a new window at the end of one that was fast enough. */
-  isTooSlow(): boolean {
+  /** Begins a new window at the end of one that was fast enough. `sent` are the bytes that have left so far. */
+  isTooSlow(sent: number): boolean {
     const { windowMs, bytesPerSecond } = this.pace;
     const waitedMs = this.waited();
     if (waitedMs < windowMs) return false;
-    if (this.bytes === 0 || this.bytes < (waitedMs / MS_PER_SECOND) * bytesPerSecond) return true;
+    if (this.bytes === 0 && sent === this.sent) return true;
+    if (!this.isAnyPaceEnough && this.bytes < (waitedMs / MS_PER_SECOND) * bytesPerSecond) return true;
+    this.sent = sent;
     if (this.waitingSince !== undefined) this.begin();
     this.waitedMs = 0;
     this.bytes = 0;

@@ -36,8 +36,6 @@ export interface Services {
   readonly reports: DepositDetailService;
   readonly summaries: DepositSummaryService;
   readonly records: RecordService;
-  /** The turns of operations that take long. */
-  readonly longOperations: FairQueue;
   readonly exports: ExportService;
   readonly savedReports: SavedReportService;
   readonly organizations: OrganizationService;
@@ -63,8 +61,6 @@ export interface OpenDatabase {
 
 const nothing = (): Promise<void> => Promise.resolve();
 const MS_PER_SECOND = 1000;
-/** Operations that take long share one event loop: more of them at once would only be slower together. */
-const LONG_OPERATIONS = { width: 1, guests: 1 };
 
 /**
  * The database of the settings: DATABASE_URL's, or the embedded one, which is migrated at its start unless told otherwise. A command may
@@ -117,12 +113,11 @@ export function createServices(
     answerTimeoutMs: config.DATABASE_ANSWER_MILLISECONDS,
     onConnectionLost,
   });
-  const maxWaitMs = config.REPORT_QUEUE_SECONDS * MS_PER_SECOND;
   const queue = new FairQueue({
     width: config.REPORT_CONCURRENCY,
     guests: config.REPORT_CONCURRENCY,
     maxWaiting: config.REPORT_QUEUE,
-    maxWaitMs,
+    maxWaitMs: config.REPORT_QUEUE_SECONDS * MS_PER_SECOND,
   });
   const reports = new DepositDetailService(new DepositDetailStore(database, queue), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND);
   const users = new UserStore(database);
@@ -139,7 +134,6 @@ export function createServices(
     reports,
     summaries: new DepositSummaryService(new DepositSummaryStore(), reports),
     records: new RecordService(new RecordStore(database)),
-    longOperations: new FairQueue({ ...LONG_OPERATIONS, maxWaiting: config.REPORT_QUEUE, maxWaitMs }),
     exports: new ExportService(new ExportStore(database)),
     savedReports: new SavedReportService(new SavedReportStore(database)),
     organizations,

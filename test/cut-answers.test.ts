@@ -17,6 +17,9 @@ const doors = Object.keys(DOORS) as Door[];
 const versions = ['1.0', '1.1'] as const;
 const cases = doors.flatMap((door) => versions.map((version) => [door, version] as const));
 
+// Each test fills a database of its own.
+jest.setTimeout(120_000);
+
 let gateway: TestGateway;
 let organization: TestOrganization;
 
@@ -59,7 +62,7 @@ function read(door: Door, version: string): RawReader {
 }
 
 describe('an answer that broke off ends with a reset', () => {
-  beforeAll(() => start(), 60_000);
+  beforeAll(() => start());
   afterAll(() => gateway.stop());
 
   test.each(cases)('when the database gave up: %s over HTTP/%s', async (door, version) => {
@@ -72,7 +75,7 @@ describe('an answer that broke off ends with a reset', () => {
 });
 
 test.each(cases)('so does one that took too long: %s over HTTP/%s', async (door, version) => {
-  await start({ REPORT_TIMEOUT_SECONDS: '1' });
+  await start({ REPORT_TIMEOUT_SECONDS: '5' });
   const reader = read(door, version);
   await reader.begun;
   await until(async () => (await activeReports(gateway.database.client)) === 0);

@@ -22,8 +22,8 @@ beforeEach(async () => {
 });
 afterEach(() => gateway.stop());
 
-/** Far below the times that are asserted, so that a busy machine keeps to them too. */
-const SHORT_WAITS = { DATABASE_CONNECT_MILLISECONDS: '1500', DATABASE_ANSWER_MILLISECONDS: '1500' };
+/** Below the times that are asserted, so that a busy machine keeps to them too. */
+const SHORT_WAITS = { DATABASE_CONNECT_MILLISECONDS: '1000', DATABASE_ANSWER_MILLISECONDS: '1000' };
 
 describe('a data source', () => {
   const mine = () => ({ provision: organization.webProvision, cookie });

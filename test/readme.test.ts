@@ -113,7 +113,7 @@ describe('a reader of the README', () => {
 
   test('sends every query, by the provision and to a host of the commands, and gets the digest that the export has', async () => {
     const provision = outputOf('provision create').trim();
-    const url = gateway.url.replace('127.0.0.1', 'localhost');
+    const { url } = gateway;
     const answers = await Promise.all(
       bodiesOf('graphql').map((query, index) => graphql(url, query, { provision, variables: Object.values(VARIABLES)[index] })),
     );

@@ -91,7 +91,12 @@ describe('a gateway that is told to stop', () => {
 /** The status, `refused` where nobody listens any more, or the error. */
 function askOnce(url: string): Promise<string> {
   return new Promise((resolve) => {
-    request(url, { agent: false }, (response) => response.resume().on('end', () => resolve(`${response.statusCode}`)))
+    request(url, { agent: false }, (response) => {
+      response
+        .resume()
+        .on('end', () => resolve(`${response.statusCode}`))
+        .on('error', ({ message }) => resolve(message));
+    })
       .on('error', ({ code, message }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED' ? 'refused' : message))
       .end();
   });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { exchange, parseAnswer } from './support/raw-http';
 import { createOrganization, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
 
 let gateway: TestGateway;
@@ -64,6 +65,19 @@ describe('a document that would keep everybody waiting', () => {
     expect(body).toMatchObject({
       errors: [{ message: expect.stringContaining(what) as string, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
     });
+  });
+
+  test('is refused wherever it stands in the address', async () => {
+    const query = encodeURIComponent(`{ ${repeat(280, 'viewer { username }')} }`);
+    for (const path of [`/graphql?query=${query}`, `/graphql?x=1#&query=${query}`]) {
+      const { body } = parseAnswer(
+        await exchange(
+          gateway.url,
+          `GET ${path} HTTP/1.1\r\nHost: localhost\r\nProvision: ${organization.apiProvision}\r\nConnection: close\r\n\r\n`,
+        ),
+      );
+      expect(body).toMatchObject({ errors: [{ message: expect.stringContaining('pairs of repeated fields') as string }] });
+    }
   });
 
   test('may repeat fields as the fragments of an app do', async () => {

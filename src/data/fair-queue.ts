@@ -3,7 +3,7 @@ import { AppError } from '../errors';
 interface FairQueueOptions {
   /** How many may be inside at once, all of them one organization's if nobody else asks. */
   readonly width: number;
-  /** How many more may be inside of organizations that would have nobody there. */
+  /** Extra lanes, each for an organization that holds none. */
   readonly guests: number;
   /** How many may wait, of all organizations together. */
   readonly maxWaiting: number;
@@ -43,10 +43,10 @@ interface Waiter {
 }
 
 /**
- * Lets so much work be done at once: reports, and long operations. Lanes and waiting places are shared between organizations, and within
+ * Lets so many reports be read at once. Lanes and waiting places are shared between organizations, and within
  * one between its credentials: the next lane goes to the share that holds the fewest, and a full line turns away the newest of the longest.
  * An organization that holds no lane may have one beyond the width, so that others who read slowly cannot shut it out.
- * Who is turned away gets TOO_MANY_REQUESTS and a time to come back.
+ * A report that is turned away gets TOO_MANY_REQUESTS and a time to come back.
  */
 export class FairQueue {
   private readonly organizations = new Map<number, OrganizationShare>();
@@ -74,7 +74,7 @@ export class FairQueue {
         waiter.turnAway(reason);
       };
       const onAbort = (): void => stepOut(signal.reason as Error);
-      const timer = setTimeout(() => stepOut(turnedAway(`The work waited ${maxWaitMs} ms for its turn`)), maxWaitMs);
+      const timer = setTimeout(() => stepOut(turnedAway(`The report waited ${maxWaitMs} ms for its turn`)), maxWaitMs);
       signal.addEventListener('abort', onAbort);
       this.shareOf(caller).credential.line.push(waiter);
       this.count(caller, 'waiting', 1);
@@ -125,7 +125,7 @@ export class FairQueue {
     const [credential, { line }] = longest(credentials, newcomer.credential);
     const { turnAway } = line.pop()!;
     this.count({ organizationId, credential }, 'waiting', -1);
-    turnAway(turnedAway(`${this.options.maxWaiting} are waiting already`));
+    turnAway(turnedAway(`${this.options.maxWaiting} reports are waiting already`));
   }
 
   private shareOf({ organizationId, credential }: Caller): { organization: OrganizationShare; credential: CredentialShare } {

@@ -100,17 +100,16 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
             const { isServer } = await contextValue.access.assertProvision();
             if (!isServer) throw new AppError('UNTRUSTED_DOCUMENT');
           }
+          if (introspection !== 'on' && asksForSchema(document)) {
+            if (introspection === 'off') throw new AppError('INTROSPECTION_DISABLED');
+            await contextValue.access.assertMember();
+          }
           const found = findCost({ schema, document, operation, variables: request.variables ?? {} });
           if (found) {
             response.http.headers.set('x-graphql-cost', String(found.cost));
             assertCost(found);
             contextValue.rests = found.cost > operationLimits.restCost;
           }
-          if (introspection !== 'on' && asksForSchema(document)) {
-            if (introspection === 'off') throw new AppError('INTROSPECTION_DISABLED');
-            await contextValue.access.assertMember();
-          }
-          if (found && found.cost > operationLimits.longCost) await contextValue.enterLong?.();
         },
         didEncounterErrors: ({ errors, contextValue, response }) => {
           for (const error of errors) {

@@ -11,16 +11,8 @@ import { loopTurns } from './loop-turns';
 import type { GraphqlContext, RowField } from './row-field';
 import { toApolloBody, toApolloSearch } from './trusted-documents';
 
-/** What shares out the turns of long operations. */
-interface Turns {
-  enter(caller: Caller, signal: AbortSignal): Promise<void>;
-  leave(caller: Caller): void;
-}
-type Caller = Awaited<ReturnType<RequestContext['access']['caller']>>;
-
 interface GraphqlRouteOptions {
   readonly documents: CheckedDocuments;
-  readonly longOperations: Turns;
   readonly openRequest: (request: Request, response: Response) => RequestContext;
   readonly onInternalError: (error: AppError, response: Response) => void;
   readonly readerPace: ReaderPace;
@@ -42,20 +34,15 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
     next();
   });
   router.all('/', async (request, response) => {
-    const opened = options.openRequest(request, response);
-    let leaveLong = (): void => undefined;
-    const enterLong = async (): Promise<void> => {
-      const caller = await opened.access.caller();
-      await options.longOperations.enter(caller, opened.left);
-      leaveLong = () => options.longOperations.leave(caller);
-    };
-    const context: GraphqlContext = { ...opened, rowFields: [], enterLong };
+    const context: GraphqlContext = { ...options.openRequest(request, response), rowFields: [] };
     try {
       // Nothing is parsed for a caller without a valid provision.
       const refusal = await context.access.assertProvision().then(() => undefined, toAppError);
       if (refusal?.cause !== undefined) options.onInternalError(refusal, response);
-      if (!refusal) await readBody(request, response);
-      await loopTurns.next();
+      if (!refusal) {
+        await readBody(request, response);
+        await loopTurns.next();
+      }
       const answer = await apollo.executeHTTPGraphQLRequest({
         httpGraphQLRequest: toApolloRequest(request),
         context: async () => {
@@ -64,13 +51,10 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
           return context;
         },
       });
-      leaveLong();
-      leaveLong = () => undefined;
       const { begin, pieces } = toPieces(answer, context, response);
       const { signal } = context.snapshot;
       await sendRows(response, pieces, { begin, readerPace: options.readerPace, signal, coding: toContentCoding(request) });
     } finally {
-      leaveLong();
       await context.snapshot.close();
     }
   });
@@ -106,17 +90,23 @@ async function readBody(request: Request, response: Response): Promise<void> {
 }
 
 /** The operation's text, wherever the request has it. */
-const textOf = ({ method, query, body }: Request): unknown =>
-  method === 'GET' ? query.query : (body as { readonly query?: unknown } | undefined)?.query;
+const textOf = (request: Request): unknown =>
+  request.method === 'GET'
+    ? new URLSearchParams(searchOf(request)).get('query')
+    : (request.body as { readonly query?: unknown } | undefined)?.query;
+
+/** The query of the address as Apollo reads it; express would end it at a `#`. */
+function searchOf({ originalUrl }: Request): string {
+  const query = originalUrl.indexOf('?');
+  return query < 0 ? '' : originalUrl.slice(query);
+}
 
 function toApolloRequest(request: Request) {
   const headers = new HeaderMap();
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
-  const query = request.originalUrl.indexOf('?');
-  const search = query < 0 ? '' : request.originalUrl.slice(query);
-  return { method: request.method.toUpperCase(), headers, search: toApolloSearch(search), body: toApolloBody(request.body) };
+  return { method: request.method.toUpperCase(), headers, search: toApolloSearch(searchOf(request)), body: toApolloBody(request.body) };
 }
 
 function toPieces(answer: HTTPGraphQLResponse, context: GraphqlContext, response: Response) {

@@ -3,7 +3,7 @@ import type { GraphqlContext } from './row-field';
 
 /** Longer work than this in one turn of the event loop is felt by everybody else. */
 const MAX_TURN_MS = 8;
-/** An item of a longer list is short enough to be written at once. */
+/** Items of lists longer than this are small: each is written in one go. */
 const MAX_DEEP_ITEMS = 8;
 /** Shares the event loop between operations: each works in turns of its own, and between two turns sockets and timers are served. */
 class LoopTurns {

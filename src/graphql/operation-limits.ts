@@ -28,8 +28,6 @@ export const operationLimits = {
   maxIntrospected: 25_000,
   /** Beyond so many values an operation rests on its way, so that others are served. */
   restCost: 2_000,
-  /** Beyond so many values it waits for its turn among others of that length. */
-  longCost: 20_000,
 } as const;
 
 /** What a selection set comes to with its fragments spread out. */

@@ -19,8 +19,6 @@ export interface GraphqlContext extends RequestContext {
   readonly rowFields?: RowField[];
   /** Whether the operation may give so many values that it rests between them. */
   rests?: boolean;
-  /** Waits for the turn of a long operation. */
-  readonly enterLong?: () => Promise<void>;
 }
 
 type Resolve = (source: unknown, args: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => Promise<RowStream<unknown>>;

@@ -15,8 +15,6 @@ export interface RequestContext {
   /** Also in the answer's header X-Request-Id and in the log. */
   readonly requestId: string;
   readonly access: RequestAccess;
-  /** Aborted when the reader has left. */
-  readonly left: AbortSignal;
   readonly snapshot: ReportSnapshot;
   readonly records: RequestRecords;
   /** The fields of the answer that were refused and said so, by their place in it, whichever of a list's items it was. */

@@ -20,7 +20,7 @@ export const QUERIES = {
 };
 export type Kind = keyof typeof PATHS;
 
-async function viaRest(url: string, kind: Kind, { provision, cookie: Cookie, bearer }: Ask): Promise<unknown> {
+export async function viaRest(url: string, kind: Kind, { provision, cookie: Cookie, bearer }: Ask): Promise<unknown> {
   const headers = {
     ...(provision !== undefined && { Provision: provision }),
     ...(Cookie !== undefined && { Cookie }),
@@ -33,7 +33,7 @@ async function viaRest(url: string, kind: Kind, { provision, cookie: Cookie, bea
   return body.errors[0]!.error;
 }
 
-async function viaGraphql(url: string, kind: Kind, ask: Ask): Promise<unknown> {
+export async function viaGraphql(url: string, kind: Kind, ask: Ask): Promise<unknown> {
   const { body } = await graphql(url, QUERIES[kind], ask);
   return body.errors ? body.errors[0]!.message : 'granted';
 }

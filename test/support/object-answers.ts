@@ -35,7 +35,6 @@ export function createObjectAnswers(services: Services, as: { readonly provision
         ...{
           requestId: '',
           access,
-          left: new AbortController().signal,
           snapshot,
           records: services.records.open(),
           refused: new Set(),

@@ -7,6 +7,7 @@ module.exports = {
   setupFiles: ['reflect-metadata'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
-  testTimeout: 30_000,
+  // Against hanging alone: a machine that is busy with other things takes its time.
+  testTimeout: 180_000,
   maxWorkers: '100%',
 };

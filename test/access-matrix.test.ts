@@ -105,7 +105,7 @@ beforeAll(async () => {
     actor('a revoked provision', 'INVALID_PROVISION', revoked),
     actor('nobody', 'PROVISION_HEADER_MISSING'),
   ];
-}, 60_000);
+});
 afterAll(() => gateway.stop());
 
 const PERIOD = ['startDate: "2024-01-01"', 'endDate: "2024-12-31"'];

@@ -28,7 +28,7 @@ beforeAll(async () => {
   small = await createOrganization(gateway.services);
   await fillReport(gateway.database.client, organization.id, LINES, MEMO);
   await importLines(gateway.services, small, FEW_LINES);
-}, 60_000);
+});
 afterAll(() => gateway.stop());
 
 interface Reader {

@@ -17,9 +17,6 @@ const doors = Object.keys(DOORS) as Door[];
 const versions = ['1.0', '1.1'] as const;
 const cases = doors.flatMap((door) => versions.map((version) => [door, version] as const));
 
-// Each test fills a database of its own.
-jest.setTimeout(120_000);
-
 let gateway: TestGateway;
 let organization: TestOrganization;
 

@@ -4,7 +4,6 @@ import { done, failed, runCommand, type Environment } from './support/command';
 import { createTestDatabase, type TestDatabase } from './support/database';
 
 // Commands run side by side, so that each takes longer.
-jest.setTimeout(120_000);
 
 let database: TestDatabase;
 let environment: Environment;

@@ -11,7 +11,6 @@ import { failed, runCommand, startCommand, startServe, succeed, type Environment
 import { until } from './support/until';
 
 // Commands run side by side, so that each takes longer.
-jest.setTimeout(120_000);
 
 const SYSTEM = '/api/v2/authenticated_test_system';
 

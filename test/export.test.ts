@@ -8,7 +8,6 @@ import { CSV_HEADER, openDepositFiles, toNdjson, type DepositFiles } from './sup
 import { v2Line } from './support/gateway';
 
 // Commands run side by side, so that each takes longer.
-jest.setTimeout(120_000);
 
 let files: DepositFiles;
 let organization: string;

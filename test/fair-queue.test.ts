@@ -5,8 +5,6 @@ import { ask, readAll } from './support/http-client';
 import { activeReports, EVERYTHING, fillReport, REPORT } from './support/long-report';
 import { until } from './support/until';
 
-jest.setTimeout(120_000);
-
 const LINES = 20_000;
 const DAY_LINES = 20;
 const FIRST_DAY = `${REPORT}?start_date=2020-01-01&end_date=2020-01-01`;
@@ -28,7 +26,7 @@ beforeAll(async () => {
   grace = await createOrganization(store.services);
   mercy = await createOrganization(store.services);
   for (const { id } of [hope, faith, grace, mercy]) await fillReport(store.database.client, id, LINES, `repeat('m', 500)`);
-}, 120_000);
+});
 afterAll(() => store.stop());
 
 /** With one connection for short queries, requests reach the queue in the order in which they were sent. */

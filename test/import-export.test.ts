@@ -4,7 +4,6 @@ import { CSV_HEADER, openDepositFiles, toCsv, toNdjson, type DepositFiles } from
 import { v2Line } from './support/gateway';
 
 // Commands run side by side, so that each takes longer.
-jest.setTimeout(120_000);
 
 let files: DepositFiles;
 

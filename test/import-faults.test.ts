@@ -5,7 +5,6 @@ import { v2Line } from './support/gateway';
 import { until } from './support/until';
 
 // Commands run side by side, so that each takes longer.
-jest.setTimeout(120_000);
 
 let files: DepositFiles;
 let organization: string;

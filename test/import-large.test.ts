@@ -9,8 +9,6 @@ import { openDepositFiles, toNdjson, type DepositFiles } from './support/deposit
 import { v2Line } from './support/gateway';
 import { until } from './support/until';
 
-jest.setTimeout(60_000);
-
 const LINES = 30_000;
 const MEGABYTE = 1_000_000;
 

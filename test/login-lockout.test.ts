@@ -42,9 +42,6 @@ async function exhaustUser(organization: TestOrganization, network = '203.0.113'
   expect(await fail(organization, `${network}.11`)).toBe('TOO_MANY_LOGIN_ATTEMPTS');
 }
 
-// Commands and many logins take their time on a busy machine.
-jest.setTimeout(120_000);
-
 describe('a user', () => {
   test('logs in behind an address at which another organization’s logins are used up', async () => {
     const [attacked, other] = [await createOrganization(gateway.services), await createOrganization(gateway.services)];

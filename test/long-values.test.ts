@@ -68,7 +68,7 @@ beforeAll(async () => {
   const withShares = all.map((values, n) => (shareOf(n) === null ? values : { ...values, allocation_amount: shareOf(n) }));
   await importLines(gateway.services, organization, withShares);
   lines = all.sort((a, b) => (a.deposit_date < b.deposit_date ? -1 : a.deposit_date > b.deposit_date ? 1 : 0));
-}, 60_000);
+});
 afterAll(() => gateway.stop());
 
 /** Whether the texts are the same, told without printing megabytes: where they part, and what stands there. */

@@ -13,9 +13,6 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-// Commands and many logins take their time on a busy machine.
-jest.setTimeout(120_000);
-
 describe('a newcomer', () => {
   // npm looks at the lock file alone for this; on the oldest Node that is promised it says what matters.
   test('installs nothing that wants another Node', () => {

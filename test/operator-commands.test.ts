@@ -3,7 +3,6 @@ import { done, failed, runCommand, succeed, type CommandResult, type Environment
 import { graphql, login, PASSWORD, startGateway, type TestGateway } from './support/gateway';
 
 // Commands run side by side, so that each takes longer.
-jest.setTimeout(120_000);
 
 const SYSTEM = '/api/v2/authenticated_test_system';
 const SESSION = '/api/v2/authenticated_test_session';

@@ -29,7 +29,7 @@ beforeAll(async () => {
   store = await startGateway();
   organization = await createOrganization(store.services);
   await fillReport(store.database.client, organization.id, LINES, `repeat('m', 500)`);
-}, 60_000);
+});
 afterAll(() => store.stop());
 
 /** With one connection for short queries, requests reach the queue in the order in which their access was asked for. */

@@ -17,7 +17,7 @@ beforeAll(async () => {
   gateway = await startGateway({ REPORT_CONCURRENCY: '8' });
   organization = await createOrganization(gateway.services);
   await fill(gateway, organization.id, LINES);
-}, 60_000);
+});
 afterAll(() => gateway.stop());
 
 /** Asks for everything and reads nothing of it. */

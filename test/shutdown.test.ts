@@ -56,7 +56,7 @@ describe('a gateway that is told to stop', () => {
       expect([status, new Set(outcomes)]).toEqual([0, new Set(['200', 'refused'])]);
     }
     await database.drop();
-  }, 60_000);
+  });
 
   test('lets a report finish that is being read', async () => {
     const gateway = await startGateway();

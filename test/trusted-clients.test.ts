@@ -62,7 +62,7 @@ beforeAll(async () => {
     { fund: FUND.replace('Fund', 'fundQuery').replaceAll('Named', 'fund_named') },
     { persistConfig: { file: './persisted.json' } },
   );
-}, 60_000);
+});
 afterAll(() => {
   rmSync(app, { recursive: true });
   relay.remove();

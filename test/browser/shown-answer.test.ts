@@ -124,7 +124,7 @@ test('an analyst finds lists inside rows as tables of their own', async () => {
   ]);
   await list.selectOption('deposits.nodes.transactions.nodes.allocations.edges');
   expect(await page.getByRole('columnheader').allTextContents()).toEqual(['of deposits.nodes.transactions.nodes', 'id', 'amount']);
-  expect(await cells(page)).toEqual(['T0', 'A0', 'unknown', 'T1', 'A1', 'unknown', 'T2', 'A2', 'unknown']);
+  expect(await cells(page)).toEqual(['T0', 'A0', '9.00', 'T1', 'A1', '10.00', 'T2', 'A2', '100.00']);
   expect(faults).toEqual([]);
   await page.context().close();
 });

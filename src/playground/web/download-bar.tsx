@@ -40,22 +40,28 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
   const running = useRef<AbortController>(undefined);
 
   const runKey = useRunKey();
+  const shownKey = useRef(runKey);
+  shownKey.current = runKey;
+  /** Tells how something ended, unless another query is shown by now. */
+  const tell = (key: unknown, ended: State): void => setState(shownKey.current === key ? ended : { kind: 'idle' });
   useEffect(() => setState((before) => (before.kind === 'running' ? before : { kind: 'idle' })), [runKey]);
   // Nothing goes on for who has logged out.
   useEffect(() => () => running.current?.abort(), []);
   const current = (): ReportQuery => readQuery(editors.read(), operationName);
   const open = ({ query, variables }: ReportQuery): void => editors.openTab({ query, variables: JSON.stringify(variables, null, 2) });
   const copy = async (form: CopyForm): Promise<void> => {
+    const key = runKey;
     try {
       // Power Query reads CSV.
       const url = await fetchFileUrl(provision, current(), form === 'powerQuery' ? 'csv' : format);
       await copyText(toCopyText(form, url));
-      setState({ kind: 'done', text: copyAdvice[form] });
+      tell(key, { kind: 'done', text: copyAdvice[form] });
     } catch (error) {
-      setState({ kind: 'failed', text: (error as Error).message });
+      tell(key, { kind: 'failed', text: (error as Error).message });
     }
   };
   const start = async (): Promise<void> => {
+    const key = runKey;
     const controller = new AbortController();
     running.current = controller;
     setState({ kind: 'running', progress: undefined });
@@ -72,7 +78,7 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
       setState({ kind: 'done', text: `${formatRows(file.rows)} in ${file.name}, checked${digest}` });
     } catch (error) {
       const text = controller.signal.aborted ? 'The download was cancelled. Nothing was saved.' : (error as Error).message;
-      setState({ kind: 'failed', text });
+      tell(key, { kind: 'failed', text });
       if (!controller.signal.aborted) onFailure();
     }
   };

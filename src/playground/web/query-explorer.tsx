@@ -49,9 +49,14 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer
   const fetcher = useCallback<GraphiQLProps['fetcher']>(
     (request, options) => {
       const ask = async (signal?: AbortSignal): Promise<ExecutionResult> => {
-        const answer = await postGraphQL(provision, withKnownOperation(request), { headers: options?.headers, signal });
-        if (tellsSessionLoss(answer) || /\bmutation\b/.test(request.query)) onSessionChange();
-        return answer;
+        try {
+          const answer = await postGraphQL(provision, withKnownOperation(request), { headers: options?.headers, signal });
+          if (tellsSessionLoss(answer)) onSessionChange();
+          return answer;
+        } finally {
+          // Also one that was stopped: the gateway may have done it.
+          if (/\bmutation\b/.test(request.query)) onSessionChange();
+        }
       };
       if (request.operationName === 'IntrospectionQuery') return ask();
       const asked = tab.current;

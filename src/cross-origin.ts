@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 
-/** What a browser may be asked to send to a door on another origin (Fetch standard, section 3.3). */
+/** The methods that a page on another origin may use at each door (Fetch standard, section 3.3). */
 const DOORS: readonly (readonly [path: RegExp, methods: string])[] = [
   [/^\/graphql(\/|$)/, 'GET,POST'],
   [/^\/(api\/v2|export|reports)(\/|$)/, 'GET,HEAD'],
@@ -25,7 +25,7 @@ const TOTALS = [
   'Unknown-Allocations',
   'Digest',
 ];
-/** What a page may read beside type and length. A browser shows no trailers to it. */
+/** Headers that a page may read beside type and length. A browser shows no trailers to it. */
 const EXPOSED_HEADERS = [
   ...['X-Request-Id', 'Retry-After', 'X-GraphQL-Cost', 'Allow', 'Content-Disposition'],
   ...['Id', 'Range', ...TOTALS].map((name) => `X-Export-${name}`),

@@ -20,7 +20,7 @@ export interface SummaryRow {
   readonly transactionAmount: string;
   readonly transactionFeeAmount: string;
   readonly transactionNetAmount: string;
-  /** Of the shares that are known or inferred; null where there are none. */
+  /** Sum of the shares that are known or inferred; null where there are none. */
   readonly allocationAmount: string | null;
   /** Allocations whose own amount the books have. */
   readonly knownAllocations: number;

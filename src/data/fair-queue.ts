@@ -1,11 +1,11 @@
 import { AppError } from '../errors';
 
 interface FairQueueOptions {
-  /** How many may be inside at once, all of them one organization's if nobody else asks. */
+  /** Lanes, all of them one organization's if nobody else asks. */
   readonly width: number;
   /** Extra lanes, each for an organization that holds none. */
   readonly guests: number;
-  /** How many may wait, of all organizations together. */
+  /** Waiting places of all organizations together. */
   readonly maxWaiting: number;
   /** Milliseconds that one may wait. */
   readonly maxWaitMs: number;
@@ -88,7 +88,7 @@ export class FairQueue {
     this.admit();
   }
 
-  /** Whether only one is inside. */
+  /** True while exactly one report is read. */
   get isQuiet(): boolean {
     return this.inside === 1;
   }

@@ -7,7 +7,7 @@ import type { RequestContext } from '../resolvers/request-context';
 import { sendRows, toContentCoding, type AnswerPiece, type ReaderPace } from '../row-answer';
 import { formatError, toCause } from './apollo-server';
 import type { CheckedDocuments } from './checked-documents';
-import { loopTurns } from './loop-turns';
+import { loopTurns, strangerTurns } from './loop-turns';
 import type { GraphqlContext, RowField } from './row-field';
 import { toApolloBody, toApolloSearch } from './trusted-documents';
 
@@ -39,10 +39,8 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
       // Nothing is parsed for a caller without a valid provision.
       const refusal = await context.access.assertProvision().then(() => undefined, toAppError);
       if (refusal?.cause !== undefined) options.onInternalError(refusal, response);
-      if (!refusal) {
-        await readBody(request, response);
-        await loopTurns.next();
-      }
+      if (!refusal) await readBody(request, response);
+      await (refusal ? strangerTurns : loopTurns).next();
       const answer = await apollo.executeHTTPGraphQLRequest({
         httpGraphQLRequest: toApolloRequest(request),
         context: async () => {

@@ -58,6 +58,8 @@ class LoopTurns {
 
 /** The process has one event loop, whatever else it has several of. */
 export const loopTurns = new LoopTurns();
+/** Callers that are refused have turns of their own: however many they are, members do not wait behind them. */
+export const strangerTurns = new LoopTurns();
 
 /** Lets graphql-js rest between the items of every list of objects, where an operation is long. */
 export function restInLists(schema: GraphQLSchema): void {

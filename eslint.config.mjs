@@ -41,7 +41,7 @@ export default defineConfig(
   },
   {
     // The embedded PostgreSQL is a process of its own: these start it, look for it and end it.
-    files: ['src/data/directory-lock.ts', 'src/data/postgres-engine.ts', 'src/data/embedded-postgres.ts'],
+    files: ['src/data/embedded/*.ts'],
     rules: { 'no-restricted-imports': 'off' },
   },
 );

@@ -8,6 +8,6 @@ module.exports = {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   // Against hanging alone: a machine that is busy with other things takes its time.
-  testTimeout: 180_000,
+  testTimeout: 600_000,
   maxWorkers: '100%',
 };

@@ -1,5 +1,3 @@
-import { findJsonFault } from './json-fault';
-
 /**
  * Every error the gateway answers with: the code is GraphQL's `extensions.code`, the status and text are v2's (contract sections 2.3 and 7).
  * The texts of the contract are literal; README's table is tested equal to this one. GraphQL answers with errors keep its own status,
@@ -107,18 +105,7 @@ export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 0;
   const code = REQUEST_FAULTS[status];
-  return code ? new AppError(code, findBodyFault(error)) : new AppError('INTERNAL_SERVER_ERROR', { cause: error });
-}
-
-/** Characters of a body in which a fault is looked for: the search takes its time, in which nobody else is served. */
-const MAX_LOCATED_LENGTH = 20_000;
-
-/** Where a body that the parser refused is no JSON; its own message quotes the body, which may hold a password. */
-function findBodyFault(error: unknown): { readonly fault: string } | undefined {
-  const { type, body } = error as { readonly type?: unknown; readonly body?: unknown };
-  if (type !== 'entity.parse.failed' || typeof body !== 'string') return undefined;
-  if (body.length > MAX_LOCATED_LENGTH) return { fault: 'the body is not JSON' };
-  return { fault: `the body ${findJsonFault(body) ?? 'is not a JSON object'}` };
+  return code ? new AppError(code) : new AppError('INTERNAL_SERVER_ERROR', { cause: error });
 }
 
 /** The text of an error, and what is wrong in particular where that is known. */

@@ -1,29 +1,29 @@
 import type { Config } from './config';
 import { AccessStore } from './data/access-store';
-import { Database, type DatabaseAddress } from './data/database';
+import { AuditStore } from './data/audit-store';
 import { DepositDetailStore } from './data/deposit-detail-store';
 import { DepositSummaryStore } from './data/deposit-summary-store';
-import { DirectoryInUseError } from './data/directory-lock';
-import { EmbeddedPostgres } from './data/embedded-postgres';
-import { ExportStore } from './data/export-store';
+import { DirectoryInUseError } from './data/embedded/directory-lock';
+import { EmbeddedPostgres } from './data/embedded/embedded-postgres';
+import { EntityStore } from './data/entity-store';
 import { ImportStore } from './data/import-store';
 import { KnownAddressStore } from './data/known-address-store';
 import { LoginAttemptStore } from './data/login-attempt-store';
-import { applyMigrations, findDrift, findObstacle, listMissingMigrations } from './data/migration-engine';
 import { OrganizationStore } from './data/organization-store';
-import { RecordStore } from './data/record-store';
-import { FairQueue } from './data/fair-queue';
+import { Database, type DatabaseAddress } from './data/postgres/database';
+import { FairQueue } from './data/postgres/fair-queue';
+import { applyMigrations, findDrift, findObstacle, listMissingMigrations } from './data/postgres/migration-engine';
 import { SavedReportStore } from './data/saved-report-store';
 import { SessionStore } from './data/session-store';
 import { UserStore } from './data/user-store';
 import { AccessService } from './domain/access-service';
+import { AuditService } from './domain/audit-service';
 import { DemoService } from './domain/demo-service';
 import { DepositDetailService } from './domain/deposit-detail-service';
 import { DepositSummaryService } from './domain/deposit-summary-service';
-import { ExportService } from './domain/export-service';
+import { EntityService } from './domain/entity-service';
 import { ImportService } from './domain/import-service';
 import { LoginGuard } from './domain/login-guard';
-import { RecordService } from './domain/record-service';
 import { OrganizationService } from './domain/organization-service';
 import { SavedReportService } from './domain/saved-report-service';
 import { SessionService } from './domain/session-service';
@@ -33,10 +33,10 @@ export interface Services {
   readonly access: AccessService;
   readonly sessions: SessionService;
   readonly logins: LoginGuard;
-  readonly reports: DepositDetailService;
-  readonly summaries: DepositSummaryService;
-  readonly records: RecordService;
-  readonly exports: ExportService;
+  readonly depositDetails: DepositDetailService;
+  readonly depositSummaries: DepositSummaryService;
+  readonly entities: EntityService;
+  readonly audit: AuditService;
   readonly savedReports: SavedReportService;
   readonly organizations: OrganizationService;
   readonly imports: ImportService;
@@ -131,10 +131,10 @@ export function createServices(
       sessionIdleMinutes: config.SESSION_IDLE_MINUTES,
     }),
     logins,
-    reports,
-    summaries: new DepositSummaryService(new DepositSummaryStore(), reports),
-    records: new RecordService(new RecordStore(database)),
-    exports: new ExportService(new ExportStore(database)),
+    depositDetails: reports,
+    depositSummaries: new DepositSummaryService(new DepositSummaryStore(), reports),
+    entities: new EntityService(new EntityStore(database)),
+    audit: new AuditService(new AuditStore(database)),
     savedReports: new SavedReportService(new SavedReportStore(database)),
     organizations,
     imports,

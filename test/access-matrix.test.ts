@@ -1,5 +1,6 @@
 import { getNamedType, isObjectType, type GraphQLField, type GraphQLObjectType } from 'graphql';
 import { createSchema } from '../src/graphql/schema';
+import { ReportReader } from '../src/resolvers/report-reader';
 import {
   createOrganization,
   importLines,
@@ -65,7 +66,7 @@ beforeAll(async () => {
         query: `query Fund($name: String!) { depositDetails(${PERIOD.join(', ')}) { amount } ${CANARY}: depositSummary(${PERIOD.join(', ')}, filter: { donorName: $name }) { all { lines } } }`,
         variables: { name: `${CANARY}-${of}` },
       },
-      createSchema(),
+      new ReportReader(createSchema()),
     );
   await saved(ours, 'ours');
   await saved(theirs, 'theirs');

@@ -27,8 +27,8 @@ import {
   type TestGateway,
   type TestOrganization,
 } from './support/gateway';
-import { compileRelay, type RelayProject } from './support/relay-project';
 import { readExample, runExample } from './support/readme-examples';
+import { compileRelay, type RelayProject } from './support/relay-project';
 
 let gateway: TestGateway;
 let organization: TestOrganization;

@@ -1,6 +1,6 @@
-import { Database } from '../src/data/database';
-import { FairQueue } from '../src/data/fair-queue';
-import { ReportSnapshot } from '../src/data/report-snapshot';
+import { Database } from '../src/data/postgres/database';
+import { FairQueue } from '../src/data/postgres/fair-queue';
+import { ReportSnapshot } from '../src/data/postgres/report-snapshot';
 import { Prisma } from '../src/generated/prisma/client';
 import { startDatabaseProxy } from './support/database-proxy';
 import { askBoth, PATHS, QUERIES, type Ask, type Kind } from './support/doors';

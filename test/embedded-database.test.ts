@@ -162,10 +162,7 @@ describe('a gateway without DATABASE_URL', () => {
     const serve = await start(settings(directory));
     const killed = await databasePid(directory);
     kill(killed, 'SIGKILL');
-    await until(
-      async () => ![killed, undefined].includes(await databasePid(directory).catch(() => undefined)) && (await isReady(serve)),
-      60_000,
-    );
+    await until(async () => ![killed, undefined].includes(await databasePid(directory).catch(() => undefined)) && (await isReady(serve)));
     expect(serve.output()).toContain('The embedded PostgreSQL ended; it is started again');
     expect(await succeed(settings(directory), ['organization', 'create', 'School'])).toBe('Created organization "School"\n');
     expect(await serve.end('SIGTERM')).toBe(0);
@@ -290,7 +287,7 @@ describe('commands without DATABASE_URL that run at once', () => {
   test.concurrent('leave no database behind when they are interrupted', async () => {
     const directory = await copyData();
     const command = startCommand(settings(directory), ['demo']);
-    await until(() => existsSync(join(directory, 'address.json')), 20_000);
+    await until(() => existsSync(join(directory, 'address.json')));
     command.kill('SIGINT');
     await once(command, 'close');
     expect(command.exitCode).toBe(1);

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
+import { runCommand } from './support/command';
+import { depositBook } from './support/deposit-book';
 import {
   PASSWORD,
   createOrganization,
@@ -12,8 +14,6 @@ import {
   type TestGateway,
   type TestOrganization,
 } from './support/gateway';
-import { runCommand } from './support/command';
-import { depositBook } from './support/deposit-book';
 import { ask, readAll } from './support/http-client';
 import { fillReport, REPORT } from './support/long-report';
 import { exchange } from './support/raw-http';

@@ -256,7 +256,7 @@ describe('an import that cannot go on is told in one line, and nothing is writte
     await client.query('BEGIN');
     await client.query('LOCK TABLE allocation');
     const result = files.import(organization, 'lines.ndjson', toNdjson([good]));
-    await until(async () => (await client.query(END_WAITING_CONNECTION)).rowCount === 1, 30_000);
+    await until(async () => (await client.query(END_WAITING_CONNECTION)).rowCount === 1);
     await client.query('ROLLBACK');
     expect(await result).toEqual({
       status: 1,

@@ -27,10 +27,10 @@ describe('a newcomer', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const { prestart, start } = scripts;
     // In the place of the build's tools, and of the gateway.
-    const build = 'echo building && mkdir -p dist && echo "console.log(\'serving\')" > dist/main.js && node src/build-stamp.mjs write';
-    expect(scripts.build).toMatch(/ && node src\/build-stamp\.mjs write$/);
-    for (const name of ['src/generated', 'prisma']) mkdirSync(join(directory, name), { recursive: true });
-    for (const name of ['package-lock.json', 'tsconfig.json', 'prisma.config.ts', 'prisma/schema.prisma', 'src/build-stamp.mjs'])
+    const build = 'echo building && mkdir -p dist && echo "console.log(\'serving\')" > dist/main.js && node src/cli/build-stamp.mjs write';
+    expect(scripts.build).toMatch(/ && node src\/cli\/build-stamp\.mjs write$/);
+    for (const name of ['src/generated', 'src/cli', 'prisma']) mkdirSync(join(directory, name), { recursive: true });
+    for (const name of ['package-lock.json', 'tsconfig.json', 'prisma.config.ts', 'prisma/schema.prisma', 'src/cli/build-stamp.mjs'])
       cpSync(join(ROOT, name), join(directory, name));
     writeFileSync(join(directory, 'package.json'), JSON.stringify({ scripts: { prestart, start, build } }));
     const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);

@@ -8,7 +8,6 @@ import { text } from 'node:stream/consumers';
 import { graphql, PASSWORD, startGateway, v2Line, type TestGateway } from './support/gateway';
 
 // Each command is npm and the gateway, and they run one after the other.
-jest.setTimeout(300_000);
 
 const ROOT = resolve(__dirname, '..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { exchange, parseAnswer } from './support/raw-http';
 import { createOrganization, startGateway, type TestGateway, type TestOrganization } from './support/gateway';
+import { exchange, parseAnswer } from './support/raw-http';
 
 let gateway: TestGateway;
 let organization: TestOrganization;

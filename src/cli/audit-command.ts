@@ -12,7 +12,7 @@ export function auditCommand(context: () => CommandContext): Command {
     .addOption(new Option('--limit <count>', 'how many to list').default(50).argParser(readLimit))
     .action(async (options: { organization: string; limit: number }) => {
       const { terminal, json } = context();
-      const records = await withServices(context(), async ({ organizations, exports }) => {
+      const records = await withServices(context(), async ({ organizations, audit: exports }) => {
         const { id } = await organizations.get(options.organization);
         return exports.list(id, options.limit);
       });

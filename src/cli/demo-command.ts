@@ -2,8 +2,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../config';
-import { OperatorError } from '../errors';
 import type { DemoCredentials } from '../domain/demo-service';
+import { OperatorError } from '../errors';
 import { withServices, type CommandContext } from './command';
 import { printResult } from './terminal';
 

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { REPORT_PRIVILEGE, type Privilege } from '../domain/privileges';
-import { readPassword, formatTable, printResult } from './terminal';
 import { withServices, type CommandContext } from './command';
+import { readPassword, formatTable, printResult } from './terminal';
 
 const append = (value: string, earlier: readonly string[]): string[] => [...earlier, value];
 const day = (date: Date | null): string => date?.toISOString().slice(0, 10) ?? '';

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError, readConfig } from '../config';
 import { AppError, describeError, OperatorError } from '../errors';
-import type { CommandContext } from './command';
 import { auditCommand } from './audit-command';
+import type { CommandContext } from './command';
 import { demoCommand } from './demo-command';
 import { migrateCommand } from './migrate-command';
 import { organizationCommand, provisionCommand, userCommand } from './organization-commands';

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { OperatorError } from '../errors';
+import { findJsonFault } from '../formats/json-fault';
 import { createSchema } from '../graphql/schema';
-import { findJsonFault } from '../json-fault';
+import { ReportReader } from '../resolvers/report-reader';
 import { withServices, type CommandContext } from './command';
 import { formatTable, printResult } from './terminal';
 
@@ -43,7 +44,7 @@ export function reportCommand(context: () => CommandContext): Command {
       });
       const report = await withServices(context(), async ({ organizations, savedReports }) => {
         const { id } = await organizations.get(organization);
-        return savedReports.save(id, { name, query, variables, updatedBy: null }, createSchema());
+        return savedReports.save(id, { name, query, variables, updatedBy: null }, new ReportReader(createSchema()));
       });
       printResult(terminal, json, report, `Saved report "${name}": /reports/${name}.csv`);
     });

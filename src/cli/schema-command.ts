@@ -1,11 +1,10 @@
 import { Command } from 'commander';
-import { lexicographicSortSchema, printSchema } from 'graphql';
-import { createSchema } from '../graphql/schema';
+import { printSchemaText } from '../graphql/schema';
 import type { CommandContext } from './command';
 
 /** `schema`: the GraphQL schema as text, for code generators; needs no database. */
 export function schemaCommand(context: () => CommandContext): Command {
   return new Command('schema').description('prints the GraphQL schema').action(() => {
-    context().terminal.output.write(`${printSchema(lexicographicSortSchema(createSchema()))}\n`);
+    context().terminal.output.write(printSchemaText());
   });
 }

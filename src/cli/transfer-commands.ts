@@ -3,15 +3,15 @@ import { open, rename, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { Command, Option } from 'commander';
-import { describeDateFault, isLocalDate } from '../dates';
-import { toReportPeriod, toSelection, type ReportPeriod } from '../domain/deposit-detail-service';
-import { importFormats, readImportLines, type ImportFormat } from '../domain/import-format';
-import { importStatuses, type ImportStatus } from '../domain/import-line';
+import { toReportPeriod, toLineSet, type ReportPeriod } from '../domain/deposit-detail-service';
 import { ImportError, type ImportResult } from '../domain/import-service';
 import { OperatorError } from '../errors';
-import type { FileColumns } from '../file-columns';
-import { chosenColumns, columnsOf, parseColumns } from '../file-query';
-import { createLineFormat } from '../v2-line';
+import { createFileLayout, fileFormats, type FileColumns, type FileFormat } from '../formats/file-format';
+import { readImportLines } from '../formats/import-format';
+import { importStatuses, type ImportStatus } from '../formats/import-line';
+import { describeDateFault, isLocalDate } from '../values/dates';
+
+import { chosenColumns, columnsOf, parseColumns } from '../formats/file-address';
 import { withServices, type CommandContext } from './command';
 import { NO_PROGRESS, printResult, startProgress, write, type Progress } from './terminal';
 
@@ -24,7 +24,7 @@ export function importCommand(context: () => CommandContext): Command {
     .addOption(new Option('--status <status>', 'of the deposits of lines that have no deposit_status').choices(importStatuses))
     .action(async (file: string, { organization, status }: { organization: string; status?: ImportStatus }) => {
       const { terminal, json } = context();
-      const format = importFormats.find((known) => `.${known}` === extname(file).toLowerCase());
+      const format = fileFormats.find((known) => `.${known}` === extname(file).toLowerCase());
       if (!format) throw new OperatorError(`${file}: the name of an import file ends in .json, .ndjson or .csv`);
       const size = await sizeOf(file);
       const progress = startProgress(terminal, size, 'Importing {bar} {percentage}% | {eta_formatted} left');
@@ -91,7 +91,7 @@ export function exportCommand(context: () => CommandContext): Command {
     .requiredOption('--start <date>', 'first deposit date, YYYY-MM-DD')
     .requiredOption('--end <date>', 'last deposit date, YYYY-MM-DD')
     .option('--include-pending', 'pending deposits too', false)
-    .addOption(new Option('--format <format>', 'json is laid out as a v2 answer').choices(importFormats).makeOptionMandatory())
+    .addOption(new Option('--format <format>', 'json is laid out as a v2 answer').choices(fileFormats).makeOptionMandatory())
     .option(
       '--columns <names>',
       "fields in their order, separated by commas; v2 and all stand for several; else v2's, and deposit_status with pending deposits",
@@ -114,31 +114,26 @@ export function exportCommand(context: () => CommandContext): Command {
       const quiet = target === terminal.output && terminal.output.isTTY;
       const progress = quiet ? NO_PROGRESS : startProgress(terminal, undefined, 'Exporting | {value} bytes | {duration_formatted}');
       try {
-        await withServices(context(), async ({ organizations, reports, exports }) => {
-          const organizationId = (await organizations.get(options.organization)).id;
-          const selection = toSelection(organizationId, period);
+        await withServices(context(), async ({ organizations, depositDetails, audit }) => {
+          const { id: organizationId } = await organizations.get(options.organization);
           const { format } = options;
-          const account = await exports.begin(OPERATOR, { report: 'deposit-details', format, selection, conditions: [] });
-          const snapshot = reports.openSnapshot(new AbortController().signal, () =>
-            Promise.resolve({ organizationId, credential: 'operator' }),
-          );
-          const put = async (part: string | Buffer): Promise<void> => {
-            account.add(part);
-            await write(target, part);
-          };
-          let outcome: 'whole' | 'broken' = 'broken';
+          const lineSet = toLineSet(organizationId, period);
+          const entry = await audit.open(OPERATOR, { report: 'deposit-details', format, selection: lineSet, conditions: [] });
+          const caller = { organizationId, credential: 'operator' };
+          const snapshot = depositDetails.openSnapshot(new AbortController().signal, () => Promise.resolve(caller));
+          const { head, template, tail } = createFileLayout(format, columns);
+          const rows = depositDetails.report(lineSet, snapshot).bytes(template);
           try {
-            const { head, template, tail } = createLineFormat(format, columns);
-            await put(head);
-            for await (const rows of reports.report(selection, snapshot).bytes(template)) {
-              await put(rows);
-              progress.add(rows.length);
-            }
-            await put(tail);
-            outcome = 'whole';
+            await entry.accompany({ head, rows, tail }, async (blocks) => {
+              await write(target, head);
+              for await (const block of blocks) {
+                await write(target, block);
+                progress.add(block.length);
+              }
+              await write(target, tail);
+            });
           } finally {
             await snapshot.close();
-            await account.finish(outcome, undefined);
           }
         });
         if (out !== undefined) {
@@ -181,7 +176,7 @@ interface ExportOptions {
   readonly start: string;
   readonly end: string;
   readonly includePending: boolean;
-  readonly format: ImportFormat;
+  readonly format: FileFormat;
   readonly columns?: string;
   readonly out?: string;
 }

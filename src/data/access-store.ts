@@ -1,9 +1,9 @@
 import { AppError } from '../errors';
-import type { Database } from './database';
 import type { ProvisionKind } from './organization-store';
+import type { Database } from './postgres/database';
 
 /** What the database knows of a request's credentials, from one statement. */
-export interface AccessRecord {
+export interface AccessRow {
   readonly provision: { readonly id: string; readonly kind: ProvisionKind; readonly privileges: readonly string[] };
   readonly organization: {
     readonly id: number;
@@ -12,10 +12,10 @@ export interface AccessRecord {
     readonly underMaintenance: boolean;
   };
   /** The live session of the token; null when there is none, an error when the session store did not answer though the data source does. */
-  readonly session: SessionRecord | null | AppError;
+  readonly session: SessionRow | null | AppError;
 }
 
-export interface SessionRecord {
+export interface SessionRow {
   readonly provisionId: string;
   readonly expiresAt: Date;
   readonly userId: number;
@@ -24,7 +24,7 @@ export interface SessionRecord {
   readonly disabled: boolean;
 }
 
-interface AccessRow {
+interface JoinedRow {
   provision_id: string;
   kind: ProvisionKind;
   provision_privileges: string[];
@@ -74,20 +74,20 @@ export class AccessStore {
   ) {}
 
   /** Looks up a provision that is not revoked and, for a token's hash, its session: one round trip. Null when there is no such provision. */
-  async find(provisionId: string, tokenHash: Buffer | undefined): Promise<AccessRecord | null> {
+  async find(provisionId: string, tokenHash: Buffer | undefined): Promise<AccessRow | null> {
     try {
       const values = [provisionId, tokenHash ?? null, this.sessionIdleMinutes];
-      return toRecord(await this.database.query<AccessRow>({ name: 'find-access', text: FIND_ACCESS, values }));
+      return toAccessRow(await this.database.query<JoinedRow>({ name: 'find-access', text: FIND_ACCESS, values }));
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'DATA_SOURCE_QUERY_FAILED') throw error;
       // Is it the data source, or only what keeps the sessions?
-      const record = toRecord(await this.database.query<AccessRow>({ text: FIND_PROVISION, values: [provisionId] }));
-      return record && { ...record, session: tokenHash ? new AppError('ESTABLISHING_SESSION_FAILED', { cause: error.cause }) : null };
+      const found = toAccessRow(await this.database.query<JoinedRow>({ text: FIND_PROVISION, values: [provisionId] }));
+      return found && { ...found, session: tokenHash ? new AppError('ESTABLISHING_SESSION_FAILED', { cause: error.cause }) : null };
     }
   }
 }
 
-function toRecord([row]: AccessRow[]): AccessRecord | null {
+function toAccessRow([row]: JoinedRow[]): AccessRow | null {
   if (!row) return null;
   return {
     provision: { id: row.provision_id, kind: row.kind, privileges: row.provision_privileges },
@@ -96,7 +96,7 @@ function toRecord([row]: AccessRow[]): AccessRecord | null {
   };
 }
 
-function toSession(row: AccessRow, provisionId: string): SessionRecord {
+function toSession(row: JoinedRow, provisionId: string): SessionRow {
   return {
     provisionId,
     expiresAt: row.expires_at,

@@ -1,11 +1,11 @@
-import type { LocalDate } from '../dates';
 import { Prisma, type DepositDetail } from '../generated/prisma/client';
-import type { RowColumn } from '../row-template';
-import type { Database } from './database';
-import { selectPage, type KeyOrder, type KeysetPage } from './keyset';
-import { whereLines, type LineSelection } from './line-selection';
-import type { FairQueue } from './fair-queue';
-import { ReportSnapshot, type Copy, type SnapshotOptions } from './report-snapshot';
+import type { RowColumn } from '../rows/row-template';
+import type { LocalDate } from '../values/dates';
+import { whereLines, type LineSet } from './line-conditions';
+import type { Database } from './postgres/database';
+import type { FairQueue } from './postgres/fair-queue';
+import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
+import { ReportSnapshot, type Copy, type SnapshotOptions } from './postgres/report-snapshot';
 
 /** The view's line with dates and amounts as text, ids that are numbers as numbers. */
 export type DepositDetailLine = Omit<DepositDetail, Unread | Dates | Amounts | Ids> &
@@ -47,17 +47,17 @@ export class DepositDetailStore {
   }
 
   /** The lines in report order as COPY's text format. The columns' fields are Prisma's names of the view's columns. */
-  copyLines(copy: Copy, selection: LineSelection, columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
+  copyLines(copy: Copy, selection: LineSet, columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
     return copy(selectLines(columnList(columns.map(toCopied)), selection));
   }
 
   /** The lines as objects, in report order. */
-  list(selection: LineSelection): Promise<DepositDetailLine[]> {
+  list(selection: LineSet): Promise<DepositDetailLine[]> {
     return this.database.list<DepositDetailLine>(selectLines(LINE_VALUES, selection));
   }
 
   /** The lines of a page: of the snapshot's state, or of the newest. */
-  async listPage(selection: LineSelection, order: LineOrder, page: KeysetPage, snapshot?: ReportSnapshot): Promise<DepositDetailLine[]> {
+  async listPage(selection: LineSet, order: LineOrder, page: KeysetPage, snapshot?: ReportSnapshot): Promise<DepositDetailLine[]> {
     const select = selectPage({
       values: LINE_VALUES,
       from: 'deposit_detail',
@@ -80,7 +80,7 @@ export class DepositDetailStore {
   }
 
   /** How many lines there are. */
-  async count(selection: LineSelection, snapshot: ReportSnapshot): Promise<number> {
+  async count(selection: LineSet, snapshot: ReportSnapshot): Promise<number> {
     const [row] = await snapshot.list<{ count: number }>(
       sql`SELECT count(*)::float8 AS count FROM deposit_detail WHERE ${whereLines(selection)}`,
     );
@@ -88,7 +88,7 @@ export class DepositDetailStore {
   }
 }
 
-const selectLines = (values: Prisma.Sql, selection: LineSelection): Prisma.Sql =>
+const selectLines = (values: Prisma.Sql, selection: LineSet): Prisma.Sql =>
   sql`SELECT ${values} FROM deposit_detail WHERE ${whereLines(selection)} ORDER BY ${REPORT_ORDER}`;
 
 /** Names of the view's columns, which no caller ever gives. */

@@ -1,7 +1,7 @@
 import { Prisma } from '../generated/prisma/client';
-import type { LocalDate } from '../dates';
-import { whereLines, type LineSelection } from './line-selection';
-import type { ReportSnapshot } from './report-snapshot';
+import type { LocalDate } from '../values/dates';
+import { whereLines, type LineSet } from './line-conditions';
+import type { ReportSnapshot } from './postgres/report-snapshot';
 
 export type GroupBy = 'DAY' | 'WEEK' | 'MONTH' | 'DESIGNATION' | 'STATUS' | 'ACCOUNT_TYPE' | 'PAYMENT_TYPE';
 
@@ -83,17 +83,12 @@ const TRANSACTION = 'deposit_status, deposit_id, transaction_id, donor_id, amoun
 
 export class DepositSummaryStore {
   /** All lines together. */
-  totals(selection: LineSelection, snapshot: ReportSnapshot): Promise<SummaryRow[]> {
+  totals(selection: LineSet, snapshot: ReportSnapshot): Promise<SummaryRow[]> {
     return snapshot.list<SummaryRow>(sql`WITH gift AS (${selectGifts(selection, [], [])}) ${selectFigures(selection, [])}`);
   }
 
   /** The same for each group, in the groups' order; at most `maxRows` rows. */
-  groups(
-    selection: LineSelection,
-    groupBy: readonly GroupBy[],
-    maxRows: number,
-    snapshot: ReportSnapshot,
-  ): Promise<(GroupKey & SummaryRow)[]> {
+  groups(selection: LineSet, groupBy: readonly GroupBy[], maxRows: number, snapshot: ReportSnapshot): Promise<(GroupKey & SummaryRow)[]> {
     const columns = groupBy.flatMap((by) => GROUPS[by].columns);
     const names = columns.map((column) => column.replace(/^.* AS /s, ''));
     const values = groupBy.flatMap((by) => GROUPS[by].values);
@@ -103,7 +98,7 @@ export class DepositSummaryStore {
 }
 
 /** A row of all, and where posted and pending gifts were selected one for each of the two; for every group by these names. */
-function selectFigures({ pending }: LineSelection, names: readonly string[], values: readonly string[] = []): Prisma.Sql {
+function selectFigures({ pending }: LineSet, names: readonly string[], values: readonly string[] = []): Prisma.Sql {
   const all = names.join(', ');
   const [part, sets] =
     pending === 'WITH'
@@ -116,7 +111,7 @@ function selectFigures({ pending }: LineSelection, names: readonly string[], val
 }
 
 /** A row for each transaction, and each group that its lines are in. An inferred share is a gift's only one. */
-function selectGifts(selection: LineSelection, groupBy: readonly GroupBy[], columns: readonly string[]): Prisma.Sql {
+function selectGifts(selection: LineSet, groupBy: readonly GroupBy[], columns: readonly string[]): Prisma.Sql {
   const ordinals = columns.map((_column, index) => `${index + 1}`);
   // A gift's rows then follow each other as its window wants them.
   const first = isParted(selection, groupBy) ? ['transaction_id'] : [];
@@ -130,12 +125,12 @@ function selectGifts(selection: LineSelection, groupBy: readonly GroupBy[], colu
  * The view's rule, which asks of each line whether its gift has others. Designations alone part a gift: without conditions on them all
  * lines of it are at hand, and counting those takes a year's totals no time at all instead of twice their own.
  */
-function inferredShare(selection: LineSelection, groupBy: readonly GroupBy[]): string {
+function inferredShare(selection: LineSet, groupBy: readonly GroupBy[]): string {
   if (selection.filter.designationIds) return 'sum(CASE WHEN allocation_known_amount IS NULL THEN allocation_amount END)';
   const linesOfGift = isParted(selection, groupBy) ? 'sum(count(*)) OVER (PARTITION BY transaction_id)' : 'count(*)';
   return `CASE WHEN ${linesOfGift} = 1 AND count(allocation_known_amount) = 0 THEN amount END`;
 }
 
 /** Whether all lines of a gift are selected and stand in several groups. */
-const isParted = ({ filter }: LineSelection, groupBy: readonly GroupBy[]): boolean =>
+const isParted = ({ filter }: LineSet, groupBy: readonly GroupBy[]): boolean =>
   filter.designationIds === undefined && groupBy.includes('DESIGNATION');

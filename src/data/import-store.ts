@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { Database } from './database';
-import { toDataSourceError } from './database-errors';
+import type { Database } from './postgres/database';
+import { toDataSourceError } from './postgres/database-errors';
 
 /** How many records of each kind an import has written, new or changed. */
 export interface ImportCounts {

@@ -1,4 +1,4 @@
-import type { Database } from './database';
+import type { Database } from './postgres/database';
 
 /** A user is remembered at this many addresses at most, the latest ones. */
 const MAX_ADDRESSES = 20;

@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { AppError } from '../errors';
-import type { Database } from './database';
+import type { Database } from './postgres/database';
 
 const WINDOW_SECONDS = 15 * 60;
 

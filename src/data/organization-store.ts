@@ -1,4 +1,4 @@
-import type { Database } from './database';
+import type { Database } from './postgres/database';
 
 /** What kind of application a provision was issued to. */
 export type ProvisionKind = 'WEB' | 'MOBILE' | 'API';

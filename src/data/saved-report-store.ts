@@ -1,5 +1,5 @@
 import { Prisma } from '../generated/prisma/client';
-import type { Database } from './database';
+import type { Database } from './postgres/database';
 
 /** A query that an organization gave a name. Its values may be of persons. */
 export interface SavedReport {

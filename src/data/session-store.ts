@@ -1,5 +1,5 @@
 import { AppError } from '../errors';
-import type { Database } from './database';
+import type { Database } from './postgres/database';
 
 export interface NewSession {
   readonly tokenHash: Buffer;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { AccessRecord, AccessStore, SessionRecord } from '../data/access-store';
-import type { Caller } from '../data/fair-queue';
+import type { AccessRow, AccessStore, SessionRow } from '../data/access-store';
+import type { Caller } from '../data/postgres/fair-queue';
 import { AppError } from '../errors';
 import { REPORT_PRIVILEGE, isSecret, type Privilege } from './privileges';
 
@@ -34,7 +34,7 @@ export interface MemberAccess extends SystemAccess {
 
 /** A request of a logged-in user. */
 export interface SessionAccess extends SystemAccess {
-  readonly user: SessionRecord;
+  readonly user: SessionRow;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -58,7 +58,8 @@ export class AccessService {
  * host, organization under maintenance, session, match, user enabled, privilege. Parameters come after them.
  */
 export class RequestAccess {
-  private record: Promise<AccessRecord | null> | undefined;
+  private row: Promise<AccessRow | null> | undefined;
+  private member: MemberAccess | undefined;
 
   constructor(
     readonly credentials: Credentials,
@@ -67,83 +68,93 @@ export class RequestAccess {
   ) {}
 
   /** System access: the provision must have been granted the privilege. Throws an AppError. */
-  async assertSystem(privilege: Privilege): Promise<SystemAccess> {
-    const { record, access } = await this.checkProvision();
-    if (record.session instanceof AppError) throw record.session;
-    assertPrivilege(record.provision.privileges, privilege);
+  async authorizeSystem(privilege: Privilege): Promise<SystemAccess> {
+    const { row, access } = await this.checkProvision();
+    if (row.session instanceof AppError) throw row.session;
+    assertPrivilege(row.provision.privileges, privilege);
     return access;
   }
 
   /** Session access: the logged-in user must have been granted the privilege. Throws an AppError. */
-  async assertSession(privilege: Privilege): Promise<SessionAccess> {
-    const access = await this.assertLoggedIn();
+  async authorizeSession(privilege: Privilege): Promise<SessionAccess> {
+    const access = await this.authorizeUser();
     assertPrivilege(access.user.privileges, privilege);
     return access;
   }
 
   /** The report, to an API provision or to a logged-in user who was granted it. Throws an AppError. */
-  async assertReport(): Promise<SystemAccess> {
-    const { record, access } = await this.checkProvision();
-    if (mayReadReport(record)) return access;
-    return this.assertSession(REPORT_PRIVILEGE);
+  async authorizeReport(): Promise<SystemAccess> {
+    const { row, access } = await this.checkProvision();
+    if (mayReadReport(row)) return access;
+    return this.authorizeSession(REPORT_PRIVILEGE);
   }
 
   /** What holds no personal data: to any API provision, or to any logged-in user. Throws an AppError. */
-  async assertMember(): Promise<MemberAccess> {
-    const { record, access } = await this.checkProvision();
-    if (mayReadReport(record)) return { ...access, mayReadDonors: true };
-    if (record.session === null && isSecret(record.provision.kind)) return { ...access, mayReadDonors: false };
-    const session = await this.assertLoggedIn();
-    return { ...session, mayReadDonors: session.user.privileges.includes(REPORT_PRIVILEGE) };
+  async authorizeMember(): Promise<MemberAccess> {
+    return (this.member ??= await this.findMember());
+  }
+
+  /** Whether the member may read donors' personal data. For fields below one that has authorized the member. */
+  get mayReadDonors(): boolean {
+    if (!this.member) throw new Error('A personal field was read before its caller was authorized');
+    return this.member.mayReadDonors;
   }
 
   /** Donors' personal data, to a member who was granted the report. Throws an AppError. */
-  async assertDonors(): Promise<MemberAccess> {
-    const access = await this.assertMember();
+  async authorizeDonors(): Promise<MemberAccess> {
+    const access = await this.authorizeMember();
     if (!access.mayReadDonors) throw new AppError('PRIVILEGE_NOT_FOUND');
     return access;
   }
 
   /** A valid provision, whatever it was granted: what a login needs. Throws an AppError. */
-  async assertProvision(): Promise<SystemAccess> {
+  async authorizeProvision(): Promise<SystemAccess> {
     return (await this.checkProvision()).access;
   }
 
   /** A logged-in user, whatever was granted. Throws an AppError. */
-  async assertLoggedIn(): Promise<SessionAccess> {
-    const { record, access } = await this.checkProvision();
-    const { session } = record;
+  async authorizeUser(): Promise<SessionAccess> {
+    const { row, access } = await this.checkProvision();
+    const { session } = row;
     if (session instanceof AppError) throw session;
     if (session === null) throw new AppError('NOT_LOGGED_IN');
-    if (session.provisionId !== record.provision.id) throw new AppError('PROVISION_MISMATCH');
+    if (session.provisionId !== row.provision.id) throw new AppError('PROVISION_MISMATCH');
     if (session.disabled) throw new AppError('UNAUTHORIZED');
     return { ...access, user: session };
   }
 
   /** On whose account a report is read: the user's, or the provision's. Throws an AppError. */
   async caller(): Promise<Caller> {
-    const { record, access } = await this.checkProvision();
-    const { session } = record;
-    const isUsers = session !== null && !(session instanceof AppError) && session.provisionId === record.provision.id;
+    const { row, access } = await this.checkProvision();
+    const { session } = row;
+    const isUsers = session !== null && !(session instanceof AppError) && session.provisionId === row.provision.id;
     return { organizationId: access.organization.id, credential: isUsers ? `user ${session.userId}` : access.provisionId };
   }
 
-  private async checkProvision(): Promise<{ record: AccessRecord; access: SystemAccess }> {
+  private async checkProvision(): Promise<{ row: AccessRow; access: SystemAccess }> {
     const { provision, host } = this.credentials;
     if (provision === undefined || provision === '') throw new AppError('PROVISION_HEADER_MISSING');
     if (this.underMaintenance) throw new AppError('UNDER_MAINTENANCE');
-    const record = UUID.test(provision) ? await (this.record ??= this.find(provision)) : null;
-    if (!record) throw new AppError('INVALID_PROVISION');
-    const { id, name, hosts, underMaintenance } = record.organization;
+    const row = UUID.test(provision) ? await (this.row ??= this.find(provision)) : null;
+    if (!row) throw new AppError('INVALID_PROVISION');
+    const { id, name, hosts, underMaintenance } = row.organization;
     if (hosts.length > 0 && !hosts.includes(toHostName(host))) throw new AppError('INCORRECT_HOST');
     if (underMaintenance) throw new AppError('UNDER_MAINTENANCE');
     return {
-      record,
-      access: { provision, provisionId: record.provision.id, isServer: isSecret(record.provision.kind), organization: { id, name } },
+      row,
+      access: { provision, provisionId: row.provision.id, isServer: isSecret(row.provision.kind), organization: { id, name } },
     };
   }
 
-  private find(provision: string): Promise<AccessRecord | null> {
+  private async findMember(): Promise<MemberAccess> {
+    const { row, access } = await this.checkProvision();
+    if (mayReadReport(row)) return { ...access, mayReadDonors: true };
+    if (row.session === null && isSecret(row.provision.kind)) return { ...access, mayReadDonors: false };
+    const session = await this.authorizeUser();
+    return { ...session, mayReadDonors: session.user.privileges.includes(REPORT_PRIVILEGE) };
+  }
+
+  private find(provision: string): Promise<AccessRow | null> {
     const token = sessionTokenOf(this.credentials);
     return this.store.find(provision.toLowerCase(), token === undefined ? undefined : hashToken(token));
   }
@@ -165,7 +176,7 @@ export function toHostName(host: string): string {
     .replace(/\.$/, '');
 }
 
-const mayReadReport = ({ provision, session }: AccessRecord): boolean =>
+const mayReadReport = ({ provision, session }: AccessRow): boolean =>
   !(session instanceof AppError) && isSecret(provision.kind) && provision.privileges.includes(REPORT_PRIVILEGE);
 
 function assertPrivilege(granted: readonly string[], privilege: Privilege): void {

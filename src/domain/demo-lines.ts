@@ -1,5 +1,5 @@
-import { toMoney } from '../money';
-import type { ImportLine, RawLine } from './import-line';
+import type { ImportLine, RawLine } from '../formats/import-line';
+import { toMoney } from '../values/money';
 
 const DAYS = 730;
 const DONORS = 1400;

@@ -1,20 +1,15 @@
 import { lineOrders, type DepositDetailLine, type DepositDetailStore, type LineOrder } from '../data/deposit-detail-store';
-import type { OrderKey } from '../data/keyset';
-import type { LineSelection, PendingChoice } from '../data/line-selection';
-import type { Caller } from '../data/fair-queue';
-import type { ReportSnapshot } from '../data/report-snapshot';
-import { isLocalDate, type LocalDate } from '../dates';
+import type { LineSet, PendingChoice } from '../data/line-conditions';
+import type { Caller } from '../data/postgres/fair-queue';
+import type { OrderKey } from '../data/postgres/keyset';
+import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import { AppError } from '../errors';
-import { renderRows } from '../row-renderer';
-import type { RowStream } from '../row-stream';
-import type { RowTemplate } from '../row-template';
+import { renderRows } from '../rows/row-renderer';
+import type { RowStream } from '../rows/row-stream';
+import type { RowTemplate } from '../rows/row-template';
+import { isLocalDate, type LocalDate } from '../values/dates';
 import { readPage, type Page, type PageParameters } from './keyset-page';
 import { toLineFilter, type LineFilterParameters } from './line-filter';
-
-export type { DepositDetailLine, LineOrder } from '../data/deposit-detail-store';
-export type { LineSelection } from '../data/line-selection';
-/** The one state of the data that a whole answer is read from; close it in any case. */
-export type { ReportSnapshot } from '../data/report-snapshot';
 
 /** A report's parameters as a caller sent them. */
 export interface ReportParameters {
@@ -47,7 +42,7 @@ export class DepositDetailService {
   }
 
   /** The report: a line for each allocation, by deposit date, deposit, transaction, allocation. To be read after all else of the answer. */
-  report(selection: LineSelection, snapshot: ReportSnapshot): RowStream<DepositDetailLine> {
+  report(selection: LineSet, snapshot: ReportSnapshot): RowStream<DepositDetailLine> {
     const copy = snapshot.prepare();
     return {
       bytes: (template) => renderRows(this.store.copyLines(copy, selection, template.columns), template),
@@ -56,7 +51,7 @@ export class DepositDetailService {
   }
 
   /** The same lines, for a use within the answer. */
-  bytes(selection: LineSelection, template: RowTemplate, snapshot: ReportSnapshot): AsyncGenerator<Buffer> {
+  bytes(selection: LineSet, template: RowTemplate, snapshot: ReportSnapshot): AsyncGenerator<Buffer> {
     return renderRows(
       this.store.copyLines((select) => snapshot.copy(select), selection, template.columns),
       template,
@@ -68,7 +63,7 @@ export class DepositDetailService {
    * wrong with the page.
    */
   page(
-    selection: LineSelection,
+    selection: LineSet,
     order: LineOrder,
     page: PageParameters,
     { snapshot, isNewest }: { readonly snapshot: ReportSnapshot; readonly isNewest: boolean },
@@ -93,10 +88,10 @@ export function toReportPeriod({ startDate, endDate, includePending }: ReportPar
 }
 
 /** The lines of an organization's period. */
-export const toSelection = (organizationId: number, period: ReportPeriod): LineSelection => ({ organizationId, ...period, filter: {} });
+export const toLineSet = (organizationId: number, period: ReportPeriod): LineSet => ({ organizationId, ...period, filter: {} });
 
 /** The same, narrowed by a filter, which decides about pending deposits where it names them. Throws as `toReportPeriod` and `toLineFilter`. */
-export function toNarrowSelection(organizationId: number, { filter, ...period }: LineParameters): LineSelection {
+export function toNarrowedLineSet(organizationId: number, { filter, ...period }: LineParameters): LineSet {
   const { pending, ...dates } = toReportPeriod(period);
   return { organizationId, ...dates, pending: filter?.pending ?? pending, filter: toLineFilter(filter) };
 }

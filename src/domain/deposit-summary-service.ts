@@ -1,21 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { DepositSummaryStore, GroupBy, GroupKey, SummaryRow } from '../data/deposit-summary-store';
+import type { LineSet } from '../data/line-conditions';
+import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import { InputError } from '../errors';
-import type { Money } from '../money';
-import { renderRows, toCopyRow } from '../row-renderer';
-import type { RowStream } from '../row-stream';
-import { v2Formats } from '../v2-line';
+import { v2Layouts } from '../formats/v2-line';
+import { renderRows, toCopyRow } from '../rows/row-renderer';
+import type { RowStream } from '../rows/row-stream';
+import type { Money } from '../values/money';
 import type { MemberAccess, RequestAccess } from './access-service';
-import {
-  toNarrowSelection,
-  type DepositDetailService,
-  type LineParameters,
-  type LineSelection,
-  type ReportSnapshot,
-} from './deposit-detail-service';
+import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
 import { tellsDonors } from './line-filter';
-
-export type { GroupBy, GroupKey } from '../data/deposit-summary-store';
 
 /** Sums of whole transactions, over one grain of the lines. */
 export interface SummaryAmounts {
@@ -62,7 +56,7 @@ export interface SummaryGroup extends SummaryParts {
 
 /** What a summary is of, and for whom. */
 export interface SummaryQuery {
-  readonly selection: LineSelection;
+  readonly selection: LineSet;
   readonly groupBy: readonly GroupBy[];
   readonly mayReadDonors: boolean;
 }
@@ -114,15 +108,15 @@ export class DepositSummaryService {
     };
   }
 
-  private async digest(selection: LineSelection, snapshot: ReportSnapshot): Promise<string> {
+  private async digest(selection: LineSet, snapshot: ReportSnapshot): Promise<string> {
     const hash = createHash('sha256');
-    const lines = this.details.bytes(selection, v2Formats.ndjson.template, snapshot);
+    const lines = this.details.bytes(selection, v2Layouts.ndjson.template, snapshot);
     for await (const rows of lines) hash.update(rows);
     return hash.digest('hex');
   }
 
   private async groups(
-    selection: LineSelection,
+    selection: LineSet,
     groupBy: readonly GroupBy[],
     mayReadDonors: boolean,
     snapshot: ReportSnapshot,
@@ -148,13 +142,9 @@ export class DepositSummaryService {
  * The lines that a member may have totals of: donors are told apart to those alone who may read them. Throws PRIVILEGE_NOT_FOUND, and as
  * `toNarrowSelection`.
  */
-export async function selectForTotals(
-  access: RequestAccess,
-  { organization }: MemberAccess,
-  lines: LineParameters,
-): Promise<LineSelection> {
-  const selection = toNarrowSelection(organization.id, lines);
-  if (tellsDonors(selection.filter)) await access.assertDonors();
+export async function authorizeTotals(access: RequestAccess, { organization }: MemberAccess, lines: LineParameters): Promise<LineSet> {
+  const selection = toNarrowedLineSet(organization.id, lines);
+  if (tellsDonors(selection.filter)) await access.authorizeDonors();
   return selection;
 }
 
@@ -175,7 +165,7 @@ function valueAt(group: SummaryGroup, field: string): string | number | null {
   return value as string | number | null;
 }
 
-function toParts(rows: readonly SummaryRow[], { pending }: LineSelection, mayReadDonors: boolean): SummaryParts {
+function toParts(rows: readonly SummaryRow[], { pending }: LineSet, mayReadDonors: boolean): SummaryParts {
   const read = (part: SummaryRow['part']): SummaryTotals => {
     const row = rows.find((each) => each.part === part);
     const totals = row ? toTotals(row) : NOTHING;

@@ -1,6 +1,6 @@
 import type { ImportStore, ImportCounts, StatusAssumptions } from '../data/import-store';
 import { OperatorError } from '../errors';
-import { parseImportLine, type ImportLine, type ImportStatus, type LineFault, type RawLine } from './import-line';
+import { parseImportLine, type ImportLine, type ImportStatus, type LineFault, type RawLine } from '../formats/import-line';
 
 const MAX_FAULTS = 20;
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { keyColumns, type KeyOrder, type KeysetPage, type KeyType, type OrderKey } from '../data/keyset';
-import { isLocalDate } from '../dates';
+import { keyColumns, type KeyOrder, type KeysetPage, type KeyType, type OrderKey } from '../data/postgres/keyset';
 import { InputError } from '../errors';
-import { toCents } from '../money';
+import { isLocalDate } from '../values/dates';
+import { toCents } from '../values/money';
 
 /** A page as Relay's connection specification asks for it. With `last`, `first` does not count. */
 export interface PageParameters {

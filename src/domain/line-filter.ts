@@ -1,9 +1,7 @@
-import type { LineFilter, PendingChoice } from '../data/line-selection';
+import type { LineFilter, PendingChoice } from '../data/line-conditions';
 import { InputError } from '../errors';
-import { toCents, type Money } from '../money';
-import type { LocalDate } from '../dates';
-
-export type { LineFilter, PendingChoice } from '../data/line-selection';
+import type { LocalDate } from '../values/dates';
+import { toCents, type Money } from '../values/money';
 
 type Optional<Value> = Value | null | undefined;
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { OrganizationRecord, OrganizationStore, ProvisionKind, ProvisionRecord } from '../data/organization-store';
 import type { UserRecord, UserStore } from '../data/user-store';
 import { OperatorError } from '../errors';
-import { hashPassword, MIN_PASSWORD_LENGTH } from '../passwords';
 import { toHostName } from './access-service';
+import { hashPassword, MIN_PASSWORD_LENGTH } from './passwords';
 import { DEFAULT_PRIVILEGES, isPrivilege, isSecret, privileges, REPORT_PRIVILEGE, type Privilege } from './privileges';
 
 export interface ProvisionRequest {

@@ -1,10 +1,18 @@
-import type { GraphQLSchema } from 'graphql';
 import type { SavedReport, SavedReportStore } from '../data/saved-report-store';
 import { AppError, InputError } from '../errors';
-import { fileOptionNames } from '../file-query';
-import { toFileQuery, variableNames, type ReportQuery } from './report-query';
+import { fileOptionNames, type FileQuery } from '../formats/file-address';
 
-export type { SavedReport } from '../data/saved-report-store';
+/** A GraphQL query and the values of its variables. */
+export interface ReportDocument {
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** What this service asks of a query; whoever has the schema answers. Both throw INVALID_PARAMETERS that names what is wrong. */
+export interface ReportDocuments {
+  toFileQuery(document: ReportDocument): FileQuery;
+  variableNames(query: string): readonly string[];
+}
 
 /** How many an organization may have. */
 export const MAX_SAVED_REPORTS = 500;
@@ -33,8 +41,8 @@ export class SavedReportService {
   /** Takes the place of an earlier report of this name. Throws INVALID_PARAMETERS that names what is wrong. */
   async save(
     organizationId: number,
-    { name, ...report }: ReportQuery & { readonly name: string; readonly updatedBy: string | null },
-    schema: GraphQLSchema,
+    { name, ...report }: ReportDocument & { readonly name: string; readonly updatedBy: string | null },
+    documents: ReportDocuments,
   ): Promise<SavedReport> {
     if (!NAME.test(name) || name.length > MAX_NAME_LENGTH) {
       throw new InputError(`name must be small letters and digits, parted by single hyphens, at most ${MAX_NAME_LENGTH} characters`);
@@ -42,12 +50,12 @@ export class SavedReportService {
     const { query, variables } = report;
     const length = toText('query', query).length + toJson(variables).length;
     if (length > MAX_LENGTH) throw new InputError(`query and variables are longer than ${MAX_LENGTH} characters together`);
-    const names = variableNames(schema, query);
+    const names = documents.variableNames(query);
     const unknown = Object.keys(variables).find((variable) => !names.includes(variable));
     if (unknown !== undefined) throw new InputError(`variables: the query has no $${unknown}`);
     const taken = names.find((variable) => fileOptionNames.includes(variable));
     if (taken !== undefined) throw new InputError(`query: the variable $${taken} would be taken for an option of the file`);
-    toFileQuery(schema, { query, variables });
+    documents.toFileQuery({ query, variables });
     const others = await this.store.measureOthers(organizationId, name);
     if (others.count >= MAX_SAVED_REPORTS || others.length + length > MAX_ALL_LENGTH) {
       throw new InputError(`there are ${others.count} reports of ${others.length} characters already; delete one first`);

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { SessionStore } from '../data/session-store';
 import type { UserStore } from '../data/user-store';
 import { AppError } from '../errors';
-import { isPassword } from '../passwords';
 import { hashToken, type SystemAccess } from './access-service';
 import type { LoginGuard } from './login-guard';
+import { isPassword } from './passwords';
 
 export interface LoginRequest {
   readonly username: string;

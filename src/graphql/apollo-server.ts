@@ -97,12 +97,12 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
       Promise.resolve({
         didResolveOperation: async ({ schema, document, operation, request, contextValue, response }) => {
           if (trustedDocuments && !trustedDocuments.includes(document)) {
-            const { isServer } = await contextValue.access.assertProvision();
+            const { isServer } = await contextValue.access.authorizeProvision();
             if (!isServer) throw new AppError('UNTRUSTED_DOCUMENT');
           }
           if (introspection !== 'on' && asksForSchema(document)) {
             if (introspection === 'off') throw new AppError('INTROSPECTION_DISABLED');
-            await contextValue.access.assertMember();
+            await contextValue.access.authorizeMember();
           }
           const found = findCost({ schema, document, operation, variables: request.variables ?? {} });
           if (found) {

@@ -1,22 +1,14 @@
 import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
 import { GraphQLError } from 'graphql';
-import express, { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
+import express, { Router, type Request, type Response } from 'express';
 import { AppError, toAppError } from '../errors';
-import { breakOff } from '../http-server';
-import type { RequestContext } from '../resolvers/request-context';
-import { sendRows, toContentCoding, type AnswerPiece, type ReaderPace } from '../row-answer';
+import type { DoorKit } from '../http/door-kit';
+import { sendRows, toContentCoding, type AnswerPiece } from '../http/row-sender';
 import { formatError, toCause } from './apollo-server';
 import type { CheckedDocuments } from './checked-documents';
 import { loopTurns, strangerTurns } from './loop-turns';
 import type { GraphqlContext, RowField } from './row-field';
 import { toApolloBody, toApolloSearch } from './trusted-documents';
-
-interface GraphqlRouteOptions {
-  readonly documents: CheckedDocuments;
-  readonly openRequest: (request: Request, response: Response) => RequestContext;
-  readonly onInternalError: (error: AppError, response: Response) => void;
-  readonly readerPace: ReaderPace;
-}
 
 const RESPONSE_JSON = 'application/graphql-response+json';
 const MEDIA_TYPES = ['application/json', RESPONSE_JSON];
@@ -25,7 +17,7 @@ const MAX_BODY = '100kb';
 const parseJson = express.json({ limit: MAX_BODY, inflate: false });
 
 /** The door at /graphql: Apollo Server answers, the rows of a report are written into its answer. */
-export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options: GraphqlRouteOptions): Router {
+export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documents: CheckedDocuments, kit: DoorKit): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.use((request, _response, next) => {
     // JSON between systems is UTF-8 (RFC 8259 section 8.1); the parser would also take UTF-7.
@@ -34,44 +26,41 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, options
     next();
   });
   router.all('/', async (request, response) => {
-    const context: GraphqlContext = { ...options.openRequest(request, response), rowFields: [] };
+    const context: GraphqlContext = { ...kit.openRequest(request, response), rowFields: [] };
     try {
       // Nothing is parsed for a caller without a valid provision.
-      const refusal = await context.access.assertProvision().then(() => undefined, toAppError);
-      if (refusal?.cause !== undefined) options.onInternalError(refusal, response);
+      const refusal = await context.access.authorizeProvision().then(() => undefined, toAppError);
+      if (refusal?.cause !== undefined) kit.logFailure(refusal, context.requestId);
       if (!refusal) await readBody(request, response);
       await (refusal ? strangerTurns : loopTurns).next();
       const answer = await apollo.executeHTTPGraphQLRequest({
         httpGraphQLRequest: toApolloRequest(request),
         context: async () => {
           if (refusal) throw toRequestError(refusal, request);
-          await options.documents.assertShort(textOf(request));
+          await documents.assertShort(textOf(request));
           return context;
         },
       });
-      const { begin, pieces } = toPieces(answer, context, response);
-      const { signal } = context.snapshot;
-      await sendRows(response, pieces, { begin, readerPace: options.readerPace, signal, coding: toContentCoding(request) });
+      await sendRows(response, toPieces(answer, context), {
+        sendHead: () => sendHead(answer, response),
+        readerPace: kit.readerPace,
+        signal: context.snapshot.signal,
+        coding: toContentCoding(request),
+      });
     } finally {
       await context.snapshot.close();
     }
   });
 
-  const answerError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
-    const appError = toAppError(toCause(error));
-    if (appError.cause !== undefined) options.onInternalError(appError, response);
-    // A report that broke off, or a reader who has left: nothing may be added.
-    if (response.headersSent || response.destroyed) {
-      breakOff(response);
-      return;
-    }
-    if (appError.retryAfterSeconds !== undefined) response.set('Retry-After', String(appError.retryAfterSeconds));
-    const path = error instanceof GraphQLError ? error.path : undefined;
-    const body = { errors: [formatError({ message: '', ...(path && { path }) }, appError)], ...(path && { data: null }) };
-    response.status(appError.graphqlStatus ?? (path ? 200 : appError.status)).json(body);
-  };
-  router.use(answerError);
+  router.use(kit.createErrorHandler({ toCause, toAnswer }));
   return router;
+}
+
+/** What GraphQL answers where there is no Apollo to do it: before an operation, and for rows that failed before the first of them. */
+function toAnswer(appError: AppError, error: unknown) {
+  const path = error instanceof GraphQLError ? error.path : undefined;
+  const body = { errors: [formatError({ message: '', ...(path && { path }) }, appError)], ...(path && { data: null }) };
+  return { status: appError.graphqlStatus ?? (path ? 200 : appError.status), body };
 }
 
 /** An error of the whole request. Only the newer media type has a status for it (GraphQL over HTTP, section 6.4). */
@@ -107,13 +96,14 @@ function toApolloRequest(request: Request) {
   return { method: request.method.toUpperCase(), headers, search: toApolloSearch(searchOf(request)), body: toApolloBody(request.body) };
 }
 
-function toPieces(answer: HTTPGraphQLResponse, context: GraphqlContext, response: Response) {
-  if (answer.body.kind !== 'complete') throw new Error('The answer of an operation is one piece');
-  const begin = (): void => {
-    response.status(answer.status ?? 200);
-    for (const [name, value] of answer.headers) if (name !== 'content-length') response.set(name, value);
-  };
-  return { begin, pieces: cut(answer.body.string, context.rowFields ?? []) };
+function sendHead({ status, headers }: HTTPGraphQLResponse, response: Response): void {
+  response.status(status ?? 200);
+  for (const [name, value] of headers) if (name !== 'content-length') response.set(name, value);
+}
+
+function toPieces({ body }: HTTPGraphQLResponse, { rowFields = [] }: GraphqlContext): AnswerPiece[] {
+  if (body.kind !== 'complete') throw new Error('The answer of an operation is one piece');
+  return cut(body.string, rowFields);
 }
 
 /** The answer around the rows: what stands before each token, the rows in brackets, what is left. */

@@ -16,10 +16,10 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
+import { MAX_GROUPS } from '../domain/deposit-summary-service';
+import { MAX_PAGE_LENGTH } from '../domain/keyset-page';
+import { MAX_SAVED_REPORTS } from '../domain/saved-report-service';
 import { countIntrospected } from './introspection-cost';
-import { MAX_PAGE_LENGTH } from '../resolvers/connection-types';
-import { MAX_GROUPS } from '../resolvers/deposit-summary-types';
-import { MAX_SAVED_REPORTS } from '../resolvers/saved-report-types';
 import { operationLimits } from './operation-limits';
 
 interface Operation {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { getNamedType, getNullableType, GraphQLObjectType, isNonNullType, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields';
 import type { RequestContext } from '../resolvers/request-context';
-import { createJsonTemplate, type JsonMember, type RowTemplate } from '../row-template';
-import type { RowStream } from '../row-stream';
+import type { RowStream } from '../rows/row-stream';
+import { createJsonTemplate, type JsonMember, type RowTemplate } from '../rows/row-template';
 
 /** A root field whose rows are written into the answer while they come from the database. */
 export interface RowField {

@@ -15,13 +15,13 @@ export class AuthenticationTest {
 export class AuthenticationResolver {
   @Query(() => AuthenticationTest, { description: 'Checks the credentials of a system request: the header `Provision` alone.' })
   async authenticatedTestSystem(@Ctx() { access }: RequestContext): Promise<AuthenticationTest> {
-    const { provision } = await access.assertSystem('authenticated_test_system');
+    const { provision } = await access.authorizeSystem('authenticated_test_system');
     return { message: 'System request authenticated', provision };
   }
 
   @Query(() => AuthenticationTest, { description: 'Checks the credentials of a session request: the header `Provision` and a login.' })
   async authenticatedTestSession(@Ctx() { access }: RequestContext): Promise<AuthenticationTest> {
-    const { provision } = await access.assertSession('authenticated_test_session');
+    const { provision } = await access.authorizeSession('authenticated_test_session');
     return { message: 'Session request authenticated', provision };
   }
 }

@@ -2,8 +2,6 @@ import { GraphQLSafeInt } from 'graphql-scalars';
 import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
 import type { Page, PageParameters } from '../domain/keyset-page';
 
-export { MAX_PAGE_LENGTH, type Page } from '../domain/keyset-page';
-
 /** Where a list begins and how long it is; what they mean is decided by the domain. */
 @ArgsType()
 export class PageArgs implements PageParameters {

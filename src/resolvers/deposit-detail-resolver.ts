@@ -1,25 +1,19 @@
 import { getNamedType, GraphQLObjectType, type GraphQLResolveInfo } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
 import { Arg, Args, Ctx, Info, Query, Resolver } from 'type-graphql';
-import {
-  toReportPeriod,
-  toNarrowSelection,
-  toSelection,
-  type DepositDetailLine,
-  type DepositDetailService,
-} from '../domain/deposit-detail-service';
-import { selectForTotals, type DepositSummaryService } from '../domain/deposit-summary-service';
-import type { RowStream } from '../row-stream';
+import type { DepositDetailLine } from '../data/deposit-detail-store';
+import { toReportPeriod, toNarrowedLineSet, toLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
+import type { DepositSummaryService } from '../domain/deposit-summary-service';
+import type { RowStream } from '../rows/row-stream';
 import { PageArgs } from './connection-types';
 import {
   DepositDetail,
   DepositDetailConnection,
   DepositDetailOrder,
   DepositDetailsArgs,
-  LineSelectionArgs,
+  LineArgs,
   type DepositDetailConnectionSource,
 } from './deposit-detail-types';
-import { DepositSummary, groupBys, type GroupBy } from './deposit-summary-types';
 import type { RequestContext } from './request-context';
 
 const REPORT_ORDER = { field: 'DATE', direction: 'ASC' } as const;
@@ -40,15 +34,15 @@ export class DepositDetailResolver {
     @Args() args: DepositDetailsArgs,
     @Ctx() { access, snapshot }: RequestContext,
   ): Promise<RowStream<DepositDetailLine>> {
-    const { organization } = await access.assertReport();
-    return this.reports.report(toSelection(organization.id, toReportPeriod(args)), snapshot);
+    const { organization } = await access.authorizeReport();
+    return this.reports.report(toLineSet(organization.id, toReportPeriod(args)), snapshot);
   }
 
   @Query(() => DepositDetailConnection, {
     description: "Lines of the deposit report page by page. Holds donors' personal data: needs the privilege of the report.",
   })
   async depositDetailsConnection(
-    @Args() lines: LineSelectionArgs,
+    @Args() lines: LineArgs,
     @Arg('orderBy', () => DepositDetailOrder, {
       nullable: true,
       description: 'The order of the lines; that of the report where none is given.',
@@ -58,8 +52,8 @@ export class DepositDetailResolver {
     @Ctx() { access, snapshot }: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<DepositDetailConnectionSource> {
-    const { organization, mayReadDonors } = await access.assertDonors();
-    const selection = toNarrowSelection(organization.id, lines);
+    const { organization, mayReadDonors } = await access.authorizeDonors();
+    const selection = toNarrowedLineSet(organization.id, lines);
     const order = orderBy ?? REPORT_ORDER;
     // A page alone is one statement, and short where it is the next lines of an index. Whatever else is asked for must be of the same state.
     const isNewest = order.field === 'DATE' && !lines.filter && isAlone(info) && !selects(info, ['totalCount', 'summary']);
@@ -67,24 +61,6 @@ export class DepositDetailResolver {
       ...(await this.reports.page(selection, order, page, { snapshot, isNewest })),
       summarize: (groupBy) => this.summaries.summarize({ selection, groupBy, mayReadDonors }, snapshot),
     };
-  }
-
-  @Query(() => DepositSummary, {
-    description:
-      'Control totals of lines of the deposit report. For every member of the organization, but for what needs the privilege of the report.',
-  })
-  async depositSummary(
-    @Args() lines: LineSelectionArgs,
-    @Arg('groupBy', () => [groupBys], {
-      defaultValue: [],
-      description: 'What the groups have in common; several make a group of each combination.',
-    })
-    groupBy: GroupBy[],
-    @Ctx() { access, snapshot }: RequestContext,
-  ): Promise<DepositSummary> {
-    const member = await access.assertMember();
-    const selection = await selectForTotals(access, member, lines);
-    return new DepositSummary(this.summaries.summarize({ selection, groupBy, mayReadDonors: member.mayReadDonors }, snapshot));
   }
 }
 

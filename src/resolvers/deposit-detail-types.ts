@@ -1,13 +1,16 @@
 import { GraphQLSafeInt } from 'graphql-scalars';
 import { Arg, ArgsType, Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
-import type { LocalDate } from '../dates';
-import type { LineOrder, ReportParameters } from '../domain/deposit-detail-service';
+import type { LineOrder } from '../data/deposit-detail-store';
+import type { GroupBy } from '../data/deposit-summary-store';
+import type { ReportParameters } from '../domain/deposit-detail-service';
 import type * as domain from '../domain/deposit-summary-service';
-import type { Money } from '../money';
-import { createConnectionType, type Page } from './connection-types';
-import { DepositSummary, groupBys, type GroupBy } from './deposit-summary-types';
-import { DepositDetailFilter } from './line-selection-types';
-import { depositStatuses } from './record-types';
+import type { Page } from '../domain/keyset-page';
+import type { LocalDate } from '../values/dates';
+import type { Money } from '../values/money';
+import { createConnectionType } from './connection-types';
+import { DepositSummary, groupBys } from './deposit-summary-types';
+import { depositStatuses } from './deposit-types';
+import { DepositDetailFilter } from './line-filter-types';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 
 @ArgsType()
@@ -54,7 +57,7 @@ export class DepositDetailOrder implements LineOrder {
 
 /** Which lines: a period, and what narrows it. */
 @ArgsType()
-export class LineSelectionArgs extends DepositDetailsArgs {
+export class LineArgs extends DepositDetailsArgs {
   @Field(() => DepositDetailFilter, { nullable: true, description: 'Narrows the lines.' })
   filter?: DepositDetailFilter | null;
 }

@@ -1,12 +1,12 @@
 import { GraphQLSafeInt } from 'graphql-scalars';
 import { Ctx, Field, ObjectType, registerEnumType } from 'type-graphql';
-import type { LocalDate } from '../dates';
+import type { GroupBy, GroupKey } from '../data/deposit-summary-store';
 import type * as domain from '../domain/deposit-summary-service';
-import type { Money } from '../money';
+import type { LocalDate } from '../values/dates';
+import type { Money } from '../values/money';
 import type { RequestContext } from './request-context';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 
-export { MAX_GROUPS, type GroupBy } from '../domain/deposit-summary-service';
 export const groupBys = {
   DAY: 'DAY',
   WEEK: 'WEEK',
@@ -15,7 +15,7 @@ export const groupBys = {
   STATUS: 'STATUS',
   ACCOUNT_TYPE: 'ACCOUNT_TYPE',
   PAYMENT_TYPE: 'PAYMENT_TYPE',
-} as const satisfies { [By in domain.GroupBy]: By };
+} as const satisfies { [By in GroupBy]: By };
 registerEnumType(groupBys, {
   name: 'GroupBy',
   description: 'What lines are grouped by.',
@@ -92,7 +92,7 @@ export class SummaryTotals implements domain.SummaryTotals {
 }
 
 @ObjectType({ ...simple, description: 'What the lines of a group have in common; null for what they are not grouped by.' })
-export class SummaryGroupKey implements domain.GroupKey {
+export class SummaryGroupKey implements GroupKey {
   @Field(() => LocalDateScalar, { nullable: true, description: 'Date of the deposits.' })
   day?: LocalDate;
 
@@ -166,7 +166,7 @@ export class DepositSummary {
       'SHA-256, in hex, of the lines in report order, each as its v2 JSON object followed by LF. Needs the privilege of the report.',
   })
   async digest(@Ctx() { access }: RequestContext): Promise<string> {
-    await access.assertDonors();
+    await access.authorizeDonors();
     return this.summary.digest();
   }
 }

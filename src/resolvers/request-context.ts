@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import type { RequestAccess } from '../domain/access-service';
-import type { ReportSnapshot } from '../domain/deposit-detail-service';
-import type { RequestRecords } from '../domain/record-service';
+import type { RequestEntities } from '../domain/entity-service';
 import { AppError } from '../errors';
 
 /** The session cookie of the answer. */
@@ -16,18 +16,21 @@ export interface RequestContext {
   readonly requestId: string;
   readonly access: RequestAccess;
   readonly snapshot: ReportSnapshot;
-  readonly records: RequestRecords;
-  /** The fields of the answer that were refused and said so, by their place in it, whichever of a list's items it was. */
+  readonly entities: RequestEntities;
+  /** The places in the answer whose field has thrown PRIVILEGE_NOT_FOUND already; the items of a list share a place. */
   readonly refused: Set<string>;
   readonly sessionCookie: SessionCookie;
   /** The address that the request came from, through trusted proxies only. */
   readonly address: string;
 }
 
-/** Stands in the description of every field that `refuse` keeps. */
+/** Stands in the description of every field that `refuse` guards. */
 export const NEEDS_REPORT = 'Needs the privilege of the report; where it is missing, the first of these values says so and all are null.';
 
-/** Keeps a value that needs a privilege. A field says so once, however many values of it there are. Throws PRIVILEGE_NOT_FOUND, or is null. */
+/**
+ * Answers a field that the caller lacks the privilege for: the first of its values throws PRIVILEGE_NOT_FOUND, the others are null, so that
+ * a long list has one error for the field and not thousands.
+ */
 export function refuse({ refused }: RequestContext, { path }: GraphQLResolveInfo): null {
   let place = '';
   for (let step: GraphQLResolveInfo['path'] | undefined = path; step; step = step.prev) {

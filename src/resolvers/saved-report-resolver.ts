@@ -1,13 +1,13 @@
 import { GraphQLJSONObject } from 'graphql-scalars';
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, Info, Mutation, Query, Resolver } from 'type-graphql';
-import { selectForTotals, type DepositSummaryService } from '../domain/deposit-summary-service';
+import { authorizeTotals, type DepositSummaryService } from '../domain/deposit-summary-service';
 import { REPORT_PRIVILEGE } from '../domain/privileges';
-import { toFileQuery } from '../domain/report-query';
 import type { SavedReportService } from '../domain/saved-report-service';
 import { InputError } from '../errors';
-import { chosenColumns, formatFileQuery, type FileQuery } from '../file-query';
+import { chosenColumns, formatFileQuery, type FileQuery } from '../formats/file-address';
 import { DepositSummary } from './deposit-summary-types';
+import { ReportReader } from './report-reader';
 import type { RequestContext } from './request-context';
 import { ReportFile, SavedReport } from './saved-report-types';
 
@@ -20,7 +20,7 @@ const VARIABLES = { nullable: true, description: "Values of the query's variable
 @Resolver()
 export class SavedReportResolver {
   constructor(
-    private readonly reports: SavedReportService,
+    private readonly service: SavedReportService,
     private readonly summaries: DepositSummaryService,
   ) {}
 
@@ -33,11 +33,11 @@ export class SavedReportResolver {
     @Ctx() { access, snapshot }: RequestContext,
     @Info() { schema }: GraphQLResolveInfo,
   ): Promise<ReportFile> {
-    const member = await access.assertMember();
+    const member = await access.authorizeMember();
     const { mayReadDonors } = member;
-    const file = toFileQuery(schema, { query, variables: variables ?? {} });
-    if (!file.groupBy) await access.assertDonors();
-    const selection = await selectForTotals(access, member, file.lines);
+    const file = new ReportReader(schema).toFileQuery({ query, variables: variables ?? {} });
+    if (!file.groupBy) await access.authorizeDonors();
+    const selection = await authorizeTotals(access, member, file.lines);
     const report = file.groupBy ? 'deposit-summary' : 'deposit-details';
     return new ReportFile(
       (format) => `/export/${report}.${format}?${toParameters(file)}`,
@@ -48,8 +48,8 @@ export class SavedReportResolver {
 
   @Query(() => [SavedReport], { description: "The organization's saved reports by name. Needs the privilege of the report." })
   async savedReports(@Ctx() { access }: RequestContext): Promise<SavedReport[]> {
-    const { organization } = await access.assertDonors();
-    return (await this.reports.list(organization.id)).map(toType);
+    const { organization } = await access.authorizeDonors();
+    return (await this.service.list(organization.id)).map(toType);
   }
 
   @Mutation(() => SavedReport, {
@@ -62,9 +62,9 @@ export class SavedReportResolver {
     @Ctx() { access }: RequestContext,
     @Info() { schema }: GraphQLResolveInfo,
   ): Promise<SavedReport> {
-    const { organization, user } = await access.assertSession(REPORT_PRIVILEGE);
+    const { organization, user } = await access.authorizeSession(REPORT_PRIVILEGE);
     const report = { name, query, variables: variables ?? {}, updatedBy: user.username };
-    return toType(await this.reports.save(organization.id, report, schema));
+    return toType(await this.service.save(organization.id, report, new ReportReader(schema)));
   }
 
   @Mutation(() => Boolean, { description: 'Forgets a saved report. Needs a logged-in user with the privilege of the report.' })
@@ -72,8 +72,8 @@ export class SavedReportResolver {
     @Arg('name', () => String, { description: 'Its name.' }) name: string,
     @Ctx() { access }: RequestContext,
   ): Promise<boolean> {
-    const { organization } = await access.assertSession(REPORT_PRIVILEGE);
-    await this.reports.delete(organization.id, name);
+    const { organization } = await access.authorizeSession(REPORT_PRIVILEGE);
+    await this.service.delete(organization.id, name);
     return true;
   }
 }

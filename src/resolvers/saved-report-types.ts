@@ -1,12 +1,12 @@
 import { GraphQLJSONObject } from 'graphql-scalars';
 import { Arg, Field, GraphQLISODateTime, ObjectType, registerEnumType } from 'type-graphql';
-import type * as domain from '../domain/saved-report-service';
+import type * as data from '../data/saved-report-store';
+import type { FileFormat } from '../formats/file-format';
 import { DepositSummary } from './deposit-summary-types';
 
-export { MAX_SAVED_REPORTS } from '../domain/saved-report-service';
-
-const fileFormats = { CSV: 'csv', NDJSON: 'ndjson', JSON: 'json' } as const;
-type FileFormat = (typeof fileFormats)[keyof typeof fileFormats];
+const fileFormats = { CSV: 'csv', NDJSON: 'ndjson', JSON: 'json' } as const satisfies {
+  [Format in FileFormat as Uppercase<Format>]: Format;
+};
 registerEnumType(fileFormats, {
   name: 'FileFormat',
   description: 'What a file is written in.',
@@ -47,7 +47,7 @@ export class ReportFile {
 }
 
 @ObjectType({ description: 'A query that the organization gave a name, by which its file keeps its address.' })
-export class SavedReport implements Omit<domain.SavedReport, 'variables'> {
+export class SavedReport implements Omit<data.SavedReport, 'variables'> {
   @Field(() => String, { simple: true, description: 'Its name.' })
   name!: string;
 

@@ -1,6 +1,6 @@
 import { GraphQLError, GraphQLScalarType, Kind, valueFromASTUntyped, type ValueNode } from 'graphql';
-import { describeDateFault, isLocalDate } from '../dates';
-import { describeMoneyFault, toCents } from '../money';
+import { describeDateFault, isLocalDate } from '../values/dates';
+import { describeMoneyFault, toCents } from '../values/money';
 
 interface TextScalar {
   readonly name: string;

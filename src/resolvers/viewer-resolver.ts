@@ -41,7 +41,7 @@ export class ViewerResolver {
 
   @Query(() => Viewer, { description: 'Who is logged in. Fails with NOT_LOGGED_IN where nobody is.' })
   async viewer(@Ctx() { access }: RequestContext): Promise<Viewer> {
-    const { organization, user } = await access.assertLoggedIn();
+    const { organization, user } = await access.authorizeUser();
     return { username: user.username, organization: organization.name, privileges: user.privileges, sessionExpiresAt: user.expiresAt };
   }
 
@@ -75,7 +75,7 @@ export class ViewerResolver {
     description: 'Ends the session, and clears its cookie where it came by one. True also where nobody was logged in.',
   })
   async logout(@Ctx() { access, sessionCookie }: RequestContext): Promise<boolean> {
-    await access.assertProvision();
+    await access.authorizeProvision();
     await this.sessions.logout(sessionTokenOf(access.credentials));
     if (access.credentials.bearerToken === undefined) sessionCookie.clear();
     return true;
@@ -87,7 +87,7 @@ export class ViewerResolver {
     earlierToken: string | undefined,
     { access, address }: RequestContext,
   ): Promise<OpenedSession> {
-    const provision = await access.assertProvision();
+    const provision = await access.authorizeProvision();
     const session = await this.sessions.login(provision, { username, password, address, earlierToken });
     const { token, idleExpiresAt, expiresAt, privileges } = session;
     const viewer = { username: session.username, organization: provision.organization.name, privileges, sessionExpiresAt: expiresAt };

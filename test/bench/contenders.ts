@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { parse } from 'csv-parse/sync';
 import { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { REPORT_PLANNING } from '../../src/data/database';
+import { REPORT_PLANNING } from '../../src/data/postgres/database';
 import type { BenchDatabase } from './database';
 import { HttpClient, type HttpRequest, type Reading } from './http-client';
 import { startServer, stopProcess, type ServerProcess } from './processes';

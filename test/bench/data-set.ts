@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { DatabaseAddress } from '../../src/data/database';
+import type { DatabaseAddress } from '../../src/data/postgres/database';
 
 /** How much to make: lines in all, spread evenly over the organizations and over four years. */
 export interface DataSetSize {

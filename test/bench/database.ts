@@ -4,7 +4,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { readConfig } from '../../src/config';
-import { EmbeddedPostgres } from '../../src/data/embedded-postgres';
+import { EmbeddedPostgres } from '../../src/data/embedded/embedded-postgres';
 import { createServices } from '../../src/services';
 import { createOrganization, type TestOrganization } from '../support/gateway';
 import { fillDataSet, type DataSetSize } from './data-set';

@@ -1,5 +1,5 @@
-import type { BenchDatabase } from './database';
 import { digest, fields, readLines, type Contender, type Period, type ReportClient } from './contenders';
+import type { BenchDatabase } from './database';
 import { cpuMs, memoryMb, resetPeak, treeCpuMs } from './processes';
 import { median, type Result } from './results';
 

@@ -8,7 +8,7 @@ import { until } from './until';
 const MAIN = join(__dirname, '../../dist/main.js');
 /** Prisma's WebAssembly as it is for a short life: compiled once, quickly. Takes a third off the time of a command. */
 const NODE_FLAGS = ['--liftoff-only'];
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 300_000;
 
 export type Environment = Readonly<Record<string, string>>;
 

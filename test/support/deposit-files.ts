@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool, type QueryResult, type QueryResultRow } from 'pg';
-import { createTestDatabase, type TestDatabase } from './database';
 import { runCommand, succeed, type CommandResult, type Environment } from './command';
+import { createTestDatabase, type TestDatabase } from './database';
 
 /** The header of a CSV export, literally. */
 export const CSV_HEADER =

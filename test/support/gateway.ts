@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
-import type { RawLine } from '../../src/domain/import-line';
 import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
+import type { RawLine } from '../../src/formats/import-line';
 import { createServices, type Services } from '../../src/services';
 import { createTestDatabase, type TestDatabase } from './database';
 

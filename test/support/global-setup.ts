@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { EmbeddedPostgres } from '../../src/data/embedded-postgres';
+import { EmbeddedPostgres } from '../../src/data/embedded/embedded-postgres';
 
 export const TEMPLATE_DATABASE = 'gateway_template';
 

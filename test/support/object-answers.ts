@@ -2,10 +2,7 @@ import { createApolloServer } from '../../src/graphql/apollo-server';
 import { CheckedDocuments } from '../../src/graphql/checked-documents';
 import type { GraphqlContext } from '../../src/graphql/row-field';
 import { createSchema } from '../../src/graphql/schema';
-import { AuthenticationResolver } from '../../src/resolvers/authentication-resolver';
-import { DepositDetailResolver } from '../../src/resolvers/deposit-detail-resolver';
-import { SavedReportResolver } from '../../src/resolvers/saved-report-resolver';
-import { ViewerResolver } from '../../src/resolvers/viewer-resolver';
+import { createResolvers } from '../../src/resolvers/resolver-set';
 import type { Services } from '../../src/services';
 
 /** An operation's answers as graphql-js makes them of objects, without any door. */
@@ -15,13 +12,7 @@ export interface ObjectAnswers {
 }
 
 export function createObjectAnswers(services: Services, as: { readonly provision: string; readonly cookie: string }): ObjectAnswers {
-  const resolvers = {
-    authentication: new AuthenticationResolver(),
-    depositDetails: new DepositDetailResolver(services.reports, services.summaries),
-    viewer: new ViewerResolver(services.sessions),
-    savedReports: new SavedReportResolver(services.savedReports, services.summaries),
-  };
-  const apollo = createApolloServer(createSchema(resolvers), {
+  const apollo = createApolloServer(createSchema(createResolvers(services)), {
     documents: new CheckedDocuments(),
     introspection: 'session',
     onInternalError: () => undefined,
@@ -30,13 +21,13 @@ export function createObjectAnswers(services: Services, as: { readonly provision
     answer: async ({ query, variables }) => {
       const credentials = { provision: as.provision, host: 'localhost', bearerToken: undefined, cookieToken: as.cookie.split('=')[1] };
       const access = services.access.open(credentials);
-      const snapshot = services.reports.openSnapshot(new AbortController().signal, () => access.caller());
+      const snapshot = services.depositDetails.openSnapshot(new AbortController().signal, () => access.caller());
       const contextValue: GraphqlContext = {
         ...{
           requestId: '',
           access,
           snapshot,
-          records: services.records.open(),
+          entities: services.entities.open(),
           refused: new Set(),
           address: '',
         },

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const POLL_MS = 20;
 
 /** Enough for what should come at once, on a machine that is busy with other things. */
-const SOON_MS = 30_000;
+const SOON_MS = 120_000;
 
 /** Waits for a condition to hold, and fails when it does not within the time. */
 export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = SOON_MS): Promise<void> {

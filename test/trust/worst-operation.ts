@@ -11,8 +11,8 @@ import {
   type GraphQLField,
   type GraphQLObjectType,
 } from 'graphql';
-import { createOrganization, importLines } from '../support/gateway';
 import { depositBook } from '../support/deposit-book';
+import { createOrganization, importLines } from '../support/gateway';
 import { inMs, percentile, probe, send, startTarget, type Finding } from './attack';
 
 const SEARCH_SECONDS = 60;

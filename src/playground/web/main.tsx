@@ -1,10 +1,10 @@
 import 'graphiql/setup-workers/vite';
 import 'graphiql/style.css';
-import './playground.css';
-import './results.css';
 import { createRoot } from 'react-dom/client';
 import { FaultBoundary } from './fault-boundary';
 import { PlaygroundPage } from './playground-page';
+import './playground.css';
+import './results.css';
 
 const app = document.getElementById('app');
 const reload = (

@@ -1,0 +1,23 @@
+// Tells whether dist was built from the sources that are there, by their content: times say little after a checkout or a copy.
+// `node src/cli/build-stamp.mjs write` ends a build; without a word the exit status is 0 where there is nothing to build.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const stampFile = join(root, 'dist/build-stamp');
+
+const sources = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+  .filter((file) => !file.startsWith(join(root, 'src/generated')));
+const others = ['package-lock.json', 'tsconfig.json', 'prisma.config.ts', 'prisma/schema.prisma'].map((name) => join(root, name));
+
+const hash = createHash('sha256');
+for (const file of [...sources, ...others].sort())
+  hash.update(`${relative(root, file)}\0`).update(createHash('sha256').update(readFileSync(file)).digest());
+const stamp = hash.digest('hex');
+
+if (process.argv[2] === 'write') writeFileSync(stampFile, stamp);
+else process.exitCode = existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp ? 0 : 1;

@@ -1,0 +1,92 @@
+import type { LocalDate } from '../values/dates';
+import type { PendingChoice } from './line-conditions';
+import type { Database } from './postgres/database';
+
+/** Who took what away. No personal data but the user's name. */
+export interface NewAuditEntry {
+  readonly id: string;
+  readonly organizationId: number;
+  /** Null where an operator exported on the command line. */
+  readonly provisionId: string | null;
+  /** Null where no user was logged in. */
+  readonly username: string | null;
+  readonly report: ReportName;
+  readonly format: string;
+  readonly startDate: LocalDate;
+  readonly endDate: LocalDate;
+  readonly pending: PendingChoice;
+  /** The names of the conditions that narrowed it. */
+  readonly conditions: readonly string[];
+}
+
+export type ReportName = 'deposit-details' | 'deposit-summary';
+
+/** How an export ended. */
+export interface AuditOutcome {
+  readonly outcome: 'whole' | 'broken';
+  /** Of the file, before any content coding. */
+  readonly bytes: number;
+  readonly fileSha256: string;
+  /** Null where totals were not asked for. */
+  readonly lines: number | null;
+  readonly digest: string | null;
+}
+
+export interface AuditEntry extends Omit<NewAuditEntry, 'organizationId' | 'provisionId'> {
+  /** How the provision begins: the whole of it may be a secret. */
+  readonly provision: string | null;
+  readonly startedAt: Date;
+  /** Null while it is under way, or where the gateway died over it. */
+  readonly finishedAt: Date | null;
+  readonly outcome: AuditOutcome['outcome'] | null;
+  readonly bytes: number | null;
+  readonly fileSha256: string | null;
+  readonly lines: number | null;
+  readonly digest: string | null;
+}
+
+/** The exports that were begun, and how they ended. */
+export class AuditStore {
+  constructor(private readonly database: Database) {}
+
+  async insert({ startDate, endDate, conditions, ...record }: NewAuditEntry): Promise<void> {
+    await this.database.prisma.exportRecord.create({
+      data: { ...record, conditions: [...conditions], startDate: new Date(startDate), endDate: new Date(endDate) },
+    });
+  }
+
+  async finish(id: string, end: AuditOutcome): Promise<void> {
+    await this.database.prisma.exportRecord.update({ where: { id }, data: { ...end, finishedAt: new Date() } });
+  }
+
+  async find(organizationId: number, id: string): Promise<AuditEntry | null> {
+    const record = await this.database.prisma.exportRecord.findFirst({ where: { organizationId, id } });
+    return record && toRecord(record);
+  }
+
+  /** The newest first. */
+  async list(organizationId: number, limit: number): Promise<AuditEntry[]> {
+    const { exportRecord } = this.database.prisma;
+    const rows = await exportRecord.findMany({ where: { organizationId }, orderBy: [{ startedAt: 'desc' }, { id: 'desc' }], take: limit });
+    return rows.map(toRecord);
+  }
+}
+
+type Row = NonNullable<Awaited<ReturnType<Database['prisma']['exportRecord']['findFirst']>>>;
+
+const DATE_LENGTH = 10;
+const PROVISION_LENGTH = 8;
+
+function toRecord({ organizationId: _organizationId, provisionId, startDate, endDate, bytes, lines, ...row }: Row): AuditEntry {
+  return {
+    ...row,
+    provision: provisionId?.slice(0, PROVISION_LENGTH) ?? null,
+    report: row.report as ReportName,
+    pending: row.pending as PendingChoice,
+    outcome: row.outcome as AuditOutcome['outcome'] | null,
+    startDate: startDate.toISOString().slice(0, DATE_LENGTH),
+    endDate: endDate.toISOString().slice(0, DATE_LENGTH),
+    bytes: bytes === null ? null : Number(bytes),
+    lines: lines === null ? null : Number(lines),
+  };
+}

@@ -1,0 +1,108 @@
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { kill, pid as ownPid } from 'node:process';
+import { OperatorError } from '../../errors';
+
+/** The process that holds a data directory. The start time tells it from a later process with the same number. */
+interface Holder {
+  readonly pid: number;
+  readonly startTime: string;
+}
+
+/** Another process holds the directory. */
+export class DirectoryInUseError extends OperatorError {}
+
+/** Held by one process at a time; freed by `release` or by the death of its holder, never by age. */
+export interface DirectoryLock {
+  release(): Promise<void>;
+}
+
+const LOCK_FILE = 'gateway.lock';
+
+/** Takes the directory for this process. Throws an OperatorError that names the living process which holds it. */
+export async function lockDirectory(directory: string): Promise<DirectoryLock> {
+  // Not with its parents: a misspelt path is told of. (And Node's recursive mkdir never ends where nothing can be made, as in /proc.)
+  await succeeds(mkdir(directory), 'EEXIST').catch((error: unknown) => {
+    throw new OperatorError(`DATA_DIR: the directory cannot be made: ${(error as Error).message}`, { cause: error });
+  });
+  const file = join(directory, LOCK_FILE);
+  const own = JSON.stringify({ pid: ownPid, startTime: await findStartTime(ownPid) } satisfies Holder);
+  const draft = `${file}.${ownPid}`;
+  await writeFile(draft, own, { mode: 0o600 });
+  try {
+    // A link is there whole or not at all, and never replaces what is there.
+    while (!(await succeeds(link(draft, file), 'EEXIST'))) await removeIfStale(file, directory);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return {
+    release: async () => {
+      if ((await readIfThere(file)) === own) await rm(file, { force: true });
+    },
+  };
+}
+
+/** The process that holds the directory, if one that is alive does. */
+export async function findHolder(directory: string): Promise<number | undefined> {
+  const holder = toHolder(await readIfThere(join(directory, LOCK_FILE)));
+  return holder && (await isAlive(holder)) ? holder.pid : undefined;
+}
+
+async function removeIfStale(file: string, directory: string): Promise<void> {
+  const content = await readIfThere(file);
+  if (content === undefined) return;
+  const holder = toHolder(content);
+  if (holder && (await isAlive(holder))) {
+    throw new DirectoryInUseError(`The embedded database in ${directory} is in use by process ${holder.pid}`);
+  }
+  // Moved aside before it is removed: of two processes that find it stale, one moves it, and what the other moves is looked at again.
+  const aside = `${file}.stale-${ownPid}`;
+  if (!(await succeeds(rename(file, aside), 'ENOENT'))) return;
+  if ((await readIfThere(aside)) !== content) await succeeds(link(aside, file), 'EEXIST');
+  await rm(aside, { force: true });
+}
+
+function toHolder(content: string | undefined): Holder | undefined {
+  const [, pid, startTime] = /^\{"pid":([0-9]{1,10}),"startTime":"([0-9]*)"\}$/.exec(content ?? '') ?? [];
+  return pid === undefined || startTime === undefined ? undefined : { pid: Number(pid), startTime };
+}
+
+async function isAlive({ pid, startTime }: Holder): Promise<boolean> {
+  return processExists(pid) && (await findStartTime(pid)) === startTime;
+}
+
+export function processExists(pid: number): boolean {
+  try {
+    return kill(pid, 0);
+  } catch (error) {
+    return hasCode(error, 'EPERM');
+  }
+}
+
+/** Clock ticks from boot to the start of a process (proc(5), stat, field 22); empty where there is no /proc. */
+async function findStartTime(pid: number): Promise<string> {
+  const stat = (await readIfThere(`/proc/${pid}/stat`)) ?? '';
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+export async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return undefined;
+    throw error;
+  }
+}
+
+/** False when the step failed in the one expected way. */
+async function succeeds(step: Promise<void>, expectedFailure: string): Promise<boolean> {
+  try {
+    await step;
+    return true;
+  } catch (error) {
+    if (hasCode(error, expectedFailure)) return false;
+    throw error;
+  }
+}
+
+const hasCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code;

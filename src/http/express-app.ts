@@ -1,0 +1,37 @@
+import { parse } from 'node:querystring';
+import express, { type Express, type RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import type { Config } from '../config';
+import { AppError } from '../errors';
+import { allowOrigins } from './cross-origin';
+import { logRequests, warnOfProxies } from './request-log';
+import { setSecurityHeaders } from './security-headers';
+
+const MAX_HEADERS = 100;
+
+/** An Express application without routes: its settings, and what happens to every request before a door sees it. */
+export function createExpressApp(config: Config, log: Logger): Express {
+  const app = express();
+  app.set('case sensitive routing', true);
+  app.set('strict routing', true);
+  app.set('etag', false);
+  // Node would drop the parameters after the thousandth. The length of an address is bounded with its headers.
+  app.set('query parser', (text: string) => parse(text, '&', '=', { maxKeys: 0 }));
+  app.set('trust proxy', config.TRUST_PROXY);
+  app.disable('x-powered-by');
+
+  app.use(logRequests(log));
+  app.use(warnOfProxies(log));
+  app.use(setSecurityHeaders());
+  if (config.CORS_ORIGINS.length > 0) app.use(allowOrigins(config.CORS_ORIGINS));
+  app.use(refuseAmbiguousHeaders);
+  return app;
+}
+
+/** Refuses what the HTTP parser lets through: no Host or several (RFC 9112 section 3.2), and more headers than Node keeps. */
+const refuseAmbiguousHeaders: RequestHandler = ({ rawHeaders, httpVersion }, _response, next) => {
+  if (rawHeaders.length / 2 > MAX_HEADERS) throw new AppError('HEADERS_TOO_LARGE');
+  const hosts = rawHeaders.filter((name, position) => position % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length > 1 || (hosts.length === 0 && httpVersion === '1.1')) throw new AppError('BAD_REQUEST');
+  next();
+};

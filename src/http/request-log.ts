@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { BlockList, isIPv6 } from 'node:net';
+import type { Request, RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
+import { findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
+import type { AppError } from '../errors';
+
+/** Why a report was given up, where that is nobody's failure. */
+export class ReaderLeft extends Error {
+  override readonly name = 'ReaderLeft';
+}
+
+/** Gives every request an id, and the log one line for it: no headers, no query, nothing that could be personal. */
+export function logRequests(log: Logger): RequestHandler {
+  return ({ method, path }, response, next) => {
+    const startedAt = performance.now();
+    const id = randomUUID();
+    response.locals.requestId = id;
+    response.set('X-Request-Id', id);
+    response.once('close', () => {
+      // Without headers there was no answer, whatever its status would have been.
+      const status = response.headersSent ? response.statusCode : undefined;
+      const line = { requestId: id, method, path, status, ms: Math.round(performance.now() - startedAt) };
+      const text = response.writableFinished ? 'request completed' : 'request broken off';
+      if (status !== undefined && status >= 500) log.error(line, text);
+      else log.info(line, text);
+    });
+    next();
+  };
+}
+
+/**
+ * Warns of a proxy that TRUST_PROXY does not name: behind it every caller has the proxy's address, and https looks like http. Anybody can
+ * send such headers, so that it is said once for a private peer, which is named, and once for one of the public, which may be a person's.
+ */
+export function warnOfProxies(log: Logger): RequestHandler {
+  const said = new Set<string>();
+  const warn = (request: Request): void => {
+    const header = FORWARDED.find((name) => request.headers[name] !== undefined);
+    const { remoteAddress: peer } = request.socket;
+    if (header === undefined || peer === undefined) return;
+    const isTrusted = request.app.get('trust proxy fn') as (address: string, hop: number) => boolean;
+    const kind = isPrivate(peer) ? 'private' : 'public';
+    if (said.has(kind) || isTrusted(peer, 0)) return;
+    said.add(kind);
+    log.warn(
+      { header, peer: kind === 'private' ? peer : 'a public address' },
+      'TRUST_PROXY does not name a peer that forwards requests: all callers behind it count as one address at login, and as plain http',
+    );
+  };
+  return (request, _response, next) => {
+    warn(request);
+    next();
+  };
+}
+
+const FORWARDED = ['x-forwarded-for', 'forwarded', 'x-forwarded-proto'];
+
+/** Loopback, private and link-local networks (RFC 6890). */
+const PRIVATE = new BlockList();
+for (const network of [
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '169.254.0.0/16',
+  '::1/128',
+  'fc00::/7',
+  'fe80::/10',
+]) {
+  const [address = '', bits] = network.split('/');
+  PRIVATE.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+function isPrivate(peer: string): boolean {
+  const [address = ''] = peer.split('%');
+  return PRIVATE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+/** The id by which an answer is found in the log. */
+export const requestId = (response: Response): string => response.locals.requestId as string;
+
+/** The one place where a masked failure is written down. A database's message may repeat a value, so only its kind and place are kept. */
+export function logFailure(log: Logger, { code, cause }: AppError, id: string): void {
+  if (cause instanceof ReaderLeft) {
+    log.debug({ requestId: id }, 'the reader has left');
+    return;
+  }
+  if (code === 'TOO_MANY_REQUESTS') {
+    log.warn({ requestId: id, code, reason: cause instanceof Error ? cause.message : undefined }, 'turned away');
+    return;
+  }
+  const fault = cause instanceof Error ? cause : new Error('Something else than an error was thrown');
+  const at = fault.stack?.split('\n').filter((line) => /^ {4}at /.test(line));
+  const sqlFault = findSqlFault(cause);
+  log.error(
+    { requestId: id, code, name: fault.name, ...(sqlFault ?? ('code' in fault && { reason: fault.code })), at: at?.slice(0, 6) },
+    sqlFault?.sqlState === MISSING_GRANT ? 'request failed: the database user lacks a grant' : 'request failed',
+  );
+}

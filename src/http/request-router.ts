@@ -1,0 +1,27 @@
+import { Router, type Request, type Response } from 'express';
+import { AppError } from '../errors';
+import type { RequestContext } from '../resolvers/request-context';
+import type { DoorKit } from './door-kit';
+
+/** Answers a GET or a HEAD. */
+export type RequestHandler = (context: RequestContext, request: Request, response: Response) => Promise<void>;
+
+/** Routes paths that are read. Each request is opened for its handler and closed after it, however the handler ends. */
+export function createRequestRouter({ openRequest }: DoorKit, routes: Readonly<Record<string, RequestHandler>>): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  for (const [path, handle] of Object.entries(routes)) {
+    router.get(path, async (request, response) => {
+      const context = openRequest(request, response);
+      try {
+        await handle(context, request, response);
+      } finally {
+        await context.snapshot.close();
+      }
+    });
+    router.all(path, (_request, response) => {
+      response.set('Allow', 'GET, HEAD');
+      throw new AppError('METHOD_NOT_ALLOWED');
+    });
+  }
+  return router;
+}

@@ -1,0 +1,25 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Ctx, FieldResolver, Info, Resolver, Root } from 'type-graphql';
+import { Allocation } from './allocation-types';
+import { Designation } from './designation-types';
+import { lookAhead } from './look-ahead';
+import { NEEDS_REPORT, refuse, type RequestContext } from './request-context';
+import { Transaction } from './transaction-types';
+
+@Resolver(() => Allocation)
+export class AllocationResolver {
+  @FieldResolver(() => Transaction, { description: 'The transaction it is a share of.' })
+  transaction(@Root() allocation: Allocation, @Ctx() { entities }: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return entities.graph.follow('Allocation.transaction', allocation, {}, lookAhead(info));
+  }
+
+  @FieldResolver(() => Designation, { description: 'The fund it goes to.' })
+  designation(@Root('designationId') id: Designation['id'], @Root('designationName') name: Designation['name']): Designation {
+    return { id, name };
+  }
+
+  @FieldResolver(() => String, { nullable: true, description: `Memo; may be empty. ${NEEDS_REPORT}` })
+  memo(@Root() { memo }: Allocation, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): string | null {
+    return context.access.mayReadDonors ? memo : refuse(context, info);
+  }
+}

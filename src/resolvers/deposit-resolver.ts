@@ -1,0 +1,36 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
+import type { Page } from '../domain/keyset-page';
+import { PageArgs } from './connection-types';
+import { Deposit, DepositConnection, DepositsArgs } from './deposit-types';
+import { memberEntities } from './entity-access';
+import { lookAhead } from './look-ahead';
+import { type RequestContext } from './request-context';
+import { TransactionConnection } from './transaction-types';
+
+@Resolver(() => Deposit)
+export class DepositResolver {
+  @Query(() => Deposit, { nullable: true, description: 'The deposit of this ID; null where there is none.' })
+  async deposit(
+    @Arg('id', () => ID, { description: 'ID of the deposit.' }) id: string,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return (await memberEntities(context)).find('deposit', id, lookAhead(info));
+  }
+
+  @Query(() => DepositConnection, { description: 'Deposits by date and ID.' })
+  async deposits(
+    @Args() which: DepositsArgs,
+    @Args() page: PageArgs,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Page<Deposit>> {
+    return (await memberEntities(context)).deposits(which, page, lookAhead(info));
+  }
+
+  @FieldResolver(() => TransactionConnection, { description: 'Its transactions by ID.' })
+  transactions(@Root() deposit: Deposit, @Args() page: PageArgs, @Ctx() { entities }: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return entities.graph.follow('Deposit.transactions', deposit, page, lookAhead(info));
+  }
+}

@@ -1,0 +1,37 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { GraphQLSafeInt } from 'graphql-scalars';
+import { Arg, Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
+import type { Page } from '../domain/keyset-page';
+import { AllocationConnection } from './allocation-types';
+import { PageArgs } from './connection-types';
+import { Designation, DesignationConnection } from './designation-types';
+import { memberEntities } from './entity-access';
+import { lookAhead } from './look-ahead';
+import { type RequestContext } from './request-context';
+
+@Resolver(() => Designation)
+export class DesignationResolver {
+  @Query(() => Designation, { nullable: true, description: 'The designation of this ID; null where there is none.' })
+  async designation(
+    @Arg('id', () => GraphQLSafeInt, { description: 'ID of the designation.' }) id: number,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return (await memberEntities(context)).find('designation', id, lookAhead(info));
+  }
+
+  @Query(() => DesignationConnection, { description: 'Designations by ID.' })
+  async designations(@Args() page: PageArgs, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): Promise<Page<Designation>> {
+    return (await memberEntities(context)).designations(page, lookAhead(info));
+  }
+
+  @FieldResolver(() => AllocationConnection, { description: 'The shares that go to it, by ID.' })
+  allocations(
+    @Root() designation: Designation,
+    @Args() page: PageArgs,
+    @Ctx() { entities }: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return entities.graph.follow('Designation.allocations', designation, page, lookAhead(info));
+  }
+}

@@ -1,0 +1,111 @@
+import type { AuditEntry } from '../data/audit-store';
+import type { LineSet } from '../data/line-conditions';
+import type { MemberAccess, SystemAccess } from '../domain/access-service';
+import type { OpenAuditEntry, AuditService } from '../domain/audit-service';
+import { toNarrowedLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
+import { authorizeTotals, toSummaryRows, type DepositSummary, type DepositSummaryService } from '../domain/deposit-summary-service';
+import type { SavedReportService } from '../domain/saved-report-service';
+import { AppError, InputError } from '../errors';
+import { namesOfConditions, tellsDonorsByName, type FileQuery, type QueryString } from '../formats/file-address';
+import type { RowStream } from '../rows/row-stream';
+import type { ReportReader } from './report-reader';
+import type { RequestContext } from './request-context';
+
+/** Rows on their way into a file, and the totals of the same state. */
+export interface FileSource {
+  readonly query: FileQuery;
+  readonly selection: LineSet;
+  readonly rows: RowStream<unknown>;
+  /** How many rows there will be. */
+  readonly countRows: () => Promise<number>;
+  readonly summary: DepositSummary;
+  /** Whether the lines' digest may be told. */
+  readonly hasDigest: boolean;
+  /** Nothing may leave before this has resolved. */
+  openAudit(format: string): Promise<OpenAuditEntry>;
+}
+
+/** What a request asks for; read once the access was granted. */
+type Read<Value> = () => Value;
+
+interface FileServices {
+  readonly depositDetails: DepositDetailService;
+  readonly depositSummaries: DepositSummaryService;
+  readonly audit: AuditService;
+  readonly savedReports: SavedReportService;
+}
+
+/** Reports as files. They are no part of the GraphQL schema, but their checks are the same. */
+export class FileResolver {
+  constructor(
+    private readonly services: FileServices,
+    private readonly documents: ReportReader,
+  ) {}
+
+  async depositDetails(read: Read<FileQuery>, context: RequestContext): Promise<FileSource> {
+    const granted = await context.access.authorizeReport();
+    return this.lines(read(), granted, context);
+  }
+
+  async depositSummary(read: Read<FileQuery>, context: RequestContext): Promise<FileSource> {
+    const granted = await context.access.authorizeMember();
+    return this.summary(read(), granted, context);
+  }
+
+  /** A saved report, its variables as an address gives them. Throws NOT_FOUND where the organization has none of this name. */
+  async savedReport(name: string, read: Read<QueryString>, context: RequestContext): Promise<FileSource> {
+    const member = await context.access.authorizeMember();
+    const { query, variables } = await this.services.savedReports.get(member.organization.id, name);
+    const isSummary = this.documents.toFileQuery({ query, variables }).groupBy !== undefined;
+    const granted = isSummary ? member : await context.access.authorizeReport();
+    const file = this.documents.toFileQuery({ query, variables: { ...variables, ...this.documents.toVariables(query, read()) } });
+    if ((file.groupBy !== undefined) !== isSummary) throw new InputError('these variables make another report of it');
+    return isSummary ? this.summary(file, member, context) : this.lines(file, granted, context);
+  }
+
+  /** What became of an export, to those who may make it. Throws NOT_FOUND where the organization has none of this id. */
+  async receipt(id: string, { access }: RequestContext): Promise<AuditEntry> {
+    const { organization, mayReadDonors } = await access.authorizeMember();
+    const record = UUID.test(id) ? await this.services.audit.find(organization.id, id) : null;
+    if (!record) throw new AppError('NOT_FOUND');
+    if (mayReadDonors) return record;
+    if (record.report === 'deposit-details' || tellsDonorsByName(record.conditions)) throw new AppError('PRIVILEGE_NOT_FOUND');
+    return { ...record, digest: null };
+  }
+
+  private lines(query: FileQuery, granted: SystemAccess, { snapshot }: RequestContext): FileSource {
+    const { depositDetails, depositSummaries } = this.services;
+    const selection = toNarrowedLineSet(granted.organization.id, query.lines);
+    const summary = depositSummaries.summarize({ selection, groupBy: [], mayReadDonors: true }, snapshot);
+    return {
+      ...{ query, selection, summary, hasDigest: true },
+      openAudit: (format) => this.openAudit('deposit-details', format, query, selection, granted),
+      rows: depositDetails.report(selection, snapshot),
+      countRows: async () => (await summary.totals()).all.lines,
+    };
+  }
+
+  private async summary(query: FileQuery, granted: MemberAccess, { access, snapshot }: RequestContext): Promise<FileSource> {
+    const { mayReadDonors } = granted;
+    const groupBy = query.groupBy ?? [];
+    const selection = await authorizeTotals(access, granted, query.lines);
+    const summary = this.services.depositSummaries.summarize({ selection, groupBy, mayReadDonors }, snapshot);
+    return {
+      ...{ query, selection, summary, hasDigest: mayReadDonors },
+      openAudit: (format) => this.openAudit('deposit-summary', format, query, selection, granted),
+      rows: toSummaryRows(summary, groupBy),
+      countRows: async () => (groupBy.length > 0 ? (await summary.groups()).length : 1),
+    };
+  }
+
+  private openAudit(report: AuditEntry['report'], format: string, query: FileQuery, selection: LineSet, granted: SystemAccess) {
+    const exporter = { provisionId: granted.provisionId, username: usernameOf(granted) };
+    return this.services.audit.open(exporter, { report, format, selection, conditions: namesOfConditions(query) });
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Null for a provision that nobody has logged in under. */
+const usernameOf = (access: SystemAccess & { readonly user?: { readonly username: string } }): string | null =>
+  access.user?.username ?? null;

@@ -1,0 +1,181 @@
+import {
+  GraphQLError,
+  getArgumentValues,
+  getNamedType,
+  getNullableType,
+  getVariableValues,
+  isInputObjectType,
+  isListType,
+  isObjectType,
+  Kind,
+  OperationTypeNode,
+  parse,
+  typeFromAST,
+  validate,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLInputType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type VariableDefinitionNode,
+} from 'graphql';
+import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
+import type { ReportDocument, ReportDocuments } from '../domain/saved-report-service';
+import { InputError } from '../errors';
+import { columnsOf, findEmptyList, type FileQuery } from '../formats/file-address';
+import { findJsonFault } from '../formats/json-fault';
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** The fields that ask for lines, and where in each the fields of a line stand. */
+const REPORTS: Readonly<Record<string, readonly string[]>> = {
+  depositDetails: [''],
+  depositDetailsConnection: ['nodes.', 'edges.node.'],
+  depositSummary: ['groups.', ''],
+};
+const MAX_TOKENS = 2000;
+
+interface OperationScope {
+  readonly schema: GraphQLSchema;
+  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+  readonly variables: { [variable: string]: unknown };
+}
+
+/** Reads queries of saved reports by the schema that they are written for. */
+export class ReportReader implements ReportDocuments {
+  constructor(private readonly schema: GraphQLSchema) {}
+
+  /**
+   * All rows of the first report, connection or summary that a query asks for, whatever page of it: the columns are the fields that it
+   * selects. Throws INVALID_PARAMETERS that names what is wrong.
+   */
+  toFileQuery({ query, variables }: ReportDocument): FileQuery {
+    const { schema } = this;
+    const document = readDocument(schema, query);
+    const operation = onlyOperation(document);
+    const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
+      maxErrors: 1,
+      hideSuggestions: true,
+    });
+    if (!coerced) throw new InputError(`variables: ${errors[0]!.message}`);
+    const fragments: Record<string, FragmentDefinitionNode> = {};
+    for (const each of document.definitions) if (each.kind === Kind.FRAGMENT_DEFINITION) fragments[each.name.value] = each;
+    const root = schema.getQueryType()!;
+    // graphql-js accepts a null variable here, and refuses it where an argument may not be null.
+    return naming('variables', () => {
+      const fields = collectFields(schema, fragments, coerced, root, operation.selectionSet);
+      const nodes = [...fields.values()].find(([node]) => Object.hasOwn(REPORTS, node!.name.value));
+      if (!nodes) throw new InputError('query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary');
+      const file = toFile(root, nodes, { schema, fragments, variables: coerced });
+      const empty = findEmptyList(file);
+      if (empty !== undefined) throw new InputError(`${empty} is an empty list, which no line meets`);
+      return file;
+    });
+  }
+
+  /**
+   * Values of a query's variables as an address gives them: text, dates, amounts and choices as they stand, lists by repeating the name,
+   * objects as JSON. Throws INVALID_PARAMETERS for a name that is no variable.
+   */
+  toVariables(query: string, given: Variables): Variables {
+    const definitions = this.definitionsIn(query);
+    const values = Object.entries(given).map(([name, texts]) => {
+      const definition = definitions.find(({ variable }) => variable.name.value === name);
+      if (!definition) throw new InputError(`there is no parameter ${name}`);
+      const type = typeFromAST(this.schema, definition.type) as GraphQLInputType;
+      return [name, toValue(type, name, [texts].flat() as readonly string[])] as const;
+    });
+    return Object.fromEntries(values);
+  }
+
+  /** The names of a query's variables. Throws INVALID_PARAMETERS when the query is not valid. */
+  variableNames(query: string): string[] {
+    return this.definitionsIn(query).map(({ variable }) => variable.name.value);
+  }
+
+  private definitionsIn(query: string): readonly VariableDefinitionNode[] {
+    return onlyOperation(readDocument(this.schema, query)).variableDefinitions ?? [];
+  }
+}
+
+function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: OperationScope): FileQuery {
+  const name = nodes[0]!.name.value;
+  const field = root.getFields()[name]!;
+  const { startDate, endDate, includePending, filter, groupBy } = getArgumentValues(field, nodes[0]!, scope.variables);
+  // What the schema has checked.
+  const lines = { startDate, endDate, includePending, filter: filter ?? {} } as FileQuery['lines'];
+  const query = { lines, groupBy: groupBy as FileQuery['groupBy'] };
+  const selected = leavesOf(getNamedType(field.type) as GraphQLObjectType, nodes, scope);
+  const { all } = columnsOf(query);
+  for (const prefix of REPORTS[name]!) {
+    const paths = selected.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
+    const columns = paths.flatMap((path) => Object.keys(all).filter((column) => all[column]!.field === path));
+    // A summary that shows no groups is one row.
+    if (columns.length > 0) return { ...query, ...(query.groupBy && prefix === '' && { groupBy: [] }), columns: [...new Set(columns)] };
+  }
+  // Nobody takes home names and addresses for having asked how many there are.
+  if (!query.groupBy) throw new InputError(`query selects no values of the lines in ${name}`);
+  return query;
+}
+
+/** The ways to the values that a selection asks for, their steps joined by dots. */
+function leavesOf(type: GraphQLObjectType, nodes: readonly FieldNode[], scope: OperationScope): string[] {
+  const { schema, fragments, variables } = scope;
+  const selected = [...collectSubfields(schema, fragments, variables, type, nodes).values()].flat();
+  // By name, whatever the aliases: a field asked for many times is gone into once.
+  const names = [...new Set(selected.map(({ name }) => name.value))];
+  return names.flatMap((name) => {
+    const field = type.getFields()[name];
+    if (!field) return [];
+    const next = getNamedType(field.type);
+    if (!isObjectType(next)) return [name];
+    const below = selected.filter((node) => node.name.value === name);
+    return leavesOf(next, below, scope).map((path) => `${name}.${path}`);
+  });
+}
+
+function toValue(type: GraphQLInputType, name: string, texts: readonly string[]): unknown {
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) return texts.map((text) => toValue(nullable.ofType, name, [text]));
+  if (texts.length > 1) throw new InputError(`${name} must be given once`);
+  const isText = !isInputObjectType(nullable) && !NOT_TEXT.has(getNamedType(nullable).name);
+  return isText ? texts[0] : parseJson(name, texts[0]!);
+}
+/** Scalars whose values are no text. */
+const NOT_TEXT: ReadonlySet<string> = new Set(['Boolean', 'Int', 'Float', 'SafeInt']);
+
+function parseJson(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InputError(`${name} ${findJsonFault(text) ?? 'is not JSON'}`);
+  }
+}
+
+function onlyOperation({ definitions }: DocumentNode): OperationDefinitionNode {
+  const [operation, ...others] = definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION);
+  if (!operation || others.length > 0) throw new InputError('query must be a single operation');
+  if (operation.operation !== OperationTypeNode.QUERY) throw new InputError(`query is a ${operation.operation}`);
+  return operation;
+}
+
+function readDocument(schema: GraphQLSchema, query: string): DocumentNode {
+  return naming('query', () => {
+    const document = parse(query, { maxTokens: MAX_TOKENS });
+    const [error] = validate(schema, document, undefined, { maxErrors: 1, hideSuggestions: true });
+    if (error) throw error;
+    return document;
+  });
+}
+
+/** What graphql-js finds wrong is the caller's fault. */
+function naming<Value>(name: string, find: () => Value): Value {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof GraphQLError) throw new InputError(`${name}: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,56 @@
+import type { ClassType } from 'type-graphql';
+import type { DepositDetailService } from '../domain/deposit-detail-service';
+import type { DepositSummaryService } from '../domain/deposit-summary-service';
+import type { SavedReportService } from '../domain/saved-report-service';
+import type { SessionService } from '../domain/session-service';
+import { AllocationResolver } from './allocation-resolver';
+import { AuthenticationResolver } from './authentication-resolver';
+import { DepositDetailResolver } from './deposit-detail-resolver';
+import { DepositResolver } from './deposit-resolver';
+import { DepositSummaryResolver, SummaryTotalsResolver } from './deposit-summary-resolver';
+import { DesignationResolver } from './designation-resolver';
+import { DonorResolver } from './donor-resolver';
+import { SavedReportResolver } from './saved-report-resolver';
+import { TransactionResolver } from './transaction-resolver';
+import { ViewerResolver } from './viewer-resolver';
+
+interface ResolverServices {
+  readonly depositDetails: DepositDetailService;
+  readonly depositSummaries: DepositSummaryService;
+  readonly savedReports: SavedReportService;
+  readonly sessions: SessionService;
+}
+
+/** One instance of each resolver; the v2 door calls the same ones as GraphQL. */
+export type ResolverSet = ReturnType<typeof createResolvers>;
+
+export function createResolvers({ depositDetails, depositSummaries, savedReports, sessions }: ResolverServices) {
+  return {
+    authentication: new AuthenticationResolver(),
+    depositDetails: new DepositDetailResolver(depositDetails, depositSummaries),
+    depositSummary: new DepositSummaryResolver(depositSummaries),
+    summaryTotals: new SummaryTotalsResolver(),
+    deposit: new DepositResolver(),
+    transaction: new TransactionResolver(),
+    allocation: new AllocationResolver(),
+    designation: new DesignationResolver(),
+    donor: new DonorResolver(),
+    savedReports: new SavedReportResolver(savedReports, depositSummaries),
+    viewer: new ViewerResolver(sessions),
+  };
+}
+
+/** The class of each, for a schema without instances. */
+export const resolverClasses: Readonly<Record<keyof ResolverSet, ClassType>> = {
+  authentication: AuthenticationResolver,
+  depositDetails: DepositDetailResolver,
+  depositSummary: DepositSummaryResolver,
+  summaryTotals: SummaryTotalsResolver,
+  deposit: DepositResolver,
+  transaction: TransactionResolver,
+  allocation: AllocationResolver,
+  designation: DesignationResolver,
+  donor: DonorResolver,
+  savedReports: SavedReportResolver,
+  viewer: ViewerResolver,
+};

@@ -1,0 +1,48 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
+import { AllocationConnection } from './allocation-types';
+import { ShortPageArgs } from './connection-types';
+import { Deposit } from './deposit-types';
+import { Donor } from './donor-types';
+import { memberEntities } from './entity-access';
+import { lookAhead } from './look-ahead';
+import { NEEDS_REPORT, refuse, type RequestContext } from './request-context';
+import { Transaction } from './transaction-types';
+
+@Resolver(() => Transaction)
+export class TransactionResolver {
+  @Query(() => Transaction, { nullable: true, description: 'The transaction of this ID; null where there is none.' })
+  async transaction(
+    @Arg('id', () => ID, { description: 'ID of the transaction.' }) id: string,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return (await memberEntities(context)).find('transaction', id, lookAhead(info));
+  }
+
+  @FieldResolver(() => Deposit, { description: 'The deposit it arrived with.' })
+  deposit(@Root() transaction: Transaction, @Ctx() { entities }: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return entities.graph.follow('Transaction.deposit', transaction, {}, lookAhead(info));
+  }
+
+  @FieldResolver(() => Donor, { nullable: true, description: `Who gave; null where nobody is known. ${NEEDS_REPORT}` })
+  donor(@Root() transaction: Transaction, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo) {
+    if (!context.access.mayReadDonors) return refuse(context, info);
+    return context.entities.graph.follow('Transaction.donor', transaction, {}, lookAhead(info));
+  }
+
+  @FieldResolver(() => String, { nullable: true, description: `Main memo; may be empty. ${NEEDS_REPORT}` })
+  mainMemo(@Root() { mainMemo }: Transaction, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): string | null {
+    return context.access.mayReadDonors ? mainMemo : refuse(context, info);
+  }
+
+  @FieldResolver(() => AllocationConnection, { description: 'What it is split into, by ID.' })
+  allocations(
+    @Root() transaction: Transaction,
+    @Args() page: ShortPageArgs,
+    @Ctx() { entities }: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return entities.graph.follow('Transaction.allocations', transaction, page, lookAhead(info));
+  }
+}

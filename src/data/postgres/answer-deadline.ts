@@ -1,0 +1,48 @@
+import { AppError } from '../../errors';
+
+const ANSWER_IS_OVER = new Error('The answer is over');
+
+interface DeadlineOptions {
+  /** Aborted when the reader has left. */
+  readonly readerLeft: AbortSignal;
+  readonly timeoutMs: number;
+  /** Called when the answer is given up: nothing that is under way for it is needed any more. */
+  readonly onGiveUp: () => void;
+}
+
+/** Gives an answer up when its reader leaves or its time is over. Its signal aborts then, and when the answer is complete. */
+export class AnswerDeadline {
+  private readonly controller = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: DeadlineOptions) {
+    const { readerLeft } = options;
+    if (readerLeft.aborted) this.controller.abort(readerLeft.reason);
+    else readerLeft.addEventListener('abort', this.onReaderLeft, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Starts to count the time. Later calls change nothing. */
+  start(): void {
+    const { timeoutMs } = this.options;
+    const late = new Error(`The report took over ${timeoutMs} ms`);
+    this.timer ??= setTimeout(() => this.giveUp(new AppError('DATA_SOURCE_QUERY_FAILED', { cause: late })), timeoutMs);
+  }
+
+  /** Ends the answer: what has not begun never will. */
+  end(): void {
+    clearTimeout(this.timer);
+    this.options.readerLeft.removeEventListener('abort', this.onReaderLeft);
+    this.controller.abort(ANSWER_IS_OVER);
+  }
+
+  private readonly onReaderLeft = (): void => this.giveUp(this.options.readerLeft.reason);
+
+  private giveUp(reason: unknown): void {
+    this.controller.abort(reason);
+    this.options.onGiveUp();
+  }
+}

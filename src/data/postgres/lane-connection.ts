@@ -1,0 +1,62 @@
+import type { PoolClient } from 'pg';
+import type { Database } from './database';
+import type { Caller, FairQueue } from './fair-queue';
+
+/** A connection of the long lane with its place in the queue; both are given back together, once. */
+export class LaneConnection {
+  private isHeld = true;
+
+  private constructor(
+    readonly client: PoolClient,
+    private readonly database: Database,
+    private readonly leave: () => void,
+  ) {}
+
+  /** Waits for the caller's turn and for a connection. Throws TOO_MANY_REQUESTS, the database's error, or the signal's reason. */
+  static async open(database: Database, queue: FairQueue, caller: Caller, signal: AbortSignal): Promise<LaneConnection> {
+    signal.throwIfAborted();
+    await queue.enter(caller, signal);
+    const leave = (): void => queue.leave(caller);
+    try {
+      signal.throwIfAborted();
+      const client = await database.longPool.connect();
+      if (signal.aborted) client.release();
+      signal.throwIfAborted();
+      return new LaneConnection(client, database, leave);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** False once it was released or dropped. */
+  get isOpen(): boolean {
+    return this.isHeld;
+  }
+
+  /** Gives the connection back to its pool. */
+  release(): void {
+    this.giveBack(false);
+  }
+
+  /** Closes the connection: whatever is under way on it fails. */
+  drop(): void {
+    this.giveBack(true);
+  }
+
+  /** Cancels the statement of a dropped connection. A backend that is sorting does not notice that its client is gone. */
+  async cancel(): Promise<void> {
+    // pg knows the backend's process since the connection was made; its types leave it out.
+    const { processID } = this.client as PoolClient & { readonly processID: number };
+    await this.database.query({ text: 'SELECT pg_cancel_backend($1)', values: [processID] }).catch(() => {
+      // The data source is gone, and the statement with it.
+    });
+  }
+
+  private giveBack(drop: boolean): void {
+    if (!this.isHeld) return;
+    this.isHeld = false;
+    this.client.release(drop);
+    this.leave();
+  }
+}

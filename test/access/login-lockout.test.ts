@@ -1,0 +1,160 @@
+import { done, failed, runCommand } from '../support/command';
+import { createOrganization, PASSWORD, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+
+const PROXY = '127.0.0.1';
+const OFFICE = '198.51.100.7';
+
+let gateway: TestGateway;
+
+// A proxy on this machine says where a caller is; few attempts keep the tests short.
+beforeAll(async () => {
+  gateway = await startGateway({ TRUST_PROXY: PROXY, LOGIN_ATTEMPTS: '2' });
+});
+afterAll(() => gateway.stop());
+
+/** The code that a login is answered with; undefined where it succeeds. */
+async function attempt({ webProvision }: TestOrganization, address: string, username = 'ada', password = PASSWORD) {
+  const query = 'mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { username } }';
+  const response = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Provision: webProvision, 'X-Forwarded-For': address },
+    body: JSON.stringify({ query, variables: { username, password } }),
+  });
+  const { errors } = (await response.json()) as { errors?: { extensions: { code: string } }[] };
+  return errors?.[0]?.extensions.code;
+}
+
+const fail = (organization: TestOrganization, address: string, username = 'ada') => attempt(organization, address, username, 'a guess');
+
+/** Uses up what an address has in an organization: two failures for each of ten names. */
+async function exhaustAddress(organization: TestOrganization, address: string): Promise<void> {
+  for (let name = 0; name < 10; name++) {
+    for (let failure = 0; failure < 2; failure++) expect(await fail(organization, address, `guess${name}`)).toBe('LOGIN_FAILED');
+  }
+  expect(await fail(organization, address, 'one more')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+}
+
+/** Uses up what all new addresses together have with a user. */
+async function exhaustUser(organization: TestOrganization, network = '203.0.113'): Promise<void> {
+  for (let host = 1; host <= 10; host++) {
+    for (let failure = 0; failure < 2; failure++) expect(await fail(organization, `${network}.${host}`)).toBe('LOGIN_FAILED');
+  }
+  expect(await fail(organization, `${network}.11`)).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+}
+
+describe('a user', () => {
+  test('logs in behind an address at which another organization’s logins are used up', async () => {
+    const [attacked, other] = [await createOrganization(gateway.services), await createOrganization(gateway.services)];
+    await exhaustAddress(attacked, OFFICE);
+    expect(await attempt(other, OFFICE)).toBeUndefined();
+    expect(await attempt(attacked, OFFICE)).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+  });
+
+  test('logs in where that succeeded before, whatever fails elsewhere and for others at the same address', async () => {
+    const organization = await createOrganization(gateway.services);
+    expect(await attempt(organization, OFFICE)).toBeUndefined();
+    await exhaustUser(organization);
+    await exhaustAddress(organization, OFFICE);
+    expect(await attempt(organization, OFFICE)).toBeUndefined();
+    expect(await attempt(organization, '198.51.100.8')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+  });
+
+  test('is known again in the same IPv6 network, and guessers of one are counted together', async () => {
+    const organization = await createOrganization(gateway.services);
+    expect(await attempt(organization, '2001:db8:1:2::1')).toBeUndefined();
+    await exhaustUser(organization);
+    expect(await attempt(organization, '2001:db8:1:2:aaaa:bbbb:cccc:dddd')).toBeUndefined();
+    for (const host of ['1', 'ffff:1']) expect(await fail(organization, `2001:db8:1:2::${host}`)).toBe('LOGIN_FAILED');
+    expect(await fail(organization, '2001:db8:1:2::2')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+  });
+
+  test('is guarded at a known address too: guesses there are counted', async () => {
+    const organization = await createOrganization(gateway.services);
+    expect(await attempt(organization, OFFICE)).toBeUndefined();
+    for (let failure = 0; failure < 2; failure++) expect(await fail(organization, OFFICE)).toBe('LOGIN_FAILED');
+    expect(await attempt(organization, OFFICE)).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+  });
+
+  test('is forgotten at an address after 30 days, and at all but the last 20', async () => {
+    const organization = await createOrganization(gateway.services);
+    const { client } = gateway.database;
+    const known = async (): Promise<number> =>
+      (await client.query('SELECT FROM known_address WHERE organization_id = $1', [organization.id])).rowCount ?? 0;
+    expect(await attempt(organization, OFFICE)).toBeUndefined();
+    for (let host = 1; host <= 20; host++) expect(await attempt(organization, `192.0.2.${host}`)).toBeUndefined();
+    expect(await known()).toBe(20);
+    await exhaustUser(organization);
+    expect(await attempt(organization, OFFICE)).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+    expect(await attempt(organization, '192.0.2.1')).toBeUndefined();
+
+    await client.query("UPDATE known_address SET last_login_at = now() - interval '31 days' WHERE organization_id = $1", [organization.id]);
+    expect(await attempt(organization, '192.0.2.1')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+    const other = await createOrganization(gateway.services);
+    expect(await attempt(other, OFFICE)).toBeUndefined();
+    expect(await known()).toBe(0);
+  });
+
+  test('leaves no address and no name in what is remembered of logins', async () => {
+    const organization = await createOrganization(gateway.services);
+    await gateway.services.organizations.createUser({ organization: organization.name, username: 'grace', password: PASSWORD, grants: [] });
+    expect(await attempt(organization, OFFICE, 'grace')).toBeUndefined();
+    expect(await fail(organization, OFFICE, 'grace')).toBe('LOGIN_FAILED');
+    const { rows } = await gateway.database.client.query<{ dump: string }>(
+      `SELECT string_agg(k::text, '') || (SELECT string_agg(a::text, '') FROM login_attempt a) AS dump FROM known_address k`,
+    );
+    expect(rows[0]?.dump).not.toMatch(/198\.51|grace/);
+  });
+});
+
+describe('an operator', () => {
+  test('unlocks a user, and lets one in from an address while others guess elsewhere', async () => {
+    const organization = await createOrganization(gateway.services);
+    const unlock = (...words: string[]) =>
+      runCommand({ DATABASE_URL: gateway.database.url }, ['user', 'unlock', '--organization', organization.name, ...words]);
+    const unlocked = done(`Unlocked user "ada" of "${organization.name}"`);
+
+    await exhaustUser(organization);
+    expect(await attempt(organization, '198.51.100.6')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+    expect(await unlock('--username', 'ada')).toEqual(unlocked);
+    expect(await attempt(organization, '203.0.113.1')).toBeUndefined();
+    await exhaustUser(organization, '192.0.2');
+    await exhaustAddress(organization, OFFICE);
+    expect(await attempt(organization, OFFICE)).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+    expect(await unlock('--username', 'ada', '--address', OFFICE)).toEqual(unlocked);
+    await exhaustUser(organization, '192.0.2');
+    expect(await attempt(organization, OFFICE)).toBeUndefined();
+    expect(await attempt(organization, '198.51.100.8')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+
+    expect(await unlock('--username', 'ada', '--address', 'office')).toEqual(failed('"office" is not an IP address'));
+    expect(await unlock('--username', 'bob')).toEqual(failed(`There is no user "bob" in "${organization.name}"`));
+  });
+
+  const warnings = ({ logLines }: TestGateway): unknown[] =>
+    logLines.map((line) => JSON.parse(line) as { level: number }).filter(({ level }) => level === 40);
+  const header = (name: string, value: string) => ({ headers: { [name]: value } });
+
+  test.each([
+    ['X-Forwarded-For', '203.0.113.9'],
+    ['X-Forwarded-Proto', 'https'],
+    ['Forwarded', 'for=203.0.113.9;proto=https'],
+  ])('is told once of a proxy that TRUST_PROXY does not name, by its %s', async (name, value) => {
+    const own = await startGateway();
+    await fetch(`${own.url}/live`);
+    expect(warnings(own)).toEqual([]);
+    for (const path of ['/ready', '/live', '/graphql']) await fetch(own.url + path, header(name, value));
+    expect(warnings(own)).toEqual([
+      expect.objectContaining({
+        header: name.toLowerCase(),
+        peer: '127.0.0.1',
+        msg: 'TRUST_PROXY does not name a peer that forwards requests: all callers behind it count as one address at login, and as plain http',
+      }),
+    ]);
+    expect(own.logLines.join('')).not.toContain('203.0.113.9');
+    await own.stop();
+  });
+
+  test('is told of nothing where TRUST_PROXY names the proxy', async () => {
+    await fetch(`${gateway.url}/live`, header('X-Forwarded-For', '203.0.113.9'));
+    expect(warnings(gateway)).toEqual([]);
+  });
+});

@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const SRC = resolve(__dirname, '../../src');
+
+/** The rooms of src from left to right. A file imports from its own room and from rooms further right. */
+const ROOMS: readonly (readonly string[])[] = [
+  ['main'],
+  ['cli'],
+  ['app'],
+  ['rest', 'graphql', 'export', 'playground'],
+  ['http'],
+  ['services', 'resolvers'],
+  ['domain'],
+  ['data'],
+  ['formats'],
+  ['rows'],
+  ['values', 'errors', 'config'],
+];
+/** Made by the build from prisma/schema.prisma. */
+const GENERATED = 'generated';
+
+/** Packages that only some rooms may know. */
+const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly string[]; readonly rule: string }[] = [
+  { name: /^(@prisma\/.*|pg|rate-limiter-flexible)$/, rooms: ['data'], rule: 'Only data/ knows Prisma and SQL' },
+  {
+    name: /^(type-graphql|graphql|graphql\/.*|graphql-scalars)$/,
+    rooms: ['graphql', 'resolvers'],
+    rule: 'Only graphql/ and resolvers/ know GraphQL',
+  },
+  { name: /^express$/, rooms: ['rest', 'graphql', 'export', 'playground', 'http'], rule: 'Only the doors and http/ know express' },
+  { name: /^(commander|cli-progress)$/, rooms: ['cli'], rule: 'Only the CLI knows the terminal' },
+];
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+}
+
+function sourceFiles(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return ['generated', 'web'].includes(entry.name) ? [] : sourceFiles(path);
+    return entry.name.endsWith('.ts') ? path : [];
+  });
+}
+
+const files = sourceFiles(SRC);
+const imports: Import[] = files.flatMap((path) => {
+  const text = readFileSync(path, 'utf8');
+  const targets = [...text.matchAll(/(?:from|import|import\(|require\()\s*'([^']+)'/g)].map((match) => match[1]!);
+  return targets.map((target) => ({
+    file: relative(SRC, path),
+    target: target.startsWith('.') ? relative(SRC, join(dirname(path), target)) : target,
+  }));
+});
+
+const roomOf = (path: string): string => path.replace(/\.[jt]s$/, '').split('/')[0]!;
+const rankOf = (path: string): number => ROOMS.findIndex((rooms) => rooms.includes(roomOf(path)));
+const isInside = (target: string): boolean =>
+  files.some((path) => [target, `${target}.ts`, target.replace(/\.js$/, '.ts')].includes(relative(SRC, path))) ||
+  target.startsWith('generated/');
+
+describe('the sources', () => {
+  test('are read at all', () => {
+    expect(files.length).toBeGreaterThan(40);
+    expect(imports.filter(({ target }) => isInside(target)).length).toBeGreaterThan(100);
+  });
+
+  test('stand in a room each', () => {
+    expect(files.map((path) => relative(SRC, path)).filter((path) => rankOf(path) < 0)).toEqual([]);
+  });
+
+  test('import from their own room or from one further right', () => {
+    const wrong = imports.filter(({ file, target }) => {
+      if (!isInside(target) || roomOf(file) === roomOf(target)) return false;
+      return roomOf(target) === GENERATED ? roomOf(file) !== 'data' : rankOf(target) <= rankOf(file);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test.each(PACKAGES)('keep to it: $rule', ({ name, rooms }) => {
+    const known = imports.filter(({ file, target }) => name.test(target) && !isInside(target) && !rooms.includes(roomOf(file)));
+    expect(known).toEqual([]);
+  });
+
+  test('read the environment in main and the CLI alone', () => {
+    const readers = files.filter((path) => readFileSync(path, 'utf8').includes('process.env')).map((path) => relative(SRC, path));
+    expect(readers.filter((file) => !['main', 'cli'].includes(roomOf(file)))).toEqual([]);
+  });
+
+  test('say error texts in one file', () => {
+    const { errorTable } = jest.requireActual<typeof import('../../src/errors')>('../../src/errors');
+    const texts = Object.values(errorTable).map(({ text }) => text);
+    const repeated = files
+      .filter((path) => relative(SRC, path) !== 'errors.ts')
+      .flatMap((path) =>
+        texts.filter((text) => readFileSync(path, 'utf8').includes(`'${text}'`)).map((text) => [relative(SRC, path), text]),
+      );
+    expect(repeated).toEqual([]);
+  });
+
+  test('have names that explain, and at most 400 lines', () => {
+    const names = files.map((path) => relative(SRC, path));
+    expect(names.filter((name) => /(^|\/)(utils?|helpers?|common|shared|misc|lib|core|index)(\.|\/)/.test(name))).toEqual([]);
+    expect(names.filter((name) => !/^([a-z]+\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name))).toEqual([]);
+    expect(files.filter((path) => readFileSync(path, 'utf8').split('\n').length > 400)).toEqual([]);
+  });
+});

@@ -1,0 +1,72 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const ROOT = resolve(__dirname, '../..');
+const RELEASED = `
+type Query {
+  deposit(id: ID!): Deposit
+  money: String! @deprecated(reason: "Ask for amounts")
+}
+type Deposit { id: ID! status: String }
+`;
+
+let directory: string;
+const git = (...words: string[]) =>
+  execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...words], { cwd: directory, stdio: 'ignore' });
+const writeSchema = (text: string) => writeFileSync(join(directory, 'schema.graphql'), text);
+const check = () => {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['-r', require.resolve('@swc-node/register'), join(ROOT, 'test/contract/check-contract.ts')],
+    { cwd: directory, encoding: 'utf8' },
+  );
+  return [status, stdout, stderr];
+};
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'schema-contract-'));
+  git('init');
+  writeSchema(RELEASED);
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+test('before the first release nothing can break', () => {
+  expect(check()).toEqual([0, 'Nothing was released yet: nothing can break.\n', '']);
+  git('add', '.');
+  git('commit', '-m', 'Release');
+  git('tag', 'v1.0.0');
+});
+
+test.each([
+  ['nothing', RELEASED, 0, '0 changes since v1.0.0, 0 of them breaking.\n', ''],
+  ['a new field', RELEASED.replace('status', 'note: String status'), 0, '1 changes since v1.0.0, 0 of them breaking.\n', ''],
+  ['a deprecated field less', RELEASED.replace(/money.*/, ''), 0, expect.stringContaining(' 0 of them breaking.\n'), ''],
+  [
+    'a field less',
+    RELEASED.replace('status: String', ''),
+    1,
+    '1 changes since v1.0.0, 1 of them breaking.\n',
+    expect.stringContaining("Field 'status' was removed from object type 'Deposit'"),
+  ],
+  [
+    'a new argument that must be given',
+    RELEASED.replace('id: ID!)', 'id: ID!, on: String!)'),
+    1,
+    '1 changes since v1.0.0, 1 of them breaking.\n',
+    expect.stringContaining("Argument 'on: String!' added to field 'Query.deposit'"),
+  ],
+])('since a release: %s', (_what, schema, status, stdout, stderr) => {
+  writeSchema(schema);
+  expect(check()).toEqual([status, stdout, stderr]);
+});
+
+test('a release without a schema is a fault, and a folder without a history is said to be one', () => {
+  git('rm', '--cached', 'schema.graphql');
+  git('commit', '-m', 'Lose it');
+  git('tag', 'v1.10.0');
+  expect(check()[0]).toBe(1);
+  rmSync(join(directory, '.git'), { recursive: true });
+  expect(check()).toEqual([0, expect.stringContaining('The releases are not known here'), '']);
+});

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { done, failed, runCommand, type Environment } from '../support/command';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+// Commands run side by side, so that each takes longer.
+
+let database: TestDatabase;
+let environment: Environment;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  environment = { DATABASE_URL: database.url };
+});
+afterAll(() => database.drop());
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe('an operator whose database or settings are not right', () => {
+  test.concurrent('brings an empty database to the newest schema, once', async () => {
+    const name = `empty_${randomUUID().replaceAll('-', '')}`;
+    await database.client.query(`CREATE DATABASE ${name}`);
+    const url = new URL(database.url);
+    url.pathname = `/${name}`;
+    const empty = { DATABASE_URL: url.href };
+    try {
+      const names = [
+        ...['20261120090000_init', '20261120180000_list_indexes', '20261120190000_covering_indexes', '20261120200000_export_records'],
+        ...['20261121090000_saved_reports', '20261121120000_inferred_shares', '20261121180000_known_addresses'],
+      ];
+      const lacking = failed('The database lacks migrations: run `deposit-gateway migrate`');
+      expect(await runCommand(empty, ['organization', 'list'])).toEqual(lacking);
+      expect(await runCommand(empty, ['audit', '--organization', 'Church'])).toEqual(lacking);
+      expect(await runCommand(empty, ['migrate', '--check'])).toEqual(
+        failed(`Not applied: ${names.join(', ')}; run \`deposit-gateway migrate\``),
+      );
+      expect(await runCommand(empty, ['migrate', '--json'])).toEqual(done(JSON.stringify({ applied: names })));
+      expect(await runCommand(empty, ['migrate'])).toEqual(done('Nothing to apply'));
+      expect(await runCommand(empty, ['migrate', '--drift'])).toEqual(done('The migrations match prisma/schema.prisma'));
+      expect(await runCommand(empty, ['organization', 'list', '--json'])).toEqual(done('[]'));
+    } finally {
+      await database.client.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    }
+    const { rows } = await database.client.query("SELECT FROM pg_database WHERE datname LIKE 'deposit_gateway_drift%'");
+    expect(rows).toEqual([]);
+  });
+
+  test.concurrent('checks what is missing as a user who may do nothing but read', async () => {
+    const name = `read_${randomUUID().replaceAll('-', '')}`;
+    await database.client.query(`CREATE DATABASE ${name} TEMPLATE gateway_template`);
+    await database.client.query(`CREATE ROLE ${name} LOGIN PASSWORD 'reader'`);
+    const url = new URL(database.url);
+    url.pathname = `/${name}`;
+    const owner = new Client({ connectionString: url.href });
+    owner.on('error', () => undefined);
+    await owner.connect();
+    url.username = name;
+    url.password = 'reader';
+    const reader = { DATABASE_URL: url.href };
+    try {
+      const lacksGrant = failed('Data source query failed: permission denied for table _prisma_migrations');
+      expect(await runCommand(reader, ['migrate', '--check'])).toEqual(lacksGrant);
+      await owner.query(`GRANT SELECT ON _prisma_migrations TO ${name}`);
+      expect(await runCommand(reader, ['migrate', '--check'])).toEqual(done('Every migration is applied'));
+      expect(await runCommand(reader, ['migrate', '--check', '--json'])).toEqual(done('{"missing":[]}'));
+      await owner.query("UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = '20261121090000_saved_reports'");
+      expect(await runCommand(reader, ['migrate', '--check', '--json'])).toEqual({
+        status: 1,
+        stdout: '{"missing":["20261121090000_saved_reports"]}\n',
+        stderr: 'Not applied: 20261121090000_saved_reports; run `deposit-gateway migrate`\n',
+      });
+    } finally {
+      await owner.end();
+      await database.client.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      await database.client.query(`DROP ROLE ${name}`);
+    }
+  });
+
+  test.concurrent('is told in one line that there is no database', async () => {
+    const nowhere = { DATABASE_URL: 'postgresql://ada:secret@127.0.0.1:1/nothing' };
+    for (const words of [['organization', 'list'], ['migrate'], ['migrate', '--check']]) {
+      const { status, stdout, stderr } = await runCommand(nowhere, words);
+      expect([status, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(/^.+\n$/);
+      expect(stderr).not.toMatch(/secret| at .*\.js/);
+    }
+  });
+
+  test.concurrent('is told every setting that cannot be right, a line each, without the password in it', async () => {
+    expect(await runCommand({ ...environment, PORT: 'abc' }, ['organization', 'list'])).toEqual(
+      failed('PORT: expected a whole number from 0 to 65535, got "abc"'),
+    );
+    expect(await runCommand({ PORT: '65536', DEMO: 'yes', DATABASE_URL: 'mysql://ada:secret@localhost/x' }, ['serve'])).toEqual({
+      status: 1,
+      stdout: '',
+      stderr:
+        'PORT: expected a whole number from 0 to 65535, got "65536"\n' +
+        'DATABASE_URL: expected a URL like postgresql://user:password@host:5432/database\n' +
+        'DEMO: expected one of on, off, got "yes"\n',
+    });
+  });
+
+  test.concurrent('gets the GraphQL schema without any database', async () => {
+    const { status, stdout, stderr } = await runCommand({ DATABASE_URL: 'postgresql://127.0.0.1:1/nothing' }, ['schema']);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^type Query \{$/m);
+    expect(stdout).toMatch(/^ {2}depositDetails\($/m);
+  });
+});
+
+test('an operator gets a demo organization, once, and quietly in a pipe', async () => {
+  const { status, stdout, stderr } = await runCommand(environment, ['demo', '--json']);
+  expect([status, stderr]).toEqual([0, '']);
+  expect(JSON.parse(stdout)).toEqual({
+    organization: 'Demo',
+    apiProvision: expect.stringMatching(UUID) as string,
+    webProvision: expect.stringMatching(UUID) as string,
+    username: 'analyst',
+    password: expect.stringMatching(/^[\w-]{16}$/) as string,
+  });
+  expect(await runCommand(environment, ['demo'])).toEqual(failed('There is an organization "Demo" already'));
+  const { rows } = await database.client.query<Record<string, number>>(DEMO_FIGURES);
+  const { lines, ...others } = rows[0]!;
+  expect(lines).toBeGreaterThan(18_000);
+  expect(lines).toBeLessThan(22_000);
+  for (const count of Object.values(others)) expect(count).toBeGreaterThan(0);
+});
+
+const DEMO_FIGURES = `SELECT count(*)::int AS lines, (count(*) - count(DISTINCT transaction_id))::int AS split,
+  count(*) FILTER (WHERE deposit_status = 'PENDING')::int AS pending, count(*) FILTER (WHERE donor_id = 0)::int AS nobodys,
+  count(*) FILTER (WHERE amount < 0)::int AS negative
+  FROM deposit_detail WHERE organization_id = (SELECT id FROM organization WHERE name = 'Demo')`;

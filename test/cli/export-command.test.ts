@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { runCommand, startCommand, type CommandResult } from '../support/command';
+import { CSV_HEADER, openDepositFiles, toNdjson, type DepositFiles } from '../support/deposit-files';
+import { v2Line } from '../support/gateway';
+
+// Commands run side by side, so that each takes longer.
+
+let files: DepositFiles;
+let organization: string;
+
+const posted = v2Line({ donor_first_name: 'Ada "Countess"', main_memo: 'two\r\nlines' });
+const pending = { ...posted, deposit_id: '2', deposit_date: '2024-01-03', transaction_id: '2', allocation_id: '2', main_memo: '' };
+
+beforeAll(async () => {
+  files = await openDepositFiles();
+  organization = await files.createOrganization();
+  await files.import(organization, 'lines.ndjson', toNdjson([posted, { ...pending, deposit_status: 'pending' }]));
+});
+afterAll(() => files.close());
+
+const exportWords = (options: Readonly<Record<string, string>>, ...flags: string[]): string[] => [
+  'export',
+  ...Object.entries({ organization, format: 'json', start: '2024-01-01', end: '2024-01-31', ...options }).flatMap(([name, value]) => [
+    `--${name}`,
+    value,
+  ]),
+  ...flags,
+];
+const runExport = (options: Readonly<Record<string, string>>, ...flags: string[]): Promise<CommandResult> =>
+  runCommand(files.environment, exportWords(options, ...flags));
+/** What the export to this file has left beside it. */
+const traces = async (file: string): Promise<string[]> => (await readdir(dirname(file))).filter((name) => name.startsWith(basename(file)));
+
+describe('an operator who exports', () => {
+  test.concurrent('gets the lines in each format, pending ones only when asking for them', async () => {
+    expect(await runExport({})).toEqual({ status: 0, stdout: JSON.stringify({ response: [posted] }), stderr: '' });
+    expect((await runExport({ format: 'ndjson' }, '--include-pending')).stdout).toBe(
+      toNdjson([
+        { ...posted, deposit_status: 'posted' },
+        { ...pending, deposit_status: 'pending' },
+      ]),
+    );
+    expect((await runExport({ format: 'csv' }, '--include-pending')).stdout).toBe(
+      `${CSV_HEADER},deposit_status\r\n` +
+        '"1","2024-01-01","2024-01-02","P10","P100",7,"Ada ""Countess""","Lovelace","12 St James Square","","","London","","SW1Y 4JH","555-0100",' +
+        '"ada@example.org","10.50","0.50","10.00","Complete","Checking","ACH",3,"General Fund","","two\r\nlines","posted"\r\n' +
+        '"2","2024-01-01","2024-01-03","2","2",7,"Ada ""Countess""","Lovelace","12 St James Square","","","London","","SW1Y 4JH","555-0100",' +
+        '"ada@example.org","10.50","0.50","10.00","Complete","Checking","ACH",3,"General Fund","","","pending"\r\n',
+    );
+  });
+
+  test.concurrent('chooses columns, of which v2 and all stand for several', async () => {
+    expect((await runExport({ format: 'ndjson', columns: 'deposit_status,amount' }, '--include-pending')).stdout).toBe(
+      toNdjson(['posted', 'pending'].map((deposit_status) => ({ deposit_status, amount: '10.50' }))),
+    );
+    expect((await runExport({ columns: 'v2' }, '--include-pending')).stdout).toBe(JSON.stringify({ response: [posted, pending] }));
+    const all = { ...posted, deposit_status: 'posted', allocation_amount: '10.50', allocation_amount_inferred: true };
+    expect((await runExport({ columns: 'all' })).stdout).toBe(JSON.stringify({ response: [all] }));
+    expect(await runExport({ columns: 'v2,amount' })).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'Invalid parameter(s): columns must be names of fields of the report, each once, separated by commas\n',
+    });
+  });
+
+  test.concurrent('brings pending money elsewhere as pending', async () => {
+    const other = await files.createOrganization();
+    const totals = async (name: string) => (await files.query(POSTED_AND_PENDING, [name])).rows;
+    const { stdout } = await runExport({ format: 'csv' }, '--include-pending');
+    expect((await files.import(other, 'moved.csv', stdout)).stdout).toBe(
+      'Imported 2 lines; new or changed: 2 deposits, 2 transactions, 2 allocations, 1 designations, 1 donors\n',
+    );
+    expect(await totals(other)).toEqual([
+      { status: 'POSTED', sum: '10.50' },
+      { status: 'PENDING', sum: '10.50' },
+    ]);
+    expect(await totals(other)).toEqual(await totals(organization));
+  });
+
+  test.concurrent('gets CSV in which a spreadsheet finds no formula, and import takes the guard off again', async () => {
+    const [first, second] = [await files.createOrganization(), await files.createOrganization()];
+    const formulas = v2Line({
+      ...{ deposit_id: '-1', transaction_id: '=A1', allocation_id: '+1', donor_first_name: '=cmd', donor_last_name: '+1', address1: '-2' },
+      ...{ address2: '@x', address3: '\tx', city: '\rx', state: "'=x", zip: "''-x", phone: "'x", email_address: 'a=b', status: "'" },
+      ...{ amount: '-5.00', fee_amount: '-1.00', net_amount: '-4.00', account_type: ' =x', payment_type: '', main_memo: '-' },
+    });
+    await files.import(first, 'lines.ndjson', toNdjson([formulas]));
+    const csv = await files.export(first, 'csv');
+    expect(csv).toBe(
+      `${CSV_HEADER}\r\n` +
+        `"'-1","2024-01-01","2024-01-02","'=A1","'+1",7,"'=cmd","'+1","'-2","'@x","'\tx","'\rx","''=x","'''-x","'x","a=b",` +
+        `"-5.00","-1.00","-4.00","'"," =x","",3,"General Fund","","'-"\r\n`,
+    );
+    await files.import(second, 'lines.csv', csv);
+    expect(await files.lines(second)).toEqual([formulas]);
+  });
+
+  test.concurrent('gets a file that is there whole, in place of an earlier one', async () => {
+    const file = files.path('report.json');
+    await writeFile(file, 'earlier');
+    expect(await runExport({ out: file })).toEqual({ status: 0, stdout: '', stderr: '' });
+    expect(await readFile(file, 'utf8')).toBe(JSON.stringify({ response: [posted] }));
+    expect(await traces(file)).toEqual([basename(file)]);
+  });
+
+  test('keeps the earlier file when the new one cannot be finished', async () => {
+    const file = files.path('report.json');
+    await writeFile(file, 'earlier');
+    const { client } = files.database;
+    await client.query('BEGIN');
+    await client.query('LOCK TABLE allocation');
+    const result = await runCommand({ ...files.environment, REPORT_TIMEOUT_SECONDS: '1' }, exportWords({ out: file }));
+    await client.query('ROLLBACK');
+    expect(result).toEqual({ status: 1, stdout: '', stderr: 'Data source query failed: The report took over 1000 ms\n' });
+    expect(await readFile(file, 'utf8')).toBe('earlier');
+    expect(await traces(file)).toEqual([basename(file)]);
+  });
+
+  test.concurrent('gets no file for an organization that is not there', async () => {
+    const file = files.path('report.json');
+    const result = await runExport({ out: file, organization: 'Nobody' });
+    expect(result).toEqual({ status: 1, stdout: '', stderr: 'There is no organization "Nobody"\n' });
+    expect(await traces(file)).toEqual([]);
+  });
+
+  test.concurrent('is told in one line where the file cannot be written', async () => {
+    const missing = `${files.path('missing')}/report.json`;
+    expect(await runExport({ out: missing })).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `Cannot write ${missing}.part: ENOENT: no such file or directory, open '${missing}.part'\n`,
+    });
+    const directory = files.path('directory');
+    await mkdir(directory);
+    expect(await runExport({ out: directory })).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `Cannot write ${directory}: EISDIR: illegal operation on a directory, rename '${directory}.part' -> '${directory}'\n`,
+    });
+    expect(await traces(directory)).toEqual([basename(directory)]);
+  });
+
+  test.concurrent.each([
+    ['an export', exportWords({ organization: 'Full' })],
+    ['a list', ['organization', 'list']],
+  ])('is told in one line that a full disk takes no more of %s', async (_title, words) => {
+    await files.query("INSERT INTO organization (name) VALUES ('Full') ON CONFLICT DO NOTHING");
+    const full = openSync('/dev/full', 'w');
+    const child = startCommand(files.environment, words, ['ignore', full, 'pipe']);
+    const [stderr, [status]] = await Promise.all([text(child.stderr!), once(child, 'close') as Promise<[number | null]>]);
+    closeSync(full);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: 'Cannot write: ENOSPC: no space left on device, write\n' });
+  });
+
+  test.concurrent.each([
+    ['a start that is no date', { start: '2024-02-30' }, '--start: "2024-02-30" is no day of the calendar'],
+    ['an end that is no date', { end: 'today' }, '--end: "today" is not a date: write YYYY-MM-DD, such as "2026-01-31"'],
+    ['a start after the end', { start: '2024-02-01' }, 'Start date cannot be greater than the end date.'],
+  ])('is told what is wrong with the range: %s', async (_title, range, reason) => {
+    const file = files.path('report.json');
+    expect(await runExport({ ...range, out: file })).toEqual({ status: 1, stdout: '', stderr: `${reason}\n` });
+    expect(await traces(file)).toEqual([]);
+  });
+});
+
+const POSTED_AND_PENDING = `SELECT d.status, sum(t.amount) FROM deposit d JOIN transaction t ON (t.organization_id, t.deposit_id) = (d.organization_id, d.id)
+  WHERE d.organization_id = (SELECT id FROM organization WHERE name = $1) GROUP BY d.status ORDER BY d.status`;

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { text } from 'node:stream/consumers';
+import { startCommand } from '../support/command';
+import { openDepositFiles, toNdjson, type DepositFiles } from '../support/deposit-files';
+import { v2Line } from '../support/gateway';
+import { until } from '../support/until';
+
+const LINES = 30_000;
+/** Against hanging alone. */
+const IMPORT_TIMEOUT_MS = 300_000;
+const MEGABYTE = 1_000_000;
+
+let files: DepositFiles;
+
+beforeAll(async () => {
+  files = await openDepositFiles();
+});
+afterAll(() => files.close());
+
+/** A v2 answer of about 60 MB: gifts to two designations each, with long memos, so that it is read quickly for its size. */
+function* largeAnswer(): Generator<string> {
+  const main_memo = 'Thank you! '.repeat(135);
+  for (let line = 0; line < LINES; line++) {
+    const gift = {
+      deposit_id: `${line >> 6}`,
+      transaction_id: `P${line >> 1}`,
+      allocation_id: `${line}`,
+      donor_id: 1 + (line >> 4),
+      main_memo,
+    };
+    yield `${line === 0 ? '{"response":[' : ','}${JSON.stringify(v2Line(gift))}`;
+  }
+  yield ']}';
+}
+
+/** The most memory that a process has held so far, in bytes (proc(5), status). */
+async function peakMemory(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/^VmHWM:\s+([0-9]+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+}
+
+test('an operator imports a large file in constant memory, at a speed that does not fall with its size', async () => {
+  const organization = await files.createOrganization();
+  // The planner's statistics of a table with one row must not mislead the import of many.
+  await files.import(
+    organization,
+    'first.ndjson',
+    toNdjson([v2Line({ deposit_id: 'a', transaction_id: 'a', allocation_id: 'a', donor_id: 9_999 })]),
+  );
+  await files.query('ANALYZE');
+  const file = files.path('large.json');
+  await pipeline(Readable.from(largeAnswer()), createWriteStream(file));
+  expect((await stat(file)).size).toBeGreaterThan(60 * MEGABYTE);
+
+  const child = startCommand(files.environment, ['import', file, '--organization', organization, '--json']);
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const output = Promise.all([text(child.stdout!), text(child.stderr!)]);
+  let peak = 0;
+  await until(async () => {
+    peak = Math.max(peak, await peakMemory(child.pid!));
+    return child.exitCode !== null || child.signalCode !== null;
+  }, IMPORT_TIMEOUT_MS);
+  expect(await output).toEqual([
+    '{"lines":30000,"deposits":469,"transactions":15000,"allocations":30000,"designations":0,"donors":1875,"assumed":{"posted":469,"kept":0}}\n',
+    '',
+  ]);
+  expect((await closed)[0]).toBe(0);
+  expect(peak).toBeGreaterThan(50 * MEGABYTE);
+  expect(peak).toBeLessThan(320 * MEGABYTE);
+});

@@ -1,0 +1,61 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { readConfig } from '../../src/config';
+
+const ROOT = resolve(__dirname, '../..');
+const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8');
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'gateway-newcomer-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+describe('a newcomer', () => {
+  // npm looks at the lock file alone for this; on the oldest Node that is promised it says what matters.
+  test('installs nothing that wants another Node', () => {
+    for (const name of ['package.json', 'package-lock.json']) cpSync(join(ROOT, name), join(directory, name));
+    const words = ['ci', '--dry-run', '--offline', '--engine-strict', '--ignore-scripts', '--no-audit', '--no-fund'];
+    const { status, stderr } = spawnSync('npm', words, { cwd: directory, encoding: 'utf8' });
+    expect(stderr).not.toContain('EBADENGINE');
+    expect(status).toBe(0);
+  });
+
+  test('starts what is built, and builds again what has changed since', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const { prestart, start } = scripts;
+    // In the place of the build's tools, and of the gateway.
+    const build = 'echo building && mkdir -p dist && echo "console.log(\'serving\')" > dist/main.js && node src/cli/build-stamp.mjs write';
+    expect(scripts.build).toMatch(/ && node src\/cli\/build-stamp\.mjs write$/);
+    for (const name of ['src/generated', 'src/cli', 'prisma']) mkdirSync(join(directory, name), { recursive: true });
+    for (const name of ['package-lock.json', 'tsconfig.json', 'prisma.config.ts', 'prisma/schema.prisma', 'src/cli/build-stamp.mjs'])
+      cpSync(join(ROOT, name), join(directory, name));
+    writeFileSync(join(directory, 'package.json'), JSON.stringify({ scripts: { prestart, start, build } }));
+    const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
+    const run = (): string[] =>
+      execFileSync('npm', ['start', '--silent'], { cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+        .split('\n')
+        .filter((line) => ['building', 'serving'].includes(line));
+
+    write('src/main.ts', 'first');
+    expect(run()).toEqual(['building', 'serving']);
+    write('src/generated/client.ts', 'made by the build');
+    expect(run()).toEqual(['serving']);
+    write('src/main.ts', 'second');
+    expect(run()).toEqual(['building', 'serving']);
+    write('package-lock.json', '{}');
+    expect(run()).toEqual(['building', 'serving']);
+    // As in the image.
+    rmSync(join(directory, 'src'), { recursive: true });
+    expect(run()).toEqual(['serving']);
+  });
+});
+
+test('an operator gets an image without a demo', () => {
+  const environment = [...read('Dockerfile').matchAll(/^ENV (.*)$/gm)].flatMap((match) =>
+    match[1]!.split(' ').map((pair) => pair.split('=')),
+  );
+  expect(readConfig(Object.fromEntries(environment) as Record<string, string>)).toMatchObject({ DEMO: false, DATA_DIR: '/data' });
+});

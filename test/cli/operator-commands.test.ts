@@ -1,0 +1,281 @@
+import { randomUUID } from 'node:crypto';
+import { done, failed, runCommand, succeed, type CommandResult, type Environment } from '../support/command';
+import { graphql, login, PASSWORD, startGateway, type TestGateway } from '../support/gateway';
+
+// Commands run side by side, so that each takes longer.
+
+const SYSTEM = '/api/v2/authenticated_test_system';
+const SESSION = '/api/v2/authenticated_test_session';
+const REPORT = 'deposit_detail_designation_detail_with_contact_info';
+const EMPTY_REPORT = `/api/v2/${REPORT}?start_date=2024-01-01&end_date=2024-01-01`;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+let gateway: TestGateway;
+let environment: Environment;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  environment = { DATABASE_URL: gateway.database.url };
+});
+afterAll(() => gateway.stop());
+
+const run = (words: string[], input?: string): Promise<CommandResult> => runCommand(environment, words, input);
+const json = async (words: string[], input?: string): Promise<unknown> =>
+  JSON.parse(await succeed(environment, [...words, '--json'], input));
+const answer = async (path: string, headers: Record<string, string>): Promise<unknown> =>
+  (await fetch(gateway.url + path, { headers })).json();
+const refusal = (status: number, error: string) => ({ errors: [{ error, status }] });
+
+/** An organization of a test's own, made without the commands. */
+async function createOrganization(): Promise<string> {
+  const { name } = await gateway.services.organizations.create(`Organization ${randomUUID()}`, []);
+  return name;
+}
+const createProvision = (organization: string): Promise<string> =>
+  gateway.services.organizations.createProvision({ organization, kind: 'WEB', label: '', grants: [] });
+
+describe('an operator of organizations', () => {
+  test.concurrent('creates one, finds it in the list and is refused a second of that name', async () => {
+    const name = `Åsa’s ${randomUUID()}`;
+    expect(await run(['organization', 'create', name])).toEqual(done(`Created organization "${name}"`));
+    expect(await run(['organization', 'create', name])).toEqual(failed(`There is an organization "${name}" already`));
+    const list = await json(['organization', 'list']);
+    expect(list).toContainEqual({ id: expect.any(Number) as number, name, hosts: [], underMaintenance: false });
+    const { stdout } = await run(['organization', 'list']);
+    expect(stdout.split('\n')[0]).toMatch(/^NAME +HOSTS +MAINTENANCE$/);
+    expect(stdout).toMatch(new RegExp(`^${name} +off$`, 'm'));
+  });
+
+  test.concurrent('creates one that is reached at certain hosts', async () => {
+    const name = `Hosts ${randomUUID()}`;
+    const hosts = ['--host', 'Give.Example.ORG:443', '--host', '127.0.0.1'];
+    expect(await json(['organization', 'create', name, ...hosts])).toEqual({
+      id: expect.any(Number) as number,
+      name,
+      hosts: ['give.example.org', '127.0.0.1'],
+    });
+    const wrong = await run(['organization', 'create', randomUUID(), '--host', 'http://example.org']);
+    expect(wrong).toEqual(failed('"http://example.org" is not a host name'));
+  });
+
+  test.concurrent('changes the hosts of one, at once, and lets it be reached at any again', async () => {
+    const organization = await createOrganization();
+    const Provision = await createProvision(organization);
+    const granted = { data: { message: 'System request authenticated', provision: Provision } };
+    expect(await run(['organization', 'hosts', organization, '--host', 'Give.Example.ORG'])).toEqual(
+      done(`"${organization}" is reached at give.example.org`),
+    );
+    expect(await answer(SYSTEM, { Provision })).toEqual(refusal(422, 'Incorrect host for provision'));
+    expect(await json(['organization', 'hosts', organization, '--host', 'give.example.org', '--host', '127.0.0.1'])).toEqual({
+      ...{ name: organization, hosts: ['give.example.org', '127.0.0.1'] },
+    });
+    expect(await answer(SYSTEM, { Provision })).toEqual(granted);
+    expect(await run(['organization', 'hosts', organization])).toEqual(done(`"${organization}" is reached at give.example.org, 127.0.0.1`));
+    expect(await run(['organization', 'hosts', organization, '--any'])).toEqual(done(`"${organization}" is reached at any host`));
+    expect(await run(['organization', 'hosts', organization, '--host', 'a b'])).toEqual(failed('"a b" is not a host name'));
+    expect(await run(['organization', 'hosts', 'Nobody', '--any'])).toEqual(failed('There is no organization "Nobody"'));
+  });
+
+  test.concurrent.each([
+    ['none', ''],
+    ['a blank before it', ' Church'],
+    ['a line end in it', 'Chur\nch'],
+  ])('is refused a name that nobody could type: %s', async (_title, name) => {
+    expect(await run(['organization', 'create', name])).toEqual(
+      failed('The name of the organization must be 1 to 200 characters, with no blanks around it and no control characters'),
+    );
+  });
+
+  test.concurrent('closes one for maintenance and opens it again, at once', async () => {
+    const organization = await createOrganization();
+    const Provision = await createProvision(organization);
+    expect(await run(['organization', 'maintenance', organization, 'on'])).toEqual(done(`Maintenance of "${organization}" is on`));
+    expect(await answer(SYSTEM, { Provision })).toEqual(refusal(422, 'Under maintenance'));
+    expect(await json(['organization', 'maintenance', organization, 'off'])).toEqual({ name: organization, underMaintenance: false });
+    expect(await answer(SYSTEM, { Provision })).toEqual({ data: { message: 'System request authenticated', provision: Provision } });
+    expect(await run(['organization', 'maintenance', 'Nobody', 'on'])).toEqual(failed('There is no organization "Nobody"'));
+  });
+});
+
+describe('an operator of provisions', () => {
+  test.concurrent('creates one that is a random UUID and works at once', async () => {
+    const organization = await createOrganization();
+    const { status, stdout, stderr } = await run(['provision', 'create', '--organization', organization, '--kind', 'web']);
+    expect([status, stderr]).toEqual([0, '']);
+    const Provision = stdout.trimEnd();
+    expect(Provision).toMatch(UUID);
+    expect(await answer(SYSTEM, { Provision })).toEqual({ data: { message: 'System request authenticated', provision: Provision } });
+  });
+
+  test.concurrent('creates one with a label and a grant, and finds all of it in the list', async () => {
+    const organization = await createOrganization();
+    const words = ['provision', 'create', '--organization', organization, '--kind', 'api', '--label', 'nightly', '--grant', REPORT];
+    const created = (await json(words)) as { provision: string };
+    expect(created).toEqual({ provision: expect.stringMatching(UUID) as string, organization, kind: 'API', label: 'nightly' });
+    expect(await json(['provision', 'list'])).toContainEqual({
+      ...created,
+      privileges: ['authenticated_test_system', 'authenticated_test_session', REPORT],
+      createdAt: expect.any(String) as string,
+      lastUsedAt: null,
+      revokedAt: null,
+    });
+    const { stdout } = await run(['provision', 'list']);
+    expect(stdout.split('\n')[0]).toMatch(/^PROVISION +ORGANIZATION +KIND +LABEL +LAST USED +REVOKED +PRIVILEGES$/);
+    expect(stdout).toMatch(
+      new RegExp(
+        `^${created.provision}  ${organization} +API +nightly +authenticated_test_system authenticated_test_session ${REPORT}$`,
+        'm',
+      ),
+    );
+  });
+
+  test.concurrent.each(['web', 'mobile'])('is refused the report for a public one: %s', async (kind) => {
+    const organization = await createOrganization();
+    const result = await run(['provision', 'create', '--organization', organization, '--kind', kind, '--grant', REPORT]);
+    expect(result).toEqual(failed(`A ${kind.toUpperCase()} provision is public: only an API provision can be granted ${REPORT}`));
+    expect(await gateway.services.organizations.listProvisions()).not.toContainEqual(
+      expect.objectContaining({ organization: expect.objectContaining({ name: organization }) as object }),
+    );
+  });
+
+  test.concurrent('is refused a privilege or an organization that is not there', async () => {
+    const words = ['provision', 'create', '--kind', 'api', '--organization', 'Nobody'];
+    expect(await run([...words, '--grant', 'everything'])).toEqual(
+      failed(`There is no privilege "everything"; there are authenticated_test_system, authenticated_test_session, ${REPORT}`),
+    );
+    expect(await run(words)).toEqual(failed('There is no organization "Nobody"'));
+  });
+
+  test.concurrent('grants one the report and takes it back, at once, and cannot grant it to a public one', async () => {
+    const organization = await createOrganization();
+    const Provision = (await run(['provision', 'create', '--organization', organization, '--kind', 'api'])).stdout.trimEnd();
+    const defaults = ['authenticated_test_system', 'authenticated_test_session'];
+    expect(await run(['provision', 'grant', Provision, REPORT])).toEqual(done(`${Provision} has ${[...defaults, REPORT].join(' ')}`));
+    expect(await answer(EMPTY_REPORT, { Provision })).toEqual({ response: [] });
+    expect(await json(['provision', 'revoke-grant', Provision, REPORT])).toEqual({ provision: Provision, privileges: defaults });
+    expect(await answer(EMPTY_REPORT, { Provision })).toEqual(refusal(422, 'Not logged in'));
+    expect(await run(['provision', 'grant', await createProvision(organization), REPORT])).toEqual(
+      failed(`A WEB provision is public: only an API provision can be granted ${REPORT}`),
+    );
+    expect(await run(['provision', 'grant', 'x', REPORT])).toEqual(failed('There is no provision x'));
+  });
+
+  test.concurrent('revokes one: the next request with it is refused, and it cannot be revoked twice', async () => {
+    const Provision = await createProvision(await createOrganization());
+    expect(await answer(SYSTEM, { Provision })).toEqual({ data: { message: 'System request authenticated', provision: Provision } });
+    expect(await run(['provision', 'revoke', Provision])).toEqual(done(`Revoked ${Provision}`));
+    expect(await answer(SYSTEM, { Provision })).toEqual(refusal(422, 'Invalid provision'));
+    expect(await run(['provision', 'revoke', Provision])).toEqual(failed(`There is no provision ${Provision} that could be revoked`));
+    expect(await run(['provision', 'revoke', 'x'])).toEqual(failed('There is no provision x that could be revoked'));
+  });
+});
+
+describe('an operator of users', () => {
+  const userWords = (verb: string, organization: string, username = 'ada'): string[] => [
+    ...['user', verb, '--organization', organization, '--username', username],
+  ];
+
+  test.concurrent('creates one whose password comes from standard input, and is refused a second of that name', async () => {
+    const organization = await createOrganization();
+    const result = await run(userWords('create', organization), `${PASSWORD}\r\nnot the password\n`);
+    const use = 'who may log in and read deposits and totals, but neither reports nor donors';
+    const hint = `deposit-gateway user grant --organization '${organization}' --username ada ${REPORT}`;
+    expect(result).toEqual(done(`Created user "ada" in "${organization}", ${use}; to grant it: ${hint}`));
+    const grace = await run([...userWords('create', organization, 'grace'), '--grant', REPORT], PASSWORD);
+    expect(grace).toEqual(done(`Created user "grace" in "${organization}", who may log in and read everything, donors included`));
+    const provision = await createProvision(organization);
+    expect(await login(gateway.url, provision, 'ada', PASSWORD)).toMatch(/^\w+=/);
+    expect(await run(userWords('create', organization), PASSWORD)).toEqual(failed(`There is a user "ada" in "${organization}" already`));
+    expect(await json([...userWords('create', organization, 'bob'), '--grant', REPORT], PASSWORD)).toEqual({
+      organization,
+      username: 'bob',
+    });
+    const defaults = ['authenticated_test_system', 'authenticated_test_session'];
+    const user = { createdAt: expect.any(String) as string, disabledAt: null };
+    expect(await json(['user', 'list', '--organization', organization])).toEqual([
+      { ...user, username: 'ada', privileges: defaults },
+      { ...user, username: 'bob', privileges: [...defaults, REPORT] },
+      { ...user, username: 'grace', privileges: [...defaults, REPORT] },
+    ]);
+  });
+
+  test.concurrent('is refused a password of less than twelve characters, none, and an organization that is not there', async () => {
+    const organization = await createOrganization();
+    for (const password of ['', 'elevenchars\n']) {
+      expect(await run(userWords('create', organization), password)).toEqual(failed('The password needs at least 12 characters'));
+    }
+    expect(await run(userWords('create', 'Nobody'), PASSWORD)).toEqual(failed('There is no organization "Nobody"'));
+    expect(await run(userWords('create', organization, 'ada '), PASSWORD)).toEqual(
+      failed('The name of the user must be 1 to 200 characters, with no blanks around it and no control characters'),
+    );
+  });
+
+  test.concurrent('grants one the report and takes it back, at once in an open session', async () => {
+    const organization = await createOrganization();
+    await gateway.services.organizations.createUser({ organization, username: 'ada', password: PASSWORD, grants: [] });
+    const Provision = await createProvision(organization);
+    const Cookie = await login(gateway.url, Provision);
+    const defaults = ['authenticated_test_system', 'authenticated_test_session'];
+    const refused = refusal(422, 'Privilege to perform the action was not found');
+    expect(await answer(EMPTY_REPORT, { Provision, Cookie })).toEqual(refused);
+    expect(await run([...userWords('grant', organization), REPORT])).toEqual(
+      done(`User "ada" of "${organization}" has ${[...defaults, REPORT].join(' ')}`),
+    );
+    expect(await answer(EMPTY_REPORT, { Provision, Cookie })).toEqual({ response: [] });
+    expect(await json([...userWords('revoke-grant', organization), REPORT])).toEqual({
+      ...{ organization, username: 'ada', privileges: defaults },
+    });
+    expect(await answer(EMPTY_REPORT, { Provision, Cookie })).toEqual(refused);
+    expect(await run([...userWords('revoke-grant', organization), ...defaults])).toEqual(
+      done(`User "ada" of "${organization}" has no privileges`),
+    );
+    expect(await run([...userWords('grant', organization), 'everything'])).toEqual(
+      failed(`There is no privilege "everything"; there are authenticated_test_system, authenticated_test_session, ${REPORT}`),
+    );
+    expect(await run([...userWords('grant', organization, 'bob'), REPORT])).toEqual(failed(`There is no user "bob" in "${organization}"`));
+  });
+
+  test.concurrent('disables one, whose next request is answered 401', async () => {
+    const organization = await createOrganization();
+    await gateway.services.organizations.createUser({ organization, username: 'ada', password: PASSWORD, grants: [] });
+    const Provision = await createProvision(organization);
+    const Cookie = await login(gateway.url, Provision);
+    expect(await answer(SESSION, { Provision, Cookie })).toEqual({
+      data: { message: 'Session request authenticated', provision: Provision },
+    });
+
+    expect(await run(userWords('disable', organization))).toEqual(done(`Disabled user "ada" of "${organization}"`));
+    const response = await fetch(gateway.url + SESSION, { headers: { Provision, Cookie } });
+    expect([response.status, await response.json()]).toEqual([401, refusal(401, 'Unauthorized')]);
+    const { body } = await graphql(gateway.url, `mutation { login(username: "ada", password: "${PASSWORD}") { username } }`, {
+      provision: Provision,
+    });
+    expect(body.errors?.map(({ message }) => message)).toEqual(['Username or password is not correct']);
+    const { stdout } = await run(['user', 'list', '--organization', organization]);
+    expect(stdout).toMatch(
+      /^USERNAME +DISABLED +PRIVILEGES\nada +\d{4}-\d\d-\d\d +authenticated_test_system authenticated_test_session\n$/,
+    );
+    expect(await run(userWords('disable', organization, 'bob'))).toEqual(failed(`There is no user "bob" in "${organization}"`));
+  });
+});
+
+describe('an operator who uses a command wrongly ends with status 2 and is told why', () => {
+  test.concurrent.each<[string, string[]]>([
+    ["error: unknown command 'nothing'", ['nothing']],
+    ["error: unknown option '--nothing'", ['organization', 'list', '--nothing']],
+    ["error: the state is on or off, not 'maybe'", ['organization', 'maintenance', 'Church', 'maybe']],
+    ["error: option '--any' cannot be used with option '--host <name>'", ['organization', 'hosts', 'Church', '--any', '--host', 'a.org']],
+    ["error: required option '--kind <kind>' not specified", ['provision', 'create', '--organization', 'Church']],
+    ["error: option '--kind <kind>' argument 'pager' is invalid", ['provision', 'create', '--organization', 'Church', '--kind', 'pager']],
+    [
+      "error: required option '--format <format>' not specified",
+      ['export', '--organization', 'C', '--start', '2024-01-01', '--end', '2024-01-01'],
+    ],
+    ['Usage: deposit-gateway provision ', ['provision']],
+    ['Usage: deposit-gateway ', []],
+  ])('%s', async (reason, words) => {
+    const { status, stdout, stderr } = await run(words);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr.slice(0, reason.length)).toBe(reason);
+  });
+});

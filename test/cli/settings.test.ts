@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError, readConfig, settings } from '../../src/config';
+import { errorTable, requestFaultTable } from '../../src/errors';
+
+const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
+
+/** The rows of README's table under a heading, cells trimmed and without code marks. */
+function readmeTable(heading: string): string[][] {
+  const section = readme.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  const rows = section.split('\n').filter((line) => line.startsWith('|'));
+  return rows.slice(2).map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  );
+}
+
+function faults(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return '';
+}
+
+describe('an operator', () => {
+  test('starts with nothing set', () => {
+    expect(readConfig({})).toMatchObject({
+      PORT: 4000,
+      HOST: '127.0.0.1',
+      DATABASE_URL: '',
+      DATA_DIR: '.data',
+      UNDER_MAINTENANCE: false,
+      TRUST_PROXY: [],
+    });
+  });
+
+  test('finds every setting in the README, with its default and meaning', () => {
+    expect(readmeTable('Settings')).toEqual(Object.entries(settings).map(([name, { fallback, meaning }]) => [name, fallback, meaning]));
+  });
+
+  test('finds every error in the README', () => {
+    const rows = Object.entries({ ...errorTable, ...requestFaultTable }).map(([code, { status, text }]) => [code, `${status}`, text]);
+    expect(readmeTable('Errors')).toEqual(rows);
+  });
+
+  test.each([
+    ['PORT', 'abc', 'PORT: expected a whole number from 0 to 65535, got "abc"'],
+    ['PORT', '65536', 'PORT: expected a whole number from 0 to 65535, got "65536"'],
+    ['PORT', '-1', 'PORT: expected a whole number from 0 to 65535, got "-1"'],
+    ['HOST', 'a b', 'HOST: expected an address or a host name, got "a b"'],
+    ['DATABASE_URL', 'mysql://u:secret@h/d', 'DATABASE_URL: expected a URL like postgresql://user:password@host:5432/database'],
+    ['DATABASE_URL', 'nonsense', 'DATABASE_URL: expected a URL like postgresql://user:password@host:5432/database'],
+    ['LOG_LEVEL', 'loud', 'LOG_LEVEL: expected one of fatal, error, warn, info, debug, silent, got "loud"'],
+    ['TRUST_PROXY', 'true', 'TRUST_PROXY: expected addresses or CIDR ranges, separated by commas, got "true"'],
+    ['TRUST_PROXY', '0.0.0.0/0', 'TRUST_PROXY: expected addresses or CIDR ranges, separated by commas, got "0.0.0.0/0"'],
+    ...[
+      ['*', '*'],
+      ['null', 'null'],
+      ['https://app.example.org/', 'https://app.example.org/'],
+      ['https://app.example.org, https://*.example.org', 'https://*.example.org'],
+      ['HTTPS://app.example.org', 'HTTPS://app.example.org'],
+      ['https://app.example.org:443', 'https://app.example.org:443'],
+      ['https://user@app.example.org', 'https://user@app.example.org'],
+      ['app.example.org', 'app.example.org'],
+    ].map(([value = '', origin = '']): [string, string, string] => [
+      'CORS_ORIGINS',
+      value,
+      `CORS_ORIGINS: expected exact origins such as https://app.example.org, separated by commas; "${origin}" is none, got "${value}"`,
+    ]),
+    ['SESSION_SAME_SITE', 'None', 'SESSION_SAME_SITE: expected one of lax, strict, none, got "None"'],
+    ['UNDER_MAINTENANCE', 'yes', 'UNDER_MAINTENANCE: expected one of on, off, got "yes"'],
+    ['PLAYGROUND_PROVISION', '1', 'PLAYGROUND_PROVISION: expected a UUID, got "1"'],
+    ['SESSION_IDLE_MINUTES', '0', 'SESSION_IDLE_MINUTES: expected a whole number from 2 to 1440, got "0"'],
+  ])('is told what is wrong with %s=%s', (name, value, message) => {
+    expect(faults({ [name]: value })).toBe(message);
+  });
+
+  test('is told of all faults at once', () => {
+    expect(faults({ PORT: 'x', DEMO: 'x' }).split('\n')).toEqual([
+      'PORT: expected a whole number from 0 to 65535, got "x"',
+      'DEMO: expected one of on, off, got "x"',
+    ]);
+  });
+
+  test('may name the origins of apps', () => {
+    const origins = ['https://app.example.org', 'http://localhost:5173', 'http://[::1]:3000', 'capacitor://localhost'];
+    expect(readConfig({ CORS_ORIGINS: origins.join(', ') }).CORS_ORIGINS).toEqual(origins);
+  });
+
+  test('may name proxies by address and by range', () => {
+    expect(readConfig({ TRUST_PROXY: '127.0.0.1, 10.0.0.0/8,::1, fd00::/8' }).TRUST_PROXY).toEqual([
+      '127.0.0.1',
+      '10.0.0.0/8',
+      '::1',
+      'fd00::/8',
+    ]);
+  });
+});

@@ -1,0 +1,115 @@
+import { depositBook } from '../support/deposit-book';
+import {
+  createOrganization,
+  graphql,
+  importLines,
+  login,
+  PASSWORD,
+  startGateway,
+  v2Line,
+  type TestGateway,
+  type TestOrganization,
+} from '../support/gateway';
+
+let gateway: TestGateway;
+let organization: TestOrganization;
+let ada: string;
+let clerk: string;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  const odd = v2Line({ designation: ODD_NAME, designation_id: 78, donor_id: 999, deposit_id: 'D88', transaction_id: 'T88' });
+  await importLines(gateway.services, organization, [...depositBook(60), odd]);
+  await gateway.services.organizations.createUser({ organization: organization.name, username: 'clerk', password: PASSWORD, grants: [] });
+  ada = await login(gateway.url, organization.webProvision);
+  clerk = await login(gateway.url, organization.webProvision, 'clerk');
+});
+afterAll(() => gateway.stop());
+
+/** A spreadsheet would run it, CSV and COPY would break at it. */
+const ODD_NAME = '=SUM(A1)\t"q"\n\\N \\ é';
+const RANGE = 'start_date=2024-01-01&end_date=2024-12-31&include_pending=true';
+const PERIOD = 'startDate: "2024-01-01", endDate: "2024-12-31", includePending: true';
+
+async function file(path: string, headers: Readonly<Record<string, string>> = { Provision: organization.apiProvision }) {
+  const response = await fetch(gateway.url + path, { headers });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+const asAda = () => ({ provision: organization.webProvision, cookie: ada });
+
+describe('a file of a summary', () => {
+  const totals = (groupBy: string, fields: string) =>
+    graphql(
+      gateway.url,
+      `{ depositSummary(${PERIOD}, groupBy: [${groupBy}]) { digest all { lines byLine { amount } } ${fields} } }`,
+      asAda(),
+    );
+
+  test('has a row for each group, the figures of GraphQL, and control totals of its lines', async () => {
+    const { body } = await totals(
+      'MONTH, DESIGNATION',
+      'groups { key { month designationId designation } all { lines byTransaction { amount } } pending { byAllocation { amount } } }',
+    );
+    const { digest, all, groups } = body.data!.depositSummary as {
+      digest: string;
+      all: { lines: number; byLine: { amount: string } };
+      groups: { key: object; all: { lines: number; byTransaction: { amount: string } }; pending: { byAllocation: { amount: string } } }[];
+    };
+    const columns = 'month,designation_id,designation,lines,transaction_amount,pending_allocation_amount';
+    const { headers, text } = await file(`/export/deposit-summary.json?${RANGE}&group_by=MONTH&group_by=DESIGNATION&columns=${columns}`);
+    expect(JSON.parse(text)).toEqual({
+      response: groups.map(({ key, all: { lines, byTransaction }, pending }) => {
+        const { month, designationId, designation } = key as Record<string, unknown>;
+        return {
+          ...{ month, designation_id: designationId, designation, lines },
+          ...{ transaction_amount: byTransaction.amount, pending_allocation_amount: pending.byAllocation.amount },
+        };
+      }),
+    });
+    expect(groups.length).toBeGreaterThan(3);
+    expect(headers.get('x-export-rows')).toBe(String(groups.length));
+    expect([headers.get('x-export-lines'), headers.get('x-export-amount-by-line'), headers.get('x-export-digest')]).toEqual([
+      String(all.lines),
+      all.byLine.amount,
+      digest,
+    ]);
+    expect(headers.get('content-disposition')).toBe('attachment; filename="deposit-summary-2024-01-01-2024-12-31.json"');
+  });
+
+  test('is one row of all lines where nothing groups them', async () => {
+    const { text } = await file(`/export/deposit-summary.csv?${RANGE}&columns=lines,transactions,line_amount`);
+    const { body } = await totals('', '');
+    const { all } = body.data!.depositSummary as { all: { lines: number; byLine: { amount: string } } };
+    const unique = new Set([...depositBook(60)].map((line) => (line as { transaction_id: string }).transaction_id)).size + 1;
+    expect(text).toBe(`lines,transactions,line_amount\r\n${all.lines},${unique},"${all.byLine.amount}"\r\n`);
+  });
+
+  test('guards names that a spreadsheet would run, and not amounts', async () => {
+    const { text } = await file(
+      `/export/deposit-summary.csv?${RANGE}&group_by=DESIGNATION&designation_id=78&columns=designation,line_amount`,
+    );
+    expect(text).toBe(`designation,line_amount\r\n"'=SUM(A1)\t""q""\n\\N \\ é","10.50"\r\n`);
+    const json = await file(`/export/deposit-summary.json?${RANGE}&group_by=DESIGNATION&designation_id=78&columns=designation`);
+    expect(JSON.parse(json.text)).toEqual({ response: [{ designation: ODD_NAME }] });
+  });
+
+  test('is for every member, without what tells of donors', async () => {
+    const as = { Provision: organization.webProvision, Cookie: clerk };
+    const { status, headers, text } = await file(`/export/deposit-summary.csv?${RANGE}&columns=lines,donors`, as);
+    expect([status, headers.get('x-export-digest'), text.split('\r\n')[0]]).toEqual([200, null, 'lines,donors']);
+    expect(text).toMatch(/^lines,donors\r\n\d+,\r\n$/);
+    const byDonor = await file(`/export/deposit-summary.csv?${RANGE}&donor_id=1`, as);
+    expect([byDonor.status, byDonor.text]).toEqual([422, expect.stringContaining('Privilege to perform the action was not found')]);
+    expect((await file(`/export/deposit-summary.csv?${RANGE}`, { Provision: organization.webProvision })).text).toContain('Not logged in');
+  });
+
+  test.each([
+    ['group_by=FUND', 'group_by must be DAY, WEEK, MONTH, DESIGNATION, STATUS, ACCOUNT_TYPE or PAYMENT_TYPE'],
+    ['columns=month', 'columns must be names of fields of the report, each once, separated by commas'],
+    ['group_by=MONTH&columns=amount', 'columns must be names of fields of the report, each once, separated by commas'],
+  ])('asked for with %s is told what is wrong', async (query, fault) => {
+    const { status, text } = await file(`/export/deposit-summary.csv?${RANGE}&${query}`);
+    expect([status, text]).toEqual([422, JSON.stringify({ errors: [{ error: `Invalid parameter(s): ${fault}`, status }] })]);
+  });
+});

@@ -1,0 +1,289 @@
+import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
+import { Client, fetchExchange } from '@urql/core';
+import { cacheExchange } from '@urql/exchange-graphcache';
+import { relayPagination } from '@urql/exchange-graphcache/extras';
+import { getNamedType, isObjectType, parse, type DocumentNode } from 'graphql';
+import { GraphQLClient } from 'graphql-request';
+import {
+  commitLocalUpdate,
+  ConnectionHandler,
+  createOperationDescriptor,
+  Environment,
+  fetchQuery,
+  Network,
+  RecordSource,
+  Store,
+  type GraphQLResponse,
+  type RecordProxy,
+} from 'relay-runtime';
+import { createSchema } from '../../src/graphql/schema';
+import { depositBook } from '../support/deposit-book';
+import {
+  createOrganization,
+  graphql,
+  importLines,
+  PASSWORD,
+  startGateway,
+  type TestGateway,
+  type TestOrganization,
+} from '../support/gateway';
+import { readExample, runExample } from '../support/readme-examples';
+import { compileRelay, type RelayProject } from '../support/relay-project';
+
+let gateway: TestGateway;
+let organization: TestOrganization;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, depositBook(120));
+});
+afterAll(() => gateway.stop());
+
+const types = Object.values(createSchema().getTypeMap()).filter(isObjectType);
+/** Every connection of the schema. */
+const connections = types.flatMap((type) =>
+  Object.values(type.getFields())
+    .filter((field) => getNamedType(field.type).name.endsWith('Connection'))
+    .map((field) => ({ name: `${type.name}.${field.name}`, type: type.name, field: field.name, of: getNamedType(field.type).name })),
+);
+/** A record with several others, for the connections that hang on one. */
+const PARENTS: Readonly<Record<string, readonly [field: string, id: string | number]>> = {
+  ...{ Deposit: ['deposit', 'D0'], Transaction: ['transaction', 'T2'], Designation: ['designation', 1], Donor: ['donor', 1] },
+};
+const parentOf = (type: string): string => `${PARENTS[type]![0]}(id: ${JSON.stringify(PARENTS[type]![1])})`;
+type Connection = (typeof connections)[number];
+type Shape = 'edges' | 'nodes';
+
+/** Asks for a page as an app does: some of what it asks with is a variable. */
+function toQuery({ type, field, of }: Connection, shape: Shape): DocumentNode {
+  const item = of === 'DepositDetailConnection' ? 'allocationId amount' : 'id';
+  const selection = shape === 'edges' ? `edges { node { ${item} } }` : `nodes { ${item} }`;
+  const args = field === 'depositDetailsConnection' ? 'startDate: "2024-01-01", endDate: "2024-12-31", filter: $filter, ' : '';
+  const filter = args === '' ? '' : '$filter: DepositDetailFilter, ';
+  const page = `${field}(${args}first: $first, after: $after) { ${selection} pageInfo { hasNextPage endCursor } totalCount }`;
+  const body = type === 'Query' ? page : `${parentOf(type)} { id ${page} }`;
+  return parse(`query Page(${filter}$first: Int, $after: String) { ${body} }`);
+}
+
+interface Page {
+  readonly ids: readonly string[];
+  readonly endCursor: string;
+  readonly hasNextPage: boolean;
+  readonly totalCount: number;
+}
+interface Item {
+  readonly id?: string | number;
+  readonly allocationId?: string;
+}
+interface RawPage {
+  readonly edges?: readonly { readonly node: Item }[];
+  readonly nodes?: readonly Item[];
+  readonly pageInfo: { readonly endCursor: string; readonly hasNextPage: boolean };
+  readonly totalCount: number;
+}
+
+/** The page in an answer, wherever it hangs. */
+function toPage(data: unknown, { type, field }: Connection): Page {
+  const root = data as Readonly<Record<string, Readonly<Record<string, RawPage>>>>;
+  const { edges, nodes, pageInfo, totalCount } = (type === 'Query' ? root[field] : Object.values(root)[0]![field]) as unknown as RawPage;
+  const items = edges?.map(({ node }) => node) ?? nodes ?? [];
+  return { ids: items.map(({ id, allocationId }) => String(id ?? allocationId)), ...pageInfo, totalCount };
+}
+
+/** All there is, asked for at once. */
+async function idsOf(connection: Connection): Promise<{ ids: readonly string[]; first: number }> {
+  const query = toQuery(connection, 'nodes').loc!.source.body;
+  const { body } = await graphql(gateway.url, query, { provision: organization.apiProvision, variables: { first: 1000 } });
+  const { ids } = toPage(body.data, connection);
+  expect(ids.length).toBeGreaterThan(2);
+  return { ids, first: Math.max(1, Math.floor(ids.length / 3)) };
+}
+
+interface Made {
+  readonly client: ApolloClient;
+  readonly urql: Client;
+  readonly environment: Environment;
+  readonly keys: Readonly<Record<string, unknown>>;
+}
+
+/** The clients as README makes them. */
+const makeClients = (): Promise<Made> => {
+  const url = `${gateway.url}/graphql`;
+  const [apollo, urql] = [
+    { ApolloClient, HttpLink, InMemoryCache },
+    { Client, fetchExchange, cacheExchange, relayPagination },
+  ];
+  const network = Network.create(async ({ text }, variables) => {
+    const { body } = await graphql(gateway.url, text!, { provision: organization.apiProvision, variables });
+    return body as GraphQLResponse;
+  });
+  const relay = { Environment, Store, RecordSource, network };
+  return runExample<Made>(
+    readExample('ts', 'InMemoryCache'),
+    {
+      ...apollo,
+      ...urql,
+      GraphQLClient,
+      ...relay,
+      MonthDocument: parse(readExample('graphql')),
+      uri: url,
+      url,
+      Provision: organization.apiProvision,
+    },
+    ['client', 'urql', 'environment', 'keys'],
+  );
+};
+
+test("README's examples run as they are written", async () => {
+  const warn = jest.spyOn(console, 'warn');
+  const answers: object[] = [];
+  const { fetch: send } = globalThis;
+  globalThis.fetch = async (input, init) => {
+    const response = await send(input, init);
+    answers.push((await response.clone().json()) as object);
+    return response;
+  };
+  try {
+    const { client } = await makeClients();
+    client.stop();
+  } finally {
+    globalThis.fetch = send;
+  }
+  expect(answers).toHaveLength(3);
+  for (const answer of answers) expect(answer).toEqual({ data: { depositDetailsConnection: expect.any(Object) as unknown } });
+  expect(warn).not.toHaveBeenCalled();
+});
+
+test("README's session without a cookie is opened, and its token taken", async () => {
+  const variables = { username: organization.username, password: PASSWORD };
+  const provision = organization.webProvision;
+  const { body } = await graphql(gateway.url, readExample('graphql', 'openSession'), { provision, variables });
+  const { token, viewer } = body.data!.openSession as { token: string; viewer: object };
+  expect(viewer).toEqual({ username: 'ada' });
+  const asked = await graphql(gateway.url, '{ viewer { username } }', { provision, bearer: token });
+  expect(asked.body).toEqual({ data: { viewer } });
+});
+
+test("the schema has connections, and README's urql knows what has no id of its own", async () => {
+  expect(connections).toHaveLength(8);
+  const { keys, client } = await makeClients();
+  client.stop();
+  const hasOwnKey = types
+    .filter(({ name }) => !/^(__.*|Query|Mutation|PageInfo|.*(Connection|Edge))$/.test(name))
+    .filter((type) => !('id' in type.getFields()));
+  expect(Object.keys(keys).sort()).toEqual(hasOwnKey.map(({ name }) => name).sort());
+});
+
+describe.each(connections.flatMap((connection) => (['edges', 'nodes'] as const).map((shape) => ({ ...connection, connection, shape }))))(
+  'the pages of $name by $shape',
+  ({ connection, shape }) => {
+    const query = toQuery(connection, shape);
+
+    test('follow each other in Apollo Client, though each is asked for twice', async () => {
+      const { client } = await makeClients();
+      const { ids, first } = await idsOf(connection);
+      const list = client.watchQuery({ query, variables: { first } });
+      const watching = list.subscribe(() => undefined);
+      let page = toPage((await client.query({ query, variables: { first } })).data, connection);
+      for (let more = 0; more < ids.length && page.hasNextPage; more++) {
+        const after = page.endCursor;
+        const twice = await Promise.all([list.fetchMore({ variables: { after } }), list.fetchMore({ variables: { after } })]);
+        page = toPage(twice[0].data, connection);
+      }
+      expect(toPage(client.readQuery({ query, variables: { first } }), connection)).toEqual({ ...page, ids, totalCount: ids.length });
+      // Back at the start, the list is that of the first page again.
+      await list.refetch();
+      expect(toPage(client.readQuery({ query, variables: { first } }), connection).ids).toEqual(ids.slice(0, first));
+      watching.unsubscribe();
+      client.stop();
+    });
+
+    test('follow each other in urql', async () => {
+      const { urql, client } = await makeClients();
+      client.stop();
+      const warn = jest.spyOn(console, 'warn');
+      const { ids, first } = await idsOf(connection);
+      const ask = async (after?: string): Promise<Page> => {
+        const answer = await urql.query<unknown>(query, { first, after }, { requestPolicy: 'network-only' }).toPromise();
+        expect(answer.error).toBeUndefined();
+        return toPage(answer.data, connection);
+      };
+      let page = await ask();
+      for (let more = 0; more < ids.length && page.hasNextPage; more++) page = await ask(page.endCursor);
+      expect(page.ids).toEqual(ids);
+      expect(warn).not.toHaveBeenCalled();
+    });
+  },
+);
+
+describe('in Relay', () => {
+  let project: RelayProject;
+  const fields = (connection: Connection, shape: Shape, directive = ''): string => {
+    const [{ loc }] = [toQuery(connection, shape)];
+    const body = loc!.source.body
+      .replace(/^query Page\([^)]*\) \{ /, '')
+      .replace(/ \}$/, '')
+      .replace(', filter: $filter', '');
+    return body.replace('after: $after)', `after: $after) ${directive}`).replace(' totalCount', '');
+  };
+
+  beforeAll(() => {
+    project = compileRelay(
+      Object.fromEntries(
+        connections.map((connection, n) => [
+          `page${n}`,
+          `fragment page${n}_query on Query @refetchable(queryName: "page${n}Next")
+             @argumentDefinitions(first: { type: "Int" }, after: { type: "String" }) {
+             ${fields(connection, 'edges', `@connection(key: "page${n}_${connection.field}")`)} }
+           query page${n}Nodes($first: Int, $after: String) { ${fields(connection, 'nodes')} }`,
+        ]),
+      ),
+    );
+  });
+  afterAll(() => project.remove());
+
+  test.each(connections.map((connection, n) => [connection.name, connection, n] as const))(
+    'the pages of %s follow each other by edges, and by nodes each is kept',
+    async (_name, connection, n) => {
+      const { environment, client } = await makeClients();
+      client.stop();
+      const { ids, first } = await idsOf(connection);
+      const read = (): Page => {
+        let page: Page | undefined;
+        commitLocalUpdate(environment, (store) => {
+          const [parent, id] = PARENTS[connection.type] ?? [];
+          const record = parent === undefined ? store.getRoot() : store.getRoot().getLinkedRecord(parent, { id });
+          const filters = connection.field === 'depositDetailsConnection' ? { startDate: '2024-01-01', endDate: '2024-12-31' } : undefined;
+          const found = ConnectionHandler.getConnection(record, `page${n}_${connection.field}`, filters)!;
+          const nodes = found.getLinkedRecords('edges').map((edge) => edge.getLinkedRecord<RecordProxy>('node'));
+          const info = found.getLinkedRecord('pageInfo');
+          page = {
+            ids: nodes.map((node) => String(node.getValue('id') ?? node.getValue('allocationId'))),
+            ...{
+              endCursor: String(info.getValue('endCursor')),
+              hasNextPage: info.getValue('hasNextPage') === true,
+              totalCount: ids.length,
+            },
+          };
+        });
+        return page!;
+      };
+      const [next, nodes] = [project.operation(`page${n}Next`), project.operation(`page${n}Nodes`)];
+      const cursors: (string | undefined)[] = [];
+      for (let page: Page | undefined; !page || page.hasNextPage; page = read()) {
+        const variables = { first, after: page?.endCursor };
+        cursors.push(page?.endCursor);
+        await fetchQuery(environment, next, variables).toPromise();
+        await fetchQuery(environment, nodes, variables).toPromise();
+      }
+      expect(cursors.length).toBeGreaterThan(2);
+      expect(read().ids).toEqual(ids);
+      const kept = cursors.flatMap((after) => {
+        const { data } = environment.lookup(createOperationDescriptor(nodes, { first, after }).fragment);
+        return toPage(data, connection).ids;
+      });
+      expect(kept).toEqual(ids);
+    },
+  );
+});

@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { buildSchema, parse } from 'graphql';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { operationLimits } from '../../src/graphql/operation-limits';
+import { anyOperation } from '../support/any-operation';
+import { depositBook } from '../support/deposit-book';
+import { createOrganization, graphql, importLines, login, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+import { createObjectAnswers, type ObjectAnswers } from '../support/object-answers';
+
+/** More of them find more; ten thousand take two minutes on a quiet machine. */
+const OPERATIONS = Number(process.env.GENERATED_QUERIES ?? 1000);
+/** The time that one of them may take on a busy machine, on the average. */
+const MOST_MS = 300;
+const NOT_TO_BE_SEEN = ['INTERNAL_SERVER_ERROR', 'DATA_SOURCE_QUERY_FAILED', 'NO_DATA_SOURCE_CONNECTION', 'GRAPHQL_PARSE_FAILED'];
+
+let gateway: TestGateway;
+let organization: TestOrganization;
+let objects: ObjectAnswers;
+let cookie: string;
+let cursors: string[];
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, depositBook(60));
+  cookie = await login(gateway.url, organization.webProvision);
+  objects = createObjectAnswers(gateway.services, { provision: organization.webProvision, cookie });
+  const { body } = await graphql(
+    gateway.url,
+    '{ designations(first: 3) { edges { cursor } } donors(first: 3) { edges { cursor } } }',
+    as(),
+  );
+  const { designations, donors } = body.data as Record<string, { edges: { cursor: string }[] }>;
+  cursors = [...designations!.edges, ...donors!.edges].map(({ cursor }) => cursor);
+});
+afterAll(async () => {
+  await objects.stop();
+  await gateway.stop();
+});
+
+/** Throws where the operation is not even valid syntax. */
+function isWithinLimits(query: string): boolean {
+  let tokens = 0;
+  for (let token = parse(query).loc?.startToken ?? null; token; token = token.next) tokens++;
+  // The start and the end of the file are no tokens of it.
+  return tokens - 2 <= operationLimits.maxTokens;
+}
+
+const as = () => ({ provision: organization.webProvision, cookie });
+const schema = buildSchema(readFileSync(resolve(__dirname, '../../schema.graphql'), 'utf8'));
+
+test(
+  'any valid query has a proper answer, the same whether its rows are streamed or objects',
+  async () => {
+    const operations = anyOperation(schema, {
+      texts: ['D1', 'T2', 'A2-0', 'none', '', 'Adl', '%', `'"\\`, 'é😀', '\0'],
+      numbers: [0, 1, 2, 3, -1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER],
+      cursors,
+    });
+    let answered = 0;
+    await fc.assert(
+      fc.asyncProperty(operations, async (query) => {
+        // What has more tokens than an operation may have is no answer's to try.
+        fc.pre(isWithinLimits(query));
+        const { status, body } = await graphql(gateway.url, query, as());
+        const codes = body.errors?.map(({ extensions }) => extensions.code) ?? [];
+        expect(codes.filter((code) => NOT_TO_BE_SEEN.includes(code))).toEqual([]);
+        expect([200, 400]).toContain(status);
+        if (status === 400) return;
+        answered++;
+        const { data, errors } = JSON.parse(await objects.answer({ query })) as typeof body;
+        // Of several fields that are wrong at once, the first ends the answer.
+        expect([body.data, body.errors === undefined]).toEqual([data, errors === undefined]);
+      }),
+      // To make what fails smaller takes far longer than to read it.
+      { numRuns: OPERATIONS, endOnFailure: true },
+    );
+    // What is refused, as too much or as a wrong page, tries little.
+    expect(answered).toBeGreaterThan(OPERATIONS / 2);
+  },
+  Math.max(900_000, OPERATIONS * MOST_MS),
+);

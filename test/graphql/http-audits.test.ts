@@ -1,0 +1,60 @@
+import { serverAudits } from 'graphql-http';
+import { createOrganization, graphql, login, openSession, startGateway, type TestGateway } from '../support/gateway';
+
+let gateway: TestGateway;
+let provision: string;
+const headers: Record<string, Readonly<Record<string, string>>> = {};
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  const { webProvision, apiProvision } = await createOrganization(gateway.services);
+  provision = apiProvision;
+  headers['a logged-in user'] = { Provision: webProvision, Cookie: await login(gateway.url, webProvision) };
+  headers['an app with a bearer token'] = {
+    Provision: webProvision,
+    Authorization: `Bearer ${await openSession(gateway.url, webProvision)}`,
+  };
+  headers['a server'] = { Provision: apiProvision };
+});
+afterAll(() => gateway.stop());
+
+describe.each(['a logged-in user', 'an app with a bearer token', 'a server'])('%s finds GraphQL over HTTP as it is specified', (who) => {
+  const audits = serverAudits({
+    url: () => `${gateway.url}/graphql`,
+    fetchFn: (url: string, init?: RequestInit) => {
+      const all = new Headers(init?.headers);
+      for (const [name, value] of Object.entries(headers[who]!)) all.set(name, value);
+      return fetch(url, { ...init, headers: all });
+    },
+  });
+
+  test('in as many audits as there are', () => expect(audits).toHaveLength(61));
+
+  test.each(audits.map(({ name, fn }) => [name, fn] as const))('%s', async (_name, run) => {
+    const result = await run();
+    expect(result.status === 'ok' ? 'ok' : `${result.status}: ${result.reason}`).toBe('ok');
+  });
+});
+
+describe('an operation of a kind that the schema lacks', () => {
+  test.each(['subscription { x }', 'subscription S { __typename }', 'query Q { __typename } subscription S { x }'])(
+    'is refused as one that is not valid, and is no failure of the gateway: %s',
+    async (query) => {
+      const logged = gateway.logLines.length;
+      const { status, body } = await graphql(gateway.url, query, { provision });
+      expect([status, body]).toEqual([
+        400,
+        {
+          errors: [
+            {
+              message: 'There are no subscriptions here',
+              locations: expect.any(Array) as unknown,
+              extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+            },
+          ],
+        },
+      ]);
+      expect(gateway.logLines.slice(logged).filter((line) => (JSON.parse(line) as { level: number }).level > 30)).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,214 @@
+import fc from 'fast-check';
+import { createOrganization, importLines, login, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
+import { createObjectAnswers, type ObjectAnswers } from '../support/object-answers';
+
+let gateway: TestGateway;
+let organization: TestOrganization;
+let objects: ObjectAnswers;
+let cookie: string;
+
+/** Everything that JSON or COPY escapes, and what they must leave alone. */
+const SPECIAL = [
+  '"',
+  '\\',
+  '\\N',
+  '\\.',
+  '\b\f\n\r\t\v',
+  '\u0001\u001f\u007f',
+  '/',
+  'é',
+  '李',
+  '🌻',
+  '\u2028\u2029',
+  "'",
+  '<&>',
+  '  ',
+  '\\u0041',
+  '\ufeff',
+];
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  const text = fc.oneof(
+    fc.constantFrom(...SPECIAL),
+    fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', '')),
+  );
+  const lines = SPECIAL.map((value, n) => {
+    const [first, last, memo] = fc.sample(text, { numRuns: 3, seed: n });
+    const share = n % 3 === 0 ? {} : { allocation_amount: `-${n}.05` };
+    return v2Line({
+      ...{
+        deposit_id: `${n}`,
+        transaction_id: `T${n}`,
+        allocation_id: `${value}${n}`,
+        main_memo: value,
+        designation_memo: memo,
+        status: '',
+      },
+      ...(n % 4 === 0 ? NOBODY : { donor_id: Number.MAX_SAFE_INTEGER - n, donor_first_name: first, donor_last_name: last }),
+      ...share,
+    });
+  });
+  await importLines(gateway.services, organization, lines);
+  cookie = await login(gateway.url, organization.webProvision);
+  objects = createObjectAnswers(gateway.services, { provision: organization.webProvision, cookie });
+});
+afterAll(async () => {
+  await objects.stop();
+  await gateway.stop();
+});
+
+const NOBODY = {
+  donor_id: 0,
+  ...Object.fromEntries(
+    ['donor_first_name', 'donor_last_name', 'address1', 'city', 'zip', 'phone', 'email_address'].map((key) => [key, '']),
+  ),
+};
+
+interface Operation {
+  readonly query: string;
+  readonly variables?: Record<string, unknown>;
+}
+
+/** The answer as the gateway writes it to the socket. */
+async function asBytes(operation: Operation): Promise<string> {
+  const response = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Provision: organization.webProvision, Cookie: cookie },
+    body: JSON.stringify(operation),
+  });
+  return response.text();
+}
+
+const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
+const FIELDS = [
+  ...[
+    'depositId',
+    'transactionDate',
+    'depositDate',
+    'transactionId',
+    'allocationId',
+    'donorId',
+    'donorFirstName',
+    'donorLastName',
+    'address1',
+    'address2',
+  ],
+  ...[
+    'address3',
+    'city',
+    'state',
+    'zip',
+    'phone',
+    'emailAddress',
+    'amount',
+    'feeAmount',
+    'netAmount',
+    'status',
+    'accountType',
+    'paymentType',
+  ],
+  ...[
+    'designationId',
+    'designation',
+    'designationMemo',
+    'mainMemo',
+    'allocationAmount',
+    'allocationAmountInferred',
+    'depositStatus',
+    '__typename',
+  ],
+];
+
+const directive = fc.constantFrom(
+  '',
+  '',
+  '',
+  ' @include(if: $yes)',
+  ' @skip(if: $yes)',
+  ' @include(if: $no)',
+  ' @skip(if: $no)',
+  ' @include(if: true)',
+  ' @skip(if: true)',
+);
+const field = fc.constantFrom(...FIELDS);
+const leaf = fc.oneof(
+  { weight: 3, arbitrary: field },
+  { weight: 1, arbitrary: fc.tuple(fc.nat(9), field).map(([n, name]) => `${name}Alias${n}: ${name}`) },
+);
+/** Selections of a line: fields, aliases, inline fragments with and without a type, named fragments, each with directives. */
+const { selections } = fc.letrec<{ selections: string; item: string }>((tie) => ({
+  selections: fc.array(tie('item'), { minLength: 1, maxLength: 6 }).map((items) => items.join(' ')),
+  item: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.tuple(leaf, directive).map(([name, condition]) => name + condition),
+    fc
+      .tuple(fc.constantFrom('...', '... on DepositDetail'), directive, tie('selections'))
+      .map(([spread, condition, set]) => `${spread}${condition} { ${set} }`),
+    fc.tuple(fc.constantFrom('...One', '...Two'), directive).map(([spread, condition]) => spread + condition),
+  ),
+}));
+const report = (key: string) =>
+  fc
+    .tuple(fc.boolean(), directive, selections)
+    .map(([pending, condition, set]) => `${key}: depositDetails(${RANGE}, includePending: ${pending})${condition} { ${set} ...One }`);
+const beside = fc.constantFrom(
+  '',
+  '__typename',
+  'viewer { username }',
+  'authenticatedTestSystem { message }',
+  'depositDetails(' + RANGE + ') { amount }',
+);
+
+const operation: fc.Arbitrary<Operation> = fc
+  .record({
+    before: beside,
+    first: report('first'),
+    between: beside,
+    second: fc.option(report('second'), { nil: '' }),
+    again: fc.option(report('first'), { nil: '' }),
+    one: leaf,
+    two: leaf,
+  })
+  .map(({ before, first, between, second, again, one, two }) => ({
+    query: `query ($yes: Boolean!, $no: Boolean!) { __typename @include(if: $yes) @skip(if: $no) ${before} ${first} ${between} ${second} ${again} }
+      fragment One on DepositDetail { ${one} ...Two }
+      fragment Two on DepositDetail { ${two} __typename }`,
+    variables: { yes: true, no: false },
+  }));
+
+describe('rows written as bytes', () => {
+  test('are what graphql-js makes of the same rows as objects, for generated selections', async () => {
+    let answered = 0;
+    await fc.assert(
+      fc.asyncProperty(operation, async (generated) => {
+        const [bytes, expected] = [await asBytes(generated), await objects.answer(generated)];
+        if (!expected.startsWith('{"errors"')) answered++;
+        expect(bytes).toBe(expected);
+      }),
+      { numRuns: 300 },
+    );
+    // Most of what is generated is valid, or the comparison would say little.
+    expect(answered).toBeGreaterThan(100);
+  });
+
+  test('carry every special character unchanged', async () => {
+    const query = `{ depositDetails(${RANGE}) { allocationId mainMemo donorFirstName allocationAmount } }`;
+    const { data } = JSON.parse(await asBytes({ query })) as { data: { depositDetails: { allocationId: string; mainMemo: string }[] } };
+    expect(data.depositDetails.map(({ mainMemo }) => mainMemo).sort()).toEqual([...SPECIAL].sort());
+    expect(data.depositDetails.map(({ allocationId }) => allocationId).sort()).toEqual(SPECIAL.map((value, n) => `${value}${n}`).sort());
+  });
+
+  test('are all fields at once, and none but the type name', async () => {
+    for (const set of [FIELDS.join(' '), '__typename', 'a: __typename b: __typename']) {
+      const query = `{ depositDetails(${RANGE}) { ${set} } }`;
+      expect(await asBytes({ query })).toBe(await objects.answer({ query }));
+    }
+  });
+
+  test('keep their place under names that JavaScript knows', async () => {
+    const query = `{ __proto: depositDetails(${RANGE}) { constructor: amount toString: status hasOwnProperty: donorId } constructor: __typename }`;
+    expect(await asBytes({ query })).toBe(await objects.answer({ query }));
+  });
+});

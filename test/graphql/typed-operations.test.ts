@@ -1,0 +1,89 @@
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import { print } from 'graphql';
+import {
+  CredentialsTestDocument,
+  DepositDetailsDocument,
+  DesignationTotalsDocument,
+  DonorYearDocument,
+  PendingMoneyDocument,
+  TieOutTotalsDocument,
+} from '../../src/generated/operations/graphql';
+import {
+  createOrganization,
+  graphql,
+  importLines,
+  login,
+  startGateway,
+  v2Line,
+  type TestGateway,
+  type TestOrganization,
+} from '../support/gateway';
+
+let gateway: TestGateway;
+let organization: TestOrganization;
+let cookie: string;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, [v2Line({ deposit_status: 'pending', allocation_amount: '10.50' })]);
+  cookie = await login(gateway.url, organization.webProvision);
+});
+afterAll(() => gateway.stop());
+
+/** What a typed client does: the document decides the types of variables and data. */
+async function run<Data, Variables extends object>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Data> {
+  const { body } = await graphql(gateway.url, print(document), { provision: organization.webProvision, cookie, variables });
+  expect(body.errors).toBeUndefined();
+  return body.data as Data;
+}
+
+describe("the Playground's example queries, as typed documents", () => {
+  const month = { startDate: '2024-01-01', endDate: '2024-01-31' };
+
+  test('list the deposits of a range', async () => {
+    const { depositDetails } = await run(DepositDetailsDocument, month);
+    expect(depositDetails).toEqual([]);
+  });
+
+  test('show pending money exactly', async () => {
+    const { depositDetailsConnection } = await run(PendingMoneyDocument, month);
+    const [line] = depositDetailsConnection.nodes;
+    const { amount, feeAmount, netAmount, allocationAmount } = line!;
+    expect({ amount, feeAmount, netAmount, allocationAmount }).toEqual({
+      amount: '10.50',
+      feeAmount: '0.50',
+      netAmount: '10.00',
+      allocationAmount: '10.50',
+    });
+  });
+
+  test('give each designation its shares', async () => {
+    const { depositSummary } = await run(DesignationTotalsDocument, { ...month, groupBy: ['DESIGNATION'] });
+    expect(depositSummary.groups.map(({ key, all }) => [key, all.byAllocation])).toEqual([
+      [
+        { month: null, designationId: 3, designation: 'General Fund' },
+        { amount: '10.50', unknown: 0 },
+      ],
+    ]);
+  });
+
+  test('add up what a donor gave', async () => {
+    const filter = { donorName: 'Lovelace' };
+    const { depositDetailsConnection } = await run(DonorYearDocument, { ...month, filter });
+    const { totalCount, summary } = depositDetailsConnection;
+    expect([totalCount, summary.all.byTransaction.amount]).toEqual([1, '10.50']);
+  });
+
+  test('tie out pending and posted money', async () => {
+    const { depositSummary } = await run(TieOutTotalsDocument, month);
+    const { all, posted, pending, digest } = depositSummary;
+    expect([all, posted, pending].map(({ byLine }) => byLine.netAmount)).toEqual(['10.00', '0.00', '10.00']);
+    expect(digest).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('check the credentials', async () => {
+    const { authenticatedTestSession, viewer } = await run(CredentialsTestDocument, {});
+    expect([authenticatedTestSession.message, viewer.username]).toEqual(['Session request authenticated', 'ada']);
+  });
+});

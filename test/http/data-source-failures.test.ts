@@ -1,0 +1,208 @@
+import { Database } from '../../src/data/postgres/database';
+import { FairQueue } from '../../src/data/postgres/fair-queue';
+import { ReportSnapshot } from '../../src/data/postgres/report-snapshot';
+import { Prisma } from '../../src/generated/prisma/client';
+import { startDatabaseProxy } from '../support/database-proxy';
+import { askBoth, PATHS, QUERIES, type Ask, type Kind } from '../support/doors';
+import { createOrganization, graphql, login, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+
+let gateway: TestGateway;
+let organization: TestOrganization;
+let cookie: string;
+
+const UNKNOWN = '6f1d4d4e-0a63-4f0c-9d57-0f8f1a6f1c11';
+const query = (sql: string) => gateway.database.client.query(sql);
+const ask = (kind: Kind, as: Ask, url = gateway.url) => askBoth(url, kind, as);
+
+// A gateway of its own for every test, since its database is broken.
+beforeEach(async () => {
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  cookie = await login(gateway.url, organization.webProvision);
+});
+afterEach(() => gateway.stop());
+
+/** Below the times that are asserted, so that a busy machine keeps to them too. */
+const SHORT_WAITS = { DATABASE_CONNECT_MILLISECONDS: '1000', DATABASE_ANSWER_MILLISECONDS: '1000' };
+
+describe('a data source', () => {
+  const mine = () => ({ provision: organization.webProvision, cookie });
+
+  test('that does not keep sessions fails to establish one, and system requests without one go on', async () => {
+    await query('ALTER TABLE session RENAME TO session_away');
+    expect(await ask('session', mine())).toBe('Establishing session failed');
+    expect(await ask('system', mine())).toBe('Establishing session failed');
+    expect(await ask('system', { provision: organization.apiProvision })).toBe('granted');
+  });
+
+  test('whose query fails is told of as such', async () => {
+    await query('ALTER TABLE provision RENAME TO provision_away');
+    for (const kind of ['system', 'session', 'report'] as const) expect(await ask(kind, mine())).toBe('Data source query failed');
+    expect((await fetch(gateway.url + PATHS.system, { headers: { Provision: organization.apiProvision } })).status).toBe(404);
+  });
+
+  test('whose report query fails answers with the error, not with half a report', async () => {
+    await query('DROP VIEW deposit_detail');
+    const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
+    const response = await fetch(gateway.url + path, { headers: { Provision: organization.apiProvision } });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({ errors: [{ error: 'Data source query failed', status: 404 }] });
+    const { body } = await graphql(gateway.url, QUERIES.report.replace('2024-01-02', '2024-01-01'), {
+      provision: organization.apiProvision,
+    });
+    expect(body).toEqual({
+      errors: [{ message: 'Data source query failed', path: ['depositDetails'], extensions: { code: 'DATA_SOURCE_QUERY_FAILED' } }],
+      data: null,
+    });
+  });
+
+  test('that cannot be reached is told of, with a time to come back', async () => {
+    const lost = await startGateway({ DATABASE_URL: 'postgresql://nobody:nothing@127.0.0.1:1/none' });
+    for (const kind of ['system', 'session', 'report'] as const) {
+      expect(await ask(kind, { provision: UNKNOWN }, lost.url)).toBe('No connection to data source');
+      const response = await fetch(lost.url + PATHS[kind], { headers: { Provision: UNKNOWN } });
+      expect([response.status, response.headers.get('retry-after')]).toEqual([500, '1']);
+      expect(await response.json()).toEqual({ errors: [{ error: 'No connection to data source', status: 500 }] });
+    }
+    const { status, headers } = await graphql(lost.url, QUERIES.system, { provision: UNKNOWN });
+    expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+    const ready = await fetch(`${lost.url}/ready`);
+    expect([ready.status, await ready.json()]).toEqual([503, { status: 'not ready', reason: 'The database cannot be reached' }]);
+    expect((await fetch(`${lost.url}/live`)).status).toBe(200);
+    await lost.stop();
+  });
+
+  test('that lacks a grant is told of in the log, by state and relation', async () => {
+    const { database } = gateway;
+    const role = new URL(database.url).pathname.slice(1);
+    await query(`CREATE ROLE ${role} LOGIN PASSWORD 'gateway'`);
+    await query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`);
+    const url = new URL(database.url);
+    url.username = role;
+    url.password = 'gateway';
+    const bounded = await startGateway({ DATABASE_URL: url.href });
+    const faults = () =>
+      bounded.logLines
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter(({ msg }) => msg === 'request failed: the database user lacks a grant')
+        .map(({ sqlState, relation, code }) => [sqlState, relation, code]);
+    const ready = async () => (await fetch(`${bounded.url}/ready`)).json();
+    expect(await ready()).toEqual({ status: 'ready' });
+
+    await query(`REVOKE SELECT ON deposit_detail FROM ${role}`);
+    const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
+    expect((await fetch(bounded.url + path, { headers: { Provision: organization.apiProvision } })).status).toBe(404);
+    expect(faults()).toEqual([['42501', 'deposit_detail', 'DATA_SOURCE_QUERY_FAILED']]);
+    await query(`REVOKE SELECT ON designation FROM ${role}`);
+    const designations = '{ designations(first: 1) { edges { node { name } } } }';
+    await graphql(bounded.url, designations, { provision: organization.apiProvision });
+    expect(faults().slice(1)).toEqual([['42501', 'designation', 'DATA_SOURCE_QUERY_FAILED']]);
+    await query(`REVOKE SELECT ON session FROM ${role}`);
+    expect(await ask('session', mine(), bounded.url)).toBe('Establishing session failed');
+    expect(faults().slice(2)).toEqual(Array(2).fill(['42501', 'session', 'ESTABLISHING_SESSION_FAILED']));
+    await query(`REVOKE SELECT ON _prisma_migrations FROM ${role}`);
+    expect(await ready()).toEqual({ status: 'not ready', reason: 'The database user lacks a grant on _prisma_migrations' });
+
+    await bounded.stop();
+    await query(`DROP OWNED BY ${role}`);
+    await query(`DROP ROLE ${role}`);
+  });
+
+  test('that was not migrated is told of on /ready, with the command that helps', async () => {
+    const ready = async () => {
+      const response = await fetch(`${gateway.url}/ready`);
+      return [response.status, await response.json()];
+    };
+    expect(await ready()).toEqual([200, { status: 'ready' }]);
+    const notReady = [503, { status: 'not ready', reason: 'The database lacks migrations: run `deposit-gateway migrate`' }];
+    await query('DELETE FROM _prisma_migrations WHERE migration_name = (SELECT max(migration_name) FROM _prisma_migrations)');
+    expect(await ready()).toEqual(notReady);
+    await query('DROP TABLE _prisma_migrations');
+    expect(await ready()).toEqual(notReady);
+  });
+
+  test('is asked once for the access of a request, however many fields need it', async () => {
+    const proxy = await startDatabaseProxy(gateway.database.url);
+    const watched = await startGateway({ DATABASE_URL: proxy.url });
+    const operation = '{ a: authenticatedTestSession { message } b: authenticatedTestSystem { message } viewer { username } }';
+    const { body } = await graphql(watched.url, operation, mine());
+    expect(Object.keys(body.data!)).toEqual(['a', 'b', 'viewer']);
+    expect(proxy.statements()).toBe(1);
+    await watched.stop();
+    await proxy.close();
+  });
+
+  test('is asked twice for a report, for the access and for the lines', async () => {
+    const proxy = await startDatabaseProxy(gateway.database.url);
+    const watched = await startGateway({ DATABASE_URL: proxy.url });
+    const { apiProvision: provision } = organization;
+    const report = async (): Promise<unknown> => {
+      const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
+      return (await fetch(watched.url + path, { headers: { Provision: provision } })).json();
+    };
+    // Opens the connections.
+    await report();
+    const before = proxy.roundTrips();
+    expect(await report()).toEqual({ response: [] });
+    expect(proxy.roundTrips()).toBe(before + 2);
+    const { body } = await graphql(watched.url, QUERIES.report.replace('2024-01-02', '2024-01-01'), { provision });
+    expect(body).toEqual({ data: { depositDetails: [] } });
+    expect(proxy.roundTrips()).toBe(before + 4);
+    await watched.stop();
+    await proxy.close();
+  });
+
+  test('that hangs when access is checked is given up within seconds', async () => {
+    const proxy = await startDatabaseProxy(gateway.database.url);
+    const frozen = await startGateway({ DATABASE_URL: proxy.url, ...SHORT_WAITS });
+    proxy.freezeAt('provision');
+    const startedAt = performance.now();
+    const { status } = await fetch(frozen.url + PATHS.system, { headers: { Provision: organization.apiProvision } });
+    expect(status).toBe(500);
+    expect(performance.now() - startedAt).toBeLessThan(4000);
+    await frozen.stop();
+    await proxy.close();
+  });
+
+  test('that hangs when a report begins is given up within seconds, and keeps neither the reader nor the gateway waiting', async () => {
+    const proxy = await startDatabaseProxy(gateway.database.url);
+    const frozen = await startGateway({ DATABASE_URL: proxy.url, REPORT_CONCURRENCY: '1', ...SHORT_WAITS });
+    proxy.freezeAt('BEGIN');
+    for (let round = 0; round < 2; round++) {
+      const startedAt = performance.now();
+      const response = await fetch(frozen.url + PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01'), {
+        headers: { Provision: organization.apiProvision },
+      });
+      expect([response.status, response.headers.get('retry-after')]).toEqual([500, '1']);
+      expect(await response.json()).toEqual({ errors: [{ error: 'No connection to data source', status: 500 }] });
+      expect(performance.now() - startedAt).toBeLessThan(4000);
+    }
+    await frozen.stop();
+    await proxy.close();
+  });
+
+  test('is not given up when it was the gateway that had no time for the answer', async () => {
+    const database = new Database({
+      address: { connectionString: gateway.database.url },
+      ...{ poolSize: 1, longConnections: 1, connectTimeoutMs: 30_000, answerTimeoutMs: 3000, onConnectionLost: () => undefined },
+    });
+    const snapshot = new ReportSnapshot(database, new FairQueue({ width: 1, guests: 0, maxWaiting: 0, maxWaitMs: 0 }), {
+      ...{ signal: new AbortController().signal, timeoutMs: 60_000 },
+      caller: () => Promise.resolve({ organizationId: 1, credential: '' }),
+    });
+    const readCopy = async () => {
+      let text = '';
+      for await (const piece of snapshot.copy(Prisma.sql`SELECT ${'one'}::text`)) text += piece.toString();
+      return text;
+    };
+    // From here on the connections are there, so that what is asked is sent at once.
+    await Promise.all([database.query({ text: 'SELECT 1' }), snapshot.list(Prisma.sql`SELECT 1`)]);
+    const answers = Promise.all([database.query({ text: 'SELECT 1 AS one' }), readCopy()]);
+    await new Promise(setImmediate);
+    const busyUntil = performance.now() + 3000 + 200;
+    while (performance.now() < busyUntil);
+    expect(await answers).toEqual([[{ one: 1 }], 'one\n']);
+    await snapshot.close();
+    await database.close();
+  });
+});

@@ -1,0 +1,70 @@
+import { startGateway, type TestGateway } from '../support/gateway';
+
+const PROVISION = '2082808f-1a6e-49bc-ae1e-e3730039a5a8';
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({ PLAYGROUND_PROVISION: PROVISION });
+});
+afterAll(() => gateway.stop());
+
+const get = (path: string) => fetch(gateway.url + path);
+
+describe('an analyst', () => {
+  test('opens the Playground with the provision in its place', async () => {
+    const page = await (await get('/playground')).text();
+    expect(await (await get('/playground/')).text()).toBe(page);
+    expect(page).toContain(`<meta name="gateway-config" content="{&quot;provision&quot;:&quot;${PROVISION}&quot;}" />`);
+    expect(page).not.toContain('__GATEWAY_CONFIG__');
+  });
+
+  test('is led to the Playground from the root, where there is one', async () => {
+    const response = await fetch(gateway.url, { redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/playground']);
+    const without = await startGateway({ PLAYGROUND: 'off' });
+    expect((await fetch(without.url, { redirect: 'manual' })).status).toBe(404);
+    await without.stop();
+  });
+
+  test('gets every file of the page from the gateway, under names that may be kept for ever', async () => {
+    const page = await (await get('/playground')).text();
+    const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!).filter((file) => !file.startsWith('data:'));
+    expect(files.length).toBeGreaterThan(1);
+    for (const file of files) {
+      expect(file).toMatch(/^\/playground\/assets\/[\w-]+\.(js|css)$/);
+      const response = await get(file);
+      expect([response.status, response.headers.get('cache-control'), response.headers.get('content-type')]).toEqual([
+        200,
+        'public, max-age=31536000, immutable',
+        file.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8',
+      ]);
+      await response.arrayBuffer();
+    }
+  });
+
+  test('runs a page that may load and run nothing from elsewhere', async () => {
+    const policy = (await get('/playground')).headers.get('content-security-policy');
+    expect(policy).toBe(
+      "default-src 'none';script-src 'self';style-src 'self' 'unsafe-inline';img-src 'self' data:;font-src 'self' data:;connect-src 'self';" +
+        "worker-src 'self';base-uri 'none';form-action 'none';frame-ancestors 'none'",
+    );
+  });
+
+  test.each([
+    '/playground/x.css',
+    '/playground/assets/',
+    '/playground/assets/x.js',
+    '/playground/assets/../index.html',
+    '/playground/assets/..%2findex.html',
+  ])('finds nothing at %s', async (path) => {
+    const response = await get(path);
+    expect([response.status, response.headers.get('cache-control')]).toEqual([404, 'no-store']);
+    expect(await response.json()).toEqual({ errors: [{ error: 'Not found', status: 404 }] });
+  });
+
+  test('finds no Playground where it is switched off', async () => {
+    const own = await startGateway({ PLAYGROUND: 'off' });
+    expect((await fetch(`${own.url}/playground`)).status).toBe(404);
+    await own.stop();
+  });
+});

@@ -1,0 +1,122 @@
+import { Agent, request, type IncomingMessage } from 'node:http';
+import { startServe } from '../support/command';
+import { createTestDatabase } from '../support/database';
+import { createOrganization, startGateway } from '../support/gateway';
+import { until } from '../support/until';
+
+const SYSTEM = '/api/v2/authenticated_test_system';
+
+function get(url: string, headers: Record<string, string>, agent: Agent): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request(url, { headers, agent }, (response) => resolve(response.resume()))
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('a gateway that is told to stop', () => {
+  test('says so on /ready first, still answers, and resets nobody', async () => {
+    const gateway = await startGateway({ DRAIN_MILLISECONDS: '2000' });
+    const { apiProvision } = await createOrganization(gateway.services);
+    const clients = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    const outcomes: (number | string)[] = [];
+    // As a balancer's do, they go on until an answer tells them that the connection ends.
+    const loops = clients.map(async (agent) => {
+      for (let open = true; open;) {
+        const response = await get(gateway.url + SYSTEM, { Provision: apiProvision }, agent);
+        outcomes.push(response.statusCode!);
+        open = response.headers.connection !== 'close';
+      }
+    });
+    await until(() => outcomes.length > 50);
+    const stopped = gateway.stop();
+    const ready = await fetch(`${gateway.url}/ready`);
+    expect([ready.status, ready.headers.get('connection'), await ready.json()]).toEqual([
+      503,
+      'close',
+      { status: 'not ready', reason: 'The gateway is stopping' },
+    ]);
+    expect((await fetch(`${gateway.url}/live`)).status).toBe(200);
+    await Promise.all([stopped, ...loops]);
+    expect(new Set(outcomes)).toEqual(new Set([200]));
+    for (const agent of clients) agent.destroy();
+  });
+
+  test('resets nobody who opens a connection for each request', async () => {
+    const database = await createTestDatabase();
+    for (let round = 0; round < 2; round++) {
+      // In a process of its own, as its clients see it.
+      const gateway = await startServe({ DATABASE_URL: database.url, DRAIN_MILLISECONDS: '100' });
+      const outcomes: string[] = [];
+      const clients = Array.from({ length: 8 }, async () => {
+        for (let outcome = ''; outcome !== 'refused'; outcomes.push(outcome)) outcome = await askOnce(`${gateway.url}/live`);
+      });
+      await until(() => outcomes.length > 50);
+      const [status] = await Promise.all([gateway.end('SIGTERM'), ...clients]);
+      expect([status, new Set(outcomes)]).toEqual([0, new Set(['200', 'refused'])]);
+    }
+    await database.drop();
+  });
+
+  test('lets a report finish that is being read', async () => {
+    const gateway = await startGateway();
+    const { id, apiProvision } = await createOrganization(gateway.services);
+    await fillOneDeposit(gateway, id, 20_000);
+    const response = await startReport(gateway.url, apiProvision);
+    const stopped = gateway.stop();
+    let length = 0;
+    let last = '';
+    for await (const piece of response as AsyncIterable<Buffer>) {
+      length += piece.length;
+      last = piece.toString().slice(-2);
+    }
+    expect([response.complete, last]).toEqual([true, ']}']);
+    expect(length).toBeGreaterThan(5_000_000);
+    await stopped;
+  });
+
+  test('cuts a report that does not finish within the grace time, so that it shows', async () => {
+    const gateway = await startGateway({ SHUTDOWN_GRACE_SECONDS: '1' });
+    const { id, apiProvision } = await createOrganization(gateway.services);
+    await fillOneDeposit(gateway, id, 50_000);
+    const response = await startReport(gateway.url, apiProvision);
+    const broken = new Promise((resolve) => response.once('error', resolve));
+    await gateway.stop();
+    response.resume();
+    await broken;
+    expect(response.complete).toBe(false);
+  });
+});
+
+/** The status, `refused` where nobody listens any more, or the error. */
+function askOnce(url: string): Promise<string> {
+  return new Promise((resolve) => {
+    request(url, { agent: false }, (response) => {
+      response
+        .resume()
+        .on('end', () => resolve(`${response.statusCode}`))
+        .on('error', ({ message }) => resolve(message));
+    })
+      .on('error', ({ code, message }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED' ? 'refused' : message))
+      .end();
+  });
+}
+
+type Gateway = Awaited<ReturnType<typeof startGateway>>;
+
+async function fillOneDeposit({ database }: Gateway, organizationId: number, lines: number): Promise<void> {
+  const run = (sql: string) => database.client.query(sql.replaceAll(':organization', `${organizationId}`).replaceAll(':lines', `${lines}`));
+  await run(`INSERT INTO designation VALUES (:organization, 1, 'General Fund')`);
+  await run(`INSERT INTO deposit VALUES (:organization, 'D', '2020-01-01', 'POSTED')`);
+  await run(`INSERT INTO transaction SELECT :organization, 'T' || n, 'D', NULL, '2020-01-01', n, 0 FROM generate_series(1, :lines) n`);
+  await run(`INSERT INTO allocation SELECT :organization, 'A' || n, 'T' || n, 1, NULL, '' FROM generate_series(1, :lines) n`);
+}
+
+function startReport(url: string, provision: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const path = '/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=2020-01-01&end_date=2020-01-01';
+    request(url + path, { headers: { Provision: provision }, agent: false }, resolve)
+      .on('error', reject)
+      .end();
+  });
+}

@@ -1,0 +1,372 @@
+import { depositBook, type BookLine } from '../support/deposit-book';
+import {
+  createOrganization,
+  graphql,
+  importLines,
+  startGateway,
+  v2Line,
+  type TestGateway,
+  type TestOrganization,
+} from '../support/gateway';
+import { until } from '../support/until';
+
+/** Of every other gift nobody says how it is shared. */
+const LINES = depositBook(90).map(({ allocation_amount, ...line }): BookLine => {
+  const isUnsaid = Number(line.transaction_id.slice(1)) % 2 === 1;
+  return isUnsaid || allocation_amount === undefined ? line : { ...line, allocation_amount };
+});
+const linesOfGift = new Map(LINES.map(({ transaction_id: id }) => [id, LINES.filter(({ transaction_id }) => transaction_id === id)]));
+const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31", includePending: true';
+const AMOUNTS = '{ amount feeAmount netAmount }';
+const TOTALS = `{ lines transactions deposits donors splitTransactions byLine ${AMOUNTS} byTransaction ${AMOUNTS} byAllocation { amount known inferred unknown } }`;
+const PARTS = `all ${TOTALS} posted ${TOTALS} pending ${TOTALS}`;
+
+let gateway: TestGateway;
+let organization: TestOrganization;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, LINES);
+});
+afterAll(() => gateway.stop());
+
+async function ask(query: string, as = organization): Promise<unknown> {
+  const { body } = await graphql(gateway.url, query, { provision: as.apiProvision });
+  expect(body.errors).toBeUndefined();
+  return body.data;
+}
+
+const toCents = (amount: string): number => Math.round(Number(amount) * 100);
+const toMoney = (cents: number): string => (cents / 100).toFixed(2);
+
+/** The totals by a plain reading of what they mean. */
+function totalsOf(lines: readonly BookLine[]): object {
+  const transactions = new Map(lines.map((line) => [line.transaction_id, line]));
+  const amounts = (of: readonly BookLine[]) => {
+    const sum = (field: 'amount' | 'fee_amount' | 'net_amount') => toMoney(of.reduce((total, line) => total + toCents(line[field]), 0));
+    return { amount: sum('amount'), feeAmount: sum('fee_amount'), netAmount: sum('net_amount') };
+  };
+  const known = lines.flatMap(({ allocation_amount }) => allocation_amount ?? []);
+  const alone = lines.filter((line) => line.allocation_amount === undefined && linesOfGift.get(line.transaction_id)!.length === 1);
+  const shares = [...known, ...alone.map(({ amount }) => amount)];
+  const linesOf = (id: string) => lines.filter(({ transaction_id }) => transaction_id === id).length;
+  return {
+    lines: lines.length,
+    transactions: transactions.size,
+    deposits: new Set(lines.map(({ deposit_id }) => deposit_id)).size,
+    donors: new Set(lines.map(({ donor_id }) => donor_id).filter((id) => id !== 0)).size,
+    splitTransactions: [...transactions.keys()].filter((id) => linesOf(id) > 1).length,
+    byLine: amounts(lines),
+    byTransaction: amounts([...transactions.values()]),
+    byAllocation: {
+      amount: shares.length === 0 && lines.length > 0 ? null : toMoney(shares.reduce((total, share) => total + toCents(share), 0)),
+      known: known.length,
+      inferred: alone.length,
+      unknown: lines.length - shares.length,
+    },
+  };
+}
+
+const partsOf = (lines: readonly BookLine[]): object => ({
+  all: totalsOf(lines),
+  posted: totalsOf(lines.filter(({ deposit_status }) => deposit_status === 'posted')),
+  pending: totalsOf(lines.filter(({ deposit_status }) => deposit_status === 'pending')),
+});
+
+describe('a summary', () => {
+  test('gives each total per grain, posted and pending apart', async () => {
+    expect(await ask(`{ depositSummary(${RANGE}) { ${PARTS} groups { key { day } } } }`)).toEqual({
+      depositSummary: { ...partsOf(LINES), groups: [] },
+    });
+  });
+
+  test.each([
+    ['WITHOUT', 'posted'],
+    ['ONLY', 'pending'],
+  ])('%s pending deposits has nothing in the other part', async (pending, status) => {
+    const chosen = LINES.filter(({ deposit_status }) => deposit_status === status);
+    const summary = `depositSummary(${RANGE}, filter: { pending: ${pending} }, groupBy: [ACCOUNT_TYPE])`;
+    const accounts = [...new Set(chosen.map(({ account_type }) => account_type))].sort();
+    expect(await ask(`{ ${summary} { ${PARTS} groups { key { accountType } ${PARTS} } } }`)).toEqual({
+      depositSummary: {
+        ...partsOf(chosen),
+        groups: accounts.map((accountType) => ({
+          key: { accountType },
+          ...partsOf(chosen.filter(({ account_type }) => account_type === accountType)),
+        })),
+      },
+    });
+  });
+
+  test.each(['', 'groupBy: [MONTH], ', 'groupBy: [DESIGNATION], '])(
+    'of some designations knows a gift by all of its allocations, not by those that were chosen: %s',
+    async (groupBy) => {
+      const chosen = LINES.filter(({ designation_id }) => designation_id === 2 || designation_id === 4);
+      const isPart = (line: BookLine) => chosen.filter((each) => each.transaction_id === line.transaction_id).length === 1;
+      // Otherwise nothing was tried.
+      expect(chosen.some((line) => isPart(line) && linesOfGift.get(line.transaction_id)!.length > 1)).toBe(true);
+      const { depositSummary } = (await ask(`{ depositSummary(${RANGE}, ${groupBy}filter: { designationIds: [2, 4] }) {
+        ${PARTS} groups { all { byAllocation { known inferred unknown } } } } }`)) as {
+        depositSummary: { groups: { all: { byAllocation: Record<string, number> } }[] };
+      };
+      const { groups, ...parts } = depositSummary;
+      expect(parts).toEqual(partsOf(chosen));
+      const { byAllocation } = totalsOf(chosen) as { byAllocation: Record<string, number> };
+      if (groupBy === '') return;
+      for (const count of ['known', 'inferred', 'unknown']) {
+        expect(groups.reduce((sum, { all }) => sum + all.byAllocation[count]!, 0)).toBe(byAllocation[count]);
+      }
+    },
+  );
+
+  test('adds up what the lines of a report say of shares', async () => {
+    const { lines, summary } = (await ask(`{
+      lines: depositDetails(${RANGE}) { allocationAmount allocationAmountInferred transactionId amount }
+      summary: depositSummary(${RANGE}) { all { byAllocation { amount known inferred unknown } } } }`)) as {
+      lines: { allocationAmount: string | null; allocationAmountInferred: boolean; transactionId: string; amount: string }[];
+      summary: { all: { byAllocation: object } };
+    };
+    const inferred = lines.filter(({ allocationAmountInferred }) => allocationAmountInferred);
+    expect(inferred.every(({ transactionId }) => linesOfGift.get(transactionId)!.length === 1)).toBe(true);
+    expect(inferred.map(({ allocationAmount }) => allocationAmount)).toEqual(inferred.map(({ amount }) => amount));
+    const unknown = lines.filter(({ allocationAmount }) => allocationAmount === null);
+    const sum = lines.reduce((total, { allocationAmount }) => total + toCents(allocationAmount ?? '0.00'), 0);
+    const known = lines.length - inferred.length - unknown.length;
+    expect(summary.all.byAllocation).toEqual({ amount: toMoney(sum), known, inferred: inferred.length, unknown: unknown.length });
+    expect([known, inferred.length, unknown.length].every((count) => count > 0)).toBe(true);
+  });
+
+  test('of a plain v2 import knows all of it, and nothing of gifts that are split', async () => {
+    const own = await createOrganization(gateway.services);
+    const shares = async () => await ask(`{ depositSummary(${RANGE}) { all { byAllocation { amount known inferred unknown } } } }`, own);
+    await importLines(gateway.services, own, [v2Line(), v2Line({ transaction_id: '2', allocation_id: '2' })]);
+    expect(await shares()).toEqual({ depositSummary: { all: { byAllocation: { amount: '21.00', known: 0, inferred: 2, unknown: 0 } } } });
+    await importLines(gateway.services, own, [v2Line({ allocation_id: '3' }), v2Line({ transaction_id: '2', allocation_id: '4' })]);
+    expect(await shares()).toEqual({ depositSummary: { all: { byAllocation: { amount: null, known: 0, inferred: 0, unknown: 4 } } } });
+  });
+
+  test('of nothing is zero, with the digest of nothing', async () => {
+    const nothing = await ask(
+      `{ depositSummary(startDate: "1999-01-01", endDate: "1999-01-01", groupBy: [DAY]) { ${PARTS} groups { key { day } } digest } }`,
+    );
+    const digest = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+    expect(nothing).toEqual({ depositSummary: { ...partsOf([]), groups: [], digest } });
+  });
+
+  const monday = (date: string): string => {
+    const day = new Date(`${date}T00:00:00Z`);
+    day.setUTCDate(day.getUTCDate() - ((day.getUTCDay() + 6) % 7));
+    return day.toISOString().slice(0, 10);
+  };
+  const keys: Readonly<Record<string, (line: BookLine) => Record<string, unknown>>> = {
+    DAY: ({ deposit_date }) => ({ day: deposit_date }),
+    WEEK: ({ deposit_date }) => ({ week: monday(deposit_date) }),
+    MONTH: ({ deposit_date }) => ({ month: `${deposit_date.slice(0, 7)}-01` }),
+    DESIGNATION: ({ designation_id, designation }) => ({ designationId: designation_id, designation }),
+    STATUS: ({ status }) => ({ status }),
+    ACCOUNT_TYPE: ({ account_type }) => ({ accountType: account_type }),
+    PAYMENT_TYPE: ({ payment_type }) => ({ paymentType: payment_type }),
+  };
+  const NO_KEY = {
+    ...{ day: null, week: null, month: null, designationId: null, designation: null },
+    ...{ status: null, accountType: null, paymentType: null },
+  };
+
+  test.each([...Object.keys(keys).map((by) => [by]), ['MONTH', 'DESIGNATION'], ['DESIGNATION', 'STATUS', 'PAYMENT_TYPE'], ['DAY', 'DAY']])(
+    'by %s %s %s has the totals of each group, in order',
+    async (...groupBy: string[]) => {
+      const groups = new Map<string, { key: Record<string, unknown>; lines: BookLine[] }>();
+      for (const line of LINES) {
+        const key = Object.fromEntries(groupBy.flatMap((by) => Object.entries(keys[by]!(line))));
+        const name = JSON.stringify(key);
+        groups.set(name, { key, lines: [...(groups.get(name)?.lines ?? []), line] });
+      }
+      const compare = (a: unknown, b: unknown) => (a! < b! ? -1 : a! > b! ? 1 : 0);
+      const inOrder = [...groups.values()].sort(
+        (a, b) =>
+          Object.keys(a.key)
+            .map((name) => compare(a.key[name], b.key[name]))
+            .find((result) => result !== 0) ?? 0,
+      );
+      expect(
+        await ask(`{ depositSummary(${RANGE}, groupBy: [${groupBy.join(', ')}]) {
+          all { lines } groups { key { ${Object.keys(NO_KEY).join(' ')} } ${PARTS} } } }`),
+      ).toEqual({
+        depositSummary: {
+          all: { lines: LINES.length },
+          groups: inOrder.map(({ key, lines }) => ({ key: { ...NO_KEY, ...key }, ...partsOf(lines) })),
+        },
+      });
+    },
+  );
+
+  test('adds up exactly what a float could not', async () => {
+    const own = await createOrganization(gateway.services);
+    const huge = { amount: '999999999999.99', fee_amount: '-999999999999.99', net_amount: '1999999999999.98' };
+    const lines = Array.from({ length: 30 }, (_, n) => v2Line({ ...huge, transaction_id: `T${n}`, allocation_id: `A${n}` }));
+    await importLines(gateway.services, own, [...lines, v2Line({ amount: '0.01', fee_amount: '0.00', net_amount: '0.01' })]);
+    expect(await ask(`{ depositSummary(${RANGE}) { all { byTransaction ${AMOUNTS} } } }`, own)).toEqual({
+      depositSummary: {
+        all: { byTransaction: { amount: '29999999999999.71', feeAmount: '-29999999999999.70', netAmount: '59999999999999.41' } },
+      },
+    });
+  });
+
+  test('says when there are too many groups', async () => {
+    const own = await createOrganization(gateway.services);
+    const lines = Array.from({ length: 2001 }, (_, n) =>
+      v2Line({ transaction_id: `T${n}`, allocation_id: `A${n}`, designation_id: n + 1, designation: `Fund ${n}` }),
+    );
+    await importLines(gateway.services, own, lines);
+    const { body } = await graphql(gateway.url, `{ depositSummary(${RANGE}, groupBy: [DESIGNATION]) { groups { key { designation } } } }`, {
+      provision: own.apiProvision,
+    });
+    expect(body.errors).toEqual([
+      {
+        message: 'groupBy gives more than 2000 groups; group by less, or choose a shorter period',
+        locations: expect.any(Array) as unknown,
+        path: ['depositSummary', 'groups'],
+        extensions: { code: 'BAD_USER_INPUT' },
+      },
+    ]);
+  });
+});
+
+describe('totals and digest', () => {
+  /** How many statements wait for the lock. */
+  async function waiting(): Promise<number> {
+    const { rows } = await gateway.database.client.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM pg_locks WHERE relation = 'allocation'::regclass AND NOT granted`,
+    );
+    return rows[0]!.count;
+  }
+
+  /** Asks for both, does something while what they read is locked, and gives the answer. */
+  async function askLocked(url: string, meanwhile: () => Promise<void>, signal?: AbortSignal): Promise<{ body: unknown }> {
+    const { client } = gateway.database;
+    await client.query('BEGIN; LOCK TABLE allocation');
+    const answer = graphql(url, `{ depositSummary(${RANGE}) { all { lines } digest } }`, {
+      provision: organization.apiProvision,
+      ...(signal && { signal }),
+    });
+    answer.catch(() => undefined);
+    try {
+      await meanwhile();
+    } finally {
+      await client.query('ROLLBACK');
+    }
+    return answer;
+  }
+  let digest: string;
+  beforeAll(async () => {
+    ({
+      depositSummary: { digest },
+    } = (await ask(`{ depositSummary(${RANGE}) { digest } }`)) as { depositSummary: { digest: string } });
+  });
+  const whole = () => ({ data: { depositSummary: { all: { lines: LINES.length }, digest } } });
+
+  test('are read at the same time', async () => {
+    const { body } = await askLocked(gateway.url, () => until(async () => (await waiting()) === 2));
+    expect(body).toEqual(whole());
+  });
+
+  test('are read in turn where there is one place', async () => {
+    const narrow = await startGateway({ DATABASE_URL: gateway.database.url, REPORT_CONCURRENCY: '1' });
+    try {
+      const { body } = await askLocked(narrow.url, () => until(async () => (await waiting()) === 1));
+      expect(body).toEqual(whole());
+    } finally {
+      await narrow.stop();
+    }
+  });
+
+  test('leave their connections to the next answer', async () => {
+    const both = () => ask(`{ depositSummary(${RANGE}) { all { lines } digest } }`);
+    const connections = async () => {
+      const { rows } = await gateway.database.client.query<{ pid: number }>(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'deposit-gateway' ORDER BY pid`,
+      );
+      return rows;
+    };
+    // By then there are as many connections as it takes.
+    for (let count = 0; count < 5; count++) await both();
+    const before = await connections();
+    for (let count = 0; count < 5; count++) await both();
+    expect(await connections()).toEqual(before);
+  });
+
+  test('are both given up when the reader leaves', async () => {
+    const reader = new AbortController();
+    const answer = askLocked(
+      gateway.url,
+      async () => {
+        await until(async () => (await waiting()) === 2);
+        reader.abort();
+        await until(async () => (await waiting()) === 0);
+      },
+      reader.signal,
+    );
+    await expect(answer).rejects.toThrow('aborted');
+    expect(await ask(`{ depositSummary(${RANGE}) { all { lines } } }`)).toEqual({ depositSummary: { all: { lines: LINES.length } } });
+  });
+});
+
+test('all parts of an answer are of one moment: lines, page, count, totals, groups, digests', async () => {
+  const own = await createOrganization(gateway.services);
+  await importLines(gateway.services, own, LINES);
+  // At every moment each deposit is either in its own decade or a decade later.
+  const move = () =>
+    gateway.database.client.query(
+      `UPDATE deposit SET deposit_date = CASE WHEN deposit_date < '2030-01-01' THEN deposit_date + 3653 ELSE deposit_date - 3653 END
+       WHERE organization_id = ${own.id} AND id = 'D1'`,
+    );
+  const early = 'startDate: "2024-01-01", endDate: "2029-12-31", includePending: true';
+  const late = 'startDate: "2030-01-01", endDate: "2039-12-31", includePending: true';
+  const query = `{
+    page: depositDetailsConnection(${early}, first: 1000) { nodes { allocationId } totalCount summary(groupBy: [STATUS]) { all { lines } digest groups { all { lines } } } }
+    early: depositSummary(${early}) { digest all { lines } }
+    late: depositSummary(${late}) { all { lines } }
+    lines: depositDetails(${early}) { allocationId }
+    lateLines: depositDetails(${late}) { allocationId }
+  }`;
+  const digests = new Map<number, string>();
+  for (let state = 0; state < 2; state++) {
+    const { early: still } = (await ask(`{ early: depositSummary(${early}) { digest all { lines } } }`, own)) as Answer;
+    digests.set(still.all.lines, still.digest);
+    await move();
+  }
+  const writing = { on: true };
+  const writer = (async () => {
+    while (writing.on) await move();
+  })();
+  const counts = new Set<number>();
+  try {
+    for (let round = 0; round < 40; round++) {
+      const { page, early: summary, late: rest, lines, lateLines } = (await ask(query, own)) as Answer;
+      expect(page.nodes).toEqual(lines);
+      expect([page.totalCount, page.summary.all.lines, summary.all.lines]).toEqual(Array(3).fill(lines.length));
+      expect(page.summary.groups.reduce((sum, { all }) => sum + all.lines, 0)).toBe(lines.length);
+      expect([page.summary.digest, summary.digest]).toEqual(Array(2).fill(digests.get(lines.length)));
+      expect([rest.all.lines, lines.length + lateLines.length]).toEqual([lateLines.length, LINES.length]);
+      counts.add(lines.length);
+    }
+  } finally {
+    writing.on = false;
+    await writer;
+  }
+  // Otherwise nothing was tried.
+  expect(counts.size).toBe(2);
+});
+
+interface Answer {
+  readonly page: {
+    readonly nodes: object[];
+    readonly totalCount: number;
+    readonly summary: { all: { lines: number }; digest: string; groups: { all: { lines: number } }[] };
+  };
+  readonly early: { digest: string; all: { lines: number } };
+  readonly late: { all: { lines: number } };
+  readonly lines: object[];
+  readonly lateLines: object[];
+}

@@ -1,0 +1,191 @@
+import type { IncomingMessage } from 'node:http';
+import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
+import { createOrganization, login, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+import { ask, readAll } from '../support/http-client';
+import { activeReports, EVERYTHING, fillReport, REPORT } from '../support/long-report';
+import { until } from '../support/until';
+
+const LINES = 20_000;
+const DAY_LINES = 20;
+const FIRST_DAY = `${REPORT}?start_date=2020-01-01&end_date=2020-01-01`;
+
+/** Holds the data. */
+let store: TestGateway;
+let hope: TestOrganization;
+let faith: TestOrganization;
+let grace: TestOrganization;
+let mercy: TestOrganization;
+/** What lies between the gateway under test and the data. */
+let proxy: DatabaseProxy;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  store = await startGateway();
+  hope = await createOrganization(store.services);
+  faith = await createOrganization(store.services);
+  grace = await createOrganization(store.services);
+  mercy = await createOrganization(store.services);
+  for (const { id } of [hope, faith, grace, mercy]) await fillReport(store.database.client, id, LINES, `repeat('m', 500)`);
+});
+afterAll(() => store.stop());
+
+/** With one connection for short queries, requests reach the queue in the order in which they were sent. */
+async function start(settings: Readonly<Record<string, string>>): Promise<void> {
+  proxy = await startDatabaseProxy(store.database.url);
+  gateway = await startGateway({ DATABASE_URL: proxy.url, REPORT_CONCURRENCY: '1', POOL_SIZE: '1', ...settings });
+}
+afterEach(async () => {
+  await gateway.stop();
+  await proxy.close();
+});
+
+type Headers = Readonly<Record<string, string>>;
+const server = ({ apiProvision }: TestOrganization): Headers => ({ Provision: apiProvision });
+
+/** Asks for a report; resolves when the gateway knows who asks, so that it is in line or inside. */
+async function lineUp(path: string, headers: Headers): Promise<{ response: Promise<IncomingMessage> }> {
+  const before = proxy.statements();
+  const response = ask(gateway.url + path, { headers });
+  response.catch(() => undefined);
+  await until(() => proxy.statements() > before);
+  return { response };
+}
+
+/** What became of a report: its number of lines, or its error. */
+async function outcomeOf(response: Promise<IncomingMessage>): Promise<number | string> {
+  const { body, complete } = await readAll(await response);
+  if (!complete) return 'cut';
+  const answer = JSON.parse(body.toString()) as { response?: object[]; errors?: { error: string; status: number }[] };
+  return answer.response?.length ?? `${answer.errors![0]!.status} ${answer.errors![0]!.error}`;
+}
+
+const TURNED_AWAY = '429 Too many of your requests are waiting';
+
+describe('an organization', () => {
+  test('is served at once while another holds all lanes and does not read', async () => {
+    await start({ REPORT_CONCURRENCY: '2' });
+    const holding = [
+      await ask(gateway.url + EVERYTHING, { headers: server(hope) }),
+      await ask(gateway.url + EVERYTHING, { headers: server(hope) }),
+    ];
+    const waiting = await lineUp(FIRST_DAY, server(hope));
+    for (let round = 0; round < 3; round++) expect(await outcomeOf((await lineUp(FIRST_DAY, server(faith))).response)).toBe(DAY_LINES);
+    for (const response of holding) response.destroy();
+    expect(await outcomeOf(waiting.response)).toBe(DAY_LINES);
+  });
+
+  test('has one lane beyond the others, not more', async () => {
+    await start({});
+    const holding = [
+      await ask(gateway.url + EVERYTHING, { headers: server(hope) }),
+      await ask(gateway.url + EVERYTHING, { headers: server(faith) }),
+    ];
+    const more = [await lineUp(EVERYTHING, server(faith)), await lineUp(EVERYTHING, server(hope))];
+    // Its access is known after that of the others.
+    expect((await ask(`${gateway.url}/api/v2/authenticated_test_system`, { headers: server(faith) })).statusCode).toBe(200);
+    expect(await activeReports(store.database.client)).toBe(2);
+    for (const response of holding) response.destroy();
+    for (const { response } of more) expect(await outcomeOf(response)).toBe(LINES);
+  });
+
+  test('takes turns with another in line, however many reports that one has there', async () => {
+    await start({});
+    const holding = [
+      await ask(gateway.url + EVERYTHING, { headers: server(grace) }),
+      await ask(gateway.url + EVERYTHING, { headers: server(mercy) }),
+    ];
+    const served: string[] = [];
+    const coming: Promise<void>[] = [];
+    const queue = async (name: string, organization: TestOrganization): Promise<void> => {
+      const { response } = await lineUp(FIRST_DAY, server(organization));
+      coming.push(outcomeOf(response).then((outcome) => void served.push(`${name} ${outcome}`)));
+    };
+    for (const name of ['hope 1', 'hope 2', 'hope 3']) await queue(name, hope);
+    for (const name of ['faith 1', 'faith 2']) await queue(name, faith);
+    expect((await ask(`${gateway.url}/api/v2/authenticated_test_system`, { headers: server(faith) })).statusCode).toBe(200);
+    // One lane serves all who wait.
+    holding[1]!.destroy();
+    await Promise.all(coming);
+    expect(served).toEqual(['hope 1 20', 'faith 1 20', 'hope 2 20', 'faith 2 20', 'hope 3 20']);
+    holding[0]!.destroy();
+  });
+
+  test('finds a place in a line that another has filled: the newest report of the longest line is turned away', async () => {
+    await start({ REPORT_QUEUE: '2' });
+    const holding = [
+      await ask(gateway.url + EVERYTHING, { headers: server(hope) }),
+      await ask(gateway.url + EVERYTHING, { headers: server(faith) }),
+    ];
+    const [first, second] = [await lineUp(FIRST_DAY, server(hope)), await lineUp(FIRST_DAY, server(hope))];
+    const third = await lineUp(FIRST_DAY, server(hope));
+    expect(await outcomeOf(third.response)).toBe(TURNED_AWAY);
+    const newcomer = await lineUp(FIRST_DAY, server(faith));
+    expect(await outcomeOf(second.response)).toBe(TURNED_AWAY);
+    // Both lines are as long now, so that the own one counts as full.
+    expect(await outcomeOf((await lineUp(FIRST_DAY, server(faith))).response)).toBe(TURNED_AWAY);
+    for (const response of holding) response.destroy();
+    expect([await outcomeOf(first.response), await outcomeOf(newcomer.response)]).toEqual([DAY_LINES, DAY_LINES]);
+  });
+});
+
+describe('a credential', () => {
+  test('takes turns with the others of its organization', async () => {
+    await start({});
+    const user: Headers = { Provision: hope.webProvision, Cookie: await login(gateway.url, hope.webProvision) };
+    const holding = await ask(gateway.url + EVERYTHING, { headers: server(hope) });
+    const served: string[] = [];
+    const coming: Promise<void>[] = [];
+    for (const [name, headers] of [
+      ['server 1', server(hope)],
+      ['server 2', server(hope)],
+      ['server 3', server(hope)],
+      ['user 1', user],
+      ['user 2', user],
+    ] as const) {
+      const { response } = await lineUp(FIRST_DAY, headers);
+      coming.push(outcomeOf(response).then((outcome) => void served.push(`${name} ${outcome}`)));
+    }
+    holding.destroy();
+    await Promise.all(coming);
+    expect(served).toEqual(['user 1 20', 'server 1 20', 'user 2 20', 'server 2 20', 'server 3 20']);
+  });
+
+  test('loses its own newest place to another of its organization', async () => {
+    await start({ REPORT_QUEUE: '2' });
+    const user: Headers = { Provision: hope.webProvision, Cookie: await login(gateway.url, hope.webProvision) };
+    const holding = await ask(gateway.url + EVERYTHING, { headers: server(hope) });
+    const [first, second] = [await lineUp(FIRST_DAY, server(hope)), await lineUp(FIRST_DAY, server(hope))];
+    const users = await lineUp(FIRST_DAY, user);
+    expect(await outcomeOf(second.response)).toBe(TURNED_AWAY);
+    holding.destroy();
+    expect([await outcomeOf(users.response), await outcomeOf(first.response)]).toEqual([DAY_LINES, DAY_LINES]);
+  });
+});
+
+/** Reads so many bytes every tenth of a second until the answer ends; returns whether it came whole. */
+async function trickle(response: IncomingMessage, bytes: number): Promise<boolean> {
+  response.pause();
+  const timer = setInterval(() => void response.read(Math.min(bytes, response.readableLength || bytes)), 100);
+  const whole = await new Promise<boolean>((resolve) => {
+    response.on('end', () => resolve(response.complete)).on('error', () => resolve(false));
+  });
+  clearInterval(timer);
+  return whole;
+}
+
+describe('a reader', () => {
+  test('who goes on reading, but too slowly, is let go, and the lane is free', async () => {
+    await start({ READER_STALL_SECONDS: '2', READER_KILOBYTES_PER_SECOND: '1000', REPORT_QUEUE_SECONDS: '60' });
+    const slow = await ask(gateway.url + EVERYTHING, { headers: server(hope) });
+    const whole = trickle(slow, 1000);
+    const next = await lineUp(FIRST_DAY, server(hope));
+    expect(await outcomeOf(next.response)).toBe(DAY_LINES);
+    expect(await whole).toBe(false);
+  });
+
+  test('who reads faster than that gets all of it, however long it takes', async () => {
+    await start({ READER_STALL_SECONDS: '1', READER_KILOBYTES_PER_SECOND: '1' });
+    const slow = await ask(gateway.url + EVERYTHING, { headers: server(hope) });
+    expect(await trickle(slow, 400_000)).toBe(true);
+  });
+});

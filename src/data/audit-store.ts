@@ -1,5 +1,5 @@
+import type { PendingChoice } from '../formats/line-conditions';
 import type { LocalDate } from '../values/dates';
-import type { PendingChoice } from './line-conditions';
 import type { Database } from './postgres/database';
 
 /** Who took what away. No personal data but the user's name. */

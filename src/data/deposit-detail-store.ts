@@ -1,7 +1,7 @@
 import { Prisma, type DepositDetail } from '../generated/prisma/client';
 import type { RowColumn } from '../rows/row-template';
 import type { LocalDate } from '../values/dates';
-import { whereLines, type LineSet } from './line-conditions';
+import { whereLines, type LineSet } from './line-set';
 import type { Database } from './postgres/database';
 import type { FairQueue } from './postgres/fair-queue';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';

@@ -1,9 +1,7 @@
+import type { GroupBy, GroupKey } from '../formats/line-groups';
 import { Prisma } from '../generated/prisma/client';
-import type { LocalDate } from '../values/dates';
-import { whereLines, type LineSet } from './line-conditions';
+import { whereLines, type LineSet } from './line-set';
 import type { ReportSnapshot } from './postgres/report-snapshot';
-
-export type GroupBy = 'DAY' | 'WEEK' | 'MONTH' | 'DESIGNATION' | 'STATUS' | 'ACCOUNT_TYPE' | 'PAYMENT_TYPE';
 
 /** Counts and exact sums of the lines selected; amounts are text with two decimals. */
 export interface SummaryRow {
@@ -28,23 +26,9 @@ export interface SummaryRow {
   readonly inferredAllocations: number;
 }
 
-/** What a group has in common; only what was asked for. */
-export interface GroupKey {
-  readonly day?: LocalDate;
-  /** Its Monday. */
-  readonly week?: LocalDate;
-  /** Its first day. */
-  readonly month?: LocalDate;
-  readonly designationId?: number;
-  readonly designation?: string;
-  readonly status?: string;
-  readonly accountType?: string;
-  readonly paymentType?: string;
-}
-
 const { sql, raw } = Prisma;
 
-/** What lines are grouped by, and what a group tells of it. */
+/** The SQL by which lines are grouped, and the values that a group's row has of it. */
 const GROUPS: Readonly<Record<GroupBy, { readonly columns: readonly string[]; readonly values: readonly string[] }>> = {
   DAY: { columns: ['deposit_date'], values: ['deposit_date::text AS day'] },
   WEEK: { columns: [`date_trunc('week', deposit_date::timestamp)::date AS week`], values: ['week::text AS week'] },

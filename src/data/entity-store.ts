@@ -1,8 +1,9 @@
 import { edgeOrigin, entityEdges, type EdgeTarget, type EntityKind, type ManyEdgeName } from '../formats/entity-edges';
+import type { PendingChoice } from '../formats/line-conditions';
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
-import { nameBegins, wherePending, type PendingChoice } from './line-conditions';
+import { nameBegins, wherePending } from './line-set';
 import { toArrayLiteral } from './postgres/array-literal';
 import type { Database } from './postgres/database';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';

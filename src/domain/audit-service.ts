@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { AuditOutcome, AuditEntry, ReportName, AuditStore } from '../data/audit-store';
-import type { LineSet } from '../data/line-conditions';
+import type { LineSet } from '../data/line-set';
 
 /** Who exports: a user, a provision, or an operator on the command line. */
 export interface Exporter {

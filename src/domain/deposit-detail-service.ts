@@ -1,15 +1,16 @@
 import { lineOrders, type DepositDetailLine, type DepositDetailStore, type LineOrder } from '../data/deposit-detail-store';
-import type { LineSet, PendingChoice } from '../data/line-conditions';
+import type { LineSet } from '../data/line-set';
 import type { Caller } from '../data/postgres/fair-queue';
 import type { OrderKey } from '../data/postgres/keyset';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import { AppError } from '../errors';
+import type { LineFilterInput, PendingChoice } from '../formats/line-conditions';
 import { renderRows } from '../rows/row-renderer';
 import type { RowStream } from '../rows/row-stream';
 import type { RowTemplate } from '../rows/row-template';
 import { isLocalDate, type LocalDate } from '../values/dates';
 import { readPage, type Page, type PageParameters } from './keyset-page';
-import { toLineFilter, type LineFilterParameters } from './line-filter';
+import { toLineFilter } from './line-filter';
 
 /** A report's parameters as a caller sent them. */
 export interface ReportParameters {
@@ -20,7 +21,7 @@ export interface ReportParameters {
 
 /** The same, with what narrows the lines. */
 export interface LineParameters extends ReportParameters {
-  readonly filter?: LineFilterParameters | null | undefined;
+  readonly filter?: (LineFilterInput & { readonly pending?: PendingChoice | null | undefined }) | null | undefined;
 }
 
 /** What was checked of them: two calendar dates in order, both included, and whether pending deposits are wanted. */

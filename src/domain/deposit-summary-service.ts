@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { DepositSummaryStore, GroupBy, GroupKey, SummaryRow } from '../data/deposit-summary-store';
-import type { LineSet } from '../data/line-conditions';
+import type { DepositSummaryStore, SummaryRow } from '../data/deposit-summary-store';
+import type { LineSet } from '../data/line-set';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import { InputError } from '../errors';
+import { groupColumns, type GroupBy, type GroupKey } from '../formats/line-groups';
 import { v2Layouts } from '../formats/v2-line';
 import { renderRows, toCopyRow } from '../rows/row-renderer';
 import type { RowStream } from '../rows/row-stream';
@@ -125,7 +126,7 @@ export class DepositSummaryService {
     const rows = await this.store.groups(selection, groupBy, MAX_GROUPS * ROWS_PER_GROUP + 1, snapshot);
     const groups = new Map<string, { key: GroupKey; rows: SummaryRow[] }>();
     for (const row of rows) {
-      const key = toKey(row);
+      const key = toKey(row, groupBy);
       const name = JSON.stringify(key);
       const group = groups.get(name) ?? { key, rows: [] };
       group.rows.push(row);
@@ -190,7 +191,7 @@ function toTotals(row: SummaryRow): SummaryTotals {
   };
 }
 
-function toKey({ day, week, month, designationId, designation, status, accountType, paymentType }: GroupKey): GroupKey {
-  const key = { day, week, month, designationId, designation, status, accountType, paymentType };
-  return Object.fromEntries(Object.entries(key).filter(([, value]) => value !== undefined));
+function toKey(row: GroupKey, groupBy: readonly GroupBy[]): GroupKey {
+  const fields = groupBy.flatMap((by) => groupColumns(by).map(([, { field }]) => field));
+  return Object.fromEntries(fields.map((field) => [field, (row as Readonly<Record<string, unknown>>)[field]]));
 }

@@ -10,10 +10,10 @@ import {
   type EntityScope,
   type EntityStore,
 } from '../data/entity-store';
-import type { PendingChoice } from '../data/line-conditions';
 import type { KeysetPage, OrderKey } from '../data/postgres/keyset';
 import { InputError } from '../errors';
 import { entityEdges, type EdgeName, type EdgeTarget, type EntityKind, type ManyEdgeName } from '../formats/entity-edges';
+import type { PendingChoice } from '../formats/line-conditions';
 import type { LocalDate } from '../values/dates';
 import { readPage, toBounds, toPage, toSharedBounds, type Page, type PageParameters, type PagedList } from './keyset-page';
 import { toText } from './line-filter';

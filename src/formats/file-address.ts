@@ -1,8 +1,10 @@
 import { InputError } from '../errors';
 import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
-import { toCents, type Money } from '../values/money';
-import { fileGroupBys, lineColumns, summaryColumns, type ColumnChoice, type FileGroupBy } from './file-columns';
+import { toCents } from '../values/money';
+import { lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
 import type { FileColumns } from './file-format';
+import { conditionNames, isPersonal, lineConditions, pendingChoices, type LineFilterInput, type PendingChoice } from './line-conditions';
+import { groupBys, type GroupBy } from './line-groups';
 
 /** A query string as Express gives it: each name once or more than once. */
 export type QueryString = Readonly<Record<string, unknown>>;
@@ -12,26 +14,14 @@ interface FileLines {
   readonly startDate: LocalDate;
   readonly endDate: LocalDate;
   readonly includePending: boolean;
-  readonly filter: {
-    readonly transactionDate?: { readonly from?: LocalDate; readonly to?: LocalDate };
-    readonly amount?: { readonly min?: Money; readonly max?: Money };
-    readonly depositIds?: readonly string[];
-    readonly transactionIds?: readonly string[];
-    readonly designationIds?: readonly number[];
-    readonly donorIds?: readonly number[];
-    readonly statuses?: readonly string[];
-    readonly accountTypes?: readonly string[];
-    readonly paymentTypes?: readonly string[];
-    readonly pending?: 'WITH' | 'WITHOUT' | 'ONLY';
-    readonly donorName?: string;
-  };
+  readonly filter: LineFilterInput & { readonly pending?: PendingChoice | null | undefined };
 }
 
 /** What a file is of. */
 export interface FileQuery {
   readonly lines: FileLines;
   /** Undefined for the lines themselves; of a summary, what it is grouped by. */
-  readonly groupBy?: readonly FileGroupBy[] | undefined;
+  readonly groupBy?: readonly GroupBy[] | undefined;
   /** The names of its columns in their order; undefined for the usual ones. */
   readonly columns?: readonly string[] | undefined;
 }
@@ -74,27 +64,29 @@ const flag = parameter('true or false', (value) => (value === 'true' ? true : va
 const choice = (...choices: readonly string[]) =>
   parameter(`${choices.slice(0, -1).join(', ')} or ${choices.at(-1)!}`, (value) => choices.find((each) => each === value));
 
+const CONDITION_TYPES = {
+  date,
+  amount,
+  text,
+  texts: (...path: string[]) => list(text(...path)),
+  numbers: (...path: string[]) => list(number(...path)),
+};
+
 const LINE_PARAMETERS: Readonly<Record<string, Parameter>> = {
   start_date: date('lines', 'startDate'),
   end_date: date('lines', 'endDate'),
   include_pending: flag('lines', 'includePending'),
-  transaction_date_from: date('lines', 'filter', 'transactionDate', 'from'),
-  transaction_date_to: date('lines', 'filter', 'transactionDate', 'to'),
-  amount_min: amount('lines', 'filter', 'amount', 'min'),
-  amount_max: amount('lines', 'filter', 'amount', 'max'),
-  deposit_id: list(text('lines', 'filter', 'depositIds')),
-  transaction_id: list(text('lines', 'filter', 'transactionIds')),
-  designation_id: list(number('lines', 'filter', 'designationIds')),
-  donor_id: list(number('lines', 'filter', 'donorIds')),
-  status: list(text('lines', 'filter', 'statuses')),
-  account_type: list(text('lines', 'filter', 'accountTypes')),
-  payment_type: list(text('lines', 'filter', 'paymentTypes')),
-  pending: choice('WITH', 'WITHOUT', 'ONLY')('lines', 'filter', 'pending'),
-  donor_name: text('lines', 'filter', 'donorName'),
+  ...Object.fromEntries(
+    Object.values(lineConditions).map(({ parameter: name, path, type }) => [
+      name,
+      CONDITION_TYPES[type]('lines', 'filter', ...path.split('.')),
+    ]),
+  ),
+  pending: choice(...pendingChoices)('lines', 'filter', 'pending'),
 };
 const SUMMARY_PARAMETERS: Readonly<Record<string, Parameter>> = {
   ...LINE_PARAMETERS,
-  group_by: list(choice(...fileGroupBys)('groupBy')),
+  group_by: list(choice(...groupBys)('groupBy')),
 };
 const NEEDED = ['start_date', 'end_date'];
 const COLUMNS = 'columns';
@@ -190,8 +182,9 @@ export function parseColumns(given: unknown, { all, groups }: ColumnChoice): rea
   return names;
 }
 
-/** Whether conditions tell donors apart, by the names of `namesOfConditions`. */
-export const tellsDonorsByName = (names: readonly string[]): boolean => names.some((name) => name === 'donor_id' || name === 'donor_name');
+/** True when one of these names of conditions, as `namesOfConditions` gives them, tells donors apart. */
+export const tellsDonorsByName = (names: readonly string[]): boolean =>
+  conditionNames.some((name) => isPersonal(name) && names.includes(lineConditions[name].parameter));
 
 type Value = string | number | boolean;
 

@@ -1,5 +1,6 @@
 import type { RowColumn } from '../rows/row-template';
 import type { FileColumns } from './file-format';
+import { groupColumns, type GroupBy } from './line-groups';
 import { v2Columns, v2Fields } from './v2-line';
 
 const text = (field: string) => ({ field, kind: 'text' }) as const;
@@ -33,19 +34,10 @@ export const lineColumns = (hasPending: boolean): ColumnChoice => ({
   groups: { all: Object.keys(LINE_COLUMNS), v2: v2Fields },
 });
 
-const KEY_COLUMNS = {
-  DAY: { day: text('key.day') },
-  WEEK: { week: text('key.week') },
-  MONTH: { month: text('key.month') },
-  DESIGNATION: { designation_id: number('key.designationId'), designation: freeText('key.designation') },
-  STATUS: { status: freeText('key.status') },
-  ACCOUNT_TYPE: { account_type: freeText('key.accountType') },
-  PAYMENT_TYPE: { payment_type: freeText('key.paymentType') },
-} as const satisfies Record<string, FileColumns>;
-
-/** What lines can be grouped by. */
-export type FileGroupBy = keyof typeof KEY_COLUMNS;
-export const fileGroupBys = Object.keys(KEY_COLUMNS) as readonly FileGroupBy[];
+/** The columns of a group's key. */
+const keyColumns = (by: GroupBy): FileColumns =>
+  Object.fromEntries(groupColumns(by).map(([name, { field, type }]) => [name, TYPES[type](`key.${field}`)]));
+const TYPES = { date: text, number, text: freeText } as const;
 
 const COUNTS = {
   lines: 'lines',
@@ -77,8 +69,8 @@ const FIGURES = figures('all');
 const PARTS = { ...figures('posted', 'posted_'), ...figures('pending', 'pending_') };
 
 /** Of a summary; the usual ones are of posted and pending together. */
-export function summaryColumns(groupBy: readonly FileGroupBy[]): ColumnChoice {
-  const keys = groupBy.map((by): FileColumns => KEY_COLUMNS[by]);
+export function summaryColumns(groupBy: readonly GroupBy[]): ColumnChoice {
+  const keys = groupBy.map(keyColumns);
   const usual = Object.assign({}, ...keys, FIGURES) as FileColumns;
   const all = { ...usual, ...PARTS };
   return { usual, all, groups: { all: Object.keys(all) } };

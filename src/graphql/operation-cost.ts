@@ -16,10 +16,9 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
-import { MAX_GROUPS } from '../domain/deposit-summary-service';
 import { MAX_PAGE_LENGTH } from '../domain/keyset-page';
-import { MAX_SAVED_REPORTS } from '../domain/saved-report-service';
 import { countIntrospected } from './introspection-cost';
+import { listBounds, streamedFields } from './list-bounds';
 import { operationLimits } from './operation-limits';
 
 interface Operation {
@@ -43,12 +42,6 @@ export interface OperationCost {
   /** How many of them describe the schema. */
   readonly introspected: number;
 }
-
-/** Lists that have a bound of their own instead of an argument. */
-const OWN_BOUNDS: Readonly<Record<string, number>> = {
-  'DepositSummary.groups': MAX_GROUPS,
-  'Query.savedReports': MAX_SAVED_REPORTS,
-};
 
 /**
  * The most values that an operation can be answered with, objects and scalars alike, from the lengths that its lists were given. A
@@ -88,8 +81,8 @@ export function findCost({ schema, document, operation, variables: input }: Oper
       const below = isObjectType(fieldType)
         ? costOf(fieldType, collectSubfields(schema, fragments, variables, fieldType, nodes), toLength(field, nodes[0]!, variables))
         : undefined;
-      const bound = OWN_BOUNDS[`${type.name}.${field.name}`];
-      const streamed = isList && type === root && bound === undefined;
+      const bound = listBounds[`${type.name}.${field.name}`];
+      const streamed = type === root && streamedFields.includes(field.name);
       const times = isList ? (bound ?? length) : 1;
       const own = streamed ? 1 : times * (1 + (below?.cost ?? 0));
       cost += own;

@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { getNamedType, getNullableType, GraphQLObjectType, isNonNullType, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
+import {
+  getNamedType,
+  getNullableType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+} from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields';
 import type { RequestContext } from '../resolvers/request-context';
 import type { RowStream } from '../rows/row-stream';
@@ -30,6 +39,7 @@ type Resolve = (source: unknown, args: unknown, context: GraphqlContext, info: G
 export function streamRows(schema: GraphQLSchema, fieldName: string): void {
   const field = schema.getQueryType()?.getFields()[fieldName];
   if (!field?.resolve) throw new Error(`The schema has no query field ${fieldName}`);
+  assertPlainRows(field.type);
   const resolve = field.resolve as Resolve;
   field.resolve = async (source: unknown, args: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => {
     const rows = await resolve(source, args, context, info);
@@ -39,14 +49,23 @@ export function streamRows(schema: GraphQLSchema, fieldName: string): void {
   };
 }
 
+/** Throws when a field of the rows could not be written by a template: streamed rows never pass by a resolver. */
+function assertPlainRows(rows: GraphQLOutputType): void {
+  const type = getNamedType(rows);
+  if (!isObjectType(type)) throw new Error(`${type.name} is no object type`);
+  for (const { name, resolve, args } of Object.values(type.getFields())) {
+    if (resolve || args.length > 0) throw new Error(`${type.name}.${name} has a resolver or arguments, which streamed rows would pass by`);
+    toMember(type, name, name);
+  }
+}
+
 /**
  * The row template of a field's selection set. The fields are collected by the function with which graphql-js itself collects them:
  * aliases, fragments, @skip and @include, repeated fields.
  */
 function toTemplate(info: GraphQLResolveInfo): RowTemplate {
   const { schema, fragments, variableValues, fieldNodes } = info;
-  const type = getNamedType(info.returnType);
-  if (!(type instanceof GraphQLObjectType)) throw new Error(`${type.name} is no object type`);
+  const type = getNamedType(info.returnType) as GraphQLObjectType;
   const selected = collectSubfields(schema, fragments, variableValues, type, fieldNodes);
   return createJsonTemplate([...selected].map(([key, nodes]) => toMember(type, key, nodes[0]!.name.value)));
 }

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { lexicographicSortSchema, printSchema, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type ClassType } from 'type-graphql';
 import { resolverClasses, type ResolverSet } from '../resolvers/resolver-set';
+import { assertListsAreBounded, streamedFields } from './list-bounds';
 import { restInLists } from './loop-turns';
 import { callResolversDirectly } from './resolver-calls';
 import { streamRows } from './row-field';
@@ -17,7 +18,8 @@ export function createSchema(resolvers?: ResolverSet): GraphQLSchema {
     validate: false,
   });
   callResolversDirectly(schema, instances);
-  streamRows(schema, 'depositDetails');
+  for (const field of streamedFields) streamRows(schema, field);
+  assertListsAreBounded(schema);
   restInLists(schema);
   return schema;
 }

@@ -1,14 +1,14 @@
 import { GraphQLSafeInt } from 'graphql-scalars';
 import { Arg, ArgsType, Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import type { LineOrder } from '../data/deposit-detail-store';
-import type { GroupBy } from '../data/deposit-summary-store';
 import type { ReportParameters } from '../domain/deposit-detail-service';
 import type * as domain from '../domain/deposit-summary-service';
 import type { Page } from '../domain/keyset-page';
+import type { GroupBy } from '../formats/line-groups';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
 import { createConnectionType } from './connection-types';
-import { DepositSummary, groupBys } from './deposit-summary-types';
+import { DepositSummary, groupByEnum } from './deposit-summary-types';
 import { depositStatuses } from './deposit-types';
 import { DepositDetailFilter } from './line-filter-types';
 import { DecimalScalar, LocalDateScalar } from './scalars';
@@ -174,7 +174,7 @@ export class DepositDetailConnection extends createConnectionType(DepositDetail,
 
   @Field(() => DepositSummary, { description: 'Control totals of the lines on all pages.' })
   summary(
-    @Arg('groupBy', () => [groupBys], { defaultValue: [], description: 'What the groups have in common.' }) groupBy: GroupBy[],
+    @Arg('groupBy', () => [groupByEnum], { defaultValue: [], description: 'What the groups have in common.' }) groupBy: GroupBy[],
   ): DepositSummary {
     return new DepositSummary(this.summarize(groupBy));
   }

@@ -1,10 +1,10 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { GraphQLSafeInt } from 'graphql-scalars';
 import { Arg, Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
-import type { GroupBy } from '../data/deposit-summary-store';
 import { authorizeTotals, type DepositSummaryService } from '../domain/deposit-summary-service';
+import type { GroupBy } from '../formats/line-groups';
 import { LineArgs } from './deposit-detail-types';
-import { DepositSummary, groupBys, SummaryTotals } from './deposit-summary-types';
+import { DepositSummary, groupByEnum, SummaryTotals } from './deposit-summary-types';
 import { NEEDS_REPORT, refuse, type RequestContext } from './request-context';
 
 @Resolver()
@@ -17,7 +17,7 @@ export class DepositSummaryResolver {
   })
   async depositSummary(
     @Args() lines: LineArgs,
-    @Arg('groupBy', () => [groupBys], {
+    @Arg('groupBy', () => [groupByEnum], {
       defaultValue: [],
       description: 'What the groups have in common; several make a group of each combination.',
     })

@@ -3,7 +3,7 @@ import type { DepositEntity } from '../data/entity-store';
 import type { DepositParameters } from '../domain/entity-service';
 import type { LocalDate } from '../values/dates';
 import { createConnectionType } from './connection-types';
-import { pendingChoices } from './line-filter-types';
+import { pendingEnum } from './line-filter-types';
 import { LocalDateScalar } from './scalars';
 
 export const depositStatuses = { POSTED: 'POSTED', PENDING: 'PENDING' } as const;
@@ -36,6 +36,6 @@ export class DepositsArgs implements DepositParameters {
   @Field(() => LocalDateScalar, { nullable: true, description: 'Last date of the deposits; any where there is none.' })
   endDate?: LocalDate | null;
 
-  @Field(() => pendingChoices, { defaultValue: 'WITHOUT', description: 'Pending deposits.' })
-  pending!: keyof typeof pendingChoices;
+  @Field(() => pendingEnum, { defaultValue: 'WITHOUT', description: 'Pending deposits.' })
+  pending!: keyof typeof pendingEnum;
 }

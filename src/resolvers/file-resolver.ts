@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../data/audit-store';
-import type { LineSet } from '../data/line-conditions';
+import type { LineSet } from '../data/line-set';
 import type { MemberAccess, SystemAccess } from '../domain/access-service';
 import type { OpenAuditEntry, AuditService } from '../domain/audit-service';
 import { toNarrowedLineSet, type DepositDetailService } from '../domain/deposit-detail-service';

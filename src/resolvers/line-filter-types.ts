@@ -1,13 +1,13 @@
 import { GraphQLSafeInt } from 'graphql-scalars';
 import { Field, InputType, registerEnumType } from 'type-graphql';
-import type { PendingChoice } from '../data/line-conditions';
-import type { LineFilterParameters } from '../domain/line-filter';
+import type { LineFilterInput, PendingChoice } from '../formats/line-conditions';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 
-export const pendingChoices = { WITH: 'WITH', WITHOUT: 'WITHOUT', ONLY: 'ONLY' } as const satisfies { [Choice in PendingChoice]: Choice };
-registerEnumType(pendingChoices, {
+/** GraphQL's enum. */
+export const pendingEnum = { WITH: 'WITH', WITHOUT: 'WITHOUT', ONLY: 'ONLY' } as const satisfies { [Choice in PendingChoice]: Choice };
+registerEnumType(pendingEnum, {
   name: 'PendingChoice',
   description: 'What becomes of pending deposits.',
   valuesConfig: {
@@ -36,7 +36,7 @@ export class DecimalRange {
 }
 
 @InputType({ description: 'Narrows the lines: all conditions that are given must hold, of a list one value.' })
-export class DepositDetailFilter implements LineFilterParameters {
+export class DepositDetailFilter implements LineFilterInput {
   @Field(() => LocalDateRange, { nullable: true, description: 'Date of the transaction.' })
   transactionDate?: LocalDateRange | null;
 
@@ -64,7 +64,7 @@ export class DepositDetailFilter implements LineFilterParameters {
   @Field(() => DecimalRange, { nullable: true, description: 'Amount of the whole transaction.' })
   amount?: DecimalRange | null;
 
-  @Field(() => pendingChoices, { nullable: true, description: 'Pending deposits; decides instead of `includePending` where it is given.' })
+  @Field(() => pendingEnum, { nullable: true, description: 'Pending deposits; decides instead of `includePending` where it is given.' })
   pending?: PendingChoice | null;
 
   @Field(() => String, {
@@ -73,3 +73,6 @@ export class DepositDetailFilter implements LineFilterParameters {
   })
   donorName?: string | null;
 }
+
+// A condition without a field fails the build here.
+({}) satisfies { [Name in Exclude<keyof LineFilterInput, keyof DepositDetailFilter>]: never };

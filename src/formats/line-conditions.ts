@@ -1,0 +1,68 @@
+import type { LocalDate } from '../values/dates';
+import type { Money } from '../values/money';
+
+/** The values that a condition takes. A list holds for a line that has one of its values. */
+interface ConditionValues {
+  readonly date: LocalDate;
+  readonly amount: Money;
+  readonly text: string;
+  readonly texts: readonly string[];
+  readonly numbers: readonly number[];
+}
+
+interface LineCondition {
+  /** Where GraphQL's `filter` has its value, steps joined by dots. */
+  readonly path: string;
+  /** Its parameter in the address of a file. */
+  readonly parameter: string;
+  readonly type: keyof ConditionValues;
+  /** Tells donors apart, so it needs the privilege to read them. */
+  readonly isPersonal?: true;
+}
+
+/** The conditions that narrow the lines of a report. All that are given must hold; both ends of a range are included. */
+export const lineConditions = {
+  fromTransactionDate: { path: 'transactionDate.from', parameter: 'transaction_date_from', type: 'date' },
+  toTransactionDate: { path: 'transactionDate.to', parameter: 'transaction_date_to', type: 'date' },
+  // Amounts are those of the whole transaction.
+  minAmount: { path: 'amount.min', parameter: 'amount_min', type: 'amount' },
+  maxAmount: { path: 'amount.max', parameter: 'amount_max', type: 'amount' },
+  depositIds: { path: 'depositIds', parameter: 'deposit_id', type: 'texts' },
+  transactionIds: { path: 'transactionIds', parameter: 'transaction_id', type: 'texts' },
+  designationIds: { path: 'designationIds', parameter: 'designation_id', type: 'numbers' },
+  donorIds: { path: 'donorIds', parameter: 'donor_id', type: 'numbers', isPersonal: true },
+  statuses: { path: 'statuses', parameter: 'status', type: 'texts' },
+  accountTypes: { path: 'accountTypes', parameter: 'account_type', type: 'texts' },
+  paymentTypes: { path: 'paymentTypes', parameter: 'payment_type', type: 'texts' },
+  /** The beginning of the donor's last name, or of first and last name, in letters of any case. */
+  donorName: { path: 'donorName', parameter: 'donor_name', type: 'text', isPersonal: true },
+} as const satisfies Readonly<Record<string, LineCondition>>;
+
+export type ConditionName = keyof typeof lineConditions;
+type ValueOf<Name extends ConditionName> = ConditionValues[(typeof lineConditions)[Name]['type']];
+
+/** Checked conditions by their names. */
+export type LineFilter = { readonly [Name in ConditionName]?: ValueOf<Name> | undefined };
+
+/** Conditions as a caller sends them, in the shape of GraphQL's `filter`. */
+export type LineFilterInput = Together<
+  { [Name in ConditionName]: AtPath<(typeof lineConditions)[Name]['path'], ValueOf<Name>> }[ConditionName]
+>;
+type AtPath<Path extends string, Value> = Path extends `${infer Step}.${infer Rest}`
+  ? { readonly [Key in Step]?: AtPath<Rest, Value> | null | undefined }
+  : { readonly [Key in Path]?: Value | null | undefined };
+/** The intersection of a union's members. */
+type Together<Union> = (Union extends unknown ? (member: Union) => void : never) extends (all: infer All) => void ? All : never;
+
+/** Pending deposits together with the posted ones, without them, or alone. */
+export const pendingChoices = ['WITH', 'WITHOUT', 'ONLY'] as const;
+export type PendingChoice = (typeof pendingChoices)[number];
+
+/** The names of all conditions, in the table's order. */
+export const conditionNames = Object.keys(lineConditions) as readonly ConditionName[];
+
+/** True for a condition that tells donors apart. */
+export function isPersonal(name: ConditionName): boolean {
+  const condition: LineCondition = lineConditions[name];
+  return condition.isPersonal ?? false;
+}

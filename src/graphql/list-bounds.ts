@@ -1,0 +1,41 @@
+import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLSchema } from 'graphql';
+import { MAX_GROUPS } from '../domain/deposit-summary-service';
+import { MAX_SAVED_REPORTS } from '../domain/saved-report-service';
+
+/** The most items of lists that have a bound of their own instead of a page's arguments. */
+export const listBounds: Readonly<Record<string, number>> = {
+  'DepositSummary.groups': MAX_GROUPS,
+  'Query.savedReports': MAX_SAVED_REPORTS,
+};
+
+/** Root lists whose rows are written into the answer as they come from the database; their items are never values of an operation. */
+export const streamedFields: readonly string[] = ['depositDetails'];
+
+/** The fields of a connection that hold its page; the connection's own field has the arguments that bound it. */
+const PAGE_FIELDS: readonly string[] = ['nodes', 'edges'];
+
+/**
+ * Throws unless every list of objects has a length that the cost of an operation can count: a page, a bound of its own, or a stream. A list
+ * without one would cost 1, however long it is.
+ */
+export function assertListsAreBounded(schema: GraphQLSchema): void {
+  const root = schema.getQueryType();
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) {
+      const target = getNamedType(field.type);
+      if (!isObjectType(target)) continue;
+      const name = `${type.name}.${field.name}`;
+      if (isConnection(target.name) && !field.args.some((argument) => argument.name === 'first')) {
+        throw new Error(`${name} is a connection without the argument first`);
+      }
+      if (!isListType(getNullableType(field.type))) continue;
+      const isPage = isConnection(type.name) && PAGE_FIELDS.includes(field.name);
+      const isStreamed = type === root && streamedFields.includes(field.name);
+      if (!isPage && !isStreamed && listBounds[name] === undefined)
+        throw new Error(`${name} is a list without a bound: add it to listBounds`);
+    }
+  }
+}
+
+const isConnection = (typeName: string): boolean => typeName.endsWith('Connection');

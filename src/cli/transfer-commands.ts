@@ -118,7 +118,7 @@ export function exportCommand(context: () => CommandContext): Command {
           const { id: organizationId } = await organizations.get(options.organization);
           const { format } = options;
           const lineSet = toLineSet(organizationId, period);
-          const entry = await audit.open(OPERATOR, { report: 'deposit-details', format, selection: lineSet, conditions: [] });
+          const entry = await audit.open(OPERATOR, { report: 'deposit-details', format, lineSet, conditions: [] });
           const caller = { organizationId, credential: 'operator' };
           const snapshot = depositDetails.openSnapshot(new AbortController().signal, () => Promise.resolve(caller));
           const { head, template, tail } = createFileLayout(format, columns);

@@ -47,22 +47,22 @@ export class DepositDetailStore {
   }
 
   /** The lines in report order as COPY's text format. The columns' fields are Prisma's names of the view's columns. */
-  copyLines(copy: Copy, selection: LineSet, columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
-    return copy(selectLines(columnList(columns.map(toCopied)), selection));
+  copyLines(copy: Copy, lineSet: LineSet, columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
+    return copy(selectLines(columnList(columns.map(toCopied)), lineSet));
   }
 
   /** The lines as objects, in report order. */
-  list(selection: LineSet): Promise<DepositDetailLine[]> {
-    return this.database.list<DepositDetailLine>(selectLines(LINE_VALUES, selection));
+  list(lineSet: LineSet): Promise<DepositDetailLine[]> {
+    return this.database.list<DepositDetailLine>(selectLines(LINE_VALUES, lineSet));
   }
 
   /** The lines of a page: of the snapshot's state, or of the newest. */
-  async listPage(selection: LineSet, order: LineOrder, page: KeysetPage, snapshot?: ReportSnapshot): Promise<DepositDetailLine[]> {
+  async listPage(lineSet: LineSet, order: LineOrder, page: KeysetPage, snapshot?: ReportSnapshot): Promise<DepositDetailLine[]> {
     const select = selectPage({
       values: LINE_VALUES,
       from: 'deposit_detail',
-      owned: sql`organization_id = ${selection.organizationId}::int`,
-      where: whereLines(selection),
+      owned: sql`organization_id = ${lineSet.organizationId}::int`,
+      where: whereLines(lineSet),
       order: lineOrders[order.field],
       isDescending: order.direction === 'DESC',
       page,
@@ -80,16 +80,16 @@ export class DepositDetailStore {
   }
 
   /** How many lines there are. */
-  async count(selection: LineSet, snapshot: ReportSnapshot): Promise<number> {
+  async count(lineSet: LineSet, snapshot: ReportSnapshot): Promise<number> {
     const [row] = await snapshot.list<{ count: number }>(
-      sql`SELECT count(*)::float8 AS count FROM deposit_detail WHERE ${whereLines(selection)}`,
+      sql`SELECT count(*)::float8 AS count FROM deposit_detail WHERE ${whereLines(lineSet)}`,
     );
     return row!.count;
   }
 }
 
-const selectLines = (values: Prisma.Sql, selection: LineSet): Prisma.Sql =>
-  sql`SELECT ${values} FROM deposit_detail WHERE ${whereLines(selection)} ORDER BY ${REPORT_ORDER}`;
+const selectLines = (values: Prisma.Sql, lineSet: LineSet): Prisma.Sql =>
+  sql`SELECT ${values} FROM deposit_detail WHERE ${whereLines(lineSet)} ORDER BY ${REPORT_ORDER}`;
 
 /** Names of the view's columns, which no caller ever gives. */
 function columnList(columns: readonly string[]): Prisma.Sql {

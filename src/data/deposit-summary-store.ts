@@ -67,17 +67,17 @@ const TRANSACTION = 'deposit_status, deposit_id, transaction_id, donor_id, amoun
 
 export class DepositSummaryStore {
   /** All lines together. */
-  totals(selection: LineSet, snapshot: ReportSnapshot): Promise<SummaryRow[]> {
-    return snapshot.list<SummaryRow>(sql`WITH gift AS (${selectGifts(selection, [], [])}) ${selectFigures(selection, [])}`);
+  totals(lineSet: LineSet, snapshot: ReportSnapshot): Promise<SummaryRow[]> {
+    return snapshot.list<SummaryRow>(sql`WITH gift AS (${selectGifts(lineSet, [], [])}) ${selectFigures(lineSet, [])}`);
   }
 
   /** The same for each group, in the groups' order; at most `maxRows` rows. */
-  groups(selection: LineSet, groupBy: readonly GroupBy[], maxRows: number, snapshot: ReportSnapshot): Promise<(GroupKey & SummaryRow)[]> {
+  groups(lineSet: LineSet, groupBy: readonly GroupBy[], maxRows: number, snapshot: ReportSnapshot): Promise<(GroupKey & SummaryRow)[]> {
     const columns = groupBy.flatMap((by) => GROUPS[by].columns);
     const names = columns.map((column) => column.replace(/^.* AS /s, ''));
     const values = groupBy.flatMap((by) => GROUPS[by].values);
-    return snapshot.list<GroupKey & SummaryRow>(sql`WITH gift AS (${selectGifts(selection, groupBy, columns)})
-      ${selectFigures(selection, names, values)} ORDER BY ${raw(names.join(', '))}, part LIMIT ${maxRows}::int`);
+    return snapshot.list<GroupKey & SummaryRow>(sql`WITH gift AS (${selectGifts(lineSet, groupBy, columns)})
+      ${selectFigures(lineSet, names, values)} ORDER BY ${raw(names.join(', '))}, part LIMIT ${maxRows}::int`);
   }
 }
 
@@ -95,23 +95,23 @@ function selectFigures({ pending }: LineSet, names: readonly string[], values: r
 }
 
 /** A row for each transaction, and each group that its lines are in. An inferred share is a gift's only one. */
-function selectGifts(selection: LineSet, groupBy: readonly GroupBy[], columns: readonly string[]): Prisma.Sql {
+function selectGifts(lineSet: LineSet, groupBy: readonly GroupBy[], columns: readonly string[]): Prisma.Sql {
   const ordinals = columns.map((_column, index) => `${index + 1}`);
   // A gift's rows then follow each other as its window wants them.
-  const first = isParted(selection, groupBy) ? ['transaction_id'] : [];
+  const first = isParted(lineSet, groupBy) ? ['transaction_id'] : [];
   return sql`SELECT ${raw([...columns, TRANSACTION].join(', '))},
       count(*) AS lines, count(allocation_known_amount) AS known, sum(allocation_known_amount) AS known_share,
-      ${raw(inferredShare(selection, groupBy))} AS inferred_share
-    FROM deposit_detail WHERE ${whereLines(selection)} GROUP BY ${raw([...first, ...ordinals, TRANSACTION].join(', '))}`;
+      ${raw(inferredShare(lineSet, groupBy))} AS inferred_share
+    FROM deposit_detail WHERE ${whereLines(lineSet)} GROUP BY ${raw([...first, ...ordinals, TRANSACTION].join(', '))}`;
 }
 
 /**
  * The view's rule, which asks of each line whether its gift has others. Designations alone part a gift: without conditions on them all
  * lines of it are at hand, and counting those takes a year's totals no time at all instead of twice their own.
  */
-function inferredShare(selection: LineSet, groupBy: readonly GroupBy[]): string {
-  if (selection.filter.designationIds) return 'sum(CASE WHEN allocation_known_amount IS NULL THEN allocation_amount END)';
-  const linesOfGift = isParted(selection, groupBy) ? 'sum(count(*)) OVER (PARTITION BY transaction_id)' : 'count(*)';
+function inferredShare(lineSet: LineSet, groupBy: readonly GroupBy[]): string {
+  if (lineSet.filter.designationIds) return 'sum(CASE WHEN allocation_known_amount IS NULL THEN allocation_amount END)';
+  const linesOfGift = isParted(lineSet, groupBy) ? 'sum(count(*)) OVER (PARTITION BY transaction_id)' : 'count(*)';
   return `CASE WHEN ${linesOfGift} = 1 AND count(allocation_known_amount) = 0 THEN amount END`;
 }
 

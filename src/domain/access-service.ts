@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AccessRow, AccessStore, SessionRow } from '../data/access-store';
 import type { Caller } from '../data/postgres/fair-queue';
 import { AppError } from '../errors';
+import { isUuid } from '../values/ids';
 import { REPORT_PRIVILEGE, isSecret, type Privilege } from './privileges';
 
 /** What a request says of itself, as it was sent. */
@@ -37,7 +38,6 @@ export interface SessionAccess extends SystemAccess {
   readonly user: SessionRow;
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** 256 bits in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
@@ -135,7 +135,7 @@ export class RequestAccess {
     const { provision, host } = this.credentials;
     if (provision === undefined || provision === '') throw new AppError('PROVISION_HEADER_MISSING');
     if (this.underMaintenance) throw new AppError('UNDER_MAINTENANCE');
-    const row = UUID.test(provision) ? await (this.row ??= this.find(provision)) : null;
+    const row = isUuid(provision) ? await (this.row ??= this.find(provision)) : null;
     if (!row) throw new AppError('INVALID_PROVISION');
     const { id, name, hosts, underMaintenance } = row.organization;
     if (hosts.length > 0 && !hosts.includes(toHostName(host))) throw new AppError('INCORRECT_HOST');

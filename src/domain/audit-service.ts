@@ -12,7 +12,7 @@ export interface Exporter {
 export interface ExportSubject {
   readonly report: ReportName;
   readonly format: string;
-  readonly selection: LineSet;
+  readonly lineSet: LineSet;
   /** The names of the conditions that narrow it, without their values. */
   readonly conditions: readonly string[];
 }
@@ -29,9 +29,9 @@ export class AuditService {
   constructor(private readonly store: AuditStore) {}
 
   /** Nothing leaves before this is written. */
-  async open(exporter: Exporter, { report, format, selection, conditions }: ExportSubject): Promise<OpenAuditEntry> {
+  async open(exporter: Exporter, { report, format, lineSet, conditions }: ExportSubject): Promise<OpenAuditEntry> {
     const id = randomUUID();
-    const { organizationId, startDate, endDate, pending } = selection;
+    const { organizationId, startDate, endDate, pending } = lineSet;
     const { provisionId, username } = exporter;
     await this.store.insert({ id, organizationId, provisionId, username, report, format, startDate, endDate, pending, conditions });
     return new OpenAuditEntry(id, this.store);

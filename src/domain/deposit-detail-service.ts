@@ -5,8 +5,7 @@ import type { OrderKey } from '../data/postgres/keyset';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import { AppError } from '../errors';
 import type { LineFilterInput, PendingChoice } from '../formats/line-conditions';
-import { renderRows } from '../rows/row-renderer';
-import type { RowStream } from '../rows/row-stream';
+import { renderRows, type RowStream } from '../rows/row-stream';
 import type { RowTemplate } from '../rows/row-template';
 import { isLocalDate, type LocalDate } from '../values/dates';
 import { readPage, type Page, type PageParameters } from './keyset-page';
@@ -43,18 +42,18 @@ export class DepositDetailService {
   }
 
   /** The report: a line for each allocation, by deposit date, deposit, transaction, allocation. To be read after all else of the answer. */
-  report(selection: LineSet, snapshot: ReportSnapshot): RowStream<DepositDetailLine> {
+  report(lineSet: LineSet, snapshot: ReportSnapshot): RowStream<DepositDetailLine> {
     const copy = snapshot.prepare();
     return {
-      bytes: (template) => renderRows(this.store.copyLines(copy, selection, template.columns), template),
-      objects: () => this.store.list(selection),
+      bytes: (template) => renderRows(this.store.copyLines(copy, lineSet, template.columns), template),
+      objects: () => this.store.list(lineSet),
     };
   }
 
   /** The same lines, for a use within the answer. */
-  bytes(selection: LineSet, template: RowTemplate, snapshot: ReportSnapshot): AsyncGenerator<Buffer> {
+  bytes(lineSet: LineSet, template: RowTemplate, snapshot: ReportSnapshot): AsyncGenerator<Buffer> {
     return renderRows(
-      this.store.copyLines((select) => snapshot.copy(select), selection, template.columns),
+      this.store.copyLines((select) => snapshot.copy(select), lineSet, template.columns),
       template,
     );
   }
@@ -64,20 +63,20 @@ export class DepositDetailService {
    * wrong with the page.
    */
   page(
-    selection: LineSet,
+    lineSet: LineSet,
     order: LineOrder,
     page: PageParameters,
     { snapshot, isNewest }: { readonly snapshot: ReportSnapshot; readonly isNewest: boolean },
   ): Promise<Page<DepositDetailLine>> {
     const list = {
       order: lineOrders[order.field],
-      query: ['lines', selection, order],
-      count: () => this.store.count(selection, snapshot),
+      query: ['lines', lineSet, order],
+      count: () => this.store.count(lineSet, snapshot),
       ...(lineOrders[order.field].isPersonal && {
-        hasPlace: ([id]: OrderKey) => this.store.has(selection.organizationId, id!, snapshot),
+        hasPlace: ([id]: OrderKey) => this.store.has(lineSet.organizationId, id!, snapshot),
       }),
     };
-    return readPage(page, list, (bounds) => this.store.listPage(selection, order, bounds, isNewest ? undefined : snapshot));
+    return readPage(page, list, (bounds) => this.store.listPage(lineSet, order, bounds, isNewest ? undefined : snapshot));
   }
 }
 

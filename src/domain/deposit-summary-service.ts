@@ -5,8 +5,8 @@ import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import { InputError } from '../errors';
 import { groupColumns, type GroupBy, type GroupKey } from '../formats/line-groups';
 import { v2Layouts } from '../formats/v2-line';
-import { renderRows, toCopyRow } from '../rows/row-renderer';
-import type { RowStream } from '../rows/row-stream';
+import { toCopyRow } from '../rows/copy-encoding';
+import { renderRows, type RowStream } from '../rows/row-stream';
 import type { Money } from '../values/money';
 import type { MemberAccess, RequestAccess } from './access-service';
 import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
@@ -57,7 +57,7 @@ export interface SummaryGroup extends SummaryParts {
 
 /** What a summary is of, and for whom. */
 export interface SummaryQuery {
-  readonly selection: LineSet;
+  readonly lineSet: LineSet;
   readonly groupBy: readonly GroupBy[];
   readonly mayReadDonors: boolean;
 }
@@ -81,7 +81,7 @@ const NOTHING: SummaryTotals = {
   ...{ byLine: ZERO, byTransaction: ZERO, byAllocation: { amount: '0.00', known: 0, inferred: 0, unknown: 0 } },
 };
 
-/** Control totals of a selection of lines. */
+/** Control totals of a line set. */
 export class DepositSummaryService {
   /** What was read already, by what it is. */
   private readonly read = new WeakMap<ReportSnapshot, Map<string, Promise<unknown>>>();
@@ -92,38 +92,38 @@ export class DepositSummaryService {
   ) {}
 
   /** Reads nothing before it is asked, and nothing twice from one snapshot. */
-  summarize({ selection, groupBy, mayReadDonors }: SummaryQuery, snapshot: ReportSnapshot): DepositSummary {
+  summarize({ lineSet, groupBy, mayReadDonors }: SummaryQuery, snapshot: ReportSnapshot): DepositSummary {
     const by = [...new Set(groupBy)];
     const once = <Value>(name: string, read: () => Promise<Value>): Promise<Value> => {
       const readings = this.read.get(snapshot) ?? new Map<string, Promise<unknown>>();
       this.read.set(snapshot, readings);
-      const key = JSON.stringify([name, mayReadDonors, selection]);
+      const key = JSON.stringify([name, mayReadDonors, lineSet]);
       const known = readings.get(key) ?? read();
       readings.set(key, known);
       return known as Promise<Value>;
     };
     return {
-      totals: () => once('totals', async () => toParts(await this.store.totals(selection, snapshot), selection, mayReadDonors)),
-      groups: () => once(`groups ${by.join()}`, () => this.groups(selection, by, mayReadDonors, snapshot)),
-      digest: () => once('digest', () => this.digest(selection, snapshot)),
+      totals: () => once('totals', async () => toParts(await this.store.totals(lineSet, snapshot), lineSet, mayReadDonors)),
+      groups: () => once(`groups ${by.join()}`, () => this.groups(lineSet, by, mayReadDonors, snapshot)),
+      digest: () => once('digest', () => this.digest(lineSet, snapshot)),
     };
   }
 
-  private async digest(selection: LineSet, snapshot: ReportSnapshot): Promise<string> {
+  private async digest(lineSet: LineSet, snapshot: ReportSnapshot): Promise<string> {
     const hash = createHash('sha256');
-    const lines = this.details.bytes(selection, v2Layouts.ndjson.template, snapshot);
+    const lines = this.details.bytes(lineSet, v2Layouts.ndjson.template, snapshot);
     for await (const rows of lines) hash.update(rows);
     return hash.digest('hex');
   }
 
   private async groups(
-    selection: LineSet,
+    lineSet: LineSet,
     groupBy: readonly GroupBy[],
     mayReadDonors: boolean,
     snapshot: ReportSnapshot,
   ): Promise<SummaryGroup[]> {
     if (groupBy.length === 0) return [];
-    const rows = await this.store.groups(selection, groupBy, MAX_GROUPS * ROWS_PER_GROUP + 1, snapshot);
+    const rows = await this.store.groups(lineSet, groupBy, MAX_GROUPS * ROWS_PER_GROUP + 1, snapshot);
     const groups = new Map<string, { key: GroupKey; rows: SummaryRow[] }>();
     for (const row of rows) {
       const key = toKey(row, groupBy);
@@ -135,7 +135,7 @@ export class DepositSummaryService {
     if (groups.size > MAX_GROUPS || rows.length > MAX_GROUPS * ROWS_PER_GROUP) {
       throw new InputError(`groupBy gives more than ${MAX_GROUPS} groups; group by less, or choose a shorter period`);
     }
-    return [...groups.values()].map(({ key, rows: parts }) => ({ key, ...toParts(parts, selection, mayReadDonors) }));
+    return [...groups.values()].map(({ key, rows: parts }) => ({ key, ...toParts(parts, lineSet, mayReadDonors) }));
   }
 }
 
@@ -144,9 +144,9 @@ export class DepositSummaryService {
  * `toNarrowSelection`.
  */
 export async function authorizeTotals(access: RequestAccess, { organization }: MemberAccess, lines: LineParameters): Promise<LineSet> {
-  const selection = toNarrowedLineSet(organization.id, lines);
-  if (tellsDonors(selection.filter)) await access.authorizeDonors();
-  return selection;
+  const lineSet = toNarrowedLineSet(organization.id, lines);
+  if (tellsDonors(lineSet.filter)) await access.authorizeDonors();
+  return lineSet;
 }
 
 /** A row for each group, or, of what is not grouped, one of all lines. A column's field is the way into it, its steps joined by dots. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { OrganizationRecord, OrganizationStore, ProvisionKind, ProvisionRecord } from '../data/organization-store';
 import type { UserRecord, UserStore } from '../data/user-store';
 import { OperatorError } from '../errors';
+import { isUuid } from '../values/ids';
 import { toHostName } from './access-service';
 import { hashPassword, MIN_PASSWORD_LENGTH } from './passwords';
 import { DEFAULT_PRIVILEGES, isPrivilege, isSecret, privileges, REPORT_PRIVILEGE, type Privilege } from './privileges';
@@ -26,7 +27,6 @@ export interface GrantChange {
   readonly privileges: readonly string[];
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MAX_NAME_LENGTH = 200;
 const HOST_NAME = /^[a-z0-9-]+(\.[a-z0-9-]+)*$|^\[[0-9a-f:]+\]$/;
 
@@ -84,7 +84,7 @@ export class OrganizationService {
 
   /** At once: the next request with it has them. Returns all that the provision has then. */
   async changeProvisionGrants(id: string, change: GrantChange): Promise<Privilege[]> {
-    const provision = UUID.test(id) ? await this.organizations.findProvision(id) : null;
+    const provision = isUuid(id) ? await this.organizations.findProvision(id) : null;
     if (!provision) throw new OperatorError(`There is no provision ${id}`);
     const privileges = applyChange(provision.privileges, change);
     assertMayHold(provision.kind, privileges);
@@ -94,7 +94,7 @@ export class OrganizationService {
 
   /** At once: the next request with it is refused, and so are the sessions opened under it. */
   async revokeProvision(id: string): Promise<void> {
-    if (!UUID.test(id) || !(await this.organizations.revokeProvision(id)))
+    if (!isUuid(id) || !(await this.organizations.revokeProvision(id)))
       throw new OperatorError(`There is no provision ${id} that could be revoked`);
   }
 

@@ -86,7 +86,7 @@ async function sendFile(
   // HTTP/1.0 has no chunks, and no trailers after them.
   const hasTrailers = request.httpVersion !== '1.0';
   const sendHead = (): void => {
-    const { startDate, endDate } = file.selection;
+    const { startDate, endDate } = file.lineSet;
     response.set({
       ...headers,
       'Content-Type': MEDIA_TYPES[format],
@@ -116,7 +116,7 @@ async function readTotals({ summary, hasDigest, countRows }: FileSource) {
   return { all, digest, rows };
 }
 
-function toHeaders({ selection: { startDate, endDate } }: FileSource, totals: Totals | undefined): Record<string, string> {
+function toHeaders({ lineSet: { startDate, endDate } }: FileSource, totals: Totals | undefined): Record<string, string> {
   const range = { 'X-Export-Range': `${startDate}/${endDate}` };
   if (!totals) return range;
   const { all, digest, rows } = totals;

@@ -21,7 +21,7 @@ const REPORT_ORDER = { field: 'DATE', direction: 'ASC' } as const;
 @Resolver()
 export class DepositDetailResolver {
   constructor(
-    private readonly reports: DepositDetailService,
+    private readonly details: DepositDetailService,
     private readonly summaries: DepositSummaryService,
   ) {}
 
@@ -35,7 +35,7 @@ export class DepositDetailResolver {
     @Ctx() { access, snapshot }: RequestContext,
   ): Promise<RowStream<DepositDetailLine>> {
     const { organization } = await access.authorizeReport();
-    return this.reports.report(toLineSet(organization.id, toReportPeriod(args)), snapshot);
+    return this.details.report(toLineSet(organization.id, toReportPeriod(args)), snapshot);
   }
 
   @Query(() => DepositDetailConnection, {
@@ -53,13 +53,13 @@ export class DepositDetailResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<DepositDetailConnectionSource> {
     const { organization, mayReadDonors } = await access.authorizeDonors();
-    const selection = toNarrowedLineSet(organization.id, lines);
+    const lineSet = toNarrowedLineSet(organization.id, lines);
     const order = orderBy ?? REPORT_ORDER;
     // A page alone is one statement, and short where it is the next lines of an index. Whatever else is asked for must be of the same state.
     const isNewest = order.field === 'DATE' && !lines.filter && isAlone(info) && !selects(info, ['totalCount', 'summary']);
     return {
-      ...(await this.reports.page(selection, order, page, { snapshot, isNewest })),
-      summarize: (groupBy) => this.summaries.summarize({ selection, groupBy, mayReadDonors }, snapshot),
+      ...(await this.details.page(lineSet, order, page, { snapshot, isNewest })),
+      summarize: (groupBy) => this.summaries.summarize({ lineSet, groupBy, mayReadDonors }, snapshot),
     };
   }
 }
@@ -69,7 +69,7 @@ function isAlone({ schema, fragments, variableValues, operation, parentType }: G
   return collectFields(schema, fragments, variableValues, parentType, operation.selectionSet).size === 1;
 }
 
-/** Whether a field's selection asks for one of these. */
+/** True when a field's selection set asks for one of these fields. */
 function selects({ schema, fragments, variableValues, fieldNodes, returnType }: GraphQLResolveInfo, names: readonly string[]): boolean {
   const type = getNamedType(returnType);
   if (!(type instanceof GraphQLObjectType)) return false;

@@ -25,8 +25,8 @@ export class DepositSummaryResolver {
     @Ctx() { access, snapshot }: RequestContext,
   ): Promise<DepositSummary> {
     const member = await access.authorizeMember();
-    const selection = await authorizeTotals(access, member, lines);
-    return new DepositSummary(this.summaries.summarize({ selection, groupBy, mayReadDonors: member.mayReadDonors }, snapshot));
+    const lineSet = await authorizeTotals(access, member, lines);
+    return new DepositSummary(this.summaries.summarize({ lineSet, groupBy, mayReadDonors: member.mayReadDonors }, snapshot));
   }
 }
 

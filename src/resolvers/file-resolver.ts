@@ -8,13 +8,14 @@ import type { SavedReportService } from '../domain/saved-report-service';
 import { AppError, InputError } from '../errors';
 import { namesOfConditions, tellsDonorsByName, type FileQuery, type QueryString } from '../formats/file-address';
 import type { RowStream } from '../rows/row-stream';
+import { isUuid } from '../values/ids';
 import type { ReportReader } from './report-reader';
 import type { RequestContext } from './request-context';
 
 /** Rows on their way into a file, and the totals of the same state. */
 export interface FileSource {
   readonly query: FileQuery;
-  readonly selection: LineSet;
+  readonly lineSet: LineSet;
   readonly rows: RowStream<unknown>;
   /** How many rows there will be. */
   readonly countRows: () => Promise<number>;
@@ -66,7 +67,7 @@ export class FileResolver {
   /** What became of an export, to those who may make it. Throws NOT_FOUND where the organization has none of this id. */
   async receipt(id: string, { access }: RequestContext): Promise<AuditEntry> {
     const { organization, mayReadDonors } = await access.authorizeMember();
-    const record = UUID.test(id) ? await this.services.audit.find(organization.id, id) : null;
+    const record = isUuid(id) ? await this.services.audit.find(organization.id, id) : null;
     if (!record) throw new AppError('NOT_FOUND');
     if (mayReadDonors) return record;
     if (record.report === 'deposit-details' || tellsDonorsByName(record.conditions)) throw new AppError('PRIVILEGE_NOT_FOUND');
@@ -75,12 +76,12 @@ export class FileResolver {
 
   private lines(query: FileQuery, granted: SystemAccess, { snapshot }: RequestContext): FileSource {
     const { depositDetails, depositSummaries } = this.services;
-    const selection = toNarrowedLineSet(granted.organization.id, query.lines);
-    const summary = depositSummaries.summarize({ selection, groupBy: [], mayReadDonors: true }, snapshot);
+    const lineSet = toNarrowedLineSet(granted.organization.id, query.lines);
+    const summary = depositSummaries.summarize({ lineSet, groupBy: [], mayReadDonors: true }, snapshot);
     return {
-      ...{ query, selection, summary, hasDigest: true },
-      openAudit: (format) => this.openAudit('deposit-details', format, query, selection, granted),
-      rows: depositDetails.report(selection, snapshot),
+      ...{ query, lineSet, summary, hasDigest: true },
+      openAudit: (format) => this.openAudit('deposit-details', format, query, lineSet, granted),
+      rows: depositDetails.report(lineSet, snapshot),
       countRows: async () => (await summary.totals()).all.lines,
     };
   }
@@ -88,23 +89,21 @@ export class FileResolver {
   private async summary(query: FileQuery, granted: MemberAccess, { access, snapshot }: RequestContext): Promise<FileSource> {
     const { mayReadDonors } = granted;
     const groupBy = query.groupBy ?? [];
-    const selection = await authorizeTotals(access, granted, query.lines);
-    const summary = this.services.depositSummaries.summarize({ selection, groupBy, mayReadDonors }, snapshot);
+    const lineSet = await authorizeTotals(access, granted, query.lines);
+    const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, mayReadDonors }, snapshot);
     return {
-      ...{ query, selection, summary, hasDigest: mayReadDonors },
-      openAudit: (format) => this.openAudit('deposit-summary', format, query, selection, granted),
+      ...{ query, lineSet, summary, hasDigest: mayReadDonors },
+      openAudit: (format) => this.openAudit('deposit-summary', format, query, lineSet, granted),
       rows: toSummaryRows(summary, groupBy),
       countRows: async () => (groupBy.length > 0 ? (await summary.groups()).length : 1),
     };
   }
 
-  private openAudit(report: AuditEntry['report'], format: string, query: FileQuery, selection: LineSet, granted: SystemAccess) {
+  private openAudit(report: AuditEntry['report'], format: string, query: FileQuery, lineSet: LineSet, granted: SystemAccess) {
     const exporter = { provisionId: granted.provisionId, username: usernameOf(granted) };
-    return this.services.audit.open(exporter, { report, format, selection, conditions: namesOfConditions(query) });
+    return this.services.audit.open(exporter, { report, format, lineSet, conditions: namesOfConditions(query) });
   }
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Null for a provision that nobody has logged in under. */
 const usernameOf = (access: SystemAccess & { readonly user?: { readonly username: string } }): string | null =>

@@ -37,12 +37,12 @@ export class SavedReportResolver {
     const { mayReadDonors } = member;
     const file = new ReportReader(schema).toFileQuery({ query, variables: variables ?? {} });
     if (!file.groupBy) await access.authorizeDonors();
-    const selection = await authorizeTotals(access, member, file.lines);
+    const lineSet = await authorizeTotals(access, member, file.lines);
     const report = file.groupBy ? 'deposit-summary' : 'deposit-details';
     return new ReportFile(
       (format) => `/export/${report}.${format}?${toParameters(file)}`,
       Object.keys(chosenColumns(file)),
-      () => new DepositSummary(this.summaries.summarize({ selection, groupBy: file.groupBy ?? [], mayReadDonors }, snapshot)),
+      () => new DepositSummary(this.summaries.summarize({ lineSet, groupBy: file.groupBy ?? [], mayReadDonors }, snapshot)),
     );
   }
 

@@ -1,59 +1,25 @@
+import { BACKSLASH, NEWLINE, TAB } from './copy-encoding';
 import type { RowTemplate } from './row-template';
 
-const TAB = 0x09;
-const NEWLINE = 0x0a;
-const QUOTE = 0x22;
-const APOSTROPHE = 0x27;
-const BACKSLASH = 0x5c;
-const NULL_MARK = 0x4e;
-const VERTICAL_TAB_MARK = 0x76;
-const JSON_NULL = Buffer.from('null');
+export const QUOTE = 0x22;
 /** A block is handed on when it is full; about as large as a socket takes at once. */
 const BLOCK_LENGTH = 128 * 1024;
-/** The most that one byte of input becomes, literals aside: a quote and \u00XX. */
+/** The most bytes that one byte of input becomes, literals aside: a quote and \u00XX. */
 const LONGEST_BYTE = 8;
 
-/** What COPY writes after a backslash, as the byte it stands for (PostgreSQL manual, COPY, text format). */
-const UNESCAPED: Readonly<Record<number, number>> = { 0x62: 0x08, 0x66: 0x0c, 0x6e: 0x0a, 0x72: 0x0d, 0x74: 0x09, 0x76: 0x0b };
-
-/** First bytes by which a spreadsheet takes text for a formula: = + - @ TAB CR (OWASP, CSV injection). */
-const FORMULA_STARTS: ReadonlySet<number> = new Set([0x3d, 0x2b, 0x2d, 0x40, 0x09, 0x0d]);
-
 /** For every byte, 1 where it goes into the output as it stands. */
-function plainBytes(isSpecial: (byte: number) => boolean): Uint8Array {
+export function plainBytes(isSpecial: (byte: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (isSpecial(byte) ? 0 : 1));
 }
 
-const JSON_PLAIN = plainBytes((byte) => byte < 0x20 || byte === QUOTE || byte === BACKSLASH);
-const CSV_PLAIN = plainBytes((byte) => byte === TAB || byte === NEWLINE || byte === QUOTE || byte === BACKSLASH);
-/** While the next byte has a meaning of its own, whatever it is. */
+/** No byte is copied as it stands while an escape is open, a value has not begun, or a row has not begun. */
 const NONE_PLAIN = plainBytes(() => true);
-
-/** COPY's text output, cut anywhere, as a template's rows. A block holds good until the next is asked for. */
-export async function* renderRows(copy: AsyncIterable<Buffer>, template: RowTemplate): AsyncGenerator<Buffer> {
-  const renderer = template.encoding === 'json' ? new JsonRenderer(template) : new CsvRenderer(template);
-  for await (const piece of copy) {
-    let at = renderer.render(piece, 0);
-    while (at < piece.length) {
-      yield renderer.take();
-      at = renderer.render(piece, at);
-    }
-  }
-  const rest = renderer.take();
-  if (rest.length > 0) yield rest;
-}
-
-/** A row as COPY writes it in its text format. */
-export function toCopyRow(values: readonly (string | number | null)[]): string {
-  return `${values.map((value) => (value === null ? '\\N' : String(value).replace(/[\\\t\n\r]/g, toCopyEscape))).join('\t')}\n`;
-}
-const toCopyEscape = (character: string): string => ({ '\t': '\\t', '\n': '\\n', '\r': '\\r' })[character] ?? `\\${character}`;
 
 /**
  * Turns COPY's text output, cut anywhere, into a template's rows, byte by byte. Writes into one block, over and over, so that a report of
  * any length costs the same memory: what `take` returns holds good until the next call of `render`.
  */
-abstract class RowRenderer {
+export abstract class RowRenderer {
   protected readonly block: Buffer;
   protected length = 0;
   /** The value has begun, but its first byte decides how. */
@@ -187,92 +153,3 @@ class Literals {
 }
 
 const paddedLength = (length: number): number => Math.ceil(length / 8) * 8;
-
-/** COPY's escapes are almost JSON's: \b \f \n \r \t and \\ mean the same, \v does not exist there, \N is null. */
-class JsonRenderer extends RowRenderer {
-  /** A nullable value got its opening quote. */
-  private quoted = false;
-
-  constructor(template: RowTemplate) {
-    const guarded = template.columns.map(({ kind }) => kind === 'nullable');
-    super(template, JSON_PLAIN, guarded);
-  }
-
-  protected beginValue(): void {
-    this.pending = true;
-    this.quoted = false;
-  }
-
-  protected endValue(): void {
-    if (this.pending) this.putOpeningQuote();
-    if (this.quoted) this.block[this.length++] = QUOTE;
-  }
-
-  protected putByte(byte: number): void {
-    if (this.pending) this.putOpeningQuote();
-    if (byte < 0x20) {
-      this.putControl(byte);
-      return;
-    }
-    if (byte === QUOTE) this.block[this.length++] = BACKSLASH;
-    this.block[this.length++] = byte;
-  }
-
-  protected putEscape(byte: number): void {
-    if (byte === NULL_MARK) {
-      this.pending = false;
-      this.length += JSON_NULL.copy(this.block, this.length);
-      return;
-    }
-    if (this.pending) this.putOpeningQuote();
-    if (byte === VERTICAL_TAB_MARK) {
-      this.putControl(0x0b);
-      return;
-    }
-    this.block[this.length++] = BACKSLASH;
-    this.block[this.length++] = byte;
-  }
-
-  private putOpeningQuote(): void {
-    this.pending = false;
-    this.quoted = true;
-    this.block[this.length++] = QUOTE;
-  }
-
-  /** A control character as JSON writes those without a short form: \u00XX. */
-  private putControl(byte: number): void {
-    this.length += this.block.write(`\\u00${byte < 16 ? '0' : ''}${byte.toString(16)}`, this.length, 'latin1');
-  }
-}
-
-/**
- * RFC 4180. Free text that a spreadsheet would run as a formula gets an apostrophe before it, and so does text that already looks so
- * guarded: the guard can be taken off again without loss.
- */
-class CsvRenderer extends RowRenderer {
-  constructor(template: RowTemplate) {
-    const guarded = template.columns.map(({ freeText }) => freeText ?? false);
-    super(template, CSV_PLAIN, guarded);
-  }
-
-  protected beginValue(): void {
-    this.pending = true;
-  }
-
-  protected endValue(): void {
-    this.pending = false;
-  }
-
-  protected putByte(byte: number): void {
-    if (this.pending && byte !== APOSTROPHE) {
-      this.pending = false;
-      if (FORMULA_STARTS.has(byte)) this.block[this.length++] = APOSTROPHE;
-    }
-    this.block[this.length++] = byte;
-    if (byte === QUOTE) this.block[this.length++] = QUOTE;
-  }
-
-  protected putEscape(byte: number): void {
-    if (byte !== NULL_MARK) this.putByte(UNESCAPED[byte] ?? byte);
-  }
-}

@@ -36,6 +36,10 @@ describe.each(['a logged-in user', 'an app with a bearer token', 'a server'])('%
   });
 });
 
+/** What the log has beyond news, from a line on. */
+const failuresSince = (line: number): string[] =>
+  gateway.logLines.slice(line).filter((text) => (JSON.parse(text) as { level: number }).level > 30);
+
 describe('an operation of a kind that the schema lacks', () => {
   test.each(['subscription { x }', 'subscription S { __typename }', 'query Q { __typename } subscription S { x }'])(
     'is refused as one that is not valid, and is no failure of the gateway: %s',
@@ -54,7 +58,21 @@ describe('an operation of a kind that the schema lacks', () => {
           ],
         },
       ]);
-      expect(gateway.logLines.slice(logged).filter((line) => (JSON.parse(line) as { level: number }).level > 30)).toEqual([]);
+      expect(failuresSince(logged)).toEqual([]);
     },
   );
+
+  test.each([
+    ['mutation { nothing }', 'Cannot query field "nothing" on type "Mutation".'],
+    ['mutation M($n: Nothing!) { logout }', 'Unknown type "Nothing".'],
+    ['mutation { ... on Nothing { logout } }', 'Unknown type "Nothing".'],
+  ])('nor is one of a type or with a field that the schema lacks: %s', async (query, message) => {
+    const logged = gateway.logLines.length;
+    const { status, body } = await graphql(gateway.url, query, { provision });
+    expect([status, body.errors?.[0]]).toEqual([
+      400,
+      { message, locations: expect.any(Array) as unknown, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } },
+    ]);
+    expect(failuresSince(logged)).toEqual([]);
+  });
 });

@@ -72,6 +72,8 @@ describe("a browser's preflight", () => {
 /** An answer of every kind that an app may have to read: what is asked, and the status that comes. */
 const ANSWERS = (): readonly (readonly [path: string, status: number, headers?: Record<string, string>])[] => [
   ['/graphql?query=%7B__typename%7D', 200, { Provision: organization.apiProvision }],
+  // Says by Allow which method would do.
+  ['/graphql?query=mutation%7Blogout%7D', 405, { Provision: organization.apiProvision }],
   [`/export/deposit-details.csv?${PERIOD}`, 200, { Provision: organization.apiProvision }],
   [`/api/v2/deposit_detail_designation_detail_with_contact_info?${PERIOD}`, 200, { Provision: organization.apiProvision }],
   ['/api/v2/authenticated_test_system', 422],

@@ -1,34 +1,54 @@
 import { connect } from 'node:net';
-import { createOrganization, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+import { createOrganization, graphql, login, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
 import { activeReports, breakReports, EVERYTHING, fillReport } from '../support/long-report';
 import { until } from '../support/until';
 
 const LINES = 60_000;
+/** Long in any coding, so that no answer fits into the buffers of a connection. */
+const MEMO = `(SELECT string_agg(md5(n || ' ' || k), '') FROM generate_series(1, 16) k)`;
 const QUERY = '{ depositDetails(startDate: "2020-01-01", endDate: "2029-12-31") { allocationId mainMemo } }';
 const BODY = JSON.stringify({ query: QUERY });
 
+/** The request line but for its version, headers of its own, and a body. */
 const DOORS = {
-  'a v2 report': `GET ${EVERYTHING}`,
-  'a GraphQL report': 'POST /graphql',
-  'a file': 'GET /export/deposit-details.csv?start_date=2020-01-01&end_date=2029-12-31&totals=skip',
+  'a v2 report': [`GET ${EVERYTHING}`, ''],
+  'a v2 report in gzip': [`GET ${EVERYTHING}`, 'Accept-Encoding: gzip\r\n'],
+  'a GraphQL report': ['POST /graphql', `Content-Type: application/json\r\nContent-Length: ${BODY.length}\r\n`, BODY],
+  'a file': ['GET /export/deposit-details.csv?start_date=2020-01-01&end_date=2029-12-31&totals=skip', ''],
+  'a saved report': ['GET /reports/everything.csv?totals=skip', ''],
 } as const;
 type Door = keyof typeof DOORS;
 const doors = Object.keys(DOORS) as Door[];
 const versions = ['1.0', '1.1'] as const;
 const cases = doors.flatMap((door) => versions.map((version) => [door, version] as const));
 
-let gateway: TestGateway;
+/** Holds the data. */
+let store: TestGateway;
 let organization: TestOrganization;
+let gateway: TestGateway;
 
-async function start(settings: Readonly<Record<string, string>> = {}): Promise<void> {
-  gateway = await startGateway(settings);
-  organization = await createOrganization(gateway.services);
-  await fillReport(gateway.database.client, organization.id, LINES, `repeat('m', 500)`);
+beforeAll(async () => {
+  store = await startGateway();
+  organization = await createOrganization(store.services);
+  await fillReport(store.database.client, organization.id, LINES, MEMO);
+  const { webProvision: provision } = organization;
+  const { body } = await graphql(store.url, 'mutation ($query: String!) { saveReport(name: "everything", query: $query) { path } }', {
+    ...{ provision, cookie: await login(store.url, provision) },
+    variables: { query: QUERY },
+  });
+  expect(body).toEqual({ data: { saveReport: { path: '/reports/everything.csv' } } });
+});
+afterAll(() => store.stop());
+
+async function start(settings: Readonly<Record<string, string>>): Promise<void> {
+  gateway = await startGateway({ DATABASE_URL: store.database.url, ...settings });
 }
 
+const isOver = async (): Promise<boolean> => (await activeReports(store.database.client)) === 0;
+
 interface RawReader {
-  /** Resolves when the answer has begun; nothing more is read then. */
-  readonly begun: Promise<void>;
+  /** Resolves when the answer has begun, to its head; nothing more is read then. */
+  readonly begun: Promise<string>;
   /** Reads on; resolves to how the gateway ended the connection: whole answers over HTTP/1.0 end with a close. */
   readToEnd(): Promise<'closed' | 'reset'>;
 }
@@ -36,17 +56,17 @@ interface RawReader {
 function read(door: Door, version: string): RawReader {
   const { hostname, port, host } = new URL(gateway.url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-  const body = door === 'a GraphQL report' ? `Content-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}` : '\r\n';
-  socket.write(`${DOORS[door]} HTTP/${version}\r\nHost: ${host}\r\nProvision: ${organization.apiProvision}\r\n${body}`);
+  const [target, headers, body = ''] = DOORS[door];
+  socket.write(`${target} HTTP/${version}\r\nHost: ${host}\r\nProvision: ${organization.apiProvision}\r\n${headers}\r\n${body}`);
   const ended = new Promise<'closed' | 'reset'>((resolve) => {
     socket.on('error', () => resolve('reset'));
     // Node may take a reset for an end where data came with it. Nothing can be sent after a reset, but after a close it can.
     socket.on('end', () => socket.write('.', (error) => resolve(error ? 'reset' : 'closed')));
   }).finally(() => socket.destroy());
-  const begun = new Promise<void>((resolve) => {
-    socket.once('data', () => {
+  const begun = new Promise<string>((resolve) => {
+    socket.once('data', (piece: Buffer) => {
       socket.pause();
-      resolve();
+      resolve(piece.toString('latin1').split('\r\n\r\n')[0]!);
     });
   });
   return {
@@ -58,41 +78,33 @@ function read(door: Door, version: string): RawReader {
   };
 }
 
-describe('an answer that broke off ends with a reset', () => {
-  beforeAll(() => start());
+/** Reads until the answer has begun, in the coding that was asked for. */
+async function begin(door: Door, version: string): Promise<RawReader> {
+  const reader = read(door, version);
+  const head = await reader.begun;
+  expect([head.split('\r\n')[0], /^content-encoding: gzip$/im.test(head)]).toEqual(['HTTP/1.1 200 OK', door.endsWith('in gzip')]);
+  return reader;
+}
+
+describe.each([
+  ['the database gave up', {}, () => breakReports(store.database.client)],
+  ['it took too long', { REPORT_TIMEOUT_SECONDS: '5' }, undefined],
+  ['its reader was too slow', { READER_STALL_SECONDS: '1' }, undefined],
+])('an answer that broke off because %s ends with a reset', (_why, settings, breakOff) => {
+  beforeAll(() => start(settings));
   afterAll(() => gateway.stop());
 
-  test.each(cases)('when the database gave up: %s over HTTP/%s', async (door, version) => {
-    const reader = read(door, version);
-    await reader.begun;
-    await breakReports(gateway.database.client);
+  test.each(cases)('%s over HTTP/%s', async (door, version) => {
+    const reader = await begin(door, version);
+    await breakOff?.();
+    await until(isOver);
     expect(await reader.readToEnd()).toBe('reset');
-    await until(async () => (await activeReports(gateway.database.client)) === 0);
   });
-});
-
-test.each(cases)('so does one that took too long: %s over HTTP/%s', async (door, version) => {
-  await start({ REPORT_TIMEOUT_SECONDS: '5' });
-  const reader = read(door, version);
-  await reader.begun;
-  await until(async () => (await activeReports(gateway.database.client)) === 0);
-  expect(await reader.readToEnd()).toBe('reset');
-  await gateway.stop();
-});
-
-test.each(cases)('so does one whose reader was too slow: %s over HTTP/%s', async (door, version) => {
-  await start({ READER_STALL_SECONDS: '1' });
-  const reader = read(door, version);
-  await reader.begun;
-  await until(async () => (await activeReports(gateway.database.client)) === 0);
-  expect(await reader.readToEnd()).toBe('reset');
-  await gateway.stop();
 });
 
 test.each(cases)('so does one that a stop could not wait for: %s over HTTP/%s', async (door, version) => {
   await start({ SHUTDOWN_GRACE_SECONDS: '0' });
-  const reader = read(door, version);
-  await reader.begun;
+  const reader = await begin(door, version);
   await gateway.stop();
   expect(await reader.readToEnd()).toBe('reset');
 });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
 import { createOrganization, login, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
 import { ask, readAll } from '../support/http-client';
-import { activeReports, EVERYTHING, fillReport, REPORT } from '../support/long-report';
+import { EVERYTHING, fillReport, REPORT } from '../support/long-report';
 import { until } from '../support/until';
 
 const LINES = 20_000;
@@ -74,18 +74,44 @@ describe('an organization', () => {
     expect(await outcomeOf(waiting.response)).toBe(DAY_LINES);
   });
 
-  test('has one lane beyond the others, not more', async () => {
-    await start({});
-    const holding = [
-      await ask(gateway.url + EVERYTHING, { headers: server(hope) }),
-      await ask(gateway.url + EVERYTHING, { headers: server(faith) }),
-    ];
-    const more = [await lineUp(EVERYTHING, server(faith)), await lineUp(EVERYTHING, server(hope))];
-    // Its access is known after that of the others.
-    expect((await ask(`${gateway.url}/api/v2/authenticated_test_system`, { headers: server(faith) })).statusCode).toBe(200);
-    expect(await activeReports(store.database.client)).toBe(2);
+  test('has one lane beyond the others, not more, and there are as many of those as others', async () => {
+    await start({ REPORT_CONCURRENCY: '2', REPORT_QUEUE: '0' });
+    const hold = async (organization: TestOrganization): Promise<IncomingMessage> => {
+      const response = await ask(gateway.url + EVERYTHING, { headers: server(organization) });
+      expect(response.statusCode).toBe(200);
+      return response;
+    };
+    const askDay = (organization: TestOrganization): Promise<number | string> =>
+      outcomeOf(ask(gateway.url + FIRST_DAY, { headers: server(organization) }));
+    const holding = [await hold(hope), await hold(hope), await hold(faith)];
+    // One more lane is free, but not for those who have one.
+    expect([await askDay(hope), await askDay(faith)]).toEqual([TURNED_AWAY, TURNED_AWAY]);
+    holding.push(await hold(grace));
+    expect(await askDay(mercy)).toBe(TURNED_AWAY);
     for (const response of holding) response.destroy();
-    for (const { response } of more) expect(await outcomeOf(response)).toBe(LINES);
+    for (const organization of [hope, faith, grace, mercy]) await until(async () => (await askDay(organization)) === DAY_LINES);
+  });
+
+  test('gets the next lane before another that holds more', async () => {
+    await start({ REPORT_CONCURRENCY: '4' });
+    const holding: IncomingMessage[] = [];
+    for (const organization of [hope, hope, faith, grace]) {
+      holding.push(await ask(gateway.url + EVERYTHING, { headers: server(organization) }));
+    }
+    const served: string[] = [];
+    const coming: Promise<void>[] = [];
+    for (const [name, organization] of [
+      ['hope', hope],
+      ['faith', faith],
+    ] as const) {
+      const { response } = await lineUp(FIRST_DAY, server(organization));
+      coming.push(outcomeOf(response).then((outcome) => void served.push(`${name} ${outcome}`)));
+    }
+    expect((await ask(`${gateway.url}/api/v2/authenticated_test_system`, { headers: server(faith) })).statusCode).toBe(200);
+    holding.pop()!.destroy();
+    await Promise.all(coming);
+    expect(served).toEqual(['faith 20', 'hope 20']);
+    for (const response of holding) response.destroy();
   });
 
   test('takes turns with another in line, however many reports that one has there', async () => {
@@ -111,20 +137,22 @@ describe('an organization', () => {
   });
 
   test('finds a place in a line that another has filled: the newest report of the longest line is turned away', async () => {
-    await start({ REPORT_QUEUE: '2' });
+    await start({ REPORT_QUEUE: '3' });
     const holding = [
       await ask(gateway.url + EVERYTHING, { headers: server(hope) }),
       await ask(gateway.url + EVERYTHING, { headers: server(faith) }),
     ];
-    const [first, second] = [await lineUp(FIRST_DAY, server(hope)), await lineUp(FIRST_DAY, server(hope))];
+    const first = await lineUp(FIRST_DAY, server(hope));
+    const second = await lineUp(FIRST_DAY, server(hope));
     const third = await lineUp(FIRST_DAY, server(hope));
-    expect(await outcomeOf(third.response)).toBe(TURNED_AWAY);
+    const fourth = await lineUp(FIRST_DAY, server(hope));
+    expect(await outcomeOf(fourth.response)).toBe(TURNED_AWAY);
     const newcomer = await lineUp(FIRST_DAY, server(faith));
-    expect(await outcomeOf(second.response)).toBe(TURNED_AWAY);
-    // Both lines are as long now, so that the own one counts as full.
+    expect(await outcomeOf(third.response)).toBe(TURNED_AWAY);
+    // With one more, both lines are as long: the own one counts as the longest.
     expect(await outcomeOf((await lineUp(FIRST_DAY, server(faith))).response)).toBe(TURNED_AWAY);
     for (const response of holding) response.destroy();
-    expect([await outcomeOf(first.response), await outcomeOf(newcomer.response)]).toEqual([DAY_LINES, DAY_LINES]);
+    for (const { response } of [first, second, newcomer]) expect(await outcomeOf(response)).toBe(DAY_LINES);
   });
 });
 
@@ -175,9 +203,10 @@ async function trickle(response: IncomingMessage, bytes: number): Promise<boolea
 
 describe('a reader', () => {
   test('who goes on reading, but too slowly, is let go, and the lane is free', async () => {
-    await start({ READER_STALL_SECONDS: '2', READER_KILOBYTES_PER_SECOND: '1000', REPORT_QUEUE_SECONDS: '60' });
+    await start({ READER_STALL_SECONDS: '2', READER_KILOBYTES_PER_SECOND: '100000', REPORT_QUEUE_SECONDS: '60' });
     const slow = await ask(gateway.url + EVERYTHING, { headers: server(hope) });
-    const whole = trickle(slow, 1000);
+    // Enough for the gateway to see that something is read: who reads nothing is let go at any pace.
+    const whole = trickle(slow, 100_000);
     const next = await lineUp(FIRST_DAY, server(hope));
     expect(await outcomeOf(next.response)).toBe(DAY_LINES);
     expect(await whole).toBe(false);

@@ -7,6 +7,7 @@ import { createOrganization, login, PASSWORD, startGateway, type TestGateway, ty
 
 const TRUSTED = '{ authenticatedTestSystem { message } }';
 const LOGIN = 'mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { username } }';
+const NAMED = 'query Named { authenticatedTestSystem { message } }';
 const OTHER = '{ viewer { username } }';
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const hashOnly = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: sha256(text) } } });
@@ -19,7 +20,7 @@ let organization: TestOrganization;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'trusted-documents-'));
   manifest = join(directory, 'manifest.json');
-  writeFileSync(manifest, JSON.stringify({ [sha256(TRUSTED)]: TRUSTED, [sha256(LOGIN)]: LOGIN }));
+  writeFileSync(manifest, JSON.stringify({ [sha256(TRUSTED)]: TRUSTED, [sha256(LOGIN)]: LOGIN, [sha256(NAMED)]: NAMED }));
   gateway = await startGateway({ TRUSTED_DOCUMENTS: manifest });
   organization = await createOrganization(gateway.services);
 });
@@ -66,7 +67,8 @@ describe('an app of a gateway with trusted documents', () => {
     ['a trusted one with a renamed __typename', { query: '{ authenticatedTestSystem { message kind: __typename } }' }],
     ['nothing but __typename', { query: '{ authenticatedTestSystem { __typename } }' }],
     ['a trusted one with another field', { query: '{ authenticatedTestSystem { message provision } }' }],
-    ['two documents in one', { query: `query A ${TRUSTED} query B ${OTHER}`, operationName: 'A' }],
+    ['another after a trusted one', { query: `${NAMED} query Other ${OTHER}`, operationName: 'Other' }],
+    ['another before a trusted one', { query: `query Other ${OTHER} ${NAMED}`, operationName: 'Named' }],
     ['another by the hash of a trusted one', { query: OTHER, ...hashOnly(OTHER) }],
     ['introspection', { query: '{ __schema { queryType { name } } }' }],
   ])('may not send %s', async (_what, body) => {

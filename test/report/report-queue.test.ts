@@ -207,9 +207,11 @@ describe('a reader who finds all places taken', () => {
   });
 
   test('gets in when the one who reads leaves', async () => {
-    await start({});
+    await start({ REPORT_QUEUE: '1' });
     const first = await get(EVERYTHING);
     const second = await lineUp(() => get(FIRST_DAY));
+    // The second has the one place in line.
+    await expectTurnedAwayOverRest(get(FIRST_DAY));
     first.destroy();
     expect(await linesOf(await second.response)).toBe(DAY_LINES);
   });

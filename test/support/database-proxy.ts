@@ -8,6 +8,8 @@ export interface DatabaseProxy {
   statements(): number;
   /** Times so far that somebody waited for it: a Query or a Sync message each, at login none. */
   roundTrips(): number;
+  /** Pieces of answers that the database has sent so far. */
+  answers(): number;
   /** From now on, a connection on which this text is asked gets no answer any more. */
   freezeAt(text: string): void;
   close(): Promise<void>;
@@ -19,6 +21,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const sockets = new Set<Socket>();
   let statements = 0;
   let roundTrips = 0;
+  let answers = 0;
   let frozenText: string | undefined;
   const server = createServer((client) => {
     const port = Number(target.port || '5432');
@@ -31,6 +34,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       readMessages(piece);
       if (frozenText !== undefined && piece.includes(frozenText)) database.unpipe(client);
     });
+    database.on('data', () => answers++);
     client.pipe(database).pipe(client);
     for (const socket of [client, database]) {
       sockets.add(socket);
@@ -48,6 +52,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     url: url.href,
     statements: () => statements,
     roundTrips: () => roundTrips,
+    answers: () => answers,
     freezeAt: (text) => {
       frozenText = text;
     },

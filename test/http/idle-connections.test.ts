@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { startGateway, type TestGateway } from './support/gateway';
+import { startGateway, type TestGateway } from '../support/gateway';
 
 let patient: TestGateway;
 let impatient: TestGateway;

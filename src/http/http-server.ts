@@ -10,8 +10,6 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 1000;
 /** On a stop, connections without a request are ended this often. */
 const IDLE_MS = 200;
-/** On a stop, the listener is closed however many connections keep coming after so long. */
-const MAX_CLOSING_MS = 2000;
 /** What the HTTP parser refuses before there is a request, by its error code; anything else is BAD_REQUEST. */
 const PARSER_ERRORS: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
@@ -90,7 +88,9 @@ export class HttpServer {
     this.isDraining = true;
     if (!this.server.listening) return true;
     await sleep(drainMs);
-    const closed = closeListener(this.server).then(() => true);
+    const deadline = Date.now() + graceMs;
+    const isOver = (): boolean => this.hurry.signal.aborted || Date.now() > deadline;
+    const closed = closeListener(this.server, isOver).then(() => true);
     const idle = setInterval(() => this.server.closeIdleConnections(), IDLE_MS);
     const late = sleep(graceMs, false, { signal: this.hurry.signal, ref: false }).catch(() => false);
     const inTime = await Promise.race([closed, late]);
@@ -124,16 +124,16 @@ interface ConnectHandle {
 /**
  * Stops listening; resolves when the last connection has ended. The system resets connections that it has made and nobody has accepted yet,
  * so the listener goes only when there are none: its backlog is cut to one place, and the gateway takes that place itself. Node has no
- * public way to do either. Where the system does not play along, the listener is closed without it.
+ * public way to do either. Where the system does not play along, or connections keep coming until the grace time is over, the listener is
+ * closed without it.
  */
-async function closeListener(server: Server): Promise<void> {
+async function closeListener(server: Server, isOver: () => boolean): Promise<void> {
   const { _handle: listener } = server as Server & { readonly _handle?: ListenHandle };
   const address = server.address();
   if (listener?.listen && typeof address === 'object' && address) {
     listener.listen(0);
     const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[address.address] ?? address.address;
-    const deadline = Date.now() + MAX_CLOSING_MS;
-    while (!(await takeLastPlace(host, address.port)) && Date.now() < deadline) await new Promise(setImmediate);
+    while (!(await takeLastPlace(host, address.port)) && !isOver()) await new Promise(setImmediate);
   }
   // Not http's own close(): it also ends connections whose next request is already on its way, which resets that request.
   await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));

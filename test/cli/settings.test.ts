@@ -1,21 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { ConfigError, readConfig, settings } from '../../src/config';
 import { errorTable, requestFaultTable } from '../../src/errors';
-
-const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
-
-/** The rows of README's table under a heading, cells trimmed and without code marks. */
-function readmeTable(heading: string): string[][] {
-  const section = readme.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
-  const rows = section.split('\n').filter((line) => line.startsWith('|'));
-  return rows.slice(2).map((row) =>
-    row
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim().replaceAll('`', '')),
-  );
-}
+import { readDocument, sectionOf, tableOf } from '../support/documents';
 
 function faults(environment: Record<string, string>): string {
   try {
@@ -39,13 +24,18 @@ describe('an operator', () => {
     });
   });
 
-  test('finds every setting in the README, with its default and meaning', () => {
-    expect(readmeTable('Settings')).toEqual(Object.entries(settings).map(([name, { fallback, meaning }]) => [name, fallback, meaning]));
+  test('finds every setting in the documents, with its default and meaning', () => {
+    expect(tableOf(readDocument('docs/settings.md'), 'name')).toEqual(
+      Object.entries(settings).map(([name, { fallback, meaning }]) => [name, fallback, meaning]),
+    );
   });
 
-  test('finds every error in the README', () => {
-    const rows = Object.entries({ ...errorTable, ...requestFaultTable }).map(([code, { status, text }]) => [code, `${status}`, text]);
-    expect(readmeTable('Errors')).toEqual(rows);
+  test('finds every error in the documents', () => {
+    const rowsUnder = (heading: string): string[][] => tableOf(sectionOf(readDocument('docs/errors.md'), heading), 'code');
+    const toRows = (table: object): string[][] =>
+      Object.entries(table as typeof errorTable).map(([code, { status, text }]) => [code, `${status}`, text]);
+    expect(rowsUnder('Codes')).toEqual(toRows(errorTable));
+    expect(rowsUnder('Requests that are wrong in themselves')).toEqual(toRows(requestFaultTable));
   });
 
   test.each([

@@ -1,9 +1,6 @@
-import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
-import { Client, fetchExchange } from '@urql/core';
-import { cacheExchange } from '@urql/exchange-graphcache';
-import { relayPagination } from '@urql/exchange-graphcache/extras';
+import type { ApolloClient } from '@apollo/client';
+import type { Client } from '@urql/core';
 import { getNamedType, isObjectType, parse, type DocumentNode } from 'graphql';
-import { GraphQLClient } from 'graphql-request';
 import {
   commitLocalUpdate,
   ConnectionHandler,
@@ -11,8 +8,6 @@ import {
   Environment,
   fetchQuery,
   Network,
-  RecordSource,
-  Store,
   type GraphQLResponse,
   type RecordProxy,
 } from 'relay-runtime';
@@ -27,8 +22,8 @@ import {
   type TestGateway,
   type TestOrganization,
 } from '../support/gateway';
-import { readExample, runExample } from '../support/readme-examples';
 import { compileRelay, type RelayProject } from '../support/relay-project';
+import { readExample, runExample } from '../support/documents';
 
 let gateway: TestGateway;
 let organization: TestOrganization;
@@ -107,35 +102,26 @@ interface Made {
   readonly keys: Readonly<Record<string, unknown>>;
 }
 
-/** The clients as README makes them. */
+const FRONTEND = 'docs/frontend.md';
+
+/** The clients as the document makes them. */
 const makeClients = (): Promise<Made> => {
   const url = `${gateway.url}/graphql`;
-  const [apollo, urql] = [
-    { ApolloClient, HttpLink, InMemoryCache },
-    { Client, fetchExchange, cacheExchange, relayPagination },
-  ];
   const network = Network.create(async ({ text }, variables) => {
     const { body } = await graphql(gateway.url, text!, { provision: organization.apiProvision, variables });
     return body as GraphQLResponse;
   });
-  const relay = { Environment, Store, RecordSource, network };
   return runExample<Made>(
-    readExample('ts', 'InMemoryCache'),
+    readExample(FRONTEND, 'Clients', 'ts'),
     {
-      ...apollo,
-      ...urql,
-      GraphQLClient,
-      ...relay,
-      MonthDocument: parse(readExample('graphql')),
-      uri: url,
-      url,
-      Provision: organization.apiProvision,
+      MonthDocument: parse(readExample(FRONTEND, 'A first query', 'graphql')),
+      ...{ network, uri: url, url, Provision: organization.apiProvision },
     },
     ['client', 'urql', 'environment', 'keys'],
   );
 };
 
-test("README's examples run as they are written", async () => {
+test("the documents' examples run as they are written", async () => {
   const warn = jest.spyOn(console, 'warn');
   const answers: object[] = [];
   const { fetch: send } = globalThis;
@@ -155,17 +141,17 @@ test("README's examples run as they are written", async () => {
   expect(warn).not.toHaveBeenCalled();
 });
 
-test("README's session without a cookie is opened, and its token taken", async () => {
+test("the documents' session without a cookie is opened, and its token taken", async () => {
   const variables = { username: organization.username, password: PASSWORD };
   const provision = organization.webProvision;
-  const { body } = await graphql(gateway.url, readExample('graphql', 'openSession'), { provision, variables });
+  const { body } = await graphql(gateway.url, readExample(FRONTEND, 'Sessions', 'graphql'), { provision, variables });
   const { token, viewer } = body.data!.openSession as { token: string; viewer: object };
   expect(viewer).toEqual({ username: 'ada' });
   const asked = await graphql(gateway.url, '{ viewer { username } }', { provision, bearer: token });
   expect(asked.body).toEqual({ data: { viewer } });
 });
 
-test("the schema has connections, and README's urql knows what has no id of its own", async () => {
+test("the schema has connections, and the documents' urql knows what has no id of its own", async () => {
   expect(connections).toHaveLength(8);
   const { keys, client } = await makeClients();
   client.stop();

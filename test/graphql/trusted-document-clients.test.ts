@@ -7,12 +7,11 @@ import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { generatePersistedQueryIdsFromManifest } from '@apollo/persisted-query-lists';
 import { Client, fetchExchange, type Exchange, type TypedDocumentNode } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
-import { persistedExchange } from '@urql/exchange-persisted';
 import { parse } from 'graphql';
 import { ClientError, GraphQLClient } from 'graphql-request';
-import { Environment, fetchQuery, Network, RecordSource, Store, type INetwork } from 'relay-runtime';
+import { Environment, fetchQuery, RecordSource, Store, type INetwork } from 'relay-runtime';
 import { createOrganization, importLines, login, startGateway, v2Line } from '../support/gateway';
-import { readExample, runExample } from '../support/readme-examples';
+import { readExample, runExample } from '../support/documents';
 import { compileRelay, type RelayProject } from '../support/relay-project';
 
 const FUND = 'query Fund($id: SafeInt!) { designation(id: $id) { ...Named } } fragment Named on Designation { id name }';
@@ -34,12 +33,12 @@ interface Example {
   readonly persisted: Exchange;
   readonly network: INetwork;
 }
-const runReadme = (url: string, Provision: string): Promise<Example> =>
-  runExample<Example>(
-    readExample('ts', 'PersistedQueryLink'),
-    { addTypenameSelectionDocumentTransform: {}, PersistedQueryLink, HttpLink, persistedExchange, Network, uri: url, url, Provision },
-    ['config', 'link', 'persisted', 'network'],
-  );
+/** The code generator's transform cannot be loaded here; the generator itself loads it below. */
+const UNLOADED = { addTypenameSelectionDocumentTransform: {} };
+const runExamples = (url: string, Provision: string): Promise<Example> =>
+  runExample<Example>(readExample('docs/frontend.md', 'Trusted documents', 'ts'), { ...UNLOADED, uri: url, url, Provision }, [
+    ...(['config', 'link', 'persisted', 'network'] as const),
+  ]);
 
 beforeAll(async () => {
   app = mkdtempSync(join(tmpdir(), 'app-'));
@@ -47,7 +46,7 @@ beforeAll(async () => {
   symlinkSync(resolve(__dirname, '../../node_modules'), join(app, 'node_modules'));
   cpSync(resolve(__dirname, '../../schema.graphql'), join(app, 'schema.graphql'));
   writeFileSync(join(app, 'src/fund.graphql'), FUND);
-  const { config } = await runReadme('', '');
+  const { config } = await runExamples('', '');
   const transform = 'addTypenameSelectionDocumentTransform';
   const settings = JSON.stringify(config).replace('[{}]', `[require('@graphql-codegen/client-preset').${transform}]`);
   writeFileSync(join(app, 'codegen.cjs'), `module.exports = ${settings};`);
@@ -76,7 +75,7 @@ const MANIFESTS = {
 
 interface TrustingGateway {
   readonly url: string;
-  /** README's clients, for an app that somebody has logged in to. */
+  /** The documents' clients, for an app that somebody has logged in to. */
   readonly example: Example;
   /** What the app has sent: bodies, and addresses where there was none. */
   readonly sent: string[];
@@ -99,7 +98,7 @@ async function withGateway(manifest: keyof typeof MANIFESTS, use: (gateway: Trus
       return send(input, { ...init, headers });
     };
     const url = `${trusting.url}/graphql`;
-    await use({ url, sent, example: await runReadme(url, organization.webProvision) });
+    await use({ url, sent, example: await runExamples(url, organization.webProvision) });
   } finally {
     globalThis.fetch = send;
     await trusting.stop();
@@ -129,7 +128,7 @@ async function askUrql(url: string, exchanges: readonly Exchange[]): Promise<unk
 describe('an app of a gateway with trusted documents', () => {
   const complete: unknown = expect.objectContaining({ designation: expect.objectContaining(SHOWN.designation) as unknown });
 
-  test("works with Apollo Client and graphql-codegen's manifest, by hash as README shows it and by text", async () => {
+  test("works with Apollo Client and graphql-codegen's manifest, by hash as the documents show it and by text", async () => {
     await withGateway('codegen', async ({ url, sent, example: { link } }) => {
       const [shown, cached] = await askApollo(link);
       expect([shown, cached]).toEqual([complete, shown]);
@@ -154,7 +153,7 @@ describe('an app of a gateway with trusted documents', () => {
     });
   });
 
-  test('works with urql, by hash as README shows it and by text', async () => {
+  test('works with urql, by hash as the documents show it and by text', async () => {
     await withGateway('codegen', async ({ url, sent, example: { persisted } }) => {
       const [shown, cached] = await askUrql(url, [persisted]);
       expect([shown, cached]).toEqual([complete, shown]);
@@ -175,7 +174,7 @@ describe('an app of a gateway with trusted documents', () => {
     });
   });
 
-  test("works with Relay and its compiler's manifest, by documentId as README shows it", async () => {
+  test("works with Relay and its compiler's manifest, by documentId as the documents show it", async () => {
     await withGateway('relay', async ({ sent, example: { network } }) => {
       const getDataID = ({ id }: Readonly<Record<string, unknown>>, type: string) => `${type}:${String(id)}`;
       const environment = new Environment({ network, store: new Store(new RecordSource()), getDataID });

@@ -1,0 +1,234 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { blocksOf, documents, proseOf, readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
+import { createOrganization, graphql, importLines, PASSWORD, startGateway, v2Line, type TestGateway } from '../support/gateway';
+
+// Each command is npm and the gateway, and they run one after the other.
+jest.setTimeout(600_000);
+
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+
+/** Where the documents' gateway listens. */
+const ADDRESS = '127.0.0.1:4000';
+/** The documents whose commands need what others made before them, in the order in which they run; all others follow. */
+const ORDER = ['README.md', 'docs/operators.md', 'SECURITY.md'];
+const inOrder = [...ORDER, ...documents.map(({ name }) => name).filter((name) => !ORDER.includes(name))].map((name) => ({
+  name,
+  text: readDocument(name),
+}));
+
+/** Who tries the blocks of a language: this file, or another one. */
+const LANGUAGES: Readonly<Record<string, string>> = {
+  '': 'pictures and forms',
+  ...{ sh: 'here', graphql: 'here', json: 'here', nginx: 'here', haproxy: 'here' },
+  ts: 'client-caches.test.ts and trusted-clients.test.ts',
+};
+/** What takes too long, or needs what is not there, and what tries it instead. */
+const STAND_INS: Readonly<Record<string, string>> = {
+  'npm install && npm start': 'newcomer.test.ts',
+  'npm install && npm test': 'this very run',
+  'npm install && npm run build': 'this very run',
+  'npm run fix': 'the same tools in check',
+  'npm run check': 'the run of the checks',
+  'docker build -t deposit-gateway .': 'newcomer.test.ts',
+  'docker run -d --name gateway -p 4000:4000 -v gateway-data:/data deposit-gateway': 'newcomer.test.ts',
+  'docker run -d --name gateway -p 4000:4000 -e DATABASE_URL=postgresql://gateway:secret@db:5432/gateway deposit-gateway':
+    'document-links.test.ts',
+  'npx generate-persisted-query-manifest': 'trusted-clients.test.ts',
+  'npm install': 'newcomer.test.ts',
+  // A form of other commands.
+  'deposit-gateway export --format ndjson --columns v2 | sha256sum': 'the same with its options',
+};
+/** The variables of each query, by its name. */
+const VARIABLES: Readonly<Record<string, object>> = {
+  January: {},
+  Month: {},
+  Open: { username: 'ada.lovelace', password: PASSWORD },
+  ThreeTotals: {},
+};
+
+/** The commands of a block as they are written: a line each, but for those that a backslash or an open quote continues. */
+function commandsOf(block: string): string[] {
+  const commands: string[] = [];
+  let open = '';
+  for (const line of block.split('\n')) {
+    open += open === '' ? line : `\n${line}`;
+    if (open.endsWith('\\') || (open.split("'").length - 1) % 2 === 1) continue;
+    if (open.trim() !== '') commands.push(open);
+    open = '';
+  }
+  return open === '' ? commands : [...commands, open];
+}
+
+/** The name of a command among the stand-ins: without its comment. */
+const nameOf = (command: string): string => command.replace(/\s+# .*$/, '');
+const bodiesOf = (document: string, wanted: string): string[] =>
+  blocksOf(document).flatMap(({ language, body }) => (language === wanted ? body : []));
+const commandsIn = (document: string): string[] => bodiesOf(document, 'sh').flatMap(commandsOf);
+const isRunnable = (command: string): boolean => !(nameOf(command) in STAND_INS);
+
+/** Commands in the midst of a sentence. */
+const inline = inOrder.flatMap(({ text: document }) =>
+  [...proseOf(document).matchAll(/`((?:npm|npx|node|docker|curl|deposit-gateway) [^`]+)`/g)].map((match) => match[1]!),
+);
+
+let gateway: TestGateway;
+let directory: string;
+const outputs = new Map<string, string>();
+
+/**
+ * Runs a command as it is written, in a shell that knows what earlier ones have exported, with a password for whoever asks for one. curl
+ * finds the gateway where the documents have it, and tells of every refusal.
+ */
+async function run(command: string): Promise<{ status: number | null; stdout: string; stderr: string }> {
+  const child = spawn('sh', ['-c', `. ./environment\n${command}\nstatus=$?\nexport -p > environment\nexit $status`], {
+    cwd: directory,
+    env: {
+      PATH: `${join(directory, 'bin')}:${process.env.PATH ?? ''}`,
+      HOME: process.env.HOME,
+      CURL_HOME: directory,
+      DATABASE_URL: gateway.database.url,
+    },
+  });
+  child.stdin.on('error', () => undefined).end(`${PASSWORD}\n`);
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  outputs.set(command, stdout);
+  return { status, stdout, stderr };
+}
+
+const outputOf = (part: string): string => [...outputs].find(([command]) => command.includes(part))?.[1] ?? '';
+const contentOf = (file: string): string => readFileSync(join(directory, file), 'utf8');
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  directory = mkdtempSync(join(tmpdir(), 'gateway-documents-'));
+  for (const name of ['package.json', 'dist', 'src', 'prisma', 'node_modules']) symlinkSync(join(ROOT, name), join(directory, name));
+  const write = (name: string, content: string): void => writeFileSync(join(directory, name), content, { mode: 0o755 });
+  for (const name of ['bin', '.data']) mkdirSync(join(directory, name));
+  write('bin/deposit-gateway', '#!/bin/sh\nexec node dist/main.js "$@"\n');
+  write('.curlrc', `silent\nshow-error\nfail-with-body\nconnect-to = "${ADDRESS}:${new URL(gateway.url).host}"\n`);
+  write('environment', '');
+  // As a first start leaves it.
+  write('.data/demo.json', JSON.stringify(await gateway.services.demo.create()));
+  const lines = ['120.00', '80.00', '300.50'].map((amount, index) =>
+    v2Line({
+      ...{ deposit_date: `2026-01-0${index + 2}`, deposit_id: `D${index}`, transaction_id: `T${index}`, allocation_id: `A${index}` },
+      ...{ amount, fee_amount: '0.00', net_amount: amount },
+    }),
+  );
+  write('deposits.json', JSON.stringify({ response: lines }));
+});
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(directory, { recursive: true });
+});
+
+/** The provision that a reader of SECURITY.md replaces. */
+const issueOldProvision = (): Promise<string> =>
+  gateway.services.organizations.createProvision({ organization: 'Hope Foundation', kind: 'API', label: 'old', grants: [] });
+
+describe('a reader of the documents', () => {
+  test('meets blocks of known languages, queries with names that are known, and no stand-in for what is not written', () => {
+    const languages = inOrder.flatMap(({ text: document }) => blocksOf(document).map(({ language }) => language));
+    expect(languages.filter((language) => !(language in LANGUAGES))).toEqual([]);
+    const commands = inOrder.flatMap(({ text: document }) => commandsIn(document)).map(nameOf);
+    expect(Object.keys(STAND_INS).filter((command) => ![...commands, ...inline].includes(command))).toEqual([]);
+    const names = inOrder.flatMap(({ text: document }) =>
+      bodiesOf(document, 'graphql').map((body) => /^\s*(?:query|mutation|subscription) (\w+)/.exec(body)?.[1]),
+    );
+    expect(names.sort()).toEqual(Object.keys(VARIABLES));
+  });
+
+  test('runs every command of the blocks as it is written, in their order', async () => {
+    for (const { name, text: document } of inOrder) {
+      if (name === 'SECURITY.md') writeFileSync(join(directory, 'environment'), `export OLD=${await issueOldProvision()}\n`);
+      for (const command of commandsIn(document).filter(isRunnable))
+        expect([name, command, await run(command)]).toEqual([name, command, expect.objectContaining({ status: 0, stderr: '' })]);
+    }
+    expect(outputs.size).toBeGreaterThan(35);
+  });
+
+  test('gets from them what the documents say', () => {
+    const response: unknown = expect.any(Array);
+    for (const [command, output] of outputs)
+      if (command.startsWith('curl') && command.endsWith("end_date=2026-01-31'") && !command.includes(' -o '))
+        expect(JSON.parse(output)).toEqual({ response });
+    expect(outputOf('user create')).toMatch(/who may log in and read everything, donors included\n$/);
+    expect(outputOf('import deposits.json')).toMatch(/^Imported 3 lines; /);
+    expect(outputOf('curl -b cookies.txt')).toContain('"message":"Session request authenticated"');
+    expect(outputOf('provision revoke "$OLD"')).toMatch(/^Revoked /);
+    expect(contentOf('headers.txt')).toContain('X-Export-Digest: ');
+    expect(contentOf('large.csv')).toMatch(/^"?deposit_date"?,"?amount"?,"?designation"?\r\n/);
+    expect(contentOf('february.csv').length).toBeGreaterThan(contentOf('funds.csv').split('\n')[0]!.length);
+  });
+
+  test('runs every command in the midst of a sentence', async () => {
+    for (const command of inline.filter(isRunnable)) {
+      const script = /^npm (?:run )?(?:-s )?([\w:]+)/.exec(command)?.[1];
+      if (script !== undefined) expect([command, scripts[script]]).toEqual([command, expect.any(String)]);
+      else expect([command, await run(command)]).toEqual([command, expect.objectContaining({ status: 0, stderr: '' })]);
+    }
+  });
+
+  test('sends every query, by the provision and to a host of the commands, and gets the digest that the export has', async () => {
+    const provision = outputOf('provision create').trim();
+    const { url } = gateway;
+    const answers: Record<string, unknown> = {};
+    for (const { text: document } of inOrder) {
+      for (const query of bodiesOf(document, 'graphql')) {
+        const name = /(\w+)[\s({]/.exec(query.replace(/^\s*\w+ /, ''))![1]!;
+        const { body } = await graphql(url, query, { provision, variables: VARIABLES[name]! });
+        expect([name, body.errors]).toEqual([name, undefined]);
+        answers[name] = body.data;
+      }
+    }
+    expect(answers.Month).toMatchObject({
+      depositDetailsConnection: { edges: [{ node: { amount: '120.00' } }, { node: { amount: '300.50' } }] },
+    });
+
+    const { body } = await graphql(url, '{ depositSummary(startDate: "2026-01-01", endDate: "2026-01-31") { digest } }', { provision });
+    const { digest } = body.data!.depositSummary as { digest: string };
+    expect(outputOf('| sha256sum')).toBe(`${digest}  -\n`);
+    expect(digest).not.toBe(createHash('sha256').digest('hex'));
+  });
+
+  test("gets the glossary's answer for the glossary's gift", async () => {
+    const glossary = sectionOf(readDocument('docs/glossary.md'), 'One gift');
+    const lines = tableOf(glossary, 'depositId').map(
+      ([deposit_id, deposit_date, transaction_id, allocation_id, amount, fee_amount, net_amount, fund, designation, allocation_amount]) =>
+        v2Line({
+          ...{ deposit_id, deposit_date, transaction_id, allocation_id, amount, fee_amount, net_amount },
+          ...{ designation_id: Number(fund), designation, allocation_amount },
+        }),
+    );
+    const organization = await createOrganization(gateway.services);
+    await importLines(gateway.services, organization, lines);
+    const { body } = await graphql(gateway.url, bodiesOf(glossary, 'graphql')[0]!, { provision: organization.apiProvision });
+    expect(body).toEqual(JSON.parse(bodiesOf(glossary, 'json')[0]!));
+    const totals = tableOf(glossary, 'it counts').map(([, , here]) => here);
+    const { all } = body.data!.depositSummary as Record<'all', Record<string, { amount: string }>>;
+    expect(totals).toEqual([all.byLine!.amount, all.byTransaction!.amount, all.byAllocation!.amount]);
+  });
+
+  test("configures proxies that are installed by the documents' blocks", () => {
+    const check = (command: string, words: string[]): void => {
+      const { error, status, stderr } = spawnSync(command, words, { encoding: 'utf8' });
+      if (error && 'code' in error && error.code === 'ENOENT') return;
+      expect([command, status, stderr]).toEqual([command, 0, expect.any(String)]);
+    };
+    const deploy = readDocument('docs/deploy.md');
+    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/${name};`).join(' ');
+    const [nginx, haproxy] = [join(directory, 'nginx.conf'), join(directory, 'haproxy.cfg')];
+    const http = `access_log off; ${paths}\n${bodiesOf(deploy, 'nginx').join('\n')}`;
+    writeFileSync(nginx, `pid ${directory}/nginx.pid; error_log stderr; events {}\nhttp { ${http} }`);
+    writeFileSync(haproxy, bodiesOf(deploy, 'haproxy').join('\n'));
+    check('nginx', ['-t', '-e', 'stderr', '-c', nginx]);
+    check('haproxy', ['-c', '-f', haproxy]);
+  });
+});

@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSchema, getNamedType, isEnumType, isInputObjectType } from 'graphql';
+import { privileges } from '../../src/domain/privileges';
+import { errorTable } from '../../src/errors';
+import { operationLimits } from '../../src/graphql/operation-limits';
+import { succeed } from '../support/command';
+import { readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
+import { createOrganization, importLines, startGateway, v2Line, type TestGateway } from '../support/gateway';
+
+const RANGE = 'start_date=2024-01-01&end_date=2024-12-31';
+/** A value that each parameter of a file takes. */
+const VALUES: Readonly<Record<string, string>> = {
+  ...{ start_date: '2024-01-01', end_date: '2024-12-31', include_pending: 'true', pending: 'WITH', bom: 'true', totals: 'skip' },
+  ...{ transaction_date_from: '2024-01-01', transaction_date_to: '2024-12-31', amount_min: '1.00', amount_max: '100.00' },
+  ...{ deposit_id: '1', transaction_id: 'P10', designation_id: '3', donor_id: '7', donor_name: 'Love', status: 'Complete' },
+  ...{ account_type: 'Checking', payment_type: 'ACH', group_by: 'MONTH', columns: 'all' },
+};
+
+const schema = buildSchema(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'));
+const files = readDocument('docs/files.md');
+const first = (rows: readonly string[][]): string[] => rows.map(([cell]) => cell!);
+/** The names in cells that hold several. */
+const names = (cells: readonly string[]): string[] => cells.flatMap((cell) => cell.split(', '));
+
+/** The values of an input, each by its way from the outermost. */
+function leavesOf(type: string): string[] {
+  const input = schema.getType(type);
+  if (!isInputObjectType(input)) return [];
+  return Object.values(input.getFields()).flatMap(({ name, type: inner }) => {
+    const below = leavesOf(getNamedType(inner).name);
+    return below.length > 0 ? below.map((leaf) => `${name}.${leaf}`) : name;
+  });
+}
+
+let gateway: TestGateway;
+let provision: string;
+beforeAll(async () => {
+  gateway = await startGateway();
+  const organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, [v2Line()]);
+  provision = organization.apiProvision;
+});
+afterAll(() => gateway.stop());
+
+const get = (path: string): Promise<Response> => fetch(gateway.url + path, { headers: { Provision: provision } });
+const columnsOf = async (path: string): Promise<string[]> =>
+  (await (await get(path)).text()).split('\r\n')[0]!.replaceAll('"', '').split(',');
+
+describe("the documents' tables are those of the gateway", () => {
+  test('an operator finds every command', async () => {
+    const list = async (...words: string[]): Promise<string[]> => {
+      const [, commands = ''] = (await succeed({}, [...words, '--help'])).split('\nCommands:\n');
+      return [...commands.matchAll(/^ {2}([a-z][\w-]*)/gm)].map((match) => match[1]!).filter((command) => command !== 'help');
+    };
+    const commands: string[] = [];
+    for (const command of await list()) {
+      const below = await list(command);
+      commands.push(...(below.length > 0 ? below.map((each) => `${command} ${each}`) : [command]));
+    }
+    expect(first(tableOf(readDocument('docs/operators.md'), 'command')).sort()).toEqual(commands.sort());
+  });
+
+  test('a caller finds every privilege and every kind of provision', () => {
+    const words = sectionOf(readDocument('docs/glossary.md'), 'Who asks');
+    expect(first(tableOf(words, 'privilege'))).toEqual(privileges);
+    const kinds = /^enum ProvisionKind \{\s+([\w\s]+?)\s+@@map/m.exec(readFileSync(join(ROOT, 'prisma/schema.prisma'), 'utf8'))![1]!;
+    expect(first(tableOf(words, 'kind'))).toEqual(kinds.split(/\s+/));
+  });
+
+  test('an integrator finds every field of a line', async () => {
+    expect(first(tableOf(readDocument('docs/v2.md'), 'field'))).toEqual(await columnsOf(`/export/deposit-details.csv?${RANGE}&columns=v2`));
+  });
+
+  test('a script finds every column of a file', async () => {
+    const columns = sectionOf(files, 'Columns');
+    const lines = first(tableOf(readDocument('docs/v2.md'), 'field')).concat(first(tableOf(columns, 'column')));
+    expect(await columnsOf(`/export/deposit-details.csv?${RANGE}&columns=all`)).toEqual(lines);
+    const ofSummary = columns.split('A file of a summary')[1]!;
+    expect(await columnsOf(`/export/deposit-summary.csv?${RANGE}`)).toEqual(names(first(tableOf(ofSummary, 'column'))));
+  });
+
+  test('a script finds every header of a file', async () => {
+    const { headers } = await get(`/export/deposit-details.csv?${RANGE}`);
+    const sent = [...headers.keys()].filter((name) => name.startsWith('x-export-'));
+    const documented = first(tableOf(sectionOf(files, 'Control totals'), 'header')).map((name) => name.toLowerCase());
+    expect(documented.sort()).toEqual(sent.sort());
+  });
+
+  test('a script finds every condition of the filter, and parameters that the doors take', async () => {
+    const rows = tableOf(sectionOf(files, 'Parameters'), 'parameter');
+    expect(rows.flatMap(([, path]) => (path === '' ? [] : path!)).sort()).toEqual(leavesOf('DepositDetailFilter').sort());
+    expect(first(rows).sort()).toEqual(Object.keys(VALUES).sort());
+    const groups = schema.getType('GroupBy');
+    const documented = rows.find(([name]) => name === 'group_by')![2]!.match(/[A-Z_]+/g)!;
+    expect(documented.sort()).toEqual(isEnumType(groups) && groups.getValues().map(({ name }) => name));
+    const query = (without: string): string => new URLSearchParams(Object.entries(VALUES).filter(([name]) => name !== without)).toString();
+    expect((await get(`/export/deposit-details.csv?${query('group_by')}`)).status).toBe(200);
+    expect((await get(`/export/deposit-summary.csv?${query('')}`)).status).toBe(200);
+  });
+
+  test('a frontend team finds the limits of an operation', () => {
+    const { maxTokens, maxDepth, maxAliases, maxRootFields, maxFieldPairs, maxCost, maxIntrospected } = operationLimits;
+    const values = tableOf(sectionOf(readDocument('docs/frontend.md'), 'Limits'), 'limit').map(([, value]) =>
+      Number(value!.replace(',', '')),
+    );
+    expect(values).toEqual([maxTokens, maxDepth, maxAliases, maxRootFields, maxFieldPairs, maxCost, maxIntrospected]);
+  });
+
+  test('an analyst is told of messages that there are', () => {
+    const texts: readonly string[] = Object.values(errorTable).map(({ text }) => text);
+    expect(first(tableOf(readDocument('docs/analysts.md'), 'message')).filter((message) => !texts.includes(message))).toEqual([]);
+  });
+});

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { readConfig, settings } from '../../src/config';
 import { errorTable, requestFaultTable } from '../../src/errors';
-import { blocksOf, documents, proseOf, readDocument, ROOT } from '../support/documents';
+import { blocksOf, documents, proseOf, readDocument, ROOT, tableOf } from '../support/documents';
 
 const MAX_README_LINES = 100;
 const MAX_PARAGRAPH_LENGTH = 600;
@@ -94,15 +94,23 @@ describe('a reader of the documents', () => {
   });
 
   test('is told of source files that there are', () => {
-    const files = ['src', 'test', 'prisma'].flatMap((folder) => filesUnder(folder)).concat(readdirSync(ROOT));
-    const existing = new Set(files.map((path) => path.split('/').at(-1)!));
+    const existing = ['src', 'test', 'prisma', 'docs'].flatMap((folder) => filesUnder(folder)).concat(readdirSync(ROOT));
     const missing = documents.flatMap(({ name, text }) =>
       codeMarksOf(text)
-        .filter((mark) => /^[\w./-]+\.(tsx?|mjs|graphql|prisma|yml)$/.test(mark))
-        .map((mark) => mark.split('/').at(-1)!)
-        .filter((file) => !existing.has(file) && !READERS_FILES.includes(file))
-        .map((file) => [name, file]),
+        .filter((mark) => /^[\w./-]+\.(tsx?|mjs|graphql|prisma|yml)$/.test(mark) && !READERS_FILES.includes(mark))
+        .filter((mark) => !existing.some((path) => path === mark || path.endsWith(`/${mark}`)))
+        .map((mark) => [name, mark]),
     );
     expect(missing).toEqual([]);
+  });
+
+  test('finds the decisions by number, date and title', () => {
+    const decisions = documents.flatMap(({ name, text }) => {
+      const number = /^docs\/decisions\/(\d{4})-[a-z-]+\.md$/.exec(name)?.[1];
+      const [, title, date] = /^# (.+)\n\nDate: (\d{4}-\d\d-\d\d)\n/.exec(text) ?? [];
+      return number === undefined ? [] : [[number, date, `[${title}](${name.split('/').at(-1)!})`]];
+    });
+    expect(decisions.map(([number]) => Number(number))).toEqual(decisions.map((_, position) => position + 1));
+    expect(tableOf(readDocument('docs/decisions/README.md'), 'decision')).toEqual(decisions);
   });
 });

@@ -33,6 +33,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'npm install && npm start': 'newcomer.test.ts',
   'npm install && npm test': 'this very run',
   'npm install && npm run build': 'this very run',
+  'npm test': 'this very run',
   'npm run fix': 'the same tools in check',
   'npm run check': 'the run of the checks',
   'docker build -t deposit-gateway .': 'newcomer.test.ts',

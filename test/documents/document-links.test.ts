@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { readConfig, settings } from '../../src/config';
 import { errorTable, requestFaultTable } from '../../src/errors';
@@ -6,6 +6,7 @@ import { blocksOf, documents, proseOf, readDocument, ROOT, tableOf } from '../su
 
 const MAX_README_LINES = 100;
 const MAX_PARAGRAPH_LENGTH = 600;
+const MAX_PICTURE_BYTES = 150_000;
 /** Files that readers have or make themselves. */
 const READERS_FILES = ['codegen.ts', 'noun-role.ts'];
 /** The suite's own settings. */
@@ -54,12 +55,14 @@ describe('a reader of the documents', () => {
     expect(lost).toEqual([]);
   });
 
-  test('finds every document and every picture from the README', () => {
+  test('finds every document and every picture from the README, and waits for no large one', () => {
     const fromReadme = new Set(['README.md']);
     // A set gives out what is added while it is gone through.
     for (const name of fromReadme) for (const { from, path } of links) if (from === name) fromReadme.add(path);
     const files = [...documents.map(({ name }) => name), ...filesUnder('docs').filter((name) => /\.\w+$/.test(name)), 'LICENSE'];
     expect(files.filter((name) => !fromReadme.has(name))).toEqual([]);
+    const pictures = files.filter((name) => name.endsWith('.png'));
+    expect(pictures.filter((name) => statSync(join(ROOT, name)).size > MAX_PICTURE_BYTES)).toEqual([]);
     const direct = links.filter(({ from }) => from === 'README.md').map(({ path }) => path);
     const subjects = documents.map(({ name }) => name).filter((name) => /^(docs\/)?[\w-]+\.md$/.test(name) && name !== 'README.md');
     expect(subjects.filter((name) => !direct.includes(name))).toEqual([]);

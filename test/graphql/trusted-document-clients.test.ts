@@ -7,6 +7,7 @@ import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { generatePersistedQueryIdsFromManifest } from '@apollo/persisted-query-lists';
 import { Client, fetchExchange, type Exchange, type TypedDocumentNode } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
+import type { persistedExchange } from '@urql/exchange-persisted';
 import { parse } from 'graphql';
 import { ClientError, GraphQLClient } from 'graphql-request';
 import { Environment, fetchQuery, RecordSource, Store, type INetwork } from 'relay-runtime';
@@ -30,7 +31,7 @@ type ApolloManifest = Awaited<ReturnType<Parameters<typeof generatePersistedQuer
 interface Example {
   readonly config: object;
   readonly link: ApolloLink;
-  readonly persisted: Exchange;
+  readonly persisted: ReturnType<typeof persistedExchange>;
   readonly network: INetwork;
 }
 /** The code generator's transform cannot be loaded here; the generator itself loads it below. */

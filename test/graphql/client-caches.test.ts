@@ -13,6 +13,7 @@ import {
 } from 'relay-runtime';
 import { createSchema } from '../../src/graphql/schema';
 import { depositBook } from '../support/deposit-book';
+import { readExample, runExample } from '../support/documents';
 import {
   createOrganization,
   graphql,
@@ -23,7 +24,6 @@ import {
   type TestOrganization,
 } from '../support/gateway';
 import { compileRelay, type RelayProject } from '../support/relay-project';
-import { readExample, runExample } from '../support/documents';
 
 let gateway: TestGateway;
 let organization: TestOrganization;

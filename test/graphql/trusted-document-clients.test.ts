@@ -11,8 +11,8 @@ import type { persistedExchange } from '@urql/exchange-persisted';
 import { parse } from 'graphql';
 import { ClientError, GraphQLClient } from 'graphql-request';
 import { Environment, fetchQuery, RecordSource, Store, type INetwork } from 'relay-runtime';
-import { createOrganization, importLines, login, startGateway, v2Line } from '../support/gateway';
 import { readExample, runExample } from '../support/documents';
+import { createOrganization, importLines, login, startGateway, v2Line } from '../support/gateway';
 import { compileRelay, type RelayProject } from '../support/relay-project';
 
 const FUND = 'query Fund($id: SafeInt!) { designation(id: $id) { ...Named } } fragment Named on Designation { id name }';

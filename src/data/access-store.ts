@@ -2,7 +2,7 @@ import { AppError } from '../errors';
 import type { ProvisionKind } from './organization-store';
 import type { Database } from './postgres/database';
 
-/** What the database knows of a request's credentials, from one statement. */
+/** The provision, organization and session that a request's credentials stand for. One statement reads them. */
 export interface AccessRow {
   readonly provision: { readonly id: string; readonly kind: ProvisionKind; readonly privileges: readonly string[] };
   readonly organization: {
@@ -11,7 +11,7 @@ export interface AccessRow {
     readonly hosts: readonly string[];
     readonly underMaintenance: boolean;
   };
-  /** The live session of the token; null when there is none, an error when the session store did not answer though the data source does. */
+  /** The live session of the token. Null when there is none; an error when the data source answers but its session store does not. */
   readonly session: SessionRow | null | AppError;
 }
 
@@ -43,7 +43,7 @@ interface JoinedRow {
 const PROVISION_COLUMNS = `p.id AS provision_id, p.kind, p.privileges AS provision_privileges,
   o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance`;
 
-// Use is noted once a minute at most, so that nearly every request is a read.
+// The times of last use are written once a minute at most, so that nearly every request only reads.
 const FIND_ACCESS = `
 WITH used_provision AS (
   UPDATE provision SET last_used_at = now()
@@ -73,14 +73,17 @@ export class AccessStore {
     private readonly sessionIdleMinutes: number,
   ) {}
 
-  /** Looks up a provision that is not revoked and, for a token's hash, its session: one round trip. Null when there is no such provision. */
+  /**
+   * Finds a provision that is not revoked and, when a token's hash is given, the session of that token, in one round trip. Null when there
+   * is no such provision.
+   */
   async find(provisionId: string, tokenHash: Buffer | undefined): Promise<AccessRow | null> {
     try {
       const values = [provisionId, tokenHash ?? null, this.sessionIdleMinutes];
       return toAccessRow(await this.database.query<JoinedRow>({ name: 'find-access', text: FIND_ACCESS, values }));
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'DATA_SOURCE_QUERY_FAILED') throw error;
-      // Is it the data source, or only what keeps the sessions?
+      // A second statement without the sessions tells a broken data source from a broken session store.
       const found = toAccessRow(await this.database.query<JoinedRow>({ text: FIND_PROVISION, values: [provisionId] }));
       return found && { ...found, session: tokenHash ? new AppError('ESTABLISHING_SESSION_FAILED', { cause: error.cause }) : null };
     }

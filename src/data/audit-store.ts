@@ -2,41 +2,41 @@ import type { PendingChoice } from '../formats/line-conditions';
 import type { LocalDate } from '../values/dates';
 import type { Database } from './postgres/database';
 
-/** Who took what away. No personal data but the user's name. */
+/** An audit entry as it is written before an export begins. The user's name is its only personal data. */
 export interface NewAuditEntry {
   readonly id: string;
   readonly organizationId: number;
-  /** Null where an operator exported on the command line. */
+  /** Null when an operator exported on the command line. */
   readonly provisionId: string | null;
-  /** Null where no user was logged in. */
+  /** Null when no user was logged in. */
   readonly username: string | null;
   readonly report: ReportName;
   readonly format: string;
   readonly startDate: LocalDate;
   readonly endDate: LocalDate;
   readonly pending: PendingChoice;
-  /** The names of the conditions that narrowed it. */
+  /** The names of the filter's conditions, without their values. */
   readonly conditions: readonly string[];
 }
 
 export type ReportName = 'deposit-details' | 'deposit-summary';
 
-/** How an export ended. */
+/** The end of an export. */
 export interface AuditOutcome {
   readonly outcome: 'whole' | 'broken';
-  /** Of the file, before any content coding. */
+  /** Bytes of the file that were sent, counted before any content coding. */
   readonly bytes: number;
   readonly fileSha256: string;
-  /** Null where totals were not asked for. */
+  /** Null when the caller did not ask for totals. */
   readonly lines: number | null;
   readonly digest: string | null;
 }
 
 export interface AuditEntry extends Omit<NewAuditEntry, 'organizationId' | 'provisionId'> {
-  /** How the provision begins: the whole of it may be a secret. */
+  /** The first eight characters of the provision, because the whole of it may be a secret. */
   readonly provision: string | null;
   readonly startedAt: Date;
-  /** Null while it is under way, or where the gateway died over it. */
+  /** Null while the export is under way, or when the gateway died during it. */
   readonly finishedAt: Date | null;
   readonly outcome: AuditOutcome['outcome'] | null;
   readonly bytes: number | null;
@@ -45,7 +45,7 @@ export interface AuditEntry extends Omit<NewAuditEntry, 'organizationId' | 'prov
   readonly digest: string | null;
 }
 
-/** The exports that were begun, and how they ended. */
+/** Keeps an audit entry for each export, from its start to its end. */
 export class AuditStore {
   constructor(private readonly database: Database) {}
 
@@ -64,7 +64,7 @@ export class AuditStore {
     return record && toRecord(record);
   }
 
-  /** The newest first. */
+  /** The organization's entries, the newest first. */
   async list(organizationId: number, limit: number): Promise<AuditEntry[]> {
     const { exportRecord } = this.database.prisma;
     const rows = await exportRecord.findMany({ where: { organizationId }, orderBy: [{ startedAt: 'desc' }, { id: 'desc' }], take: limit });

@@ -7,7 +7,7 @@ import type { FairQueue } from './postgres/fair-queue';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 import { ReportSnapshot, type Copy, type SnapshotOptions } from './postgres/report-snapshot';
 
-/** The view's line with dates and amounts as text, ids that are numbers as numbers. */
+/** A line of the view `deposit_detail`: dates and amounts are text, numeric ids are numbers. */
 export type DepositDetailLine = Omit<DepositDetail, Unread | Dates | Amounts | Ids> &
   Record<Dates, LocalDate> &
   Record<Exclude<Amounts, 'allocationAmount'>, string> &
@@ -17,7 +17,7 @@ type Dates = 'depositDate' | 'transactionDate';
 type Amounts = 'amount' | 'feeAmount' | 'netAmount' | 'allocationAmount';
 type Ids = 'donorId' | 'designationId';
 
-/** What lines can be put in order by; equal ones follow each other by what makes a line unique. */
+/** The fields that lines can be ordered by. Their ids decide between lines with equal values. */
 export type LineOrderField = 'DATE' | 'AMOUNT' | 'DONOR_NAME' | 'DESIGNATION';
 
 export interface LineOrder {
@@ -28,7 +28,7 @@ export interface LineOrder {
 const { sql, raw } = Prisma;
 
 export const lineOrders: Readonly<Record<LineOrderField, KeyOrder>> = {
-  // The deposits' index has the first two.
+  // The index of the deposits covers the first two columns.
   DATE: { columns: { deposit_date: 'date', deposit_id: 'text', transaction_id: 'text', allocation_id: 'text' }, indexed: 2 },
   AMOUNT: { columns: { amount: 'numeric', allocation_id: 'text' } },
   DONOR_NAME: { columns: { donor_last_name: 'text', donor_first_name: 'text', allocation_id: 'text' }, isPersonal: true },
@@ -46,17 +46,17 @@ export class DepositDetailStore {
     return new ReportSnapshot(this.database, this.queue, options);
   }
 
-  /** The lines in report order as COPY's text format. The columns' fields are Prisma's names of the view's columns. */
+  /** Reads the lines in report order as COPY's text format. The `field` of each column is Prisma's name of a column of the view. */
   copyLines(copy: Copy, lineSet: LineSet, columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
     return copy(selectLines(columnList(columns.map(toCopied)), lineSet));
   }
 
-  /** The lines as objects, in report order. */
+  /** Reads the lines as objects, in report order. */
   list(lineSet: LineSet): Promise<DepositDetailLine[]> {
     return this.database.list<DepositDetailLine>(selectLines(LINE_VALUES, lineSet));
   }
 
-  /** The lines of a page: of the snapshot's state, or of the newest. */
+  /** Reads a page of lines from the snapshot when one is given, or else from the newest data. */
   async listPage(lineSet: LineSet, order: LineOrder, page: KeysetPage, snapshot?: ReportSnapshot): Promise<DepositDetailLine[]> {
     const select = selectPage({
       values: LINE_VALUES,
@@ -71,7 +71,7 @@ export class DepositDetailStore {
     return page.fromEnd ? lines.reverse() : lines;
   }
 
-  /** Whether a line is there, by its allocation. */
+  /** True when the organization has a line for the allocation. */
   async has(organizationId: number, allocationId: string, snapshot: ReportSnapshot): Promise<boolean> {
     const found = await snapshot.list(
       sql`SELECT FROM deposit_detail WHERE organization_id = ${organizationId}::int AND allocation_id = ${allocationId}::text`,
@@ -79,7 +79,6 @@ export class DepositDetailStore {
     return found.length > 0;
   }
 
-  /** How many lines there are. */
   async count(lineSet: LineSet, snapshot: ReportSnapshot): Promise<number> {
     const [row] = await snapshot.list<{ count: number }>(
       sql`SELECT count(*)::float8 AS count FROM deposit_detail WHERE ${whereLines(lineSet)}`,
@@ -91,26 +90,26 @@ export class DepositDetailStore {
 const selectLines = (values: Prisma.Sql, lineSet: LineSet): Prisma.Sql =>
   sql`SELECT ${values} FROM deposit_detail WHERE ${whereLines(lineSet)} ORDER BY ${REPORT_ORDER}`;
 
-/** Names of the view's columns, which no caller ever gives. */
+/** Puts columns or expressions into SQL as they are: they are always the code's own, never a caller's. */
 function columnList(columns: readonly string[]): Prisma.Sql {
   return raw(columns.join(', '));
 }
 
-/** The column of a Prisma field of the view: donorId is donor_id. Any other name is refused. */
+/** The column of a Prisma field of the view: donorId is donor_id. Throws for any other name, because the result becomes part of SQL. */
 function toColumn(field: string): string {
   if (!Object.hasOwn(Prisma.DepositDetailScalarFieldEnum, field))
     throw new Error(`deposit_detail has no column for ${JSON.stringify(field)}`);
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** A column as COPY is to write it, which of itself writes t and f. */
+/** The expression by which COPY writes a column. Booleans are cast to text, because COPY itself writes them as t and f. */
 function toCopied({ field, kind, isLowerCase }: RowColumn): string {
   const column = toColumn(field);
   if (isLowerCase) return `lower(${column}::text)`;
   return kind === 'boolean' ? `${column}::text` : column;
 }
 
-/** As text, but for ids that are numbers: they are below 2^53, so that a double holds them. */
+/** The casts of columns that need one: dates become text; numeric ids, all of them below 2^53, become doubles, which hold them exactly. */
 const CASTS: Readonly<Record<string, string>> = {
   depositDate: '::text',
   transactionDate: '::text',

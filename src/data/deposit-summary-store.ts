@@ -3,9 +3,9 @@ import { Prisma } from '../generated/prisma/client';
 import { whereLines, type LineSet } from './line-set';
 import type { ReportSnapshot } from './postgres/report-snapshot';
 
-/** Counts and exact sums of the lines selected; amounts are text with two decimals. */
+/** Counts and exact sums over the lines of a line set. Amounts are text with two decimals. */
 export interface SummaryRow {
-  /** ALL is posted and pending together; the other parts stand apart where both were selected. */
+  /** ALL counts posted and pending deposits together. POSTED and PENDING have rows of their own only when the line set includes both. */
   readonly part: 'ALL' | 'POSTED' | 'PENDING';
   readonly lines: number;
   readonly transactions: number;
@@ -18,17 +18,17 @@ export interface SummaryRow {
   readonly transactionAmount: string;
   readonly transactionFeeAmount: string;
   readonly transactionNetAmount: string;
-  /** Sum of the shares that are known or inferred; null where there are none. */
+  /** The sum of the shares that are known or inferred; null when there are none. */
   readonly allocationAmount: string | null;
-  /** Allocations whose own amount the books have. */
+  /** Allocations whose share the books state. */
   readonly knownAllocations: number;
-  /** Allocations that are all that their gift has. */
+  /** Allocations without a stated share that are the only one of their gift, so that the share is the gift's amount. */
   readonly inferredAllocations: number;
 }
 
 const { sql, raw } = Prisma;
 
-/** The SQL by which lines are grouped, and the values that a group's row has of it. */
+/** For each way to group: the expressions of GROUP BY, and the values that a group's row takes from them. */
 const GROUPS: Readonly<Record<GroupBy, { readonly columns: readonly string[]; readonly values: readonly string[] }>> = {
   DAY: { columns: ['deposit_date'], values: ['deposit_date::text AS day'] },
   WEEK: { columns: [`date_trunc('week', deposit_date::timestamp)::date AS week`], values: ['week::text AS week'] },
@@ -44,9 +44,9 @@ const GROUPS: Readonly<Record<GroupBy, { readonly columns: readonly string[]; re
 
 const EXACT = 'numeric(40, 2)';
 const exact = (sum: string, name: string): string => `COALESCE(${sum}, 0)::${EXACT}::text AS "${name}"`;
-/** A split gift counts once by transaction, and once for each of its lines by line. */
+/** The sum over lines, read from rows of one transaction each: a split gift counts once for each of its lines. */
 const perLine = (of: string): string => `sum(${of}) + COALESCE(sum((lines - 1) * ${of}) FILTER (WHERE lines > 1), 0)`;
-/** Over transactions with the number of their lines selected. */
+/** The figures of a SummaryRow, computed over the rows of `selectGifts`. */
 const FIGURES = [
   'COALESCE(sum(lines), 0)::float8 AS lines',
   'count(*)::float8 AS transactions',
@@ -66,12 +66,12 @@ const FIGURES = [
 const TRANSACTION = 'deposit_status, deposit_id, transaction_id, donor_id, amount, fee_amount';
 
 export class DepositSummaryStore {
-  /** All lines together. */
+  /** Reads the totals of the whole line set: one row for each part. */
   totals(lineSet: LineSet, snapshot: ReportSnapshot): Promise<SummaryRow[]> {
     return snapshot.list<SummaryRow>(sql`WITH gift AS (${selectGifts(lineSet, [], [])}) ${selectFigures(lineSet, [])}`);
   }
 
-  /** The same for each group, in the groups' order; at most `maxRows` rows. */
+  /** Reads the totals of each group, ordered by the groups' values; at most `maxRows` rows. */
   groups(lineSet: LineSet, groupBy: readonly GroupBy[], maxRows: number, snapshot: ReportSnapshot): Promise<(GroupKey & SummaryRow)[]> {
     const columns = groupBy.flatMap((by) => GROUPS[by].columns);
     const names = columns.map((column) => column.replace(/^.* AS /s, ''));
@@ -81,7 +81,10 @@ export class DepositSummaryStore {
   }
 }
 
-/** A row of all, and where posted and pending gifts were selected one for each of the two; for every group by these names. */
+/**
+ * A row for ALL, for each group by these names. When the line set includes posted and pending deposits, POSTED and PENDING each have a row
+ * too.
+ */
 function selectFigures({ pending }: LineSet, names: readonly string[], values: readonly string[] = []): Prisma.Sql {
   const all = names.join(', ');
   const [part, sets] =
@@ -94,10 +97,10 @@ function selectFigures({ pending }: LineSet, names: readonly string[], values: r
   return raw(`SELECT ${[...values, `${part} AS part`, FIGURES].join(', ')} FROM gift GROUP BY ${sets}`);
 }
 
-/** A row for each transaction, and each group that its lines are in. An inferred share is a gift's only one. */
+/** A row for each pair of a transaction and a group that has lines of it. At most one share of a transaction is inferred. */
 function selectGifts(lineSet: LineSet, groupBy: readonly GroupBy[], columns: readonly string[]): Prisma.Sql {
   const ordinals = columns.map((_column, index) => `${index + 1}`);
-  // A gift's rows then follow each other as its window wants them.
+  // The window of `inferredShare` needs the rows of a gift one after the other: grouping by it first saves another sort.
   const first = isParted(lineSet, groupBy) ? ['transaction_id'] : [];
   return sql`SELECT ${raw([...columns, TRANSACTION].join(', '))},
       count(*) AS lines, count(allocation_known_amount) AS known, sum(allocation_known_amount) AS known_share,
@@ -106,8 +109,9 @@ function selectGifts(lineSet: LineSet, groupBy: readonly GroupBy[], columns: rea
 }
 
 /**
- * The view's rule, which asks of each line whether its gift has others. Designations alone part a gift: without conditions on them all
- * lines of it are at hand, and counting those takes a year's totals no time at all instead of twice their own.
+ * The inferred share by the view's rule: the amount of the gift, when the gift has a single line and no stated share. The view looks for
+ * other lines of the gift once for each line. Only a condition on designations can leave out some lines of a gift. Without one, all lines
+ * of a gift are in the set and are counted here: that adds no time to a year's totals, while the view's rule adds twice their own.
  */
 function inferredShare(lineSet: LineSet, groupBy: readonly GroupBy[]): string {
   if (lineSet.filter.designationIds) return 'sum(CASE WHEN allocation_known_amount IS NULL THEN allocation_amount END)';
@@ -115,6 +119,6 @@ function inferredShare(lineSet: LineSet, groupBy: readonly GroupBy[]): string {
   return `CASE WHEN ${linesOfGift} = 1 AND count(allocation_known_amount) = 0 THEN amount END`;
 }
 
-/** Whether all lines of a gift are selected and stand in several groups. */
+/** True when all lines of a gift are in the set and may fall into several groups. */
 const isParted = ({ filter }: LineSet, groupBy: readonly GroupBy[]): boolean =>
   filter.designationIds === undefined && groupBy.includes('DESIGNATION');

@@ -8,7 +8,7 @@ import { toArrayLiteral } from './postgres/array-literal';
 import type { Database } from './postgres/database';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 
-/** For whom records are read; what is personal leaves the database for those alone who may read it. */
+/** The caller for whom entities are read. Personal data leaves the database only for callers who may read donors. */
 export interface EntityScope {
   readonly organizationId: number;
   readonly mayReadDonors: boolean;
@@ -30,7 +30,7 @@ export interface TransactionEntity {
   readonly status: string;
   readonly accountType: string;
   readonly paymentType: string;
-  /** Personal: null for who may not read donors, as is the donor. */
+  /** Personal, as is `donorId`: both are null for callers who may not read donors. */
   readonly mainMemo: string | null;
   readonly donorId: number | null;
 }
@@ -39,12 +39,12 @@ export interface AllocationEntity {
   readonly id: string;
   readonly transactionId: string;
   readonly designationId: number;
-  /** Read along: an allocation is hardly ever shown without the name of its fund. */
+  /** The fund's name is read with the allocation, because nearly every caller shows both. */
   readonly designationName: string;
-  /** As the books state it, or inferred as the report does. */
+  /** The share that the books state, or else the one that the report infers; null when neither exists. */
   readonly amount: Money | null;
   readonly amountInferred: boolean;
-  /** Personal, as a transaction's. */
+  /** Personal: null for callers who may not read donors. */
   readonly memo: string | null;
 }
 
@@ -77,7 +77,7 @@ interface Entities extends Readonly<Record<EntityKind, object>> {
 export type EntityOf<Kind extends EntityKind> = Entities[Kind];
 export type EntityId = string | number;
 
-/** Which deposits: the conditions that are given must hold, both dates included. */
+/** The conditions of a list of deposits. A deposit must meet all that are given; both dates are included. */
 export interface DepositFilter {
   readonly startDate?: LocalDate | undefined;
   readonly endDate?: LocalDate | undefined;
@@ -92,11 +92,11 @@ interface Table {
   readonly values: (scope: EntityScope) => Prisma.Sql;
 }
 
-/** What the report says of an allocation; the rule of an inferred share stands in its view alone. */
+/** A column of the allocation's line in the report's view. The rule of an inferred share is written in that view and nowhere else. */
 const ofLine = (column: string): Prisma.Sql =>
   sql`(SELECT ${raw(column)} FROM deposit_detail WHERE organization_id = source.organization_id AND allocation_id = source.id)`;
 
-/** What is read of each model's table: ids and dates as the report gives them, amounts as text. */
+/** The table of each kind of entity and the values that are read from it. Ids and dates have the report's form; amounts are text. */
 const TABLES: Readonly<Record<EntityKind, Table>> = {
   deposit: {
     from: '"deposit"',
@@ -132,7 +132,7 @@ const TABLES: Readonly<Record<EntityKind, Table>> = {
   },
 };
 
-/** Orders that an index has, by the edges that lists are reached by. */
+/** The order of the lists that each edge leads to. An index covers each of them. */
 const EDGE_ORDERS: Readonly<Record<ManyEdgeName, KeyOrder>> = {
   'Deposit.transactions': { columns: { id: 'text' } },
   'Transaction.allocations': { columns: { id: 'text' } },
@@ -148,11 +148,11 @@ export const entityOrders = {
 } as const satisfies Record<string, KeyOrder>;
 export const edgeOrder = (edge: ManyEdgeName): KeyOrder => EDGE_ORDERS[edge];
 
-/** The deposit data as records, a statement for each call, however many are asked for. */
+/** Reads entities. Each call is one statement, however many entities it asks for. */
 export class EntityStore {
   constructor(private readonly database: Database) {}
 
-  /** Those of these ids that there are, in no order. */
+  /** Reads the entities that have one of the ids, in no particular order. Ids without an entity are left out. */
   find<Kind extends EntityKind>(kind: Kind, scope: EntityScope, ids: readonly EntityId[]): Promise<EntityOf<Kind>[]> {
     const { from, idType, values } = TABLES[kind];
     return this.database.list<EntityOf<Kind>>(
@@ -184,7 +184,7 @@ export class EntityStore {
     return this.count('donor', whereDonors(scope, search));
   }
 
-  /** The same page of each of several lists, by the id of the entity that an edge leads from. */
+  /** Reads the same page of several lists of one edge, by the origin's id. An origin without entities has an empty list. */
   async listTargets<Edge extends ManyEdgeName>(
     edge: Edge,
     scope: EntityScope,
@@ -195,7 +195,7 @@ export class EntityStore {
     const { from, values } = TABLES[kind];
     const where = sql`${raw(toColumn(by))} = origin.id`;
     const pageOfOne = selectPage({ values: values(scope), from, owned: readable(kind, scope), where, order: EDGE_ORDERS[edge], page });
-    // LIMIT in a lateral subquery leaves nothing but a nested loop, which keeps the order of each list.
+    // The LIMIT in the lateral subquery forces a nested loop, which keeps the order of each list.
     const rows = await this.database.list<EntityOf<EdgeTarget<Edge>>>(
       sql`SELECT target.* FROM unnest(${toArrayLiteral(originIds)}::${raw(idTypeOf(edge))}[]) AS origin(id)
         CROSS JOIN LATERAL (${pageOfOne}) AS target`,
@@ -206,7 +206,7 @@ export class EntityStore {
     return lists;
   }
 
-  /** How many entities each of several lists has, on all pages. */
+  /** Counts the entities of several lists of one edge, on all pages, by the origin's id. */
   async countTargets(edge: ManyEdgeName, scope: EntityScope, originIds: readonly EntityId[]): Promise<Map<EntityId, number>> {
     const { many: kind, by } = entityEdges[edge];
     const column = raw(toColumn(by));
@@ -241,10 +241,10 @@ export class EntityStore {
 
 const idTypeOf = (edge: ManyEdgeName): string => TABLES[edgeOrigin(edge)].idType;
 
-/** The column of an entity's field: depositId is deposit_id. */
+/** The column of an entity's field: deposit_id for depositId. */
 const toColumn = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The organization's own, and donors for those alone who may read them. */
+/** The entities that the caller may read: those of its organization, and donors only when it may read donors. */
 const readable = (kind: EntityKind, { organizationId, mayReadDonors }: EntityScope): Prisma.Sql =>
   kind === 'donor'
     ? sql`organization_id = ${organizationId}::int AND ${mayReadDonors}::boolean`

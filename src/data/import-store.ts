@@ -5,7 +5,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { Database } from './postgres/database';
 import { toDataSourceError } from './postgres/database-errors';
 
-/** How many records of each kind an import has written, new or changed. */
+/** The numbers of lines that an import read and of entities of each kind that it wrote, new or changed. */
 export interface ImportCounts {
   readonly lines: number;
   readonly deposits: number;
@@ -15,11 +15,11 @@ export interface ImportCounts {
   readonly donors: number;
 }
 
-/** Deposits of which the lines do not say whether they are posted or pending. */
+/** The numbers of deposits whose lines do not say whether they are posted or pending. */
 export interface StatusAssumptions {
-  /** Those that are new, and taken for posted. */
+  /** New deposits, which are taken for posted. */
   readonly posted: number;
-  /** Those that the books know, and that stay as they are there. */
+  /** Deposits that the books already have, which keep their status. */
   readonly kept: number;
 }
 
@@ -32,10 +32,10 @@ export interface ImportConflict {
   readonly key: string;
 }
 
-/** Characters that are sent to the database at once. */
+/** The number of characters that are sent to the database at once. */
 const PIECE_LENGTH = 65_536;
 
-/** Columns of the staging table, in order; the file's own names. */
+/** The columns of the staging table, in order. They have the names of the file's columns. */
 const COLUMNS = {
   line: 'bigint NOT NULL',
   deposit_id: 'text COLLATE "C" NOT NULL',
@@ -79,7 +79,7 @@ export type StagedLine = { readonly [Name in Column]?: string | number | undefin
 
 const columnNames = Object.keys(COLUMNS) as Column[];
 
-/** What lines with the same id must agree on, since the report reads it from one record. */
+/** For each id, the columns in which all lines with that id must agree, because they are stored once. No two lines share an allocation. */
 const AGREEMENTS: Readonly<Partial<Record<Column, readonly Column[]>>> = {
   deposit_id: ['deposit_date', 'deposit_status'],
   transaction_id: [
@@ -121,7 +121,7 @@ export class ImportStore {
 export class ImportTransaction {
   constructor(private readonly client: PoolClient) {}
 
-  /** Brings the lines into a temporary table, at the pace at which the database takes them. */
+  /** Writes the lines into a temporary table, at the pace at which the database takes them. */
   async stage(lines: AsyncIterable<StagedLine>): Promise<void> {
     const columns = Object.entries(COLUMNS).map(([name, type]) => `${name} ${type}`);
     await this.query(`CREATE TEMPORARY TABLE import_line (${columns.join(', ')}) ON COMMIT DROP`);
@@ -134,7 +134,7 @@ export class ImportTransaction {
     await this.query('ANALYZE import_line');
   }
 
-  /** Lines that give one id two meanings: how often, and the first `limit` times in order of the file. */
+  /** Finds contradictions between lines with the same id: their number, and the first `limit` of them in the file's order. */
   async findConflicts(limit: number): Promise<{ count: number; first: ImportConflict[] }> {
     let count = 0;
     const found: ImportConflict[] = [];
@@ -148,19 +148,22 @@ export class ImportTransaction {
     return { count, first: found.sort((a, b) => a.line - b.line).slice(0, limit) };
   }
 
-  /** To be asked before `merge`, after which no deposit is new; no other import of the organization comes between. */
+  /**
+   * Counts the deposits without a status. Call it before `merge`, after which no deposit is new. From here to the end of the transaction no
+   * other import of the organization runs.
+   */
   async findAssumptions(organizationId: number): Promise<StatusAssumptions> {
-    // One import at a time in an organization: two could otherwise wait for each other's rows.
+    // An organization imports one file at a time: two imports could deadlock on each other's rows.
     await this.query(`SELECT pg_advisory_xact_lock(hashtext('deposit-gateway import'), $1)`, [organizationId]);
     const { rows } = await this.query<Record<keyof StatusAssumptions, string>>(FIND_ASSUMPTIONS, [organizationId]);
     return { posted: Number(rows[0]?.posted), kept: Number(rows[0]?.kept) };
   }
 
-  /** Writes what is new or different into the organization's data, in the order of the foreign keys. */
+  /** Writes the new and changed entities into the organization's data, in the order of the foreign keys. */
   async merge(organizationId: number): Promise<ImportCounts> {
     const write = async (statement: string, analyze: string): Promise<number> => {
       const { rowCount } = await this.query(statement, [organizationId]);
-      // Without it the planner, knowing nothing of the new rows, checks each foreign key to them by reading the whole organization.
+      // Without ANALYZE the planner knows nothing of the new rows, and reads the whole organization to check each foreign key to them.
       if (rowCount !== 0) await this.query(analyze);
       return rowCount ?? 0;
     };
@@ -182,7 +185,10 @@ function rethrowTranslated(error: unknown): never {
   throw toDataSourceError(error);
 }
 
-/** COPY's CSV: every value between quotes, one that is not there as nothing, which is NULL. `onError` tells that it was the lines that threw. */
+/**
+ * Writes lines as COPY's CSV. Every value stands in quotes; a missing one is empty without quotes, which COPY reads as NULL. Calls
+ * `onError` when the lines themselves throw.
+ */
 async function* toCsv(lines: AsyncIterable<StagedLine>, onError: () => void): AsyncGenerator<string> {
   let piece = '';
   try {
@@ -199,7 +205,7 @@ async function* toCsv(lines: AsyncIterable<StagedLine>, onError: () => void): As
   }
 }
 
-/** The text holds nothing but column names from the tables above. Donor 0 is nobody, so nothing has to agree on it. */
+/** The query for contradictions. Its text is built only from the column names above. Donor 0 is nobody, so its lines need not agree. */
 function conflictQuery(key: Column, fields: readonly Column[]): string {
   const differs = (field: Column): string =>
     field === key ? `line <> first_value(line) OVER same` : `${field} IS DISTINCT FROM first_value(${field}) OVER same`;
@@ -237,7 +243,7 @@ SELECT count(*) FILTER (WHERE d.id IS NULL) AS posted, count(d.id) AS kept
 FROM (SELECT DISTINCT deposit_id FROM import_line WHERE deposit_status IS NULL) l
 LEFT JOIN deposit d ON d.organization_id = $1 AND d.id = l.deposit_id`;
 
-// A v2 line does not tell whether its deposit is pending: what is known stays, what is new is posted.
+// A v2 line does not say whether its deposit is pending: a deposit in the books keeps its status, a new one is posted.
 const MERGE_DEPOSITS = `
 INSERT INTO deposit AS old (organization_id, id, deposit_date, status)
 SELECT DISTINCT ON (l.deposit_id) $1::int, l.deposit_id, l.deposit_date, COALESCE(upper(l.deposit_status)::deposit_status, d.status, 'POSTED')
@@ -261,7 +267,7 @@ WHERE (old.deposit_id, old.donor_id, old.transaction_date, old.amount, old.fee_a
   (EXCLUDED.deposit_id, EXCLUDED.donor_id, EXCLUDED.transaction_date, EXCLUDED.amount, EXCLUDED.fee_amount,
    EXCLUDED.status, EXCLUDED.account_type, EXCLUDED.payment_type, EXCLUDED.main_memo)`;
 
-// Likewise the share: a file without it takes away none that is known.
+// A line may also lack the share: a share in the books then stays.
 const MERGE_ALLOCATIONS = `
 INSERT INTO allocation AS old (organization_id, id, transaction_id, designation_id, amount, memo)
 SELECT $1::int, l.allocation_id, l.transaction_id, l.designation_id, COALESCE(l.allocation_amount, a.amount), l.designation_memo

@@ -1,6 +1,6 @@
 import type { Database } from './postgres/database';
 
-/** A user is remembered at this many addresses at most, the latest ones. */
+/** The most addresses that are kept for a user; the latest ones stay. */
 const MAX_ADDRESSES = 20;
 const REMEMBERED = `interval '30 days'`;
 
@@ -9,7 +9,7 @@ SELECT FROM known_address k
 JOIN "user" u ON u.organization_id = k.organization_id AND u.id = k.user_id
 WHERE u.organization_id = $1 AND u.username = $2 AND k.address_hash = $3 AND k.last_login_at > now() - ${REMEMBERED}`;
 
-// Rows that another login is removing are left to it: two logins must not wait for each other.
+// SKIP LOCKED leaves rows to another login that is removing them, because two logins must not wait for each other.
 const REMEMBER = `
 WITH surplus AS (
   DELETE FROM known_address WHERE organization_id = $1 AND user_id = $2 AND address_hash IN (
@@ -24,7 +24,7 @@ WITH surplus AS (
 INSERT INTO known_address (organization_id, user_id, address_hash, last_login_at) VALUES ($1, $2, $3, now())
 ON CONFLICT (organization_id, user_id, address_hash) DO UPDATE SET last_login_at = now()`;
 
-/** The addresses that users have logged in from in the last 30 days, as digests. */
+/** Keeps the addresses from which users have logged in during the last 30 days, as hashes. */
 export class KnownAddressStore {
   constructor(private readonly database: Database) {}
 

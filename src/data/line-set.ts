@@ -15,7 +15,7 @@ export interface LineSet {
 const { sql, raw } = Prisma;
 const NOBODY = 0;
 
-/** The SQL of each condition over deposit_detail. Every value has a cast, so that it may travel as text. */
+/** The SQL of each condition over deposit_detail. Every value has a cast, because a COPY sends its values as text. */
 const CONDITIONS: { readonly [Name in ConditionName]: (value: NonNullable<LineFilter[Name]>, organizationId: number) => Prisma.Sql } = {
   fromTransactionDate: (date) => sql`transaction_date >= ${date}::date`,
   toTransactionDate: (date) => sql`transaction_date <= ${date}::date`,
@@ -24,7 +24,7 @@ const CONDITIONS: { readonly [Name in ConditionName]: (value: NonNullable<LineFi
   depositIds: (ids) => sql`deposit_id = ANY(${toArrayLiteral(ids)}::text[])`,
   transactionIds: (ids) => sql`transaction_id = ANY(${toArrayLiteral(ids)}::text[])`,
   designationIds: (ids) => sql`designation_id = ANY(${toArrayLiteral(ids)}::bigint[])`,
-  // The view's donor_id is also 0 for nobody, so no index has it; the transactions' own donor_id has one.
+  // The view writes a missing donor as 0, so no index covers its donor_id. The gift's own donor_id has an index; it is null for nobody.
   donorIds: (ids, organizationId) =>
     ids.includes(NOBODY)
       ? sql`donor_id = ANY(${toArrayLiteral(ids)}::bigint[])`
@@ -37,7 +37,7 @@ const CONDITIONS: { readonly [Name in ConditionName]: (value: NonNullable<LineFi
       WHERE gift.organization_id = ${organizationId}::int AND donor.id = gift.donor_id AND ${nameBegins(name)})`,
 };
 
-/** The condition of a line set over deposit_detail. */
+/** The WHERE clause that selects a line set from deposit_detail. */
 export function whereLines({ organizationId, startDate, endDate, pending, filter }: LineSet): Prisma.Sql {
   const conditions = [
     sql`organization_id = ${organizationId}::int`,
@@ -52,12 +52,12 @@ function whereCondition<Name extends ConditionName>(name: Name, value: LineFilte
   return value === undefined ? [] : [CONDITIONS[name](value, organizationId)];
 }
 
-/** The condition over a deposit's status, where there is one. */
+/** The condition on a deposit's status; none when posted and pending deposits are both wanted. */
 export function wherePending(column: string, pending: PendingChoice): Prisma.Sql[] {
   if (pending === 'WITH') return [];
   return [pending === 'ONLY' ? sql`${raw(column)} = 'PENDING'` : sql`${raw(column)} = 'POSTED'`];
 }
 
-/** Of a donor: how the last name begins, or first and last name. */
+/** A condition on a donor: the last name, or "first last", begins with the text, in any case of letters. */
 export const nameBegins = (beginning: string): Prisma.Sql =>
   sql`(starts_with(lower(last_name), lower(${beginning}::text)) OR starts_with(lower(first_name || ' ' || last_name), lower(${beginning}::text)))`;

@@ -4,11 +4,11 @@ import type { Database } from './postgres/database';
 
 const WINDOW_SECONDS = 15 * 60;
 
-/** Counts login attempts by key in the database, so that all replicas share the count; in memory while the database is away. */
+/** Counts login attempts by key. The count is in the database, so that all replicas share it, and in memory while the database is away. */
 export class LoginAttemptStore {
   constructor(private readonly database: Database) {}
 
-  /** A limit of its own for one kind of key. */
+  /** Creates the limit for one kind of key, such as an address: at most this many attempts in 15 minutes. */
   limit(kind: string, attempts: number): LoginLimit {
     const options = { keyPrefix: kind, points: attempts, duration: WINDOW_SECONDS };
     const limiter = new RateLimiterPostgres({
@@ -29,7 +29,7 @@ export class LoginLimit {
     private readonly database: Database,
   ) {}
 
-  /** Throws TOO_MANY_LOGIN_ATTEMPTS when the key has used up its attempts of the last 15 minutes. */
+  /** Counts an attempt. Throws TOO_MANY_LOGIN_ATTEMPTS when the key has used up its attempts of the last 15 minutes. */
   async count(key: string): Promise<void> {
     try {
       await this.limiter.consume(key);
@@ -43,7 +43,7 @@ export class LoginLimit {
     await this.limiter.reward(key);
   }
 
-  /** Gives all keys that begin like this their attempts back. */
+  /** Forgets the attempts of all keys that begin with `keyStart`. */
   async clear(keyStart: string): Promise<void> {
     await this.database.query({
       text: 'DELETE FROM login_attempt WHERE starts_with(key, $1)',

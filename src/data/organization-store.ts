@@ -1,6 +1,6 @@
 import type { Database } from './postgres/database';
 
-/** What kind of application a provision was issued to. */
+/** The kind of application that a provision was issued to. */
 export type ProvisionKind = 'WEB' | 'MOBILE' | 'API';
 
 export interface OrganizationRecord {
@@ -25,7 +25,7 @@ export interface ProvisionRecord extends NewProvision {
   readonly revokedAt: Date | null;
 }
 
-/** Organizations and the provisions issued to them. */
+/** Reads and writes organizations and the provisions issued to them. */
 export class OrganizationStore {
   constructor(private readonly database: Database) {}
 
@@ -68,7 +68,7 @@ export class OrganizationStore {
     await this.database.prisma.provision.update({ where: { id }, data: { privileges: [...privileges] } });
   }
 
-  /** False when there is no such provision, or it was revoked before. */
+  /** Revokes a provision. False when there is no such provision, or when it was already revoked. */
   async revokeProvision(id: string): Promise<boolean> {
     const { count } = await this.database.prisma.provision.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
     return count > 0;

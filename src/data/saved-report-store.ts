@@ -1,13 +1,13 @@
 import { Prisma } from '../generated/prisma/client';
 import type { Database } from './postgres/database';
 
-/** A query that an organization gave a name. Its values may be of persons. */
+/** A query that an organization saved under a name. Its variables may hold personal data. */
 export interface SavedReport {
   readonly name: string;
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly updatedAt: Date;
-  /** The name of the user who saved it; null where that was done on the command line. */
+  /** The name of the user who saved it; null when it was saved on the command line. */
   readonly updatedBy: string | null;
 }
 
@@ -19,13 +19,13 @@ export class SavedReportStore {
     return row && toSavedReport(row);
   }
 
-  /** By name. */
+  /** The organization's reports, ordered by name. */
   async list(organizationId: number): Promise<SavedReport[]> {
     const rows = await this.database.prisma.savedReport.findMany({ where: { organizationId }, orderBy: { name: 'asc' } });
     return rows.map(toSavedReport);
   }
 
-  /** How many others there are, and how many characters their queries and variables have together. */
+  /** Counts the organization's reports of other names, and the characters of their queries and variables together. */
   async measureOthers(organizationId: number, name: string): Promise<{ readonly count: number; readonly length: number }> {
     const [found] = await this.database.list<{ count: number; length: number }>(
       Prisma.sql`SELECT count(*)::float8 AS count, COALESCE(sum(length(query) + length(variables::text)), 0)::float8 AS length
@@ -34,7 +34,7 @@ export class SavedReportStore {
     return found!;
   }
 
-  /** Takes the place of one of the same name. */
+  /** Saves a report. It replaces one of the same name. */
   async put(organizationId: number, { name, variables, ...rest }: Omit<SavedReport, 'updatedAt'>): Promise<SavedReport> {
     const data = { ...rest, variables: variables as object, updatedAt: new Date() };
     const row = await this.database.prisma.savedReport.upsert({
@@ -45,7 +45,7 @@ export class SavedReportStore {
     return toSavedReport(row);
   }
 
-  /** Whether there was one. */
+  /** Deletes a report. True when there was one. */
   async delete(organizationId: number, name: string): Promise<boolean> {
     return (await this.database.prisma.savedReport.deleteMany({ where: { organizationId, name } })).count > 0;
   }

@@ -12,7 +12,7 @@ export interface NewSession {
 export class SessionStore {
   constructor(private readonly database: Database) {}
 
-  /** Opens a session in the place of an earlier one, if any, and clears the user's expired ones away: all or nothing. */
+  /** Opens a session, deletes the earlier one when there is one, and deletes the user's expired ones, all in one transaction. */
   async replace(session: NewSession, earlierTokenHash: Buffer | undefined): Promise<void> {
     const { prisma } = this.database;
     const { organizationId, userId } = session;
@@ -40,7 +40,7 @@ export class SessionStore {
 
 const toBytes = (buffer: Buffer): Uint8Array<ArrayBuffer> => Uint8Array.from(buffer);
 
-/** The data source answers, but its session store does not do its work. */
+/** A failed query means that the data source answers, but its session store does not work. */
 function asSessionFailure(error: unknown): unknown {
   const queryFailed = error instanceof AppError && error.code === 'DATA_SOURCE_QUERY_FAILED';
   return queryFailed ? new AppError('ESTABLISHING_SESSION_FAILED', { cause: error.cause }) : error;

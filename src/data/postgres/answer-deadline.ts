@@ -6,11 +6,11 @@ interface DeadlineOptions {
   /** Aborted when the reader has left. */
   readonly readerLeft: AbortSignal;
   readonly timeoutMs: number;
-  /** Called when the answer is given up: nothing that is under way for it is needed any more. */
+  /** Called when the answer is given up, to stop the work that is under way for it. */
   readonly onGiveUp: () => void;
 }
 
-/** Gives an answer up when its reader leaves or its time is over. Its signal aborts then, and when the answer is complete. */
+/** Gives an answer up when its reader leaves or its time is over. The signal aborts then, and also when the answer is complete. */
 export class AnswerDeadline {
   private readonly controller = new AbortController();
   private timer: NodeJS.Timeout | undefined;
@@ -25,14 +25,14 @@ export class AnswerDeadline {
     return this.controller.signal;
   }
 
-  /** Starts to count the time. Later calls change nothing. */
+  /** Starts the time limit. Later calls change nothing. */
   start(): void {
     const { timeoutMs } = this.options;
     const late = new Error(`The report took over ${timeoutMs} ms`);
     this.timer ??= setTimeout(() => this.giveUp(new AppError('DATA_SOURCE_QUERY_FAILED', { cause: late })), timeoutMs);
   }
 
-  /** Ends the answer: what has not begun never will. */
+  /** Ends the answer. The signal aborts, so that no further work begins for it. */
   end(): void {
     clearTimeout(this.timer);
     this.options.readerLeft.removeEventListener('abort', this.onReaderLeft);

@@ -1,14 +1,17 @@
 import { AppError } from '../../errors';
 
-/** SQLSTATE classes and codes (PostgreSQL manual, appendix A), and Prisma's own codes, that mean: no connection, or none any more. */
+/** SQLSTATE classes and codes (PostgreSQL manual, appendix A) and Prisma's own codes for a connection that failed or was lost. */
 const CONNECTION_STATES = /^(08...|57P0[123]|53300|28...|3D000|P100[0128]|P1017)$/;
 
-/** System errors of a socket, and what pg says without any code when a connection could not be had or went away. */
+/** System errors of a socket, and the messages of pg, which have no code, for a connection that failed or was lost. */
 const CONNECTION_ERRORS = /^(ECONN\w+|ENOENT|ENOTFOUND|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|EACCES)$/;
 const CONNECTION_MESSAGES =
   /timeout exceeded when trying to connect|connection terminated|connection ended|query read timeout|not queryable|after calling end on the pool|connection error/i;
 
-/** The one translation of database errors: whether the data source was there and the query failed, or it was not there. */
+/**
+ * Translates every database error: NO_DATA_SOURCE_CONNECTION when there was no connection, DATA_SOURCE_QUERY_FAILED when the query
+ * itself failed. An AppError stays as it is.
+ */
 export function toDataSourceError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   return isConnectionError(error)
@@ -25,7 +28,7 @@ function isConnectionError(error: unknown): boolean {
   );
 }
 
-/** What the errors of pg, of Node, and of Prisma's adapter may say; the adapter keeps the SQLSTATE as `originalCode` of a cause. */
+/** The fields of errors of pg, Node and Prisma's adapter. The adapter keeps the SQLSTATE as `originalCode` of a cause. */
 interface Fault {
   readonly code?: string;
   readonly originalCode?: string;

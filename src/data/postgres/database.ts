@@ -4,29 +4,32 @@ import { PrismaClient, type Prisma } from '../../generated/prisma/client';
 import { limitAnswer } from './answer-timeout';
 import { toDataSourceError } from './database-errors';
 
-/** How to reach a PostgreSQL: the part of pg's configuration that says where and as whom. */
+/** The address of a PostgreSQL: the part of pg's configuration with the server, the database and the user. */
 export type DatabaseAddress = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database'>;
 
 export interface DatabaseOptions {
   readonly address: DatabaseAddress;
   readonly poolSize: number;
-  /** Connections for reports and imports. */
+  /** Connections of the long lane, for reports and imports. */
   readonly longConnections: number;
-  /** Longest wait for a connection. */
+  /** The longest wait for a connection, in milliseconds. */
   readonly connectTimeoutMs: number;
-  /** Longest wait for what should be answered at once. */
+  /** The longest wait for the answer to a short query, in milliseconds. */
   readonly answerTimeoutMs: number;
-  /** Told about connections lost while idle; the pool replaces them by itself. */
+  /** Called when an idle connection is lost; the pool replaces it without help. */
   readonly onConnectionLost: (error: Error) => void;
 }
 
-/** PostgreSQL ends a short statement by itself so long before the gateway stops waiting for it. */
+/** PostgreSQL ends a short statement this long before the gateway stops waiting for it. */
 const STATEMENT_MARGIN_MS = 500;
 
 const SESSION = '-c datestyle=ISO -c timezone=UTC';
-/** The data is on an SSD or in memory: what an index finds is read by it, however much or little else the table holds. */
+/** Random reads are cheap, as the data is on an SSD or in memory. The planner then uses an index, however much else a table holds. */
 const PLANNING = '-c random_page_cost=2';
-/** For reports: compiling their query or remembering inner rows costs more than it brings; a year of one is sorted in memory. */
+/**
+ * Settings for reports: JIT compilation and memoized inner rows cost a report more time than they save, and 32 MB sort a year of lines in
+ * memory.
+ */
 export const REPORT_PLANNING = `${PLANNING} -c jit=off -c enable_memoize=off -c work_mem=32MB`;
 
 const createPrisma = (pool: Pool) =>
@@ -37,13 +40,13 @@ const createPrisma = (pool: Pool) =>
 export type Models = ReturnType<typeof createPrisma>;
 
 /**
- * The database as the stores see it: two lanes of connections and Prisma's models over the first of them.
- * Whatever it throws is an AppError, but for what comes out of a lane's client directly.
+ * The database as the stores see it: a short and a long lane of connections, and Prisma's models over the short one. Its own methods and
+ * the models throw AppErrors; a client that is taken from a pool throws pg's errors.
  */
 export class Database {
-  /** Short queries: every wait of theirs is limited. */
+  /** The short lane, for short queries. Each wait for a connection or an answer is limited. */
   readonly pool: Pool;
-  /** Long ones: reports, imports, migrations. They limit themselves. */
+  /** The long lane, for reports and imports. They set their own limits. */
   readonly longPool: Pool;
   readonly prisma: Models;
   readonly answerTimeoutMs: number;
@@ -58,12 +61,12 @@ export class Database {
         application_name: 'deposit-gateway',
         ...config,
       });
-      // Without this handler, an idle connection that the server ends would end the process. On a stop, an embedded server may be faster
-      // than the goodbye of the pool's connections, and none of them is lost.
+      // Without this handler, an idle connection that the server ends would end the process. An embedded server that is stopped may end
+      // the connections before the pool does: they do not count as lost.
       pool.on('error', (error) => {
         if (!this.isClosing) options.onConnectionLost(error);
       });
-      // Nor may one that is lost while in use: its query gets the error.
+      // The same holds for a connection that is lost while in use. Its query gets the error.
       pool.on('connect', (client) => client.on('error', () => undefined));
       return pool;
     };
@@ -78,7 +81,7 @@ export class Database {
     this.prisma = createPrisma(this.pool);
   }
 
-  /** One statement on the short lane. A `name` prepares it once for each connection. */
+  /** Runs one statement on the short lane. A `name` makes pg prepare it once for each connection. */
   async query<Row extends QueryResultRow>(statement: QueryConfig): Promise<Row[]> {
     try {
       return (await this.pool.query<Row>(statement)).rows;
@@ -87,7 +90,7 @@ export class Database {
     }
   }
 
-  /** The rows of a composed statement, on the short lane. */
+  /** Runs a composed statement on the short lane and returns its rows. */
   list<Row extends QueryResultRow>({ text, values }: Prisma.Sql): Promise<Row[]> {
     return this.query<Row>({ text, values });
   }
@@ -99,7 +102,7 @@ export class Database {
   }
 }
 
-/** Gives up a connection that somebody has used for too long, all statements of the use together. */
+/** Ends a connection whose user holds it for too long, counting all statements between its acquisition and its release. */
 function limitUse(pool: Pool, answerTimeoutMs: number): void {
   const stopWaiting = new WeakMap<PoolClient, () => void>();
   pool.on('acquire', (client) => {

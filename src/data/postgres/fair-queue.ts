@@ -1,31 +1,31 @@
 import { AppError } from '../../errors';
 
 interface FairQueueOptions {
-  /** Lanes, all of them one organization's if nobody else asks. */
+  /** The number of lanes. One organization may hold all of them while no other asks. */
   readonly width: number;
-  /** Extra lanes, each for an organization that holds none. */
+  /** The number of extra lanes, each for an organization that holds no lane. */
   readonly guests: number;
-  /** Waiting places of all organizations together. */
+  /** The number of waiting places of all organizations together. */
   readonly maxWaiting: number;
-  /** Milliseconds that one may wait. */
+  /** The longest wait for a lane, in milliseconds. */
   readonly maxWaitMs: number;
 }
 
-/** On whose account the gateway works. */
+/** The organization and the credential for which a report is read. */
 export interface Caller {
   readonly organizationId: number;
   /** The user or the provision within the organization. */
   readonly credential: string;
 }
 
-/** A line that was full is worth another try after so long. */
+/** The time after which a report that was turned away should try again. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** An organization's or a credential's part of the queue. */
+/** The part of the queue that belongs to an organization or a credential. */
 interface Share {
   inside: number;
   waiting: number;
-  /** The turn in which it was last let in; the older goes first among equals. */
+  /** The number of the turn in which it last got a lane. Among equals, the older turn goes first. */
   lastTurn: number;
 }
 
@@ -43,10 +43,10 @@ interface Waiter {
 }
 
 /**
- * Lets so many reports be read at once. Lanes and waiting places are shared between organizations, and within
- * one between its credentials: the next lane goes to the share that holds the fewest, and a full line turns away the newest of the longest.
- * An organization that holds no lane may have one beyond the width, so that others who read slowly cannot shut it out.
- * A report that is turned away gets TOO_MANY_REQUESTS and a time to come back.
+ * Limits how many reports are read at once. A report needs a lane. Lanes and waiting places are shared fairly between organizations, and
+ * within an organization between its credentials. A free lane goes to the one that holds the fewest. When all waiting places are taken,
+ * the one with the most of them loses its newest. An organization that holds no lane may get an extra one, so that slow readers of other
+ * organizations cannot shut it out. A report that is turned away gets TOO_MANY_REQUESTS and a time to come back.
  */
 export class FairQueue {
   private readonly organizations = new Map<number, OrganizationShare>();
@@ -56,7 +56,10 @@ export class FairQueue {
 
   constructor(private readonly options: FairQueueOptions) {}
 
-  /** Resolves inside; `leave` must follow. Rejects with the signal's reason when it aborts first. */
+  /**
+   * Resolves when the caller has a lane; `leave` must follow. Rejects with TOO_MANY_REQUESTS when the caller is turned away, and with the
+   * signal's reason when that aborts first.
+   */
   async enter(caller: Caller, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const { maxWaiting, maxWaitMs } = this.options;
@@ -88,17 +91,17 @@ export class FairQueue {
     this.admit();
   }
 
-  /** True while exactly one report is read. */
+  /** True while exactly one lane is taken. */
   get isQuiet(): boolean {
     return this.inside === 1;
   }
 
-  /** Whether one more of anybody would be let in at once. */
+  /** True when a report of any caller would get a lane at once. */
   get hasRoom(): boolean {
     return this.inside < this.options.width;
   }
 
-  /** Lets in all who may. */
+  /** Gives free lanes to waiting reports until no report may have one. */
   private admit(): void {
     for (;;) {
       const next = fairest([...this.organizations].filter(([, organization]) => organization.waiting > 0 && this.mayEnter(organization)));
@@ -119,7 +122,7 @@ export class FairQueue {
     return this.inside < this.options.width || (inside === 0 && this.inside < this.options.width + this.options.guests);
   }
 
-  /** Turns away the newest of the longest line; the newcomer's own line counts as the longest among equals. */
+  /** Turns away the newest report of the longest line. Among lines of the same length, the newcomer's own counts as the longest. */
   private shorten(newcomer: Caller): void {
     const [organizationId, { credentials }] = longest(this.organizations, newcomer.organizationId);
     const [credential, { line }] = longest(credentials, newcomer.credential);
@@ -142,13 +145,13 @@ export class FairQueue {
     this[what] += change;
     organization[what] += change;
     credential[what] += change;
-    // Nothing is kept of those who have neither a lane nor a place.
+    // A share without a lane and a waiting place is deleted, so that the maps do not grow.
     if (credential.inside + credential.waiting === 0) organization.credentials.delete(caller.credential);
     if (organization.inside + organization.waiting === 0) this.organizations.delete(caller.organizationId);
   }
 }
 
-/** The share that holds the fewest lanes; among equals the one that has waited longest for one. */
+/** The share that holds the fewest lanes; among equals, the one whose last lane is longest ago. */
 function fairest<Key, Of extends Share>(shares: readonly (readonly [Key, Of])[]): readonly [Key, Of] | undefined {
   return shares.toSorted(([, one], [, other]) => one.inside - other.inside || one.lastTurn - other.lastTurn)[0];
 }
@@ -159,7 +162,7 @@ function longest<Key, Of extends Share>(shares: ReadonlyMap<Key, Of>, first: Key
   )[0]!;
 }
 
-/** In the log, what tells a busy gateway from a lost database. */
+/** The cause that is logged for a report that was turned away. Its name tells a busy gateway from a lost database. */
 class TurnedAway extends Error {
   override readonly name = 'TurnedAway';
 }

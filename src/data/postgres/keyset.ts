@@ -1,21 +1,21 @@
 import { Prisma } from '../../generated/prisma/client';
 
-/** A row's place in an order, as texts that a cursor may hold: the values of its fields named as the columns. */
+/** A row's place in an order: the values of the order's key columns, as text. A cursor holds it. */
 export type OrderKey = readonly string[];
 
-/** Types of columns that rows can be put in order by, none of them ever null. */
+/** The types of the columns of an order. None of the columns is ever null. */
 export type KeyType = 'text' | 'date' | 'numeric' | 'bigint';
 
 export interface KeyOrder {
-  /** The columns with their types. Together they are unique among the rows; with `isPersonal`, the last one is by itself. */
+  /** The columns with their types. Together they identify a row; with `isPersonal`, the last one alone does. */
   readonly columns: Readonly<Record<string, KeyType>>;
-  /** By how many of the first columns an index finds where a page begins. */
+  /** The number of leading columns that an index has, so that it can find the beginning of a page. */
   readonly indexed?: number;
-  /** Where the columns are personal data, a place is known by the last one alone, and the others are looked up. */
+  /** True when the columns hold personal data. A place then has the last column's value alone, and the database looks up the others. */
   readonly isPersonal?: boolean;
 }
 
-/** So many rows after one place and before another: the first of them, or the last. */
+/** The bounds of a page: the first `limit` rows between two places, or the last ones. */
 export interface KeysetPage {
   readonly after?: OrderKey | undefined;
   readonly before?: OrderKey | undefined;
@@ -26,23 +26,23 @@ export interface KeysetPage {
 interface PageQuery {
   readonly values: Prisma.Sql;
   readonly from: string;
-  /** Whose rows. */
+  /** The condition on the rows' owner. */
   readonly owned: Prisma.Sql;
-  /** Which of them. */
+  /** The condition that selects some of the owner's rows. */
   readonly where: Prisma.Sql;
   readonly order: KeyOrder;
   readonly isDescending?: boolean;
   readonly page: KeysetPage;
 }
 
-/** The columns that a place is known by. */
+/** The columns whose values make up a place. */
 export function keyColumns({ columns, isPersonal }: KeyOrder): KeyOrder['columns'] {
   return isPersonal ? Object.fromEntries(Object.entries(columns).slice(-1)) : columns;
 }
 
 const { sql, raw, join } = Prisma;
 
-/** The rows of a page; from the list's end on where the last are asked for. */
+/** The SELECT of a page's rows. With `fromEnd`, they come in reverse order. */
 export function selectPage({ values, from, owned, where, order, isDescending = false, page }: PageQuery): Prisma.Sql {
   const { after, before, limit, fromEnd } = page;
   const names = Object.keys(order.columns);
@@ -58,18 +58,21 @@ export function selectPage({ values, from, owned, where, order, isDescending = f
     ORDER BY ${list(names.map((name) => `source.${name} ${direction}`))} LIMIT ${limit}::int`;
 }
 
-/** The first columns of an order against those of a place. */
+/** Compares the first columns of an order with the values of a place. */
 function compare({ columns }: KeyOrder, length: number, operator: string, key: OrderKey): Prisma.Sql {
   const compared = Object.entries(columns).slice(0, length);
   const values = compared.map(([, type], index) => sql`${key[index]}::${raw(type)}`);
   return sql`(${list(compared.map(([name]) => name))}) ${raw(operator)} (${join(values)})`;
 }
 
-/** The place of the row that a key names; nothing follows a row that is no more, so that whoever finds nothing must ask for it. */
+/**
+ * Looks up the column values of the row that a place names. When the row no longer exists, the page is empty: a caller that reads no rows
+ * must check that the row exists.
+ */
 function lookUp(from: string, owned: Prisma.Sql, { columns }: KeyOrder, key: OrderKey): Prisma.Sql {
   const [name, type] = Object.entries(columns).at(-1)!;
   return sql`SELECT ${list(Object.keys(columns))} FROM ${raw(from)} WHERE ${owned} AND ${raw(name)} = ${key[0]}::${raw(type)}`;
 }
 
-/** Names that are the code's own, never a caller's. */
+/** Puts names into SQL as they are: they are always the code's own, never a caller's. */
 const list = (names: readonly string[]): Prisma.Sql => raw(names.join(', '));

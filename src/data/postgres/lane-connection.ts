@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import type { Database } from './database';
 import type { Caller, FairQueue } from './fair-queue';
 
-/** A connection of the long lane with its place in the queue; both are given back together, once. */
+/** A connection of the long lane with its lane of the report queue. Both are given back together, once. */
 export class LaneConnection {
   private isHeld = true;
 
@@ -12,7 +12,7 @@ export class LaneConnection {
     private readonly leave: () => void,
   ) {}
 
-  /** Waits for the caller's turn and for a connection. Throws TOO_MANY_REQUESTS, the database's error, or the signal's reason. */
+  /** Waits for a lane and a connection. Throws TOO_MANY_REQUESTS, the database's error, or the signal's reason. */
   static async open(database: Database, queue: FairQueue, caller: Caller, signal: AbortSignal): Promise<LaneConnection> {
     signal.throwIfAborted();
     await queue.enter(caller, signal);
@@ -29,7 +29,7 @@ export class LaneConnection {
     }
   }
 
-  /** False once it was released or dropped. */
+  /** True until the connection is released or dropped. */
   get isOpen(): boolean {
     return this.isHeld;
   }
@@ -39,14 +39,14 @@ export class LaneConnection {
     this.giveBack(false);
   }
 
-  /** Closes the connection: whatever is under way on it fails. */
+  /** Closes the connection. A statement that is under way on it fails. */
   drop(): void {
     this.giveBack(true);
   }
 
-  /** Cancels the statement of a dropped connection. A backend that is sorting does not notice that its client is gone. */
+  /** Cancels the statement of a dropped connection, because a backend that is sorting does not notice that its client is gone. */
   async cancel(): Promise<void> {
-    // pg knows the backend's process since the connection was made; its types leave it out.
+    // pg learns the backend's process id when it connects; its types leave the field out.
     const { processID } = this.client as PoolClient & { readonly processID: number };
     await this.database.query({ text: 'SELECT pg_cancel_backend($1)', values: [processID] }).catch(() => {
       // The data source is gone, and the statement with it.

@@ -17,8 +17,8 @@ const SCHEMA_FILE = 'prisma/schema.prisma';
 const NO_FILTERS = { externalTables: [], externalEnums: [] };
 
 /**
- * Applies prisma/migrations to the database and returns the names of those that were missing. This is Prisma Migrate's own engine in
- * its WebAssembly build: nothing is downloaded, and the table `_prisma_migrations` is the one the Prisma CLI reads.
+ * Applies prisma/migrations to the database and returns the names of those that were missing. It runs Prisma Migrate's own engine in its
+ * WebAssembly build: nothing is downloaded, and the Prisma CLI reads the same table `_prisma_migrations`.
  */
 export async function applyMigrations(address: DatabaseAddress): Promise<string[]> {
   const migrationsList = await readMigrations();
@@ -27,13 +27,13 @@ export async function applyMigrations(address: DatabaseAddress): Promise<string[
 }
 
 /**
- * The SQL by which schema.prisma is ahead of the migrations; empty when they agree. Works in a scratch database beside the given one,
- * and leaves that one alone.
+ * The SQL that would bring the migrations up to schema.prisma; empty when they agree. It works in a scratch database on the same server
+ * and does not touch the given one.
  */
 export async function findDrift(address: DatabaseAddress): Promise<string> {
   const name = `deposit_gateway_drift_${randomUUID().replaceAll('-', '')}`;
   const admin = new Client(address);
-  // What ends the connection also fails the statement in hand.
+  // Without a handler, a lost connection would end the process. The statement that is under way gets the error.
   admin.on('error', () => undefined);
   await admin.connect();
   try {
@@ -57,10 +57,10 @@ export async function findDrift(address: DatabaseAddress): Promise<string> {
   }
 }
 
-/** The migrations that were not applied to the database, in order. Changes nothing there, and needs no more than to read. */
+/** The names of the migrations that the database lacks, in order. It only reads, so the right to read is enough. */
 export async function listMissingMigrations(address: DatabaseAddress): Promise<string[]> {
   const client = new Client({ ...address, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, application_name: 'deposit-gateway migrate' });
-  // What ends the connection also fails the statement in hand.
+  // Without a handler, a lost connection would end the process. The statement that is under way gets the error.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -74,7 +74,7 @@ export async function listMissingMigrations(address: DatabaseAddress): Promise<s
   }
 }
 
-/** Why the database cannot serve, in words for an operator; undefined where it answers and the newest migration was applied to it. */
+/** The reason why the database cannot serve, in words for an operator; undefined when it answers and has the newest migration. */
 export async function findObstacle(database: Database): Promise<string | undefined> {
   newestMigration ??= listMigrationNames().then((names) => names.at(-1));
   try {
@@ -111,15 +111,15 @@ async function withEngine<Result>(address: DatabaseAddress, use: (engine: Schema
   }
 }
 
-/** The part of the standard WebAssembly object that is used here; Node's types leave it to the browser's. */
+/** The part of the standard WebAssembly object that is used here. Only the browser's types declare it, not Node's. */
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: { exports: { __wbindgen_start(): void } } }>;
 };
 
-/** Loaded once: a second instance would take the memory of the first from under it. */
+/** The engine is loaded once, because a second instance would replace the memory of the first. */
 let engineModule: ReturnType<typeof loadEngine> | undefined;
 
-/** The engine's glue is an ES module that expects its caller to instantiate the WebAssembly. */
+/** Loads the engine. Its glue is an ES module that expects its caller to instantiate the WebAssembly. */
 async function loadEngine() {
   const glue = await import('@prisma/schema-engine-wasm/schema_engine_bg');
   const wasmFile = require.resolve('@prisma/schema-engine-wasm/schema_engine_bg').replace(/\.js$/, '.wasm');
@@ -131,8 +131,8 @@ async function loadEngine() {
 }
 
 /**
- * adapter-pg refuses the catalog type "char" (oid 18), which the engine's introspection reads and wants as a character. The pool passes
- * it off as bpchar (oid 1042) and remembers the columns, the adapter names them characters.
+ * The engine's introspection reads the catalog type "char" (oid 18) and expects a character, but adapter-pg refuses that type. This pool
+ * presents it as bpchar (oid 1042) and remembers the columns, and IntrospectionAdapter marks those columns as characters.
  */
 class IntrospectionPool extends Pool {
   readonly characterColumns = new WeakMap<object, number[]>();

@@ -14,20 +14,20 @@ export interface SnapshotOptions {
   readonly caller: () => Promise<Caller>;
   /** Aborted when the reader has left. */
   readonly signal: AbortSignal;
-  /** Milliseconds after which the whole answer is given up, not counting the wait for its turn. */
+  /** Milliseconds after which the whole answer is given up, not counting the wait for a lane. */
   readonly timeoutMs: number;
 }
 
 /**
- * Reads a SELECT as COPY's text format, cut anywhere. Each of its values must have a cast: they travel as text.
- * Throws an AppError, or the abort reason when the reader has left.
+ * Reads the rows of a SELECT in COPY's text format, in blocks that may end anywhere in a row. Each value of the SELECT must have a cast,
+ * because it is sent as text. Throws an AppError, or the abort reason when the reader has left.
  */
 export type Copy = (select: Prisma.Sql) => AsyncGenerator<Buffer>;
 
 /**
  * | state    | meaning                                     | leaves to                                                      |
  * | -------- | ------------------------------------------- | -------------------------------------------------------------- |
- * | unopened | nothing was asked yet                       | busy: first statement; failed: no connection; closed           |
+ * | unopened | no statement was asked for yet              | busy: first statement; failed: no connection; closed           |
  * | idle     | the transaction waits for a statement       | busy: next statement; closed: COMMIT                           |
  * | busy     | a statement is under way                    | idle; ended: last COPY; failed: its error; closed: cancels it  |
  * | ended    | the last COPY has committed the transaction | failed: a statement that comes too late; closed                |
@@ -46,7 +46,7 @@ type State = keyof typeof TRANSITIONS;
 
 /**
  * One state of the database for a whole answer: a REPEATABLE READ transaction on a connection of the long lane, opened by the first
- * statement. Not Prisma's interactive transaction, which dies at its timeout. Close it in any case.
+ * statement. It is not Prisma's interactive transaction, because that dies at its own timeout. Every snapshot must be closed.
  */
 export class ReportSnapshot {
   private state: State = 'unopened';
@@ -54,16 +54,16 @@ export class ReportSnapshot {
   private lane: LaneConnection | undefined;
   private readonly turns = new Turns();
   private readonly deadline: AnswerDeadline;
-  /** Resolves when the transaction has begun, to the name by which another connection may read the same state. */
+  /** Resolves when the transaction has begun, to the name with which another connection may read the same state, if it was shared. */
   private begun: Promise<string | undefined> | undefined;
-  /** COPYs that were prepared and not yet begun. */
+  /** The number of COPYs that were prepared and have not begun. */
   private unread = 0;
 
   constructor(
     private readonly database: Database,
     private readonly queue: FairQueue,
     private readonly options: SnapshotOptions,
-    /** The name of another connection's state, to read that one. */
+    /** The name of another connection's state that this one shall read. */
     private readonly shared?: string,
   ) {
     this.deadline = new AnswerDeadline({
@@ -73,20 +73,20 @@ export class ReportSnapshot {
     });
   }
 
-  /** Aborted when the answer is given up, because it took too long or its reader has left, and when it is over. */
+  /** Aborts when the answer takes too long, when its reader leaves, and when the answer is complete. */
   get signal(): AbortSignal {
     return this.deadline.signal;
   }
 
-  /** A COPY to be read after all else that is asked of this state; the last one that was prepared ends the transaction. */
+  /** Prepares a COPY that is read after all other statements of the answer. The last prepared COPY to begin ends the transaction. */
   prepare(): Copy {
     this.unread++;
     return (select) => this.readCopy(select, --this.unread === 0);
   }
 
   /**
-   * A COPY after which more may be asked of this state. It is read on a second connection while another statement is under way, as long as
-   * nobody else needs that connection.
+   * Reads a COPY after which other statements may follow. When another statement is under way and no other report is read, the COPY is
+   * read on a second connection at the same time.
    */
   async *copy(select: Prisma.Sql): AsyncGenerator<Buffer> {
     const name = await this.nameForSecond();
@@ -102,7 +102,7 @@ export class ReportSnapshot {
     }
   }
 
-  /** The rows of a SELECT. Throws an AppError, or the abort reason when the reader has left. */
+  /** Reads the rows of a SELECT. Throws an AppError, or the abort reason when the reader has left. */
   async list<Row extends QueryResultRow>({ text, values }: Prisma.Sql): Promise<Row[]> {
     const endTurn = await this.turns.take();
     try {
@@ -128,7 +128,7 @@ export class ReportSnapshot {
       lane.drop();
       await lane.cancel();
     } else if (state === 'idle' && lane?.isOpen) {
-      // The long lane has no limit of its own.
+      // The long lane sets no time limit, so this statement brings one.
       await lane.client.query({ text: COMMIT.text, query_timeout: this.database.answerTimeoutMs } as QueryConfig).then(
         () => lane.release(),
         () => lane.drop(),
@@ -136,7 +136,7 @@ export class ReportSnapshot {
     }
   }
 
-  /** The state's name, when a second connection should read it. */
+  /** The name of the state when a second connection should read it, or else undefined. */
   private async nameForSecond(): Promise<string | undefined> {
     try {
       const name = await (this.begun ??= this.begin());
@@ -151,7 +151,7 @@ export class ReportSnapshot {
     const { isQuiet } = this.queue;
     const answers = await client.query<{ readonly name: string }>(`${BEGIN.text}; ${isQuiet ? SHARE : ONE_CORE}`);
     this.leaveStatement('idle');
-    // Of several statements pg gives several answers, which its types leave out.
+    // For several statements pg returns a list of results, which its types leave out.
     return isQuiet ? [answers].flat().at(-1)?.rows[0]?.name : undefined;
   }
 
@@ -169,7 +169,7 @@ export class ReportSnapshot {
       });
       yield* lane.client.query(copy).read();
       this.leaveStatement(isLast ? 'ended' : 'idle');
-      // Rows that are rendered and not yet sent need no connection any more.
+      // The transaction is over, and rows that are not yet sent need no connection.
       if (isLast) lane.release();
     } catch (error) {
       throw this.fail(error);
@@ -183,7 +183,7 @@ export class ReportSnapshot {
     return this.shared === undefined ? [BEGIN] : [BEGIN, { text: `SET TRANSACTION SNAPSHOT '${this.shared}'` }];
   }
 
-  /** The connection for the next statement. Throws when there is none to come. */
+  /** Returns the connection for the next statement. Throws when no further statement may run. */
   private async enterStatement(): Promise<LaneConnection> {
     if (this.failure) throw this.failure;
     if (this.state === 'ended') throw new Error('The transaction of this state has ended: a later statement would read another');
@@ -200,8 +200,8 @@ export class ReportSnapshot {
   }
 
   /**
-   * The error to throw; nothing more is read after it. Once the answer is given up or over, every error is that one, and `close` cancels
-   * what was under way.
+   * Returns the error to throw, after which this snapshot reads nothing more. Throws the signal's reason instead when the answer was given
+   * up or has ended; `close` then cancels the statement that was under way.
    */
   private fail(error: unknown): AppError {
     this.lane?.drop();
@@ -217,20 +217,20 @@ export class ReportSnapshot {
   }
 }
 
-/** A report that is not alone keeps to one core for its whole transaction. */
+/** Keeps a report to one core for its whole transaction, when other reports are read at the same time. */
 const ONE_CORE = 'SET LOCAL max_parallel_workers_per_gather = 0';
-/** Asked before the first statement, which may be a long one: a name cannot be had while it runs. */
+/** Names the state for a second connection. It is sent before the first statement, which may be long and would keep the connection busy. */
 const SHARE = 'SELECT pg_export_snapshot() AS name';
 const NOT_SHARED = Promise.resolve(undefined);
 const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' };
 const COMMIT: Statement = { text: 'COMMIT' };
 
-// COPY takes no bind parameters: the values travel as settings of this transaction.
+// COPY takes no bind parameters, so the values are sent as settings of this transaction.
 const setting = (n: number): string => `gateway.value_${n}`;
 const toCopy = ({ strings }: Prisma.Sql): string =>
   `COPY (${strings.reduce((text, next, n) => `${text}current_setting('${setting(n)}')${next}`)}) TO STDOUT`;
 
-/** The values as settings of the transaction. */
+/** The statement that sets the values as settings of the transaction. */
 function toSettings({ values }: Prisma.Sql, isQuiet: boolean): Statement {
   const settings = values.map((_value, index) => `set_config('${setting(index + 1)}', $${index + 1}, true)`);
   if (!isQuiet) settings.push(`set_config('max_parallel_workers_per_gather', '0', true)`);

@@ -1,10 +1,10 @@
-/** Where PostgreSQL found a statement wrong: names of the schema, never a value. */
+/** The place of a fault that PostgreSQL found in a statement. It holds names of the schema, never a value. */
 export interface SqlFault {
   readonly sqlState: string;
   readonly relation?: string;
 }
 
-/** insufficient_privilege and undefined_table (PostgreSQL manual, appendix A): their messages name objects alone. */
+/** insufficient_privilege and undefined_table (PostgreSQL manual, appendix A). Their messages name objects and hold no values. */
 export const MISSING_GRANT = '42501';
 export const MISSING_TABLE = '42P01';
 
@@ -12,7 +12,7 @@ const SQL_STATE = /^[0-9A-Z]{5}$/;
 /** Prisma's own codes look like states; PostgreSQL's class P0 is not among them. */
 const PRISMA_CODE = /^P[1-9]/;
 
-/** The SQLSTATE in an error or its causes, as pg has it or as Prisma's adapter keeps it. */
+/** Finds the SQLSTATE in an error or its causes, as pg or Prisma's adapter keeps it. */
 export function findSqlFault(error: unknown): SqlFault | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { code, originalCode, message, originalMessage, cause } = error as Fault;

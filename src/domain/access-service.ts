@@ -5,40 +5,40 @@ import { AppError } from '../errors';
 import { isUuid } from '../values/ids';
 import { REPORT_PRIVILEGE, isSecret, type Privilege } from './privileges';
 
-/** What a request says of itself, as it was sent. */
+/** The credentials and the host of a request, as they were sent. */
 export interface Credentials {
   /** The header `Provision`; undefined when there is none. */
   readonly provision: string | undefined;
-  /** The Host that counts, port included. */
+  /** The Host that the request counts as addressed to, with its port. */
   readonly host: string;
-  /** What stands after `Bearer` in the header Authorization, a token or not; it counts before the cookie. */
+  /** The text after `Bearer` in the header Authorization, even when it is not a token. It takes precedence over the cookie. */
   readonly bearerToken: string | undefined;
   /** The session cookie's value. */
   readonly cookieToken: string | undefined;
 }
 
-/** A request whose provision, host and organization were found in order. */
+/** The access of a request whose provision, host and organization passed the checks. */
 export interface SystemAccess {
   /** The provision as the request sent it. */
   readonly provision: string;
   readonly provisionId: string;
-  /** Whether the provision is a secret, and no part of an app. */
+  /** True when the provision is a secret, which no app ships. */
   readonly isServer: boolean;
   readonly organization: { readonly id: number; readonly name: string };
 }
 
-/** A request of somebody who belongs to the organization: an API provision, which is a secret, or a logged-in user. */
+/** The access of a member: a logged-in user, or an API provision, which is a secret. */
 export interface MemberAccess extends SystemAccess {
-  /** Whether the report was granted, and with it donors' personal data. */
+  /** True when the member was granted the report, and with it donors' personal data. */
   readonly mayReadDonors: boolean;
 }
 
-/** A request of a logged-in user. */
+/** The access of a logged-in user. */
 export interface SessionAccess extends SystemAccess {
   readonly user: SessionRow;
 }
 
-/** 256 bits in base64url. */
+/** The text form of a token: 256 bits in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
 export class AccessService {
@@ -47,15 +47,15 @@ export class AccessService {
     private readonly underMaintenance: boolean,
   ) {}
 
-  /** The access of one request; the database is asked at most once for it. */
+  /** Opens the checks of one request. They ask the database at most once. */
   open(credentials: Credentials): RequestAccess {
     return new RequestAccess(credentials, this.store, this.underMaintenance);
   }
 }
 
 /**
- * The checks of one request, in the order that is the same on every door: header present, service under maintenance, provision valid,
- * host, organization under maintenance, session, match, user enabled, privilege. Parameters come after them.
+ * The checks of one request. Their order is the same for every door: provision header, service under maintenance, provision, host,
+ * organization under maintenance, session, session's provision, user enabled, privilege. Parameters are checked after them.
  */
 export class RequestAccess {
   private row: Promise<AccessRow | null> | undefined;
@@ -67,7 +67,7 @@ export class RequestAccess {
     private readonly underMaintenance: boolean,
   ) {}
 
-  /** System access: the provision must have been granted the privilege. Throws an AppError. */
+  /** Authorizes a system call: the provision must have been granted the privilege. Throws an AppError. */
   async authorizeSystem(privilege: Privilege): Promise<SystemAccess> {
     const { row, access } = await this.checkProvision();
     if (row.session instanceof AppError) throw row.session;
@@ -75,44 +75,44 @@ export class RequestAccess {
     return access;
   }
 
-  /** Session access: the logged-in user must have been granted the privilege. Throws an AppError. */
+  /** Authorizes a session call: the logged-in user must have been granted the privilege. Throws an AppError. */
   async authorizeSession(privilege: Privilege): Promise<SessionAccess> {
     const access = await this.authorizeUser();
     assertPrivilege(access.user.privileges, privilege);
     return access;
   }
 
-  /** The report, to an API provision or to a logged-in user who was granted it. Throws an AppError. */
+  /** Authorizes the report for an API provision or a logged-in user that was granted it. Throws an AppError. */
   async authorizeReport(): Promise<SystemAccess> {
     const { row, access } = await this.checkProvision();
     if (mayReadReport(row)) return access;
     return this.authorizeSession(REPORT_PRIVILEGE);
   }
 
-  /** What holds no personal data: to any API provision, or to any logged-in user. Throws an AppError. */
+  /** Authorizes data that is not personal, for any API provision and any logged-in user. Throws an AppError. */
   async authorizeMember(): Promise<MemberAccess> {
     return (this.member ??= await this.findMember());
   }
 
-  /** Whether the member may read donors' personal data. For fields below one that has authorized the member. */
+  /** True when the member may read donors' personal data. Throws an Error when no field above has called `authorizeMember`. */
   get mayReadDonors(): boolean {
     if (!this.member) throw new Error('A personal field was read before its caller was authorized');
     return this.member.mayReadDonors;
   }
 
-  /** Donors' personal data, to a member who was granted the report. Throws an AppError. */
+  /** Authorizes donors' personal data for a member who was granted the report. Throws an AppError. */
   async authorizeDonors(): Promise<MemberAccess> {
     const access = await this.authorizeMember();
     if (!access.mayReadDonors) throw new AppError('PRIVILEGE_NOT_FOUND');
     return access;
   }
 
-  /** A valid provision, whatever it was granted: what a login needs. Throws an AppError. */
+  /** Authorizes a login: the provision must be valid and needs no privilege. Throws an AppError. */
   async authorizeProvision(): Promise<SystemAccess> {
     return (await this.checkProvision()).access;
   }
 
-  /** A logged-in user, whatever was granted. Throws an AppError. */
+  /** Authorizes a logged-in user, who needs no privilege. Throws an AppError. */
   async authorizeUser(): Promise<SessionAccess> {
     const { row, access } = await this.checkProvision();
     const { session } = row;
@@ -123,7 +123,7 @@ export class RequestAccess {
     return { ...access, user: session };
   }
 
-  /** On whose account a report is read: the user's, or the provision's. Throws an AppError. */
+  /** The caller for whom a report is read: the user when one is logged in, or else the provision. Throws an AppError. */
   async caller(): Promise<Caller> {
     const { row, access } = await this.checkProvision();
     const { session } = row;
@@ -160,10 +160,13 @@ export class RequestAccess {
   }
 }
 
-/** The token that counts. A bearer that is none is not made good by a cookie: the caller has said which session it means. */
+/**
+ * The session token of a request. A bearer that is not a token is not replaced by the cookie, because the caller has named the session
+ * that it means.
+ */
 export const sessionTokenOf = ({ bearerToken, cookieToken }: Credentials): string | undefined => bearerToken ?? cookieToken;
 
-/** Only this hash is ever stored; undefined for what cannot be a token. */
+/** The SHA-256 of a token, the only form in which it is stored. Undefined for text that cannot be a token. */
 export function hashToken(token: string): Buffer | undefined {
   return TOKEN.test(token) ? createHash('sha256').update(token).digest() : undefined;
 }

@@ -2,33 +2,33 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { AuditOutcome, AuditEntry, ReportName, AuditStore } from '../data/audit-store';
 import type { LineSet } from '../data/line-set';
 
-/** Who exports: a user, a provision, or an operator on the command line. */
+/** The exporter: a user, a provision, or an operator on the command line, who has neither. */
 export interface Exporter {
   readonly provisionId: string | null;
   readonly username: string | null;
 }
 
-/** What is exported. */
+/** The report, the format and the lines of an export. */
 export interface ExportSubject {
   readonly report: ReportName;
   readonly format: string;
   readonly lineSet: LineSet;
-  /** The names of the conditions that narrow it, without their values. */
+  /** The names of the filter's conditions, without their values. */
   readonly conditions: readonly string[];
 }
 
-/** What was known of an export before it began. */
+/** The control totals of an export, read before its file. */
 export interface ExportTotals {
   readonly lines: number;
-  /** Null for whom it may not be told to. */
+  /** Null when the caller may not have the digest. */
   readonly digest: string | null;
 }
 
-/** Keeps account of who takes what away. */
+/** Keeps an audit entry for each export. */
 export class AuditService {
   constructor(private readonly store: AuditStore) {}
 
-  /** Nothing leaves before this is written. */
+  /** Opens the audit entry of an export. It must be written before the first byte of the file is sent. */
   async open(exporter: Exporter, { report, format, lineSet, conditions }: ExportSubject): Promise<OpenAuditEntry> {
     const id = randomUUID();
     const { organizationId, startDate, endDate, pending } = lineSet;
@@ -37,25 +37,25 @@ export class AuditService {
     return new OpenAuditEntry(id, this.store);
   }
 
-  /** Null where the organization has no such export. */
+  /** The audit entry of an export; null when the organization has no such export. */
   find(organizationId: number, id: string): Promise<AuditEntry | null> {
     return this.store.find(organizationId, id);
   }
 
-  /** The newest first. */
+  /** The organization's audit entries, the newest first. */
   list(organizationId: number, limit: number): Promise<AuditEntry[]> {
     return this.store.list(organizationId, limit);
   }
 }
 
-/** A file's parts in order. */
+/** The parts of a file, in order. */
 export interface FileParts {
   readonly head: string;
   readonly rows: AsyncIterable<Buffer>;
   readonly tail: string;
 }
 
-/** The audit entry of a file that is on its way out. */
+/** The audit entry of a file that is being sent. */
 export class OpenAuditEntry {
   private readonly hash = createHash('sha256');
   private bytes = 0;
@@ -66,8 +66,8 @@ export class OpenAuditEntry {
   ) {}
 
   /**
-   * Sends a file and closes its entry with what was sent and whether that was all. `send` writes the head, the rows that it is given and
-   * the tail. Throws what `send` and the rows throw.
+   * Sends a file, then closes the entry with its outcome, its bytes and its SHA-256. `send` must write the head, the rows that it is given
+   * and the tail. Throws the errors of `send` and of the rows.
    */
   async accompany(file: FileParts, send: (rows: AsyncGenerator<Buffer>) => Promise<void>, totals?: ExportTotals): Promise<void> {
     let outcome: AuditOutcome['outcome'] = 'broken';
@@ -80,7 +80,7 @@ export class OpenAuditEntry {
     }
   }
 
-  /** SHA-256, in hex, of what was sent so far. */
+  /** The SHA-256, in hex, of the bytes that were sent so far. */
   fileSha256(): string {
     return this.hash.copy().digest('hex');
   }

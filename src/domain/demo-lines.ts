@@ -74,12 +74,12 @@ const designations = [
   ...['General Fund', 'Missions', 'Building Fund', 'Youth & Families', 'Food Pantry', 'Disaster Relief', 'Scholarships', 'Music Ministry'],
   ...['Christmas Offering', 'Benevolence', 'Camp "Pine Ridge"', 'Radio', 'Translation – Español', 'Clean Water', 'Seniors', 'Endowment'],
 ];
-/** Whole amounts that people give, in cents. */
+/** Round amounts that people usually give, in cents. */
 const usualGifts = [1000, 2000, 2500, 2500, 5000, 5000, 10_000, 10_000, 15_000, 20_000, 25_000, 50_000, 100_000, 250_000];
 
 /**
- * About 20,000 realistic lines over the two years up to `today` (UTC): split gifts, pending deposits, gifts without a donor, quotes,
- * accents and emoji, negative adjustments. The same for every run of a day.
+ * Creates about 20,000 realistic lines over the two years up to `today` (UTC): split gifts, pending deposits, gifts without a donor,
+ * quotes, accents and emoji, negative adjustments. Every run on the same day gives the same lines.
  */
 export async function* createDemoLines(today: Date): AsyncGenerator<RawLine> {
   const random = createRandom(20_231);
@@ -184,13 +184,13 @@ function createDonor(position: number, random: () => number, pick: <Item>(items:
   };
 }
 
-/** Cents in parts that add up to them. */
+/** Splits an amount in cents into parts that add up to it. */
 function splitAmount(cents: number, parts: number, random: () => number): number[] {
   const shares = Array.from({ length: parts - 1 }, () => Math.round((cents / parts) * (0.5 + random())));
   return [...shares, cents - shares.reduce((sum, share) => sum + share, 0)];
 }
 
-/** Numbers from 0 to 1 that are the same in every run (a linear congruential generator, Numerical Recipes' constants). */
+/** A source of numbers from 0 to 1, the same in every run (a linear congruential generator with the constants of Numerical Recipes). */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -4,7 +4,7 @@ import type { ImportService } from './import-service';
 import type { OrganizationService } from './organization-service';
 import { REPORT_PRIVILEGE } from './privileges';
 
-/** What a newcomer needs to try everything. The password is known here only. */
+/** The names and credentials with which a newcomer can try everything. The password is stored nowhere else as text. */
 export interface DemoCredentials {
   readonly organization: string;
   readonly apiProvision: string;
@@ -17,18 +17,19 @@ const ORGANIZATION = 'Demo';
 const USERNAME = 'analyst';
 const PASSWORD_BYTES = 12;
 
-/** Fills a database with an organization to play with. */
+/** Creates a demo organization with data, provisions and a user. */
 export class DemoService {
   constructor(
     private readonly organizations: OrganizationService,
     private readonly imports: ImportService,
   ) {}
 
+  /** True when the database has no organization yet. */
   async isWanted(): Promise<boolean> {
     return (await this.organizations.list()).length === 0;
   }
 
-  /** Throws an OperatorError where there is a demo already. */
+  /** Creates the demo. Throws an OperatorError when there is one already. */
   async create(): Promise<DemoCredentials> {
     const { id, name: organization } = await this.organizations.create(ORGANIZATION, []);
     const password = randomBytes(PASSWORD_BYTES).toString('base64url');

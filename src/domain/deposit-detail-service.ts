@@ -18,12 +18,12 @@ export interface ReportParameters {
   readonly includePending: unknown;
 }
 
-/** The same, with what narrows the lines. */
+/** A report's parameters with a filter of its lines, as a caller sent them. */
 export interface LineParameters extends ReportParameters {
   readonly filter?: (LineFilterInput & { readonly pending?: PendingChoice | null | undefined }) | null | undefined;
 }
 
-/** What was checked of them: two calendar dates in order, both included, and whether pending deposits are wanted. */
+/** Checked parameters: two calendar dates in order, both included, and the choice of pending deposits. */
 export interface ReportPeriod {
   readonly startDate: LocalDate;
   readonly endDate: LocalDate;
@@ -36,12 +36,15 @@ export class DepositDetailService {
     private readonly timeoutMs: number,
   ) {}
 
-  /** Costs nothing until something is read from it. The signal tells that the reader has left. */
+  /** Opens a snapshot for one answer. It costs nothing until something is read from it. The signal aborts when the reader has left. */
   openSnapshot(signal: AbortSignal, caller: () => Promise<Caller>): ReportSnapshot {
     return this.store.openSnapshot({ signal, caller, timeoutMs: this.timeoutMs });
   }
 
-  /** The report: a line for each allocation, by deposit date, deposit, transaction, allocation. To be read after all else of the answer. */
+  /**
+   * The report: a line for each allocation, ordered by deposit date, deposit, transaction and allocation. Its bytes are read after all
+   * other data of the answer.
+   */
   report(lineSet: LineSet, snapshot: ReportSnapshot): RowStream<DepositDetailLine> {
     const copy = snapshot.prepare();
     return {
@@ -50,7 +53,7 @@ export class DepositDetailService {
     };
   }
 
-  /** The same lines, for a use within the answer. */
+  /** The lines of the report as bytes, for a reader that needs them before the rest of the answer, such as the digest. */
   bytes(lineSet: LineSet, template: RowTemplate, snapshot: ReportSnapshot): AsyncGenerator<Buffer> {
     return renderRows(
       this.store.copyLines((select) => snapshot.copy(select), lineSet, template.columns),
@@ -59,8 +62,8 @@ export class DepositDetailService {
   }
 
   /**
-   * A page of the lines, of the snapshot's state or, where it `isNewest`, of that of the moment. Throws INVALID_PARAMETERS for what is
-   * wrong with the page.
+   * A page of the lines. It shows the snapshot's state, or the newest data when `isNewest`. Throws INVALID_PARAMETERS when the page's
+   * parameters are wrong.
    */
   page(
     lineSet: LineSet,
@@ -80,17 +83,20 @@ export class DepositDetailService {
   }
 }
 
-/** Throws INVALID_PARAMETERS, or START_DATE_AFTER_END_DATE where everything else is right. */
+/** Checks a report's parameters. Throws INVALID_PARAMETERS, or START_DATE_AFTER_END_DATE when only the order of the dates is wrong. */
 export function toReportPeriod({ startDate, endDate, includePending }: ReportParameters): ReportPeriod {
   if (!isLocalDate(startDate) || !isLocalDate(endDate) || typeof includePending !== 'boolean') throw new AppError('INVALID_PARAMETERS');
   if (startDate > endDate) throw new AppError('START_DATE_AFTER_END_DATE');
   return { startDate, endDate, pending: includePending ? 'WITH' : 'WITHOUT' };
 }
 
-/** The lines of an organization's period. */
+/** The line set of an organization and a period, without a filter. */
 export const toLineSet = (organizationId: number, period: ReportPeriod): LineSet => ({ organizationId, ...period, filter: {} });
 
-/** The same, narrowed by a filter, which decides about pending deposits where it names them. Throws as `toReportPeriod` and `toLineFilter`. */
+/**
+ * The line set of an organization, a period and a filter. The filter's choice of pending deposits takes precedence over `includePending`.
+ * Throws as `toReportPeriod` and `toLineFilter`.
+ */
 export function toNarrowedLineSet(organizationId: number, { filter, ...period }: LineParameters): LineSet {
   const { pending, ...dates } = toReportPeriod(period);
   return { organizationId, ...dates, pending: filter?.pending ?? pending, filter: toLineFilter(filter) };

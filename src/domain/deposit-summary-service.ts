@@ -12,7 +12,7 @@ import type { MemberAccess, RequestAccess } from './access-service';
 import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
 import { tellsDonors } from './line-filter';
 
-/** Sums of whole transactions, over one grain of the lines. */
+/** Sums of the amounts of whole transactions, which may count once for each line or once each. */
 export interface SummaryAmounts {
   readonly amount: Money;
   readonly feeAmount: Money;
@@ -23,28 +23,28 @@ export interface SummaryTotals {
   readonly lines: number;
   readonly transactions: number;
   readonly deposits: number;
-  /** Null for who may not read donors: counted over few gifts, they would tell which are of the same giver. */
+  /** Null for callers who may not read donors: counted over few gifts, donors would show which gifts have the same giver. */
   readonly donors: number | null;
-  /** Transactions of which there are several lines. */
+  /** Transactions with several lines in the set. */
   readonly splitTransactions: number;
-  /** A split gift counts once for each of its lines. */
+  /** A split transaction counts once for each of its lines. */
   readonly byLine: SummaryAmounts;
   /** Each transaction counts once. */
   readonly byTransaction: SummaryAmounts;
-  /** The allocations' own shares. */
+  /** The shares of the allocations. */
   readonly byAllocation: AllocationAmounts;
 }
 
-/** The sum of shares, and how many of them the books have, how many were inferred, how many it lacks. */
+/** The sum of the shares, and the numbers of shares that the books state, that were inferred and that are unknown. */
 export interface AllocationAmounts {
-  /** Null where there are shares and none is known or inferred. */
+  /** Null when there are shares, but none is known or inferred. */
   readonly amount: Money | null;
   readonly known: number;
   readonly inferred: number;
   readonly unknown: number;
 }
 
-/** Totals of posted and pending deposits, together and apart. */
+/** The totals of posted and pending deposits, together and apart. */
 interface SummaryParts {
   readonly all: SummaryTotals;
   readonly posted: SummaryTotals;
@@ -55,24 +55,24 @@ export interface SummaryGroup extends SummaryParts {
   readonly key: GroupKey;
 }
 
-/** What a summary is of, and for whom. */
+/** The lines and the groups of a summary. */
 export interface SummaryQuery {
   readonly lineSet: LineSet;
   readonly groupBy: readonly GroupBy[];
   readonly mayReadDonors: boolean;
 }
 
-/** Each part is read when it is asked for, all of them from one state of the data. */
+/** A summary of one state of the data. Each part is read when it is asked for. */
 export interface DepositSummary {
   totals(): Promise<SummaryParts>;
-  /** A group for each combination of what the lines are grouped by, in order. Throws INVALID_PARAMETERS where there are too many. */
+  /** A group for each combination of the `groupBy` values, in order. Throws INVALID_PARAMETERS when there are more than MAX_GROUPS. */
   groups(): Promise<SummaryGroup[]>;
   /** SHA-256, in hex, of the lines in report order, each as its v2 JSON object followed by LF. */
   digest(): Promise<string>;
 }
 
 export const MAX_GROUPS = 2000;
-/** A group has a row of all, and where there are two parts one for each. */
+/** A group has one row for ALL, and two more when posted and pending deposits are both in the set. */
 const ROWS_PER_GROUP = 3;
 
 const ZERO = { amount: '0.00', feeAmount: '0.00', netAmount: '0.00' };
@@ -83,7 +83,7 @@ const NOTHING: SummaryTotals = {
 
 /** Control totals of a line set. */
 export class DepositSummaryService {
-  /** What was read already, by what it is. */
+  /** The values that were read from each snapshot, by the name and the query of each. */
   private readonly read = new WeakMap<ReportSnapshot, Map<string, Promise<unknown>>>();
 
   constructor(
@@ -91,7 +91,7 @@ export class DepositSummaryService {
     private readonly details: DepositDetailService,
   ) {}
 
-  /** Reads nothing before it is asked, and nothing twice from one snapshot. */
+  /** Opens a summary. It reads each part when it is asked for, and never twice from one snapshot. */
   summarize({ lineSet, groupBy, mayReadDonors }: SummaryQuery, snapshot: ReportSnapshot): DepositSummary {
     const by = [...new Set(groupBy)];
     const once = <Value>(name: string, read: () => Promise<Value>): Promise<Value> => {
@@ -140,8 +140,8 @@ export class DepositSummaryService {
 }
 
 /**
- * The lines that a member may have totals of: donors are told apart to those alone who may read them. Throws PRIVILEGE_NOT_FOUND, and as
- * `toNarrowSelection`.
+ * The line set whose totals a member may read. A filter that tells donors apart needs the privilege to read donors. Throws
+ * PRIVILEGE_NOT_FOUND, and as `toNarrowedLineSet`.
  */
 export async function authorizeTotals(access: RequestAccess, { organization }: MemberAccess, lines: LineParameters): Promise<LineSet> {
   const lineSet = toNarrowedLineSet(organization.id, lines);
@@ -149,7 +149,10 @@ export async function authorizeTotals(access: RequestAccess, { organization }: M
   return lineSet;
 }
 
-/** A row for each group, or, of what is not grouped, one of all lines. A column's field is the way into it, its steps joined by dots. */
+/**
+ * The rows of a summary's file: one for each group, or a single one when nothing is grouped. A column's `field` is a path into the group,
+ * its steps joined by dots, such as `all.byLine.amount`.
+ */
 export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy[]): RowStream<SummaryGroup> {
   const objects = async (): Promise<SummaryGroup[]> => (groupBy.length > 0 ? summary.groups() : [{ key: {}, ...(await summary.totals()) }]);
   async function* toCopy(fields: readonly string[]): AsyncGenerator<Buffer> {
@@ -159,7 +162,7 @@ export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy
   return { objects, bytes: (template) => renderRows(toCopy(template.columns.map(({ field }) => field)), template) };
 }
 
-/** Null for what may not be told. */
+/** The value at a path of a group; null when the caller may not have it. */
 function valueAt(group: SummaryGroup, field: string): string | number | null {
   const value = field.split('.').reduce<unknown>((tree, step) => (tree as Readonly<Record<string, unknown>>)[step], group);
   if (value === undefined) throw new Error(`A group has no ${field}`);

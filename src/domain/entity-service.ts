@@ -18,9 +18,9 @@ import type { LocalDate } from '../values/dates';
 import { readPage, toBounds, toPage, toSharedBounds, type Page, type PageParameters, type PagedList } from './keyset-page';
 import { toText } from './line-filter';
 
-/** What will be asked of each entity of a list: it is read for all of them as soon as the list is there. */
+/** The edges that a query follows from each entity of a list. They are read for all entities together as soon as the list is there. */
 export type ReadAhead = readonly { readonly edge: EdgeName; readonly page: PageParameters; readonly ahead: ReadAhead }[];
-/** Worked out where something is read. */
+/** Works out the edges when entities have been read, and not before. */
 type Ahead = () => ReadAhead;
 
 export interface DepositParameters {
@@ -32,24 +32,24 @@ export interface DepositParameters {
 export class EntityService {
   constructor(private readonly store: EntityStore) {}
 
-  /** The entities as one request reads them, before its caller is known. */
+  /** Opens the entities for one request, whose access is not checked yet. */
   open(): RequestEntities {
     return new RequestEntities(this.store);
   }
 }
 
-/** The entities of a request: nothing is read before its access was checked. */
+/** The entities of one request. None can be read before its access was checked. */
 export class RequestEntities {
   private opened: EntityGraph | undefined;
 
   constructor(private readonly store: EntityStore) {}
 
-  /** Opens the graph for a caller whose access was checked; the same for the whole request. */
+  /** Opens the graph for a caller whose access was checked. All calls in a request return the same graph. */
   enter(scope: EntityScope): EntityGraph {
     return (this.opened ??= new EntityGraph(this.store, scope));
   }
 
-  /** The graph that was opened, for the edges of entities that the request has been given. */
+  /** The graph that `enter` opened, for edges of entities that the request already has. */
   get graph(): EntityGraph {
     if (!this.opened) throw new Error('An entity was read before the access was checked');
     return this.opened;
@@ -57,9 +57,9 @@ export class RequestEntities {
 }
 
 /**
- * The entities of the books and the edges between them. One statement reads everything of one kind that is asked for at the same time, and
- * an entity is read once. An entity that was read ahead is given without a promise: thousands of promises would take longer than the
- * statements. Each statement sees the newest state.
+ * The entities of the books and the edges between them. One statement reads all entities of one kind that are asked for at the same time,
+ * and each entity is read once. An entity that was read ahead is returned without a promise, because thousands of promises would take
+ * longer than the statements. Each statement sees the newest data.
  */
 export class EntityGraph {
   private readonly loaders = new Map<string, Loader<unknown>>();
@@ -75,7 +75,7 @@ export class EntityGraph {
     return entity instanceof Promise ? entity.then((read) => this.goOn(read, read ? [read] : [], ahead)) : entity;
   }
 
-  /** What an edge leads to: a page of entities, or one entity, null when it leads to none. */
+  /** The target of an edge: a page of entities, or one entity, or null when there is none. */
   follow(edge: EdgeName, origin: object, page: PageParameters, ahead: Ahead): Eventually<object | null> {
     const id = idOf(edge, origin);
     if (id === null) return null;
@@ -137,7 +137,7 @@ export class EntityGraph {
     return rows.then((read) => this.goOn(toPage(read, bounds, list), read, ahead));
   }
 
-  /** Resolves to a value once everything that will be asked of its entities has been read too. */
+  /** Resolves to a value when the edges that the query follows from its entities have been read too. */
   private async goOn<Value>(value: Value, entities: readonly object[], ahead: Ahead): Promise<Value> {
     await this.readAhead(entities, ahead());
     return value;
@@ -146,10 +146,10 @@ export class EntityGraph {
   private async readAhead(entities: readonly object[], readAhead: ReadAhead): Promise<void> {
     await Promise.all(
       readAhead.map(async ({ edge, page, ahead }) => {
-        // Many entities may lead to the same one.
+        // Many entities may lead to the same target.
         const ids = [...new Set(entities.map((entity) => idOf(edge, entity)).filter((id) => id !== null))];
         const loader = this.loaderOf(edge, page);
-        // The field that asks for a wrong page throws its error.
+        // There is no loader for a page with wrong parameters. The field that asks for it throws the error.
         if (loader && ids.length > 0) await this.readAhead(await loader.readAhead(ids), ahead);
       }),
     );
@@ -166,7 +166,7 @@ export class EntityGraph {
     return this.loader(`find ${kind}`, () => ({
       read: async (ids) => {
         const found = new Map<EntityId, EntityOf<Kind>>();
-        // No text of the database holds a NUL.
+        // PostgreSQL's text cannot hold a NUL, so no entity has such an id.
         const possible = ids.filter((each) => !String(each).includes('\0'));
         for (const entity of await this.store.find(kind, this.scope, possible)) found.set(entity.id, entity);
         return ids.map((each) => found.get(each) ?? null);
@@ -195,7 +195,7 @@ export class EntityGraph {
     }));
   }
 
-  /** One loader for each thing that is read. */
+  /** The loader of this name, which is created at the first call. */
   private loader<Value>(name: string, toSource: () => Source<Value>): Loader<Value> {
     const known = this.loaders.get(name);
     if (known) return known as Loader<Value>;
@@ -213,7 +213,7 @@ function idOf(edge: EdgeName, origin: object): EntityId | null {
 
 type Target = EntityOf<EdgeTarget<ManyEdgeName>>;
 
-/** At once what is known, a promise of what must be read. */
+/** A value that is already known, or a promise of one that must be read. */
 type Eventually<Value> = Value | Promise<Value>;
 
 interface Source<Value> {
@@ -223,10 +223,10 @@ interface Source<Value> {
   entitiesOf(values: readonly Value[]): readonly object[];
 }
 
-/** Values by id, each read once: those asked for at the same time by one statement, or ahead of being asked for. */
+/** Reads values by id, each once. One statement reads all that are asked for at the same time; values can also be read ahead. */
 class Loader<Value> {
   private readonly known = new Map<EntityId, Value>();
-  /** The readings that will bring what is not known yet. */
+  /** The reading of each id that was asked for, which may still be under way. */
   private readonly readings = new Map<EntityId, Promise<void>>();
   private next: { readonly ids: EntityId[]; readonly reading: Promise<void> } | undefined;
 
@@ -237,7 +237,7 @@ class Loader<Value> {
     return value === undefined ? this.readingOf(id).then(() => this.known.get(id)!) : value;
   }
 
-  /** From then on these are known. Resolves to the entities that they hold. */
+  /** Reads the values of these ids, so that `get` returns them at once. Resolves to the entities that the values hold. */
   async readAhead(ids: readonly EntityId[]): Promise<readonly object[]> {
     await Promise.all(new Set(ids.filter((id) => !this.known.has(id)).map((id) => this.readingOf(id))));
     return this.source.entitiesOf(ids.map((id) => this.known.get(id)!));
@@ -254,7 +254,7 @@ class Loader<Value> {
 
   private gather(): NonNullable<typeof this.next> {
     const ids: EntityId[] = [];
-    // By then whatever goes on without waiting has asked for what it needs.
+    // When the immediate runs, all code that does not wait has asked for the ids that it needs.
     const reading = new Promise(setImmediate).then(async () => {
       this.next = undefined;
       const values = await this.source.read(ids);

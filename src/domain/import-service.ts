@@ -4,10 +4,10 @@ import { parseImportLine, type ImportLine, type ImportStatus, type LineFault, ty
 
 const MAX_FAULTS = 20;
 
-/** An import that wrote nothing, because lines of it are wrong. */
+/** The error of an import that wrote nothing, because some of its lines are wrong. */
 export class ImportError extends OperatorError {
   constructor(
-    /** The first of them, in order of the file. */
+    /** The first faults, in the file's order. */
     readonly faults: readonly LineFault[],
     readonly faultCount: number,
   ) {
@@ -15,7 +15,7 @@ export class ImportError extends OperatorError {
   }
 }
 
-/** What an import has written, and what it took for granted of deposits whose status nobody said. */
+/** The numbers of what an import wrote, and of the deposits whose status it had to assume. */
 export interface ImportResult extends ImportCounts {
   readonly assumed: StatusAssumptions;
 }
@@ -24,8 +24,8 @@ export class ImportService {
   constructor(private readonly store: ImportStore) {}
 
   /**
-   * Imports lines in one transaction: all of them, or none and an ImportError. What is already there and the same is left alone. `status`
-   * is that of the deposits of lines that do not say.
+   * Imports all lines in one transaction, or throws an ImportError and imports none. Entities that have not changed are left alone.
+   * `status` is the status of deposits whose lines do not state one.
    */
   async importLines(organizationId: number, lines: AsyncIterable<RawLine>, status?: ImportStatus): Promise<ImportResult> {
     const faults: LineFault[] = [];

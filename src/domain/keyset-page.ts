@@ -4,7 +4,7 @@ import { InputError } from '../errors';
 import { isLocalDate } from '../values/dates';
 import { toCents } from '../values/money';
 
-/** A page as Relay's connection specification asks for it. With `last`, `first` does not count. */
+/** The parameters of a page in Relay's connection specification. `first` is ignored when `last` is given. */
 export interface PageParameters {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
@@ -12,14 +12,14 @@ export interface PageParameters {
   readonly before?: string | null | undefined;
 }
 
-/** The list that a page is of. Its cursors are good for no other rows and no other order. */
+/** A list that is read in pages. Its cursors fit no other rows and no other order. */
 export interface PagedList {
   readonly order: KeyOrder;
-  /** Anything that tells these rows from others. */
+  /** A JSON value that tells the rows of this list from those of other lists. */
   readonly query: unknown;
-  /** How many rows there are on all pages. */
+  /** Counts the rows on all pages. */
   readonly count: () => Promise<number>;
-  /** Where a place is looked up in the data: whether its row is still there. */
+  /** Tells whether a place's row still exists. Needed when the database looks the place up, as in an order by personal data. */
   readonly hasPlace?: (key: OrderKey) => Promise<boolean>;
 }
 
@@ -27,7 +27,7 @@ export interface Page<Row> {
   readonly nodes: readonly Row[];
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
-  /** The opaque text by which a caller goes on from a row. */
+  /** The opaque text with which a caller continues from a row. */
   readonly cursorOf: (row: Row) => string;
   readonly count: PagedList['count'];
 }
@@ -35,7 +35,10 @@ export interface Page<Row> {
 export const MAX_PAGE_LENGTH = 1000;
 const CHECKSUM_LENGTH = 16;
 
-/** Reads a page's rows. Throws as `toBounds`, and for a cursor whose place is no more: nothing would follow it, as at a list's end. */
+/**
+ * Reads a page. Throws as `toBounds`, and INVALID_PARAMETERS for a cursor whose row no longer exists: the page would be empty, and look
+ * like the end of the list.
+ */
 export async function readPage<Row extends object>(
   parameters: PageParameters,
   list: PagedList,
@@ -54,8 +57,8 @@ async function assertPlaces({ after, before }: KeysetPage, { hasPlace }: PagedLi
 }
 
 /**
- * Which rows to read: one more than the page holds, to see whether others follow. Throws INVALID_PARAMETERS for a length out of bounds
- * and for a cursor that is not one of this query's.
+ * The bounds of the rows to read. They include one row more than the page holds, to see whether others follow. Throws INVALID_PARAMETERS
+ * for a length out of bounds and for a cursor of another query.
  */
 export function toBounds(parameters: PageParameters, list: PagedList): KeysetPage {
   const fromEnd = typeof parameters.last === 'number';
@@ -67,7 +70,10 @@ export function toBounds(parameters: PageParameters, list: PagedList): KeysetPag
   return { after, before, limit: length + 1, fromEnd };
 }
 
-/** The same for several lists at once: undefined where that is wrong for all, or the page lies at a cursor, which is of one list. */
+/**
+ * The bounds of the same page in several lists. Undefined when the length is out of bounds, and when the page has a cursor, because a
+ * cursor belongs to one list.
+ */
 export function toSharedBounds({ first, after, last, before }: PageParameters): KeysetPage | undefined {
   const length = last ?? first;
   if (typeof length !== 'number' || !isLength(length) || typeof after === 'string' || typeof before === 'string') return undefined;
@@ -96,10 +102,10 @@ function toCursor(row: object, list: PagedList): string {
   return checksum(place, list) + place;
 }
 
-/** How a row names what it holds of a column: deposit_date is depositDate. */
+/** The field of a row that holds a column's value: depositDate for deposit_date. */
 const toField = (column: string): string => column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** A checksum, not a secret: whoever makes a cursor gets no further than by the filters that the query has anyway. */
+/** A checksum, not a secret: a made-up cursor reaches no rows that the query's own filters would not reach. */
 function checksum(place: string, { query }: PagedList): string {
   return createHash('sha256')
     .update(`${JSON.stringify(query)}\n${place}`)
@@ -112,7 +118,7 @@ function toKey(name: string, cursor: string | null | undefined, list: PagedList)
   const place = cursor.slice(CHECKSUM_LENGTH);
   const key = place.split('.').map((text) => Buffer.from(text, 'base64url').toString());
   const types = Object.values(keyColumns(list.order));
-  // Whoever computes a checksum can make a cursor, so that its texts are checked as any input.
+  // Anybody can compute the checksum and make up a cursor, so its texts are checked like any input.
   const isPlace = key.length === types.length && types.every((type, index) => IS_VALUE[type](key[index]!));
   if (!isPlace || checksum(place, list) !== cursor.slice(0, CHECKSUM_LENGTH)) throw new InputError(`${name} is not a cursor of this query`);
   return key;

@@ -5,7 +5,7 @@ import { toCents } from '../values/money';
 const MAX_VALUES = 1000;
 const MAX_TEXT_LENGTH = 1000;
 
-/** Checks the conditions that a caller sent. Throws INVALID_PARAMETERS that names what is wrong. */
+/** Checks the conditions that a caller sent. Throws INVALID_PARAMETERS with the condition and its fault. */
 export function toLineFilter(input: LineFilterInput | null | undefined): LineFilter {
   const filter: LineFilter = Object.fromEntries(
     conditionNames.flatMap((name) => {
@@ -27,14 +27,14 @@ export function toLineFilter(input: LineFilterInput | null | undefined): LineFil
 /** True for a filter that tells donors apart, which only a caller who may read donors may use. */
 export const tellsDonors = (filter: LineFilter): boolean => conditionNames.some((name) => isPersonal(name) && filter[name] !== undefined);
 
-/** Text that a database can hold and that has a sane length. Throws INVALID_PARAMETERS. */
+/** Checks that a text is not too long and that the database can hold it. Throws INVALID_PARAMETERS. */
 export function toText(name: string, text: string): string {
   if (text.length > MAX_TEXT_LENGTH) throw new InputError(`${name} is longer than ${MAX_TEXT_LENGTH} characters`);
   if (text.includes('\0')) throw new InputError(`${name} has a NUL character`);
   return text;
 }
 
-/** The scalar types have checked everything but the sizes. Empty text is no condition: every text begins with it. */
+/** Checks the sizes; the scalar types have checked everything else. An empty text is no condition, because every text begins with it. */
 function toValue(name: string, value: unknown): unknown {
   if (value === null || value === '') return undefined;
   if (typeof value === 'string') return toText(name, value);

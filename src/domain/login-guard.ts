@@ -4,27 +4,27 @@ import type { KnownAddressStore } from '../data/known-address-store';
 import type { LoginAttemptStore, LoginLimit } from '../data/login-attempt-store';
 import { OperatorError } from '../errors';
 
-/** A user name, existing or not, and where somebody tries it from. */
+/** A user name, which may not exist, and the address from which somebody tries it. */
 export interface LoginCaller {
   readonly organizationId: number;
   readonly username: string;
   readonly address: string;
 }
 
-/** A login that may be tried; it counts as failed until it is said to have succeeded. */
+/** A login that may be tried. It counts as failed until `succeed` is called. */
 export interface LoginAttempt {
   succeed(userId: number): Promise<void>;
 }
 
-/** Users and addresses have this many times the attempts of a user at one address. */
+/** The limits of a user and of an address allow this many times the attempts of a user at one address. */
 const SHARED_FACTOR = 10;
-/** The network that one subscriber is given (RFC 6177 section 2); within it, a machine changes its address daily (RFC 8981). */
+/** The first four groups name one subscriber's network (RFC 6177 section 2), in which a machine changes its address daily (RFC 8981). */
 const IPV6_NETWORK_GROUPS = 4;
 
 /**
- * Bounds the guessing of passwords without giving guessers a way to shut users out. An address that a user has logged in from has
- * a limit of its own with that user, which nobody elsewhere uses up. All others share limits: of the user, and of the address within
- * one organization.
+ * Limits the guessing of passwords without a way for guessers to shut users out. A user at a known address, one that the user has logged in
+ * from, has a limit that nobody at another address can use up. Attempts from other addresses count against three limits: of the user at
+ * that address, of the address within the organization, and of the user.
  */
 export class LoginGuard {
   private readonly known: LoginLimit;
@@ -43,11 +43,14 @@ export class LoginGuard {
     this.user = attempts.limit('user', loginAttempts * SHARED_FACTOR);
   }
 
-  /** Throws TOO_MANY_LOGIN_ATTEMPTS. Attempts are counted before the password is looked at, so that many at once gain nothing. */
+  /**
+   * Counts an attempt before the password is checked, so that many attempts at once gain nothing. Throws TOO_MANY_LOGIN_ATTEMPTS when a
+   * limit is used up.
+   */
   async begin(caller: LoginCaller): Promise<LoginAttempt> {
     const { organizationId, username } = caller;
     const keys = toKeys(caller);
-    // No name holds a NUL, and PostgreSQL's text cannot.
+    // No user name holds a NUL, and PostgreSQL's text cannot hold one.
     const isKnown = !username.includes('\0') && (await this.addresses.isKnown(organizationId, username, keys.addressHash));
     const counted = isKnown
       ? [{ limit: this.known, key: keys.userAtAddress }]
@@ -65,7 +68,7 @@ export class LoginGuard {
     };
   }
 
-  /** Forgets the failures counted against a user. From an address that is given, the user then gets in whatever others do. */
+  /** Forgets the failures that count against a user. An address that is given becomes known, so others cannot shut the user out there. */
   async unlock(user: { organizationId: number; id: number; username: string }, address: string | undefined): Promise<void> {
     if (address !== undefined && isIP(address) === 0) throw new OperatorError(`"${address}" is not an IP address`);
     const keys = toKeys({ ...user, address: address ?? '' });
@@ -76,7 +79,7 @@ export class LoginGuard {
   }
 }
 
-/** Names and addresses are kept as digests: the counters hold no personal data. The keys of a user begin alike. */
+/** The keys of the counters. They are hashes, so that the counters hold no personal data. All keys of a user begin with `user`. */
 function toKeys({ organizationId, username, address }: LoginCaller) {
   const network = toNetwork(address);
   const user = digest(`${organizationId} ${username}`).toString('base64url');
@@ -91,12 +94,12 @@ function toKeys({ organizationId, username, address }: LoginCaller) {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** An IPv4 address, or the network of an IPv6 one. */
+/** An IPv4 address as it is, or the network of an IPv6 address. */
 function toNetwork(address: string): string {
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
   if (mapped !== undefined && isIPv4(mapped)) return mapped;
   if (isIP(address) !== 6) return address;
-  // The URL standard writes every IPv6 address in one way; what :: stands for is filled in.
+  // URL writes every IPv6 address in one form, in which only the zeros of `::` are missing.
   const [head = '', tail] = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1).split('::');
   const groups = (part: string): string[] => part.split(':').filter((group) => group !== '');
   const after = groups(tail ?? '');

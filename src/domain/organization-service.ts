@@ -21,7 +21,7 @@ export interface UserRequest {
   readonly grants: readonly string[];
 }
 
-/** Privileges to be added to those that somebody has, or taken from them. */
+/** Privileges to grant to a user or provision, or to revoke. */
 export interface GrantChange {
   readonly verb: 'grant' | 'revoke';
   readonly privileges: readonly string[];
@@ -30,7 +30,7 @@ export interface GrantChange {
 const MAX_NAME_LENGTH = 200;
 const HOST_NAME = /^[a-z0-9-]+(\.[a-z0-9-]+)*$|^\[[0-9a-f:]+\]$/;
 
-/** What operators do: organizations, the provisions issued to them, their users. Throws OperatorErrors. */
+/** Manages organizations, the provisions issued to them and their users, for operators. Its methods throw OperatorErrors. */
 export class OrganizationService {
   constructor(
     private readonly organizations: OrganizationStore,
@@ -47,7 +47,7 @@ export class OrganizationService {
     return this.organizations.list();
   }
 
-  /** `hosts` are the names it may be reached at; none means any. */
+  /** Creates an organization. `hosts` are the names at which it may be reached; an empty list means any. */
   async create(name: string, hosts: readonly string[]): Promise<OrganizationRecord> {
     assertName('organization', name);
     const names = toHostNames(hosts);
@@ -60,7 +60,7 @@ export class OrganizationService {
     await this.organizations.updateMaintenance(id, underMaintenance);
   }
 
-  /** At once: the next request by another host is refused. Returns the names as they are kept; none means any. */
+  /** Sets the names at which an organization may be reached, from the next request on. Returns them as they are stored; none means any. */
   async setHosts(name: string, hosts: readonly string[]): Promise<string[]> {
     const names = toHostNames(hosts);
     const { id } = await this.get(name);
@@ -68,7 +68,7 @@ export class OrganizationService {
     return names;
   }
 
-  /** Issues a provision and returns its UUID: version 4 (RFC 9562), so that it cannot be guessed. */
+  /** Issues a provision and returns its UUID, which is random (version 4, RFC 9562) so that nobody can guess it. */
   async createProvision({ organization, kind, label, grants }: ProvisionRequest): Promise<string> {
     const granted = withDefaults(grants);
     assertMayHold(kind, granted);
@@ -82,7 +82,7 @@ export class OrganizationService {
     return this.organizations.listProvisions();
   }
 
-  /** At once: the next request with it has them. Returns all that the provision has then. */
+  /** Changes a provision's privileges, from the next request on. Returns all privileges that it has now. */
   async changeProvisionGrants(id: string, change: GrantChange): Promise<Privilege[]> {
     const provision = isUuid(id) ? await this.organizations.findProvision(id) : null;
     if (!provision) throw new OperatorError(`There is no provision ${id}`);
@@ -92,7 +92,7 @@ export class OrganizationService {
     return privileges;
   }
 
-  /** At once: the next request with it is refused, and so are the sessions opened under it. */
+  /** Revokes a provision. From the next request on, it and all sessions that were opened under it are refused. */
   async revokeProvision(id: string): Promise<void> {
     if (!isUuid(id) || !(await this.organizations.revokeProvision(id)))
       throw new OperatorError(`There is no provision ${id} that could be revoked`);
@@ -105,7 +105,7 @@ export class OrganizationService {
     return { ...user, organizationId };
   }
 
-  /** Returns all that the user was granted. */
+  /** Creates a user and returns the privileges that the user has. */
   async createUser({ organization, username, password, grants }: UserRequest): Promise<Privilege[]> {
     assertName('user', username);
     const granted = withDefaults(grants);
@@ -117,7 +117,7 @@ export class OrganizationService {
     return granted;
   }
 
-  /** At once: the next request of any of the user's sessions has them. Returns all that the user has then. */
+  /** Changes a user's privileges in all sessions, from the next request on. Returns all privileges that the user has now. */
   async changeUserGrants(organization: string, username: string, change: GrantChange): Promise<Privilege[]> {
     const user = await this.getUser(organization, username);
     const privileges = applyChange(user.privileges, change);
@@ -125,7 +125,7 @@ export class OrganizationService {
     return privileges;
   }
 
-  /** At once: the next request of any of the user's sessions is answered 401. */
+  /** Disables a user. From the next request on, all sessions of the user are answered with status 401. */
   async disableUser(organization: string, username: string): Promise<void> {
     const { organizationId } = await this.getUser(organization, username);
     await this.users.disable(organizationId, username);

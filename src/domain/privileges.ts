@@ -1,6 +1,6 @@
 import type { ProvisionKind } from '../data/organization-store';
 
-/** Privileges carry the names of the v2 actions (contract section 4). */
+/** The privileges have the names of the v2 actions (contract section 4). */
 export const privileges = [
   'authenticated_test_system',
   'authenticated_test_session',
@@ -9,13 +9,13 @@ export const privileges = [
 
 export type Privilege = (typeof privileges)[number];
 
-/** The report with donors' personal data: never granted unless asked for. */
+/** The privilege to read the report with donors' personal data. It is granted only on request. */
 export const REPORT_PRIVILEGE = 'deposit_detail_designation_detail_with_contact_info' satisfies Privilege;
 
-/** What every new provision and user may do. */
+/** The privileges that every new provision and user has. */
 export const DEFAULT_PRIVILEGES: readonly Privilege[] = ['authenticated_test_system', 'authenticated_test_session'];
 
-/** A WEB or MOBILE provision ships inside an app and is public; only an API provision is a credential that opens anything by itself. */
+/** True for an API provision, a secret that opens data by itself. WEB and MOBILE provisions ship inside an app and are public. */
 export const isSecret = (kind: ProvisionKind): boolean => kind === 'API';
 
 export const isPrivilege = (text: string): text is Privilege => privileges.some((privilege) => privilege === text);

@@ -8,37 +8,38 @@ export interface ReportDocument {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** What this service asks of a query; whoever has the schema answers. Both throw INVALID_PARAMETERS that names what is wrong. */
+/** Reads report documents with the GraphQL schema, which this room does not have. Both methods throw INVALID_PARAMETERS with the fault. */
 export interface ReportDocuments {
   toFileQuery(document: ReportDocument): FileQuery;
   variableNames(query: string): readonly string[];
 }
 
-/** How many an organization may have. */
+/** The most saved reports that an organization may have. */
 export const MAX_SAVED_REPORTS = 500;
 const MAX_LENGTH = 30_000;
-/** All of them are one answer. */
+/** The limit for all of an organization's reports together, because one answer lists them all. */
 const MAX_ALL_LENGTH = 1_000_000;
-/** A name stands in an address as it is. */
+/** A name has only characters that need no escapes in an address. */
 const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const MAX_NAME_LENGTH = 80;
 
-/** Queries with names, by which an organization's files keep their addresses. */
+/** Keeps the queries that an organization saved under names, so that the addresses of their files stay the same. */
 export class SavedReportService {
   constructor(private readonly store: SavedReportStore) {}
 
+  /** The organization's reports, ordered by name. */
   list(organizationId: number): Promise<SavedReport[]> {
     return this.store.list(organizationId);
   }
 
-  /** Throws NOT_FOUND where there is none of this name. */
+  /** The report of a name. Throws NOT_FOUND when there is none. */
   async get(organizationId: number, name: string): Promise<SavedReport> {
     const report = NAME.test(name) ? await this.store.find(organizationId, name) : null;
     if (!report) throw new AppError('NOT_FOUND');
     return report;
   }
 
-  /** Takes the place of an earlier report of this name. Throws INVALID_PARAMETERS that names what is wrong. */
+  /** Saves a report. It replaces an earlier one of the same name. Throws INVALID_PARAMETERS with the fault. */
   async save(
     organizationId: number,
     { name, ...report }: ReportDocument & { readonly name: string; readonly updatedBy: string | null },
@@ -63,13 +64,13 @@ export class SavedReportService {
     return this.store.put(organizationId, { name, ...report });
   }
 
-  /** Throws NOT_FOUND where there is none of this name. */
+  /** Deletes the report of a name. Throws NOT_FOUND when there is none. */
   async delete(organizationId: number, name: string): Promise<void> {
     if (!NAME.test(name) || !(await this.store.delete(organizationId, name))) throw new AppError('NOT_FOUND');
   }
 }
 
-/** Throws INVALID_PARAMETERS for what the database would not take. */
+/** Writes variables as JSON. Throws INVALID_PARAMETERS for texts that the database cannot store and for values nested too deeply. */
 function toJson(variables: unknown): string {
   try {
     return JSON.stringify(variables, (key, value: unknown) => {

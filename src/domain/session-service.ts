@@ -11,14 +11,14 @@ export interface LoginRequest {
   readonly password: string;
   /** The address that the login came from. */
   readonly address: string;
-  /** The session that this one takes the place of; it ends. */
+  /** The token of the session that the new one replaces. That session ends. */
   readonly earlierToken: string | undefined;
 }
 
 export interface OpenedSession {
-  /** 256 random bits in base64url; stored as its SHA-256 only. */
+  /** 256 random bits in base64url. Only their SHA-256 is stored. */
   readonly token: string;
-  /** When it ends without a request. */
+  /** The time at which the session ends if no request comes. */
   readonly idleExpiresAt: Date;
   readonly expiresAt: Date;
   readonly username: string;
@@ -42,12 +42,12 @@ export class SessionService {
     private readonly options: SessionServiceOptions,
   ) {}
 
-  /** Opens a session under the provision of the access. Throws LOGIN_FAILED, also for a disabled user, or TOO_MANY_LOGIN_ATTEMPTS. */
+  /** Opens a session under the provision of the access. Throws TOO_MANY_LOGIN_ATTEMPTS, or LOGIN_FAILED, also for a disabled user. */
   async login(access: SystemAccess, request: LoginRequest): Promise<OpenedSession> {
     const organizationId = access.organization.id;
     const attempt = await this.guard.begin({ organizationId, username: request.username, address: request.address });
 
-    // No name holds a NUL, and PostgreSQL's text cannot.
+    // No user name holds a NUL, and PostgreSQL's text cannot hold one.
     const user = request.username.includes('\0') ? null : await this.users.find(organizationId, request.username);
     if (!(await isPassword(request.password, user?.passwordHash)) || !user || user.disabledAt) throw new AppError('LOGIN_FAILED');
     await attempt.succeed(user.id);

@@ -29,7 +29,7 @@ const proxies = z
   .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
   .refine((list) => list.every(isProxy), 'expected addresses or CIDR ranges, separated by commas');
 
-/** As browsers write an origin (RFC 6454 section 6.1); hybrid apps have schemes of their own, such as capacitor. */
+/** True for an origin as browsers write it (RFC 6454 section 6.1). Hybrid apps have schemes of their own, such as capacitor. */
 const isOrigin = (text: string): boolean =>
   /^https?:/i.test(text)
     ? URL.canParse(text) && new URL(text).origin === text && !text.includes('*')
@@ -50,7 +50,7 @@ interface Setting {
   readonly meaning: string;
 }
 
-/** Every setting there is: environment name, values, default and meaning. README's table is tested equal to this one. */
+/** Every setting: its environment name, values, default and meaning. A test holds README's table equal to this one. */
 export const settings = {
   PORT: { schema: wholeNumber(0, 65535), fallback: '4000', meaning: 'Port to listen on; 0 takes a free one' },
   HOST: {
@@ -148,12 +148,12 @@ type SettingName = keyof typeof settings;
 
 export type Config = { readonly [Name in SettingName]: z.output<(typeof settings)[Name]['schema']> };
 
-/** Settings that cannot be right, one line each, naming the setting. */
+/** The error for wrong settings. Its message has a line for each, which begins with the setting's name. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Reads every setting once; an empty value counts as not set. Throws a ConfigError that names all faults at once. */
+/** Reads all settings. An empty value counts as not set. Throws one ConfigError with all faults. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = [];
   const values = Object.entries(settings).map(([name, { schema, fallback }]) => {
@@ -167,7 +167,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return Object.fromEntries(values) as Config;
 }
 
-/** The sentence of the first fault; of alternatives, the first one's. */
+/** The message of the first fault. When a value fails all alternatives, the first alternative's fault counts. */
 function reason(error: z.ZodError): string {
   const issue = error.issues[0];
   const alternative = issue?.code === 'invalid_union' ? issue.errors[0]?.[0] : undefined;

@@ -1,7 +1,7 @@
 /**
- * Every error the gateway answers with: the code is GraphQL's `extensions.code`, the status and text are v2's (contract sections 2.3 and 7).
- * The texts of the contract are literal; README's table is tested equal to this one. GraphQL answers with errors keep its own status,
- * mostly 200, but where `graphqlStatus` says otherwise.
+ * Every error that the gateway answers with. The code is GraphQL's `extensions.code`; the status and the text are v2's (contract sections
+ * 2.3 and 7), and the contract's texts are literal. A test holds README's table equal to this one. GraphQL answers with errors have
+ * GraphQL's own status, mostly 200, unless the row has a `graphqlStatus`.
  */
 export const errorTable = {
   BAD_REQUEST: { status: 400, text: 'Bad request' },
@@ -33,8 +33,8 @@ export const errorTable = {
 } as const satisfies Record<string, ErrorRow>;
 
 /**
- * Codes that GraphQL and Apollo give requests that are wrong in themselves, with the status that they mostly come with: a value that a
- * field refuses leaves it at 200. README's table has them after the others, with what their texts tell.
+ * The codes that GraphQL and Apollo give to faulty requests, with their usual status; it stays 200 when a field refuses a value. The texts
+ * here say what the messages of each code tell. README's table has these rows after the others.
  */
 export const requestFaultTable = {
   PERSISTED_QUERY_NOT_FOUND: { status: 200, text: 'The hash is not known here: send the query with it' },
@@ -54,13 +54,13 @@ export type ErrorCode = keyof typeof errorTable;
 
 interface AppErrorOptions {
   readonly cause?: unknown;
-  /** Seconds after which another try makes sense; sent as Retry-After (RFC 9110 section 10.2.3). */
+  /** The seconds after which the caller should try again, sent as Retry-After (RFC 9110 section 10.2.3). */
   readonly retryAfterSeconds?: number;
-  /** What is wrong in particular, for the caller. */
+  /** The particular fault, in words for the caller. */
   readonly fault?: string;
 }
 
-/** A failure that callers may see. Its code is all they see; the cause is for the log. */
+/** A failure that callers may see. They see its code and its fault, when it has one; the cause is for the log. */
 export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly fault: string | undefined;
@@ -85,22 +85,22 @@ export class AppError extends Error {
   }
 }
 
-/** What is wrong with a caller's input, named for the caller; v2 has one text for all of it (contract section 7). */
+/** A fault in a caller's input, in words for the caller. v2 answers all such faults with one text (contract section 7). */
 export class InputError extends AppError {
   constructor(override readonly fault: string) {
     super('INVALID_PARAMETERS');
   }
 }
 
-/** A failure of an operator's command, told to the operator as it stands. */
+/** A failure of an operator's command. The operator sees its message as it is. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }
 
-/** Faults of a request that the body parser and the router find; they carry an HTTP status. */
+/** The codes for errors of the body parser and the router, which carry an HTTP status. */
 const REQUEST_FAULTS: Readonly<Record<number, ErrorCode>> = { 400: 'BAD_REQUEST', 413: 'PAYLOAD_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' };
 
-/** Any thrown value as what a caller may see of it: the unknown is masked, and kept as the cause. */
+/** Turns any thrown value into an error that callers may see. An unknown one is masked as INTERNAL_SERVER_ERROR and kept as the cause. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 0;
@@ -108,10 +108,10 @@ export function toAppError(error: unknown): AppError {
   return code ? new AppError(code) : new AppError('INTERNAL_SERVER_ERROR', { cause: error });
 }
 
-/** The text of an error, and what is wrong in particular where that is known. */
+/** The text of an error, followed by its fault when it has one. */
 export const describeError = ({ message, fault }: AppError): string => (fault === undefined ? message : `${message}: ${fault}`);
 
-/** The body of an error answer, but for GraphQL's (contract section 2.3). v2 itself has no faults that are named. */
+/** The body of an error answer of all doors but GraphQL (contract section 2.3). v2's own errors have no `fault`. */
 export function toErrorBody(error: AppError): object {
   return { errors: [{ error: describeError(error), status: error.status }] };
 }

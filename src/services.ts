@@ -28,7 +28,7 @@ import { OrganizationService } from './domain/organization-service';
 import { SavedReportService } from './domain/saved-report-service';
 import { SessionService } from './domain/session-service';
 
-/** Everything behind the doors, over one database. */
+/** The services that all doors use, over one database. */
 export interface Services {
   readonly access: AccessService;
   readonly sessions: SessionService;
@@ -41,21 +41,22 @@ export interface Services {
   readonly organizations: OrganizationService;
   readonly imports: ImportService;
   readonly demo: DemoService;
-  /** Why the gateway cannot serve, in words for an operator; undefined where the database answers and every migration was applied to it. */
+  /** The reason why the gateway cannot serve, for an operator; undefined when the database answers and has the newest migration. */
   findObstacle(): Promise<string | undefined>;
 }
 
-/** A database that was reached or started; closing it also stops what was started. */
+/** A database that is reached by its address, or an embedded one that was started or is shared. */
 export interface OpenDatabase {
   readonly address: DatabaseAddress;
   /** Applies the migrations that are missing and returns their names. */
   migrate(): Promise<string[]>;
-  /** The migrations that are missing. Changes nothing. */
+  /** The names of the migrations that are missing. Changes nothing. */
   listMissingMigrations(): Promise<string[]>;
-  /** The SQL by which the schema is ahead of its migrations. */
+  /** The SQL that would bring the migrations up to schema.prisma; empty when they agree. */
   findDrift(): Promise<string>;
+  /** Leaves the database. An embedded one that was started here is stopped. */
   close(): Promise<void>;
-  /** Stops what was started at once, whoever still uses it. */
+  /** Stops an embedded database that was started here, even while other commands use it. */
   abandon(): Promise<void>;
 }
 
@@ -63,8 +64,9 @@ const nothing = (): Promise<void> => Promise.resolve();
 const MS_PER_SECOND = 1000;
 
 /**
- * The database of the settings: DATABASE_URL's, or the embedded one, which is migrated at its start unless told otherwise. A command may
- * share the embedded one of a running gateway; a gateway has its own or is refused (OperatorError).
+ * Opens the database of the settings: the one of DATABASE_URL, or else the embedded one, which is migrated at its start unless `migrate` is
+ * false. With `share`, as a command does, an embedded database that is already running is shared. Without it, as a gateway does, that is an
+ * OperatorError.
  */
 export async function openDatabase(
   config: Config,
@@ -85,20 +87,20 @@ export async function openDatabase(
     try {
       const prepare = options.migrate === false ? nothing : applyMigrations;
       const embedded = await EmbeddedPostgres.start(config.DATA_DIR, prepare, options.onLost);
-      // Other commands may still be sharing what this one started.
+      // Other commands may still share the database that this one started, so the stop waits for them.
       return open(
         embedded.address,
         () => embedded.stop(options.share ? 'smart' : 'fast'),
         () => embedded.stop('fast'),
       );
     } catch (error) {
-      // Another command was faster: then it can be shared.
+      // Another command started the database first: the next round shares it.
       if (!options.share || !(error instanceof DirectoryInUseError)) throw error;
     }
   }
 }
 
-/** Wires stores and services over a database. Nothing is connected before it is used. */
+/** Wires stores and services over a database. A connection is opened only when one is needed. */
 export function createServices(
   config: Config,
   address: DatabaseAddress,
@@ -107,7 +109,7 @@ export function createServices(
   const database = new Database({
     address,
     poolSize: config.POOL_SIZE,
-    // As many again for organizations that read none.
+    // The second half is for the extra lanes of organizations that hold no lane.
     longConnections: config.REPORT_CONCURRENCY * 2,
     connectTimeoutMs: config.DATABASE_CONNECT_MILLISECONDS,
     answerTimeoutMs: config.DATABASE_ANSWER_MILLISECONDS,

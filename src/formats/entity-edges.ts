@@ -1,10 +1,10 @@
-/** The five kinds of records that the books hold. Each has a GraphQL type of the same name in a capital letter. */
+/** The five kinds of entities in the books. The GraphQL type of each has the same name, capitalized. */
 export type EntityKind = 'deposit' | 'transaction' | 'allocation' | 'designation' | 'donor';
 
-/** `one`: the entity that `by` names. `many`: the entities whose `by` names this one. */
+/** With `one`, the origin's field `by` holds the target's id. With `many`, the targets' field `by` holds the origin's id. */
 type Edge = { readonly one: EntityKind; readonly by: string } | { readonly many: EntityKind; readonly by: string };
 
-/** The GraphQL fields that lead from an entity to others. */
+/** The GraphQL fields that lead from an entity to other entities. */
 export const entityEdges = {
   'Deposit.transactions': { many: 'transaction', by: 'depositId' },
   'Transaction.deposit': { one: 'deposit', by: 'depositId' },

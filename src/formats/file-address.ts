@@ -6,10 +6,10 @@ import type { FileColumns } from './file-format';
 import { conditionNames, isPersonal, lineConditions, pendingChoices, type LineFilterInput, type PendingChoice } from './line-conditions';
 import { groupBys, type GroupBy } from './line-groups';
 
-/** A query string as Express gives it: each name once or more than once. */
+/** A query string as Express parses it. A name that is given several times has an array. */
 export type QueryString = Readonly<Record<string, unknown>>;
 
-/** Which lines, as GraphQL's arguments name it. */
+/** The lines of a file, with the names of GraphQL's arguments. */
 interface FileLines {
   readonly startDate: LocalDate;
   readonly endDate: LocalDate;
@@ -17,29 +17,29 @@ interface FileLines {
   readonly filter: LineFilterInput & { readonly pending?: PendingChoice | null | undefined };
 }
 
-/** What a file is of. */
+/** The content of a file: its lines, groups and columns. */
 export interface FileQuery {
   readonly lines: FileLines;
-  /** Undefined for the lines themselves; of a summary, what it is grouped by. */
+  /** The grouping of a summary; undefined for a file of lines. */
   readonly groupBy?: readonly GroupBy[] | undefined;
-  /** The names of its columns in their order; undefined for the usual ones. */
+  /** The names of the columns, in order; undefined for the usual columns. */
   readonly columns?: readonly string[] | undefined;
 }
 
-/** How a file is given. */
+/** The options of a file's delivery, which do not change its rows. */
 export interface FileOptions {
-  /** Whether CSV begins with a byte order mark, by which Excel knows UTF-8. */
+  /** True when CSV begins with a byte order mark, from which Excel recognizes UTF-8. */
   readonly hasBom: boolean;
-  /** Whether control totals and digest are worked out before the first row leaves. */
+  /** True when control totals and digest are computed before the first row is sent. */
   readonly hasTotals: boolean;
 }
 
-/** A parameter of a file's address, and where its value stands in the query. */
+/** A parameter of a file's address, and the path of its value in a FileQuery. */
 interface Parameter {
   readonly path: readonly string[];
   readonly read: (text: string) => unknown;
   readonly expected: string;
-  /** What is wrong with a value that was given once, where that says more than what was expected. */
+  /** Describes the fault of a single value, when that says more than `expected`. */
   readonly describeFault?: (text: string) => string;
   readonly isList?: boolean;
 }
@@ -92,7 +92,7 @@ const NEEDED = ['start_date', 'end_date'];
 const COLUMNS = 'columns';
 const OPTIONS = { bom: choice('true', 'false')('bom'), totals: choice('headers', 'skip')('totals') } as const;
 
-/** The names that say how a file is given, and not of what. */
+/** The parameters of FileOptions. */
 export const fileOptionNames: readonly string[] = Object.keys(OPTIONS);
 
 const parametersOf = ({ groupBy }: Pick<FileQuery, 'groupBy'>) => (groupBy ? SUMMARY_PARAMETERS : LINE_PARAMETERS);
@@ -110,7 +110,7 @@ export function chosenColumns(query: FileQuery): FileColumns {
   return query.columns ? Object.fromEntries(query.columns.map((name) => [name, all[name]!])) : usual;
 }
 
-/** Reads what a file is of from its address. Throws INVALID_PARAMETERS that names what is wrong. */
+/** Reads a file's content from its address. Throws INVALID_PARAMETERS with the parameter and its fault. */
 export function parseFileQuery(report: 'lines' | 'summary', given: QueryString): FileQuery {
   const groupBy = report === 'summary' ? [] : undefined;
   const known = parametersOf({ groupBy });
@@ -126,24 +126,24 @@ export function parseFileQuery(report: 'lines' | 'summary', given: QueryString):
   return columns === undefined ? read : { ...read, columns: parseColumns(columns, columnsOf(read)) };
 }
 
-/** Reads how a file is given. Throws as `parseFileQuery`. */
+/** Reads a file's options from its address. Throws as `parseFileQuery`. */
 export function parseFileOptions(given: QueryString): FileOptions {
   const read = (name: keyof typeof OPTIONS): unknown => readValue(name, OPTIONS[name], given[name]);
   return { hasBom: read('bom') === 'true', hasTotals: read('totals') !== 'skip' };
 }
 
-/** The query string of a file's address: what `parseFileQuery` reads the same query from. */
+/** The query string of a file's address, from which `parseFileQuery` reads the same query. */
 export function formatFileQuery(query: FileQuery): string {
   const parameters = new URLSearchParams();
   for (const [name, { path }] of Object.entries(parametersOf(query))) {
     for (const value of [valueAt(query, path) ?? []].flat()) parameters.append(name, String(value));
   }
   if (query.columns) parameters.set(COLUMNS, query.columns.join(','));
-  // Commas need no escapes in a query (RFC 3986 section 3.4), and the columns are for people to read.
+  // Commas need no escapes in a query (RFC 3986 section 3.4), and without them people can read the columns.
   return parameters.toString().replaceAll('%2C', ',');
 }
 
-/** A condition with an empty list, which no line meets and no address can tell; undefined where there is none. */
+/** The path of a condition with an empty list, or undefined. No line meets such a condition, and no address can express it. */
 export const findEmptyList = (query: FileQuery): string | undefined =>
   Object.values(LINE_PARAMETERS)
     .map(({ path }) => path)
@@ -151,7 +151,7 @@ export const findEmptyList = (query: FileQuery): string | undefined =>
     ?.slice(1)
     .join('.');
 
-/** The names of the conditions that narrow a file, without their values: those may be of persons. */
+/** The parameters of the conditions that a file has, without their values, which may be personal. */
 export const namesOfConditions = (query: FileQuery): string[] =>
   Object.entries(LINE_PARAMETERS)
     .filter(([, { path }]) => path.includes('filter') && valueAt(query, path) !== undefined)
@@ -171,7 +171,7 @@ function readValue(name: string, { read, expected, describeFault, isList }: Para
   return isList ? values : values[0];
 }
 
-/** Names of columns in their order, `all` or `v2` among them for several. Throws INVALID_PARAMETERS. */
+/** Reads names of columns, in order. A word such as `all` or `v2` stands for several columns. Throws INVALID_PARAMETERS. */
 export function parseColumns(given: unknown, { all, groups }: ColumnChoice): readonly string[] {
   const words = typeof given === 'string' ? given.split(',') : [];
   const names = words.flatMap((word) => (Object.hasOwn(groups, word) ? groups[word]! : [word]));
@@ -182,7 +182,7 @@ export function parseColumns(given: unknown, { all, groups }: ColumnChoice): rea
   return names;
 }
 
-/** True when one of these names of conditions, as `namesOfConditions` gives them, tells donors apart. */
+/** True when one of the conditions tells donors apart. Takes the names that `namesOfConditions` returns. */
 export const tellsDonorsByName = (names: readonly string[]): boolean =>
   conditionNames.some((name) => isPersonal(name) && names.includes(lineConditions[name].parameter));
 
@@ -197,7 +197,7 @@ function put(tree: Tree, [step, ...rest]: readonly string[], value: unknown): vo
   else put((tree[step!] ??= {}) as Tree, rest, value);
 }
 
-/** Null, as GraphQL gives what was left open, is as good as nothing. */
+/** The value at a path of a query. Null counts as undefined, because GraphQL callers may send either for a value that they leave out. */
 function valueAt(query: FileQuery, path: readonly string[]): Value | readonly Value[] | undefined {
   const value = path.reduce<unknown>((tree, step) => (tree as Tree | null | undefined)?.[step], query);
   return (value ?? undefined) as Value | readonly Value[] | undefined;

@@ -8,7 +8,7 @@ const freeText = (field: string) => ({ field, kind: 'text', freeText: true }) as
 const number = (field: string) => ({ field, kind: 'number' }) as const;
 const nullable = (field: string) => ({ field, kind: 'nullable' }) as const;
 
-/** What a file has that tells posted money from pending, which v2 does not. */
+/** The column that tells posted from pending money, which v2 lacks. */
 const STATUS: FileColumns = { deposit_status: { field: 'depositStatus', kind: 'text', isLowerCase: true } };
 
 const LINE_COLUMNS: FileColumns = {
@@ -21,13 +21,13 @@ const LINE_COLUMNS: FileColumns = {
 /** The columns that files of one kind can have. */
 export interface ColumnChoice {
   readonly all: FileColumns;
-  /** Those that a file has where none are chosen. */
+  /** The columns of a file when the caller chooses none. */
   readonly usual: FileColumns;
   /** Words that stand for several columns. */
   readonly groups: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Of lines. Without the status, pending money would come back from a file as posted. */
+/** The columns of a file of lines. With pending lines the status is usual: without it, an import would take pending money for posted. */
 export const lineColumns = (hasPending: boolean): ColumnChoice => ({
   all: LINE_COLUMNS,
   usual: hasPending ? { ...v2Columns, ...STATUS } : v2Columns,
@@ -68,7 +68,7 @@ function figures(part: 'all' | 'posted' | 'pending', prefix = ''): FileColumns {
 const FIGURES = figures('all');
 const PARTS = { ...figures('posted', 'posted_'), ...figures('pending', 'pending_') };
 
-/** Of a summary; the usual ones are of posted and pending together. */
+/** The columns of a summary's file. The usual ones count posted and pending deposits together. */
 export function summaryColumns(groupBy: readonly GroupBy[]): ColumnChoice {
   const keys = groupBy.map(keyColumns);
   const usual = Object.assign({}, ...keys, FIGURES) as FileColumns;

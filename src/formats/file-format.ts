@@ -1,20 +1,20 @@
 import { createCsvTemplate, createJsonTemplate, type JsonMember, type RowColumn, type RowTemplate } from '../rows/row-template';
 
-/** The formats of files. `json` is laid out as a v2 answer, `ndjson` has one of its lines to a line, `csv` is RFC 4180 with a header record. */
+/** The formats of files. `json` has the form of a v2 answer, `ndjson` has one JSON object in each line, `csv` is RFC 4180 with a header. */
 export const fileFormats = ['json', 'ndjson', 'csv'] as const;
 export type FileFormat = (typeof fileFormats)[number];
 
-/** Columns of a file by their names in it. */
+/** The columns of a file, by their names in the file. */
 export type FileColumns = Readonly<Record<string, RowColumn>>;
 
-/** The texts before the first row and after the last, and the rows between them. */
+/** The text before the first row, the template of the rows, and the text after the last row. */
 export interface FileLayout {
   readonly head: string;
   readonly template: RowTemplate;
   readonly tail: string;
 }
 
-/** Lays out rows of these columns, in this order. */
+/** Creates the layout of a file with these columns, in their order. */
 export function createFileLayout(format: FileFormat, columns: FileColumns): FileLayout {
   const members: readonly JsonMember[] = Object.entries(columns).map(([key, column]) => ({ key, ...column }));
   switch (format) {

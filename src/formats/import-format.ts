@@ -15,15 +15,15 @@ const MAX_LINE_LENGTH = 1_000_000;
 type Open = () => AsyncIterable<string>;
 
 /**
- * Reads the lines of a file in constant memory. Throws an OperatorError where it is not of its format; where, it may open the file again
- * to find out.
+ * Reads the lines of a file in constant memory. Throws an OperatorError when the file does not have its format. It may open the file a
+ * second time to find the place of the fault.
  */
 export async function* readImportLines(format: FileFormat, open: () => AsyncIterable<Buffer>): AsyncGenerator<RawLine> {
   const readers = { json: readJson, ndjson: readNdjson, csv: readCsv };
   yield* readers[format](() => decode(open()));
 }
 
-/** Text without its byte order mark. Bytes that are no UTF-8 are an error, not a replacement character. */
+/** Decodes UTF-8 and drops the byte order mark. Throws an OperatorError for other bytes, which would become replacement characters. */
 async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
@@ -35,7 +35,7 @@ async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   }
 }
 
-/** A v2 answer: `{"response":[…]}`. */
+/** Reads a v2 answer: `{"response":[…]}`. */
 async function* readJson(open: Open): AsyncGenerator<RawLine> {
   const response = { depth: 0, seen: false, ended: false };
   const follow = (token: { readonly name: string }): unknown => {
@@ -50,7 +50,7 @@ async function* readJson(open: Open): AsyncGenerator<RawLine> {
     for await (const { key, value } of lines as AsyncIterable<{ key: number; value: unknown }>) yield { line: key + 1, values: value };
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    // The parser does not tell where.
+    // The parser does not tell the place of a fault.
     const fault = await findJsonFaultIn(open());
     const reason = fault === undefined ? '"response" must be an array' : `it ${fault}`;
     throw new OperatorError(`The file is not a v2 answer in JSON: ${reason}`, { cause: error });
@@ -58,7 +58,7 @@ async function* readJson(open: Open): AsyncGenerator<RawLine> {
   if (!response.seen) throw new OperatorError('The file is not a v2 answer in JSON: it has no array "response"');
 }
 
-/** One line of a v2 answer to a line of text; empty lines are passed over. */
+/** Reads a JSON object from each line of text and skips empty lines. */
 async function* readNdjson(open: Open): AsyncGenerator<RawLine> {
   let line = 0;
   for await (const content of splitLines(open())) {
@@ -90,7 +90,7 @@ function parseJson(content: string, line: number): unknown {
   }
 }
 
-/** RFC 4180 with a header record that names the fields in any order; lines may end as they do on any system. */
+/** Reads CSV (RFC 4180) with a header that names the fields in any order. Lines may end in CRLF, LF or CR. */
 async function* readCsv(open: Open): AsyncGenerator<RawLine> {
   const seen = { header: false };
   const records = parseCsv({
@@ -100,16 +100,16 @@ async function* readCsv(open: Open): AsyncGenerator<RawLine> {
     },
     info: true,
     max_record_size: MAX_LINE_LENGTH,
-    // Left to itself, it takes the first line's end for every line's, and another one for part of the value before it.
+    // Without this, csv-parse takes the end of the first line as the end of every line, and reads another end as part of a value.
     record_delimiter: ['\r\n', '\n', '\r'],
     skip_empty_lines: true,
   });
-  // The reader below gets every error; pipeline carries the source's to it.
+  // The loop below gets every error, because pipeline passes errors of the source on to `records`.
   pipeline(Readable.from(open()), records, () => undefined);
   let returns = 0;
   try {
     for await (const { record, info } of records as AsyncIterable<{ record: Record<string, string>; info: { lines: number } }>) {
-      // csv-parse names a record by its last line, and counts a line for each CR and each LF within a value.
+      // csv-parse gives a record the number of its last line, and counts a line for each CR and each LF within a value.
       const content = Object.values(record).join(',');
       returns += count(content, '\r');
       yield { line: info.lines - returns - count(content, '\n'), values: toLineValues(record) };

@@ -3,21 +3,21 @@ import { isLocalDate } from '../values/dates';
 import { toCents, toMoney, type Money } from '../values/money';
 import { v2Columns, v2Fields, type V2Field } from './v2-line';
 
-/** Columns that an import file may hold beside the 26 fields of a v2 line. */
+/** The columns that an import file may have beside the 26 fields of a v2 line. */
 export const optionalFields = ['deposit_status', 'allocation_amount', 'allocation_amount_inferred'] as const;
 
 type ImportField = V2Field | (typeof optionalFields)[number];
 
-/** A line as the file has it: a value to a field name. */
+/** A line as it stands in the file: an object of values by field name, which is not checked yet. */
 export interface RawLine {
-  /** Where it stands: the line of a text file, the place in the array `response`. */
+  /** The number of the line in a text file, or its position in the array `response`, from 1. */
   readonly line: number;
   readonly values: unknown;
 }
 
-/** A line that the report can give back byte for byte. */
+/** A checked line, which the report can return byte for byte. */
 export type ImportLine = Omit<z.output<typeof lineSchema>, (typeof optionalFields)[number]> & {
-  /** Left out where the file does not say, as is the share. */
+  /** Undefined when the file does not state it; the same holds for the share. */
   readonly deposit_status?: ImportStatus | undefined;
   readonly allocation_amount?: Money | undefined;
 };
@@ -44,7 +44,7 @@ const date = z
   .string(DATE_FAULT)
   .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, { error: DATE_FAULT, abort: true })
   .refine(isLocalDate, 'is no day of the calendar');
-/** Of numeric(14,2). */
+/** The limit of the column type numeric(14,2), in cents. */
 const CENTS_LIMIT = 10n ** 14n;
 const MONEY_FAULT = 'must be an amount as text with two decimals, like "10.50"';
 const money = z.custom<string>((value) => {
@@ -74,7 +74,7 @@ const lineSchema = z.strictObject({
   email_address: text,
   amount: money,
   fee_amount: money,
-  // It may have a digit more than the two that it is made of.
+  // A net amount may have a digit more than the amount and the fee, so their limit does not hold for it.
   net_amount: z.string(MONEY_FAULT),
   status: text,
   account_type: text,
@@ -90,7 +90,7 @@ const lineSchema = z.strictObject({
 
 const donorFields = v2Fields.slice(v2Fields.indexOf('donor_first_name'), v2Fields.indexOf('amount'));
 
-/** Checks one line. Returns it, or what is wrong with it; values are not repeated, they may be personal. */
+/** Checks a line. Returns it, or its faults. A fault does not repeat the value, which may be personal. */
 export function parseImportLine({ line, values }: RawLine): ImportLine | LineFault[] {
   const result = lineSchema.safeParse(values, { reportInput: true });
   if (!result.success) return result.error.issues.flatMap((issue) => toFaults(line, issue));
@@ -107,7 +107,7 @@ export function parseImportLine({ line, values }: RawLine): ImportLine | LineFau
     faults.push({ line, field: 'allocation_amount', reason: 'is said to be inferred, and is not the amount' });
   }
   if (faults.length > 0) return faults;
-  // What a gateway inferred, the books did not state: it is inferred again where it still holds.
+  // An inferred share is not imported, because the books did not state it. The report infers it again.
   return {
     ...fields,
     deposit_status: deposit_status ?? undefined,
@@ -124,7 +124,10 @@ function toFaults(line: number, issue: z.core.$ZodIssue): LineFault[] {
 
 const FORMULA_GUARD = /^'(?='*[=+\-@\t\r])/;
 
-/** The values of a CSV record, all text, as a v2 line has them: numbers as numbers, the guard against formulas taken off, optional fields left out where empty. */
+/**
+ * Turns the texts of a CSV record into the values of a line: numbers become numbers, the guard against formulas is taken off, and empty
+ * optional fields are left out.
+ */
 export function toLineValues(record: Readonly<Record<string, string>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(record).flatMap(([field, value]): [string, unknown][] => {

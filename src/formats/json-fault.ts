@@ -3,27 +3,27 @@ type Expected = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'more'
 const LITERALS = ['true', 'false', 'null'];
 const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 const NUMBER_BEGINNING = /^-?((0|[1-9][0-9]*)((\.[0-9]*)?|(\.[0-9]+)?[eE][+-]?[0-9]*))?$/;
-/** No number that means anything is longer. */
+/** The longest number or literal that is accepted; no meaningful number is longer. */
 const MAX_WORD_LENGTH = 400;
 const IN_WORD = /[-+.0-9A-Za-z]/;
 
 /**
- * Finds where a text stops being JSON (RFC 8259), however it is cut into pieces. V8 tells the place of some faults only, and quotes the
- * text, which may be personal; stream-json tells none.
+ * Finds the place where a text stops being JSON (RFC 8259). The text may come in pieces of any size. V8 tells the place of some faults only
+ * and quotes the text, which may be personal. stream-json tells no place.
  */
 class JsonFaultFinder {
   private line = 1;
   private column = 1;
   private expected: Expected = 'value';
-  /** The brackets that close what is open. */
+  /** The closing brackets of the open arrays and objects. */
   private readonly open: string[] = [];
   private isInString = false;
   private isEscaped = false;
   private hexDigitsLeft = 0;
-  /** A literal or a number as far as it has come. */
+  /** The part of a literal or number that has been read. */
   private word = '';
 
-  /** Whether the text is still the beginning of JSON; once it is not, nothing may be added. */
+  /** Reads a piece. True when the text so far can be the beginning of JSON; after false, no piece may be added. */
   add(piece: string): boolean {
     for (const character of piece) {
       if (!this.take(character)) return false;
@@ -33,13 +33,13 @@ class JsonFaultFinder {
     return true;
   }
 
-  /** Whether the text, which now has ended, is whole. */
+  /** Ends the text. True when it is complete JSON. */
   end(): boolean {
     this.endWord();
     return this.expected === 'nothing' && !this.isInString;
   }
 
-  /** How far the text came. */
+  /** The place that the reading has reached, both numbers from 1. */
   get place(): { readonly line: number; readonly column: number } {
     return { line: this.line, column: this.column };
   }
@@ -99,7 +99,7 @@ class JsonFaultFinder {
     return this.expect(this.open.length > 0 ? 'more' : 'nothing');
   }
 
-  /** False where a word is none. */
+  /** Ends a literal or number. False when it is neither. */
   private endWord(): boolean {
     if (this.word === '') return true;
     if (!LITERALS.includes(this.word) && !NUMBER.test(this.word)) return false;
@@ -115,13 +115,13 @@ class JsonFaultFinder {
 
 const isWordBeginning = (word: string): boolean => LITERALS.some((literal) => literal.startsWith(word)) || NUMBER_BEGINNING.test(word);
 
-/** What is wrong with a text as JSON and where, to follow its name; undefined where nothing is. */
+/** The fault of a text as JSON and its place, in words that follow the text's name; undefined when there is none. */
 export function findJsonFault(text: string): string | undefined {
   const finder = new JsonFaultFinder();
   return finder.add(text) ? (finder.end() ? undefined : describeBreak(finder)) : describeFault(finder);
 }
 
-/** The same for a text that comes in pieces. */
+/** The fault of a text that comes in pieces, as `findJsonFault` describes it. */
 export async function findJsonFaultIn(pieces: AsyncIterable<string>): Promise<string | undefined> {
   const finder = new JsonFaultFinder();
   for await (const piece of pieces) if (!finder.add(piece)) return describeFault(finder);

@@ -1,7 +1,7 @@
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
 
-/** The values that a condition takes. A list holds for a line that has one of its values. */
+/** The types of a condition's value. A line meets a list when it has one of the list's values. */
 interface ConditionValues {
   readonly date: LocalDate;
   readonly amount: Money;
@@ -11,20 +11,20 @@ interface ConditionValues {
 }
 
 interface LineCondition {
-  /** Where GraphQL's `filter` has its value, steps joined by dots. */
+  /** The path of the value in GraphQL's `filter`, its steps joined by dots. */
   readonly path: string;
-  /** Its parameter in the address of a file. */
+  /** The parameter's name in the address of a file. */
   readonly parameter: string;
   readonly type: keyof ConditionValues;
-  /** Tells donors apart, so it needs the privilege to read them. */
+  /** True for a condition that tells donors apart, and so needs the privilege to read them. */
   readonly isPersonal?: true;
 }
 
-/** The conditions that narrow the lines of a report. All that are given must hold; both ends of a range are included. */
+/** The conditions on the lines of a report. A line must meet all that are given; both ends of a range are included. */
 export const lineConditions = {
   fromTransactionDate: { path: 'transactionDate.from', parameter: 'transaction_date_from', type: 'date' },
   toTransactionDate: { path: 'transactionDate.to', parameter: 'transaction_date_to', type: 'date' },
-  // Amounts are those of the whole transaction.
+  // The amounts of the whole transaction are compared, not the shares.
   minAmount: { path: 'amount.min', parameter: 'amount_min', type: 'amount' },
   maxAmount: { path: 'amount.max', parameter: 'amount_max', type: 'amount' },
   depositIds: { path: 'depositIds', parameter: 'deposit_id', type: 'texts' },
@@ -34,17 +34,17 @@ export const lineConditions = {
   statuses: { path: 'statuses', parameter: 'status', type: 'texts' },
   accountTypes: { path: 'accountTypes', parameter: 'account_type', type: 'texts' },
   paymentTypes: { path: 'paymentTypes', parameter: 'payment_type', type: 'texts' },
-  /** The beginning of the donor's last name, or of first and last name, in letters of any case. */
+  /** The beginning of the donor's last name, or of "first last", in letters of any case. */
   donorName: { path: 'donorName', parameter: 'donor_name', type: 'text', isPersonal: true },
 } as const satisfies Readonly<Record<string, LineCondition>>;
 
 export type ConditionName = keyof typeof lineConditions;
 type ValueOf<Name extends ConditionName> = ConditionValues[(typeof lineConditions)[Name]['type']];
 
-/** Checked conditions by their names. */
+/** The checked conditions of a caller, by their names. */
 export type LineFilter = { readonly [Name in ConditionName]?: ValueOf<Name> | undefined };
 
-/** Conditions as a caller sends them, in the shape of GraphQL's `filter`. */
+/** The conditions as a caller sends them, in the shape of GraphQL's `filter`. */
 export type LineFilterInput = Together<
   { [Name in ConditionName]: AtPath<(typeof lineConditions)[Name]['path'], ValueOf<Name>> }[ConditionName]
 >;
@@ -54,7 +54,7 @@ type AtPath<Path extends string, Value> = Path extends `${infer Step}.${infer Re
 /** The intersection of a union's members. */
 type Together<Union> = (Union extends unknown ? (member: Union) => void : never) extends (all: infer All) => void ? All : never;
 
-/** Pending deposits together with the posted ones, without them, or alone. */
+/** WITH: posted and pending deposits. WITHOUT: posted ones alone. ONLY: pending ones alone. */
 export const pendingChoices = ['WITH', 'WITHOUT', 'ONLY'] as const;
 export type PendingChoice = (typeof pendingChoices)[number];
 

@@ -7,12 +7,12 @@ interface GroupValues {
 }
 
 interface GroupColumn {
-  /** The field of a group's key, in GraphQL too. */
+  /** The field of a group's key, here and in GraphQL. */
   readonly field: string;
   readonly type: keyof GroupValues;
 }
 
-/** Everything that lines can be grouped by, with the columns by which a file names a group. */
+/** The ways to group lines, each with the columns that name a group in a file. */
 export const lineGroups = {
   DAY: { day: { field: 'day', type: 'date' } },
   /** A week is named by its Monday, a month by its first day. */
@@ -28,8 +28,8 @@ export type GroupBy = keyof typeof lineGroups;
 export const groupBys = Object.keys(lineGroups) as readonly GroupBy[];
 
 type Columns = { [By in GroupBy]: (typeof lineGroups)[By][keyof (typeof lineGroups)[By]] }[GroupBy];
-/** The values that the lines of a group have in common; only those that were asked for. */
+/** The values that all lines of a group share. It has only the fields of the groupings that were asked for. */
 export type GroupKey = { readonly [Column in Columns as Column['field']]?: GroupValues[Column['type']] };
 
-/** The columns of a group's key, in the order of what the lines are grouped by. */
+/** The columns that a grouping adds to a group's key, in order. */
 export const groupColumns = (by: GroupBy): readonly (readonly [name: string, column: GroupColumn])[] => Object.entries(lineGroups[by]);

@@ -1,13 +1,13 @@
 import type { RowColumn } from '../rows/row-template';
 import { createFileLayout } from './file-format';
 
-// The only file that knows the fields of v2.
+// Only this file knows the names of v2's fields.
 
 const text = (field: string) => ({ field, kind: 'text' }) as const;
 const freeText = (field: string) => ({ field, kind: 'text', freeText: true }) as const;
 const number = (field: string) => ({ field, kind: 'number' }) as const;
 
-/** The 26 fields of a deposit detail line in the contract's order (section 2.1), with the report's column of each. */
+/** The 26 fields of a deposit detail line in the contract's order (section 2.1), each with its column of the report. */
 export const v2Columns = {
   deposit_id: freeText('depositId'),
   transaction_date: text('transactionDate'),
@@ -41,7 +41,7 @@ export type V2Field = keyof typeof v2Columns;
 
 export const v2Fields = Object.keys(v2Columns) as readonly V2Field[];
 
-/** All fields in each format; `json` is the v2 answer (contract section 4.3). */
+/** The layouts of a file with all v2 fields. `json` is the v2 answer (contract section 4.3). */
 export const v2Layouts = {
   json: createFileLayout('json', v2Columns),
   ndjson: createFileLayout('ndjson', v2Columns),

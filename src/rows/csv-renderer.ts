@@ -5,12 +5,12 @@ import type { RowTemplate } from './row-template';
 const APOSTROPHE = 0x27;
 const CSV_PLAIN = plainBytes((byte) => byte === TAB || byte === NEWLINE || byte === QUOTE || byte === BACKSLASH);
 
-/** The first bytes by which a spreadsheet takes text for a formula: = + - @ TAB CR (OWASP, CSV injection). */
+/** The first bytes that make a spreadsheet read a text as a formula: = + - @ TAB CR (OWASP, CSV injection). */
 const FORMULA_STARTS: ReadonlySet<number> = new Set([0x3d, 0x2b, 0x2d, 0x40, 0x09, 0x0d]);
 
 /**
- * RFC 4180. Free text that a spreadsheet would run as a formula gets an apostrophe before it, and so does text that already looks so
- * guarded: the guard can be taken off again without loss.
+ * Renders CSV (RFC 4180). Free text that a spreadsheet would run as a formula gets an apostrophe before it. Text that already looks guarded
+ * gets one too, so that the guard can be taken off without loss.
  */
 export class CsvRenderer extends RowRenderer {
   constructor(template: RowTemplate) {

@@ -7,9 +7,9 @@ const VERTICAL_TAB_MARK = 0x76;
 const JSON_NULL = Buffer.from('null');
 const JSON_PLAIN = plainBytes((byte) => byte < 0x20 || byte === QUOTE || byte === BACKSLASH);
 
-/** COPY's escapes are almost JSON's: \b \f \n \r \t and \\ mean the same, \v does not exist there, \N is null. */
+/** Renders JSON. COPY's escapes \b \f \n \r \t and \\ mean the same in JSON, which has no \v. COPY's \N is null. */
 export class JsonRenderer extends RowRenderer {
-  /** A nullable value got its opening quote. */
+  /** True when a nullable value has its opening quote. */
   private quoted = false;
 
   constructor(template: RowTemplate) {
@@ -58,7 +58,7 @@ export class JsonRenderer extends RowRenderer {
     this.block[this.length++] = QUOTE;
   }
 
-  /** A control character as JSON writes those without a short form: \u00XX. */
+  /** Writes a control character without a short form as \u00XX. */
   private putControl(byte: number): void {
     this.length += this.block.write(`\\u00${byte < 16 ? '0' : ''}${byte.toString(16)}`, this.length, 'latin1');
   }

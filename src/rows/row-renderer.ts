@@ -2,33 +2,33 @@ import { BACKSLASH, NEWLINE, TAB } from './copy-encoding';
 import type { RowTemplate } from './row-template';
 
 export const QUOTE = 0x22;
-/** A block is handed on when it is full; about as large as a socket takes at once. */
+/** The size of a block, in bytes: about as much as a socket takes at once. */
 const BLOCK_LENGTH = 128 * 1024;
-/** The most bytes that one byte of input becomes, literals aside: a quote and \u00XX. */
+/** A bound on the bytes that one byte of input becomes, apart from literals. The longest are a quote and \u00XX. */
 const LONGEST_BYTE = 8;
 
-/** For every byte, 1 where it goes into the output as it stands. */
+/** A table with 1 for each byte that is copied as it is, and 0 for each special byte. */
 export function plainBytes(isSpecial: (byte: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (isSpecial(byte) ? 0 : 1));
 }
 
-/** No byte is copied as it stands while an escape is open, a value has not begun, or a row has not begun. */
+/** The table for moments when no byte is copied as it is: an escape is open, or a value or row has not begun. */
 const NONE_PLAIN = plainBytes(() => true);
 
 /**
- * Turns COPY's text output, cut anywhere, into a template's rows, byte by byte. Writes into one block, over and over, so that a report of
- * any length costs the same memory: what `take` returns holds good until the next call of `render`.
+ * Renders COPY's text output, which may be cut anywhere, as a template's rows, byte by byte. It writes into the same block again and again,
+ * so that a report of any length costs the same memory. The bytes that `take` returns are valid until the next call of `render`.
  */
 export abstract class RowRenderer {
   protected readonly block: Buffer;
   protected length = 0;
-  /** The value has begun, but its first byte decides how. */
+  /** True when a value has begun and its first byte decides what stands before it. */
   protected pending = false;
   private escaped = false;
   private inRow = false;
   private isFirstRow = true;
   private column = 0;
-  /** Before each column, after the last, between two rows. */
+  /** The literals before each column, then the one after the last column, then the one between two rows. */
   private readonly literals: Literals;
   private readonly view: DataView;
   private readonly limit: number;
@@ -36,7 +36,7 @@ export abstract class RowRenderer {
   protected constructor(
     { before, end, separator }: RowTemplate,
     private readonly plain: Uint8Array,
-    /** For each column, whether its values want a look at their beginning and their end. */
+    /** For each column, true when `beginValue` and `endValue` are called for its values. */
     private readonly guarded: readonly boolean[],
   ) {
     this.literals = new Literals([...before, end, separator]);
@@ -46,7 +46,7 @@ export abstract class RowRenderer {
     this.limit = this.block.length - reserve;
   }
 
-  /** Renders from a position on until the input or the block is at its end; returns the position reached. */
+  /** Renders the input from `start` until the input ends or the block is full. Returns the position that it reached. */
   render(copy: Buffer, start: number): number {
     const { block, limit } = this;
     const end = copy.length;
@@ -54,7 +54,7 @@ export abstract class RowRenderer {
     let length = this.length;
     let plain = this.plainNow();
     while (at < end && length <= limit) {
-      // The loop that the whole report goes through: locals alone, and one bound for input and output.
+      // The whole report goes through this loop, so it uses local variables alone and one bound for input and output.
       const runEnd = Math.min(end, at + limit - length + 1);
       let byte = copy[at++]!;
       while (plain[byte] === 1 && at < runEnd) {
@@ -74,7 +74,7 @@ export abstract class RowRenderer {
     return at;
   }
 
-  /** What was rendered since the last call. */
+  /** Returns the bytes that were rendered since the last call. */
   take(): Buffer {
     const taken = this.block.subarray(0, this.length);
     this.length = 0;
@@ -126,15 +126,16 @@ export abstract class RowRenderer {
 
   protected abstract beginValue(): void;
   protected abstract endValue(): void;
-  /** A byte of a value, whichever it is. */
+  /** Writes a byte of a value, escaped when it must be. */
   protected abstract putByte(byte: number): void;
-  /** The byte after a backslash. */
+  /** Writes the character that a backslash and this byte stand for. */
   protected abstract putEscape(byte: number): void;
 }
 
 /**
- * A template's literals, laid out to be copied eight bytes at a time, which takes a third off the time of a report; what is copied beyond
- * a literal's end is written over by what follows it. In printable ASCII no eight bytes are a NaN, the only number that a copy may alter.
+ * A template's literals, laid out so that they can be copied eight bytes at a time. That takes a third off the time of a report. Bytes that
+ * are copied beyond a literal's end are overwritten by those that follow. Copying a float64 may alter only a NaN, and no eight bytes of
+ * printable ASCII are one.
  */
 class Literals {
   readonly view: DataView;

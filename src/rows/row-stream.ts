@@ -2,18 +2,18 @@ import { CsvRenderer } from './csv-renderer';
 import { JsonRenderer } from './json-renderer';
 import type { RowTemplate } from './row-template';
 
-/** Lines of a report that nobody has read yet, all from the request's one snapshot. Reading starts with the first batch asked for. */
+/** The rows of a report, all from the request's one snapshot. They are not read before a caller asks for the first of them. */
 export interface RowStream<Row> {
   /**
-   * The lines as blocks of a template's bytes; only its columns are read. A block holds good until the next is asked for, because all of
-   * them are written into the same memory. Ends early only by throwing.
+   * Reads the rows as blocks of a template's bytes. Only the template's columns are read. A block is valid until the next one is asked for,
+   * because all blocks use the same memory. The rows end early only by an error.
    */
   bytes(template: RowTemplate): AsyncGenerator<Buffer>;
-  /** The lines as objects, for callers that take no bytes; memory grows with the report. */
+  /** Reads the rows as objects, for callers that cannot use bytes. The memory grows with the report. */
   objects(): Promise<Row[]>;
 }
 
-/** Renders COPY's text output, cut anywhere, as a template's rows. A block holds good until the next is asked for. */
+/** Renders COPY's text output, which may be cut anywhere, as a template's rows. A block is valid until the next one is asked for. */
 export async function* renderRows(copy: AsyncIterable<Buffer>, template: RowTemplate): AsyncGenerator<Buffer> {
   const renderer = template.encoding === 'json' ? new JsonRenderer(template) : new CsvRenderer(template);
   for await (const piece of copy) {

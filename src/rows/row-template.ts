@@ -1,30 +1,33 @@
-/** How a value stands in an answer: `text` between quotes, `number` and `boolean` bare, `nullable` between quotes or null. */
+/** The form of a value in an answer: `text` in quotes, `number` and `boolean` without quotes, `nullable` in quotes or null. */
 type ValueKind = 'text' | 'number' | 'boolean' | 'nullable';
 
-/** A column of the report (its Prisma field name) where a template wants its value. */
+/** A column of a template: the field that it takes from a row, such as a Prisma field of the report's view, and the form of its value. */
 export interface RowColumn {
   readonly field: string;
   readonly kind: ValueKind;
-  /** CSV only: free text, in which a spreadsheet would run a formula. */
+  /** True for free text, which CSV guards, because a spreadsheet could run it as a formula. */
   readonly freeText?: boolean;
-  /** One of an enum's values, in small letters. */
+  /** True for an enum's value that is written in lower case. */
   readonly isLowerCase?: boolean;
 }
 
-/** A door's picture of one row: the bytes before each column, after the last, and between two rows. */
+/** The form of a row: the literals before each column, after the last one and between two rows. */
 export interface RowTemplate {
   readonly encoding: 'json' | 'csv';
   readonly columns: readonly RowColumn[];
-  /** As long as `columns`. The opening quote of a `text` value belongs to the bytes before it, its closing quote to those after. */
+  /** One literal for each of `columns`. The quotes of a `text` value belong to the literals before and after it. */
   readonly before: readonly Buffer[];
   readonly end: Buffer;
   readonly separator: Buffer;
 }
 
-/** One member of a JSON row: a column's value or the same text in every row. */
+/** A member of a JSON row: a column's value, or the same text in every row. */
 export type JsonMember = { readonly key: string } & (RowColumn | { readonly constant: string });
 
-/** Rows as JSON objects: `{"deposit_id":"…","donor_id":1}`, members in the given order, a separator between and a terminator after each. */
+/**
+ * Creates the template of JSON rows such as `{"deposit_id":"…","donor_id":1}`, with the members in the given order. `separator` stands
+ * between two rows, `terminator` after each.
+ */
 export function createJsonTemplate(members: readonly JsonMember[], separator = ',', terminator = ''): RowTemplate {
   const columns: RowColumn[] = [];
   const before: Buffer[] = [];
@@ -43,7 +46,7 @@ export function createJsonTemplate(members: readonly JsonMember[], separator = '
   return { encoding: 'json', columns, before, end: Buffer.from(`${literal}}${terminator}`), separator: Buffer.from(separator) };
 }
 
-/** Rows as CSV records (RFC 4180, CRLF), text, dates and amounts between quotes, numbers bare, null as nothing. */
+/** Creates the template of CSV records (RFC 4180, CRLF). Text, dates and amounts stand in quotes, numbers do not; null is empty. */
 export function createCsvTemplate(columns: readonly RowColumn[]): RowTemplate {
   const quote = (column: RowColumn | undefined): string => (column?.kind === 'text' ? '"' : '');
   return {

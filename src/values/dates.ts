@@ -1,4 +1,4 @@
-/** A calendar date as text, `YYYY-MM-DD` (RFC 3339 full-date), years 0001 to 9999. Dates are never instants here: no time zone can shift them. */
+/** A calendar date as text, `YYYY-MM-DD` (RFC 3339 full-date), years 0001 to 9999. It is not an instant, so no time zone can shift it. */
 export type LocalDate = string;
 
 const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -7,14 +7,14 @@ const isLeapYear = (year: number): boolean => (year % 4 === 0 && year % 100 !== 
 
 const FORM = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 
-/** Why a value is no date, in a sentence that begins with the value. */
+/** Describes why a value is not a date, in a sentence that begins with the value. */
 export function describeDateFault(value: unknown): string {
   const shown = JSON.stringify(value);
   if (typeof value === 'string' && FORM.test(value)) return `${shown} is no day of the calendar`;
   return `${shown} is not a date: write ${typeof value === 'string' ? '' : 'text, '}YYYY-MM-DD, such as "2026-01-31"`;
 }
 
-/** True for a real calendar date and nothing else: no 2024-02-30, no year 0, no time of day, no digits but 0 to 9. */
+/** True for a real calendar date. False for 2024-02-30, for year 0, for a date with a time, and for digits other than 0 to 9. */
 export function isLocalDate(value: unknown): value is LocalDate {
   const parts = typeof value === 'string' ? /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/.exec(value) : null;
   if (!parts) return false;

@@ -1,9 +1,9 @@
-/** An exact amount as text: two decimals always, a minus sign where negative, never a float. Sums have more digits than the amounts that they are made of. */
+/** An exact amount as text, such as `-12.50`: always two decimals, never a float. A sum may have more digits than the amounts in it. */
 export type Money = string;
 
 const MONEY = /^(-?)(0|[1-9][0-9]{0,37})\.([0-9]{2})$/;
 
-/** The amount in cents, or undefined where the text is not an amount as the report writes it (`10.10`, not `10.1`, `-0.00` or `1e1`). */
+/** The amount in cents. Undefined when the text is not an amount as the report writes it: `10.10`, not `10.1`, `-0.00` or `1e1`. */
 export function toCents(text: string): bigint | undefined {
   const [, sign, whole, fraction] = MONEY.exec(text) ?? [];
   if (whole === undefined || fraction === undefined) return undefined;
@@ -12,7 +12,7 @@ export function toCents(text: string): bigint | undefined {
   return cents === 0n ? undefined : -cents;
 }
 
-/** Why a value is no amount, in a sentence that begins with the value. */
+/** Describes why a value is not an amount, in a sentence that begins with the value. */
 export function describeMoneyFault(value: unknown): string {
   const form = typeof value === 'string' ? 'two decimals' : 'text with two decimals';
   return `${JSON.stringify(value)} is not an amount: write ${form}, such as "100.00"`;

@@ -59,7 +59,7 @@ export const settings = {
     meaning: 'Address to listen on',
   },
   DATABASE_URL: { schema: postgresUrl.or(z.literal('')), fallback: '', meaning: 'PostgreSQL 14 or newer; empty runs the embedded one' },
-  DATA_DIR: { schema: z.string(), fallback: '.data', meaning: 'Where the embedded PostgreSQL keeps its data' },
+  DATA_DIR: { schema: z.string(), fallback: '.data', meaning: 'Directory in which the embedded PostgreSQL keeps its data' },
   LOG_LEVEL: {
     schema: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent'),
     fallback: 'info',
@@ -79,7 +79,7 @@ export const settings = {
   INTROSPECTION: {
     schema: oneOf('session', 'on', 'off'),
     fallback: 'session',
-    meaning: 'Who may introspect the schema: logged-in users and API provisions, everyone, nobody',
+    meaning: 'Callers that may introspect the schema: logged-in users and API provisions (session), everyone (on), nobody (off)',
   },
   TRUSTED_DOCUMENTS: { schema: z.string(), fallback: '', meaning: 'Manifest of the documents that WEB and MOBILE provisions may send' },
   PLAYGROUND: { schema: onOff, fallback: 'on', meaning: 'Serves the GraphQL Playground at /playground' },
@@ -99,7 +99,7 @@ export const settings = {
   REPORT_CONCURRENCY: {
     schema: wholeNumber(1, 1000),
     fallback: '4',
-    meaning: 'Reports read at once. As many extra lanes are kept for organizations that read none, so connections are twice as many',
+    meaning: 'Reports read at once. As many extra lanes are for organizations that read none, so there are twice as many connections',
   },
   REPORT_QUEUE: {
     schema: wholeNumber(0, 10000),
@@ -111,7 +111,7 @@ export const settings = {
   READER_STALL_SECONDS: {
     schema: wholeNumber(1, 3600),
     fallback: '30',
-    meaning: 'A client that stops reading its report, or reads it too slowly, is let go after this time, at most twice that',
+    meaning: 'A client that stops reading its report, or reads it too slowly, is disconnected after one to two times this long',
   },
   READER_KILOBYTES_PER_SECOND: {
     schema: wholeNumber(0, 1_000_000),
@@ -122,14 +122,14 @@ export const settings = {
     schema: wholeNumber(1, 3600),
     fallback: '75',
     meaning:
-      'A connection waits so long for its next request; longer than the load balancer in front, or it sends requests into a closed one',
+      "Time that an idle connection stays open. It has to exceed the load balancer's, which otherwise sends requests into a closed one",
   },
   SESSION_IDLE_MINUTES: { schema: wholeNumber(2, 1440), fallback: '30', meaning: 'A session ends after this time without a request' },
   SESSION_HOURS: { schema: wholeNumber(1, 720), fallback: '12', meaning: 'A session ends this long after its login' },
   SESSION_SAME_SITE: {
     schema: oneOf('lax', 'strict', 'none'),
     fallback: 'lax',
-    meaning: 'SameSite of the session cookie; none, for apps on another site, counts over https only',
+    meaning: 'SameSite of the session cookie; apps on another site need none, which works over https only',
   },
   LOGIN_ATTEMPTS: {
     schema: wholeNumber(1, 10000),

@@ -17,7 +17,7 @@ type Dates = 'depositDate' | 'transactionDate';
 type Amounts = 'amount' | 'feeAmount' | 'netAmount' | 'allocationAmount';
 type Ids = 'donorId' | 'designationId';
 
-/** The fields that lines can be ordered by. Their ids decide between lines with equal values. */
+/** The fields that lines can be ordered by. The lines' ids decide between equal values. */
 export type LineOrderField = 'DATE' | 'AMOUNT' | 'DONOR_NAME' | 'DESIGNATION';
 
 export interface LineOrder {

@@ -82,8 +82,8 @@ export class DepositSummaryStore {
 }
 
 /**
- * A row for ALL, for each group by these names. When the line set includes posted and pending deposits, POSTED and PENDING each have a row
- * too.
+ * The SELECT of a row for ALL in each group by these names, and of rows for POSTED and PENDING when the line set includes both. Without
+ * names, all lines are one group.
  */
 function selectFigures({ pending }: LineSet, names: readonly string[], values: readonly string[] = []): Prisma.Sql {
   const all = names.join(', ');
@@ -97,7 +97,7 @@ function selectFigures({ pending }: LineSet, names: readonly string[], values: r
   return raw(`SELECT ${[...values, `${part} AS part`, FIGURES].join(', ')} FROM gift GROUP BY ${sets}`);
 }
 
-/** A row for each pair of a transaction and a group that has lines of it. At most one share of a transaction is inferred. */
+/** The SELECT of a row for each pair of a transaction and a group with lines of it. At most one share of a transaction is inferred. */
 function selectGifts(lineSet: LineSet, groupBy: readonly GroupBy[], columns: readonly string[]): Prisma.Sql {
   const ordinals = columns.map((_column, index) => `${index + 1}`);
   // The window of `inferredShare` needs the rows of a gift one after the other: grouping by it first saves another sort.

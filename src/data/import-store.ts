@@ -101,7 +101,7 @@ const AGREEMENTS: Readonly<Partial<Record<Column, readonly Column[]>>> = {
 export class ImportStore {
   constructor(private readonly database: Database) {}
 
-  /** Runs an import in one transaction on a connection of the long lane: committed when `work` resolves, undone when it throws. */
+  /** Runs an import in one transaction on a connection of the long pool: committed when `work` resolves, undone when it throws. */
   async inTransaction<Result>(work: (transaction: ImportTransaction) => Promise<Result>): Promise<Result> {
     const client = await this.database.longPool.connect().catch(rethrowTranslated);
     try {

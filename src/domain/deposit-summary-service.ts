@@ -12,7 +12,7 @@ import type { MemberAccess, RequestAccess } from './access-service';
 import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
 import { tellsDonors } from './line-filter';
 
-/** Sums of the amounts of whole transactions, which may count once for each line or once each. */
+/** Sums of transactions' amounts. A transaction counts either once or once for each of its lines. */
 export interface SummaryAmounts {
   readonly amount: Money;
   readonly feeAmount: Money;

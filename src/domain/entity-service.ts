@@ -20,7 +20,7 @@ import { toText } from './line-filter';
 
 /** The edges that a query follows from each entity of a list. They are read for all entities together as soon as the list is there. */
 export type ReadAhead = readonly { readonly edge: EdgeName; readonly page: PageParameters; readonly ahead: ReadAhead }[];
-/** Works out the edges when entities have been read, and not before. */
+/** Returns the edges to read ahead. It is called only when entities have been read. */
 type Ahead = () => ReadAhead;
 
 export interface DepositParameters {

@@ -139,7 +139,7 @@ export function formatFileQuery(query: FileQuery): string {
     for (const value of [valueAt(query, path) ?? []].flat()) parameters.append(name, String(value));
   }
   if (query.columns) parameters.set(COLUMNS, query.columns.join(','));
-  // Commas need no escapes in a query (RFC 3986 section 3.4), and without them people can read the columns.
+  // Commas need no escapes in a query (RFC 3986 section 3.4), and the columns are easier to read without.
   return parameters.toString().replaceAll('%2C', ',');
 }
 

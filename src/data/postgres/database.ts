@@ -10,7 +10,7 @@ export type DatabaseAddress = Pick<PoolConfig, 'connectionString' | 'host' | 'po
 export interface DatabaseOptions {
   readonly address: DatabaseAddress;
   readonly poolSize: number;
-  /** Connections of the long lane, for reports and imports. */
+  /** The number of connections in the long pool, for reports and imports. */
   readonly longConnections: number;
   /** The longest wait for a connection, in milliseconds. */
   readonly connectTimeoutMs: number;
@@ -24,7 +24,7 @@ export interface DatabaseOptions {
 const STATEMENT_MARGIN_MS = 500;
 
 const SESSION = '-c datestyle=ISO -c timezone=UTC';
-/** Random reads are cheap, as the data is on an SSD or in memory. The planner then uses an index, however much else a table holds. */
+/** Random reads are cheap, as the data is on an SSD or in memory. This cost makes the planner use an index in small tables as in large. */
 const PLANNING = '-c random_page_cost=2';
 /**
  * Settings for reports: JIT compilation and memoized inner rows cost a report more time than they save, and 32 MB sort a year of lines in
@@ -40,13 +40,13 @@ const createPrisma = (pool: Pool) =>
 export type Models = ReturnType<typeof createPrisma>;
 
 /**
- * The database as the stores see it: a short and a long lane of connections, and Prisma's models over the short one. Its own methods and
+ * The database as the stores see it: a short and a long pool of connections, and Prisma's models over the short one. Its own methods and
  * the models throw AppErrors; a client that is taken from a pool throws pg's errors.
  */
 export class Database {
-  /** The short lane, for short queries. Each wait for a connection or an answer is limited. */
+  /** The short pool, for short queries. Each wait for a connection or an answer is limited. */
   readonly pool: Pool;
-  /** The long lane, for reports and imports. They set their own limits. */
+  /** The long pool, for reports and imports. They set their own limits. */
   readonly longPool: Pool;
   readonly prisma: Models;
   readonly answerTimeoutMs: number;
@@ -81,7 +81,7 @@ export class Database {
     this.prisma = createPrisma(this.pool);
   }
 
-  /** Runs one statement on the short lane. A `name` makes pg prepare it once for each connection. */
+  /** Runs one statement on the short pool. A `name` makes pg prepare it once for each connection. */
   async query<Row extends QueryResultRow>(statement: QueryConfig): Promise<Row[]> {
     try {
       return (await this.pool.query<Row>(statement)).rows;
@@ -90,7 +90,7 @@ export class Database {
     }
   }
 
-  /** Runs a composed statement on the short lane and returns its rows. */
+  /** Runs a composed statement on the short pool and returns its rows. */
   list<Row extends QueryResultRow>({ text, values }: Prisma.Sql): Promise<Row[]> {
     return this.query<Row>({ text, values });
   }
@@ -102,7 +102,7 @@ export class Database {
   }
 }
 
-/** Ends a connection whose user holds it for too long, counting all statements between its acquisition and its release. */
+/** Ends a connection that is held for longer than the limit, counted from its acquisition to its release over all statements. */
 function limitUse(pool: Pool, answerTimeoutMs: number): void {
   const stopWaiting = new WeakMap<PoolClient, () => void>();
   pool.on('acquire', (client) => {

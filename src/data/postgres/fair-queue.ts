@@ -43,10 +43,10 @@ interface Waiter {
 }
 
 /**
- * Limits how many reports are read at once. A report needs a lane. Lanes and waiting places are shared fairly between organizations, and
- * within an organization between its credentials. A free lane goes to the one that holds the fewest. When all waiting places are taken,
- * the one with the most of them loses its newest. An organization that holds no lane may get an extra one, so that slow readers of other
- * organizations cannot shut it out. A report that is turned away gets TOO_MANY_REQUESTS and a time to come back.
+ * Limits how many reports are read at once. A report is read in a lane, and takes a waiting place until it gets one. Organizations share
+ * both fairly, and so do the credentials within an organization. A free lane goes to the organization that holds the fewest, and within it
+ * to the credential that holds the fewest. When too many reports wait, the newest of the longest line is turned away with TOO_MANY_REQUESTS
+ * and a time to come back. An organization that holds no lane may get an extra one, so that slow readers elsewhere cannot shut it out.
  */
 export class FairQueue {
   private readonly organizations = new Map<number, OrganizationShare>();
@@ -151,7 +151,7 @@ export class FairQueue {
   }
 }
 
-/** The share that holds the fewest lanes; among equals, the one whose last lane is longest ago. */
+/** The share that holds the fewest lanes; among equals, the one that got its last lane the longest time ago. */
 function fairest<Key, Of extends Share>(shares: readonly (readonly [Key, Of])[]): readonly [Key, Of] | undefined {
   return shares.toSorted(([, one], [, other]) => one.inside - other.inside || one.lastTurn - other.lastTurn)[0];
 }

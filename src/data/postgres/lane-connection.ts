@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import type { Database } from './database';
 import type { Caller, FairQueue } from './fair-queue';
 
-/** A connection of the long lane with its lane of the report queue. Both are given back together, once. */
+/** A connection of the long pool and the lane of the report queue that allows its use. Both are given back together, once. */
 export class LaneConnection {
   private isHeld = true;
 

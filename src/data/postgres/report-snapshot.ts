@@ -25,6 +25,8 @@ export interface SnapshotOptions {
 export type Copy = (select: Prisma.Sql) => AsyncGenerator<Buffer>;
 
 /**
+ * The states of a snapshot and the transitions between them.
+ *
  * | state    | meaning                                     | leaves to                                                      |
  * | -------- | ------------------------------------------- | -------------------------------------------------------------- |
  * | unopened | no statement was asked for yet              | busy: first statement; failed: no connection; closed           |
@@ -45,7 +47,7 @@ const TRANSITIONS = {
 type State = keyof typeof TRANSITIONS;
 
 /**
- * One state of the database for a whole answer: a REPEATABLE READ transaction on a connection of the long lane, opened by the first
+ * One state of the database for a whole answer: a REPEATABLE READ transaction on a connection of the long pool, opened by the first
  * statement. It is not Prisma's interactive transaction, because that dies at its own timeout. Every snapshot must be closed.
  */
 export class ReportSnapshot {
@@ -54,7 +56,7 @@ export class ReportSnapshot {
   private lane: LaneConnection | undefined;
   private readonly turns = new Turns();
   private readonly deadline: AnswerDeadline;
-  /** Resolves when the transaction has begun, to the name with which another connection may read the same state, if it was shared. */
+  /** Resolves when the transaction has begun: to the name with which a second connection may read the same state, or to undefined. */
   private begun: Promise<string | undefined> | undefined;
   /** The number of COPYs that were prepared and have not begun. */
   private unread = 0;
@@ -128,7 +130,7 @@ export class ReportSnapshot {
       lane.drop();
       await lane.cancel();
     } else if (state === 'idle' && lane?.isOpen) {
-      // The long lane sets no time limit, so this statement brings one.
+      // The long pool sets no time limit, so this statement brings one.
       await lane.client.query({ text: COMMIT.text, query_timeout: this.database.answerTimeoutMs } as QueryConfig).then(
         () => lane.release(),
         () => lane.drop(),

@@ -49,9 +49,9 @@ export interface AuditEntry extends Omit<NewAuditEntry, 'organizationId' | 'prov
 export class AuditStore {
   constructor(private readonly database: Database) {}
 
-  async insert({ startDate, endDate, conditions, ...record }: NewAuditEntry): Promise<void> {
+  async insert({ startDate, endDate, conditions, ...entry }: NewAuditEntry): Promise<void> {
     await this.database.prisma.exportRecord.create({
-      data: { ...record, conditions: [...conditions], startDate: new Date(startDate), endDate: new Date(endDate) },
+      data: { ...entry, conditions: [...conditions], startDate: new Date(startDate), endDate: new Date(endDate) },
     });
   }
 
@@ -60,15 +60,15 @@ export class AuditStore {
   }
 
   async find(organizationId: number, id: string): Promise<AuditEntry | null> {
-    const record = await this.database.prisma.exportRecord.findFirst({ where: { organizationId, id } });
-    return record && toRecord(record);
+    const entry = await this.database.prisma.exportRecord.findFirst({ where: { organizationId, id } });
+    return entry && toEntry(entry);
   }
 
   /** The organization's entries, the newest first. */
   async list(organizationId: number, limit: number): Promise<AuditEntry[]> {
     const { exportRecord } = this.database.prisma;
     const rows = await exportRecord.findMany({ where: { organizationId }, orderBy: [{ startedAt: 'desc' }, { id: 'desc' }], take: limit });
-    return rows.map(toRecord);
+    return rows.map(toEntry);
   }
 }
 
@@ -77,7 +77,7 @@ type Row = NonNullable<Awaited<ReturnType<Database['prisma']['exportRecord']['fi
 const DATE_LENGTH = 10;
 const PROVISION_LENGTH = 8;
 
-function toRecord({ organizationId: _organizationId, provisionId, startDate, endDate, bytes, lines, ...row }: Row): AuditEntry {
+function toEntry({ organizationId: _organizationId, provisionId, startDate, endDate, bytes, lines, ...row }: Row): AuditEntry {
   return {
     ...row,
     provision: provisionId?.slice(0, PROVISION_LENGTH) ?? null,

@@ -8,15 +8,14 @@ const freeText = (field: string) => ({ field, kind: 'text', freeText: true }) as
 const number = (field: string) => ({ field, kind: 'number' }) as const;
 const nullable = (field: string) => ({ field, kind: 'nullable' }) as const;
 
-/** The column that tells posted from pending money, which v2 lacks. */
-const STATUS: FileColumns = { deposit_status: { field: 'depositStatus', kind: 'text', isLowerCase: true } };
-
-const LINE_COLUMNS: FileColumns = {
-  ...v2Columns,
-  ...STATUS,
+/** The columns of lines that v2 lacks. An import reads each of them too: the build fails until its schema has the field. */
+export const extraColumns = {
+  deposit_status: { field: 'depositStatus', kind: 'text', isLowerCase: true },
   allocation_amount: nullable('allocationAmount'),
   allocation_amount_inferred: { field: 'allocationAmountInferred', kind: 'boolean' },
-};
+} as const satisfies FileColumns;
+
+export const allLineColumns: FileColumns = { ...v2Columns, ...extraColumns };
 
 /** The columns that files of one kind can have. */
 export interface ColumnChoice {
@@ -29,9 +28,9 @@ export interface ColumnChoice {
 
 /** The columns of a file of lines. With pending lines the status is usual: without it, an import would take pending money for posted. */
 export const lineColumns = (hasPending: boolean): ColumnChoice => ({
-  all: LINE_COLUMNS,
-  usual: hasPending ? { ...v2Columns, ...STATUS } : v2Columns,
-  groups: { all: Object.keys(LINE_COLUMNS), v2: v2Fields },
+  all: allLineColumns,
+  usual: hasPending ? { ...v2Columns, deposit_status: extraColumns.deposit_status } : v2Columns,
+  groups: { all: Object.keys(allLineColumns), v2: v2Fields },
 });
 
 /** The columns of a group's key. */

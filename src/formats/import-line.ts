@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { isLocalDate } from '../values/dates';
 import { toCents, toMoney, type Money } from '../values/money';
-import { v2Columns, v2Fields, type V2Field } from './v2-line';
+import { allLineColumns, extraColumns } from './file-columns';
+import { v2Fields, type V2Field } from './v2-line';
 
 /** The columns that an import file may have beside the 26 fields of a v2 line. */
-export const optionalFields = ['deposit_status', 'allocation_amount', 'allocation_amount_inferred'] as const;
+export const optionalFields: readonly string[] = Object.keys(extraColumns);
 
-type ImportField = V2Field | (typeof optionalFields)[number];
+type OptionalField = keyof typeof extraColumns;
+type ImportField = V2Field | OptionalField;
 
 /** A line as it stands in the file: an object of values by field name, which is not checked yet. */
 export interface RawLine {
@@ -16,7 +18,7 @@ export interface RawLine {
 }
 
 /** A checked line, which the report can return byte for byte. */
-export type ImportLine = Omit<z.output<typeof lineSchema>, (typeof optionalFields)[number]> & {
+export type ImportLine = Omit<z.output<typeof lineSchema>, OptionalField> & {
   /** Undefined when the file does not state it; the same holds for the share. */
   readonly deposit_status?: ImportStatus | undefined;
   readonly allocation_amount?: Money | undefined;
@@ -131,12 +133,11 @@ const FORMULA_GUARD = /^'(?='*[=+\-@\t\r])/;
 export function toLineValues(record: Readonly<Record<string, string>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(record).flatMap(([field, value]): [string, unknown][] => {
-      if (value === '' && optionalFields.some((optional) => optional === field)) return [];
-      if (field === 'allocation_amount_inferred') return [[field, BOOLEANS.get(value) ?? value]];
-      if (!isV2Field(field)) return [[field, value]];
-      const column = v2Columns[field];
-      if (column.kind === 'number') return [[field, /^[0-9]{1,16}$/.test(value) ? Number(value) : value]];
-      return [[field, 'freeText' in column ? value.replace(FORMULA_GUARD, '') : value]];
+      if (value === '' && optionalFields.includes(field)) return [];
+      const column = allLineColumns[field];
+      if (column?.kind === 'boolean') return [[field, BOOLEANS.get(value) ?? value]];
+      if (column?.kind === 'number') return [[field, /^[0-9]{1,16}$/.test(value) ? Number(value) : value]];
+      return [[field, column?.freeText ? value.replace(FORMULA_GUARD, '') : value]];
     }),
   );
 }
@@ -145,5 +146,3 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
   ['false', false],
 ]);
-
-const isV2Field = (field: string): field is V2Field => Object.hasOwn(v2Columns, field);

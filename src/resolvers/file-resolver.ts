@@ -67,11 +67,11 @@ export class FileResolver {
   /** What became of an export, to those who may make it. Throws NOT_FOUND where the organization has none of this id. */
   async receipt(id: string, { access }: RequestContext): Promise<AuditEntry> {
     const { organization, mayReadDonors } = await access.authorizeMember();
-    const record = isUuid(id) ? await this.services.audit.find(organization.id, id) : null;
-    if (!record) throw new AppError('NOT_FOUND');
-    if (mayReadDonors) return record;
-    if (record.report === 'deposit-details' || tellsDonorsByName(record.conditions)) throw new AppError('PRIVILEGE_NOT_FOUND');
-    return { ...record, digest: null };
+    const entry = isUuid(id) ? await this.services.audit.find(organization.id, id) : null;
+    if (!entry) throw new AppError('NOT_FOUND');
+    if (mayReadDonors) return entry;
+    if (entry.report === 'deposit-details' || tellsDonorsByName(entry.conditions)) throw new AppError('PRIVILEGE_NOT_FOUND');
+    return { ...entry, digest: null };
   }
 
   private lines(query: FileQuery, granted: SystemAccess, { snapshot }: RequestContext): FileSource {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Connection, Submittable } from 'pg';
 import { limitAnswer } from './answer-timeout';
+import { borrowSocket, type BorrowedSocket } from './borrowed-socket';
 
 /** Frames of PostgreSQL's protocol: a type, a length that counts itself, the content (manual, Message Formats). */
 const HEADER_LENGTH = 5;
@@ -30,8 +31,7 @@ export interface CopyOptions {
  * straight from the socket, without a message object for every row, at the reader's pace.
  */
 export class CopyQuery implements Submittable {
-  private socket: Socket | undefined;
-  private pgListener: ((piece: Buffer) => void) | undefined;
+  private socket: BorrowedSocket | undefined;
   private readonly waiting: Buffer[] = [];
   private waitingBytes = 0;
   private wake: (() => void) | undefined;
@@ -63,24 +63,27 @@ export class CopyQuery implements Submittable {
     }
   }
 
-  submit(connection: Connection): void {
-    const socket = connection.stream as Socket;
-    this.socket = socket;
-    this.pgListener = socket.listeners('data')[0] as (piece: Buffer) => void;
-    socket.off('data', this.pgListener);
-    socket.on('data', this.takePiece);
+  /** Returns the Error for which nothing was sent: pg passes it to `handleError` and goes on with its next query. */
+  submit(connection: Connection): Error | undefined {
+    try {
+      this.socket = borrowSocket(connection, this.takePiece);
+    } catch (error) {
+      return error as Error;
+    }
     const { before, text, after, answerTimeoutMs } = this.options;
     this.answered = limitAnswer(connection, answerTimeoutMs);
-    socket.cork();
+    const stream = connection.stream as Socket;
+    stream.cork();
     for (const statement of before) send(connection, statement);
     connection.flush();
     for (const statement of [{ text }, ...after]) send(connection, statement);
     connection.sync();
-    socket.uncork();
+    stream.uncork();
+    return undefined;
   }
 
   handleError(error: unknown): void {
-    this.end();
+    this.handBack();
     this.failure = error;
     this.wake?.();
   }
@@ -113,7 +116,8 @@ export class CopyQuery implements Submittable {
       this.header[this.headerLength++] = piece[read++]!;
       if (this.headerLength < HEADER_LENGTH) continue;
       if (this.header[0] === ERROR_RESPONSE || this.header[0] === COPY_DONE) {
-        this.handBack(piece.subarray(read));
+        // What follows is pg's own to read: the end of the COPY, or the error in its place. Its parser keeps what it is given.
+        this.handBack(Buffer.concat([this.header, piece.subarray(read)]));
         break;
       }
       this.headerLength = 0;
@@ -125,29 +129,13 @@ export class CopyQuery implements Submittable {
   private keep(content: Buffer): void {
     this.waiting.push(content);
     this.waitingBytes += content.length;
-    // Once it is pg's again, pausing would make it deaf.
-    if (this.pgListener && this.waitingBytes > MAX_WAITING_BYTES) this.socket?.pause();
+    if (this.waitingBytes > MAX_WAITING_BYTES) this.socket?.pause();
     this.wake?.();
   }
 
-  /** What follows is pg's own to read: the end of the COPY, or the error in its place. */
-  private handBack(rest: Buffer): void {
-    const { socket, pgListener } = this;
-    if (!socket || !pgListener) return;
-    this.end();
-    // Its parser keeps what it is given.
-    pgListener(Buffer.concat([this.header, rest]));
-    socket.resume();
-  }
-
-  /** The socket is pg's again. */
-  private end(): void {
+  private handBack(unread?: Buffer): void {
     this.answered?.();
-    const { socket, pgListener } = this;
-    if (!socket || !pgListener) return;
-    socket.off('data', this.takePiece);
-    socket.on('data', pgListener);
-    this.pgListener = undefined;
+    this.socket?.giveBack(unread);
   }
 }
 

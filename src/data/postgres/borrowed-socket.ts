@@ -1,0 +1,44 @@
+import type { Connection } from 'pg';
+
+/** The socket of a pg connection whose data goes to a borrower and past pg. After `giveBack`, none of the three does anything. */
+export interface BorrowedSocket {
+  /** Leaves further data in the socket until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Pg reads again, `unread` before all that comes later. */
+  giveBack(unread?: Buffer): void;
+}
+
+/**
+ * Takes a socket's data over from pg, for which pg has no interface of its own. Throws an Error, and leaves the socket as it is, unless
+ * pg reads it with exactly one 'data' listener, as pg 8 does: without that one, or beside another, answers would be lost or read twice.
+ */
+export function borrowSocket({ stream }: Connection, takePiece: (piece: Buffer) => void): BorrowedSocket {
+  const listeners = stream.listeners('data') as ((piece: Buffer) => void)[];
+  const [pgListener] = listeners;
+  if (!pgListener || listeners.length > 1) {
+    throw new Error(
+      `The socket of a pg connection has ${listeners.length} 'data' listeners, but only the data of exactly one can be taken over`,
+    );
+  }
+  let borrowed = true;
+  stream.off('data', pgListener);
+  stream.on('data', takePiece);
+  return {
+    // A paused socket would leave pg deaf.
+    pause: () => {
+      if (borrowed) stream.pause();
+    },
+    resume: () => {
+      if (borrowed) stream.resume();
+    },
+    giveBack: (unread) => {
+      if (!borrowed) return;
+      borrowed = false;
+      stream.off('data', takePiece);
+      stream.on('data', pgListener);
+      if (unread) pgListener(unread);
+      stream.resume();
+    },
+  };
+}

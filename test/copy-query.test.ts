@@ -1,0 +1,148 @@
+import { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Client } from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { CopyQuery, type CopyOptions } from '../src/data/postgres/copy-query';
+
+/** Hands on what the server sends in pieces that end where the test says, however the network has cut it. */
+class CutSocket extends Socket {
+  /** Bytes that came since the cut was set. */
+  received = 0;
+  private isCutAfter: (byte: number) => boolean = () => false;
+
+  cut(isCutAfter: (byte: number) => boolean): void {
+    this.received = 0;
+    this.isCutAfter = isCutAfter;
+  }
+
+  override push(piece: Buffer | null): boolean {
+    if (!piece) return super.push(piece);
+    let start = 0;
+    let more = true;
+    for (let end = 1; end <= piece.length; end++) {
+      if (!this.isCutAfter(++this.received) && end < piece.length) continue;
+      // Of its own, so that nobody can read beyond it or write into the next one.
+      more = super.push(Buffer.from(piece.subarray(start, end)));
+      start = end;
+    }
+    return more;
+  }
+}
+
+const ROWS = `SELECT n::text, CASE n WHEN 2 THEN NULL ELSE repeat(E'ü\\t"\\\\', n) END, '' FROM generate_series(1, 5) n`;
+const FAILING_ROWS = `SELECT n::text, (10 / (n - 3))::text FROM generate_series(1, 5) n`;
+const BEFORE = [{ text: 'BEGIN' }, { text: `SELECT set_config('gateway.value_1', $1, true)`, values: ['a value'] }];
+const copyOf = (select: string): CopyOptions => ({
+  before: BEFORE,
+  text: `COPY (${select}) TO STDOUT`,
+  after: [{ text: 'COMMIT' }],
+  answerTimeoutMs: 60_000,
+});
+
+let socket: CutSocket;
+let client: Client;
+
+beforeAll(async () => {
+  socket = new CutSocket();
+  client = new Client({ connectionString: process.env.TEST_SERVER_URL!, stream: () => socket });
+  await client.connect();
+});
+afterAll(() => client.end());
+
+const copy = (select: string): Promise<string> => text(client.query(new CopyQuery(copyOf(select))).read());
+
+/** The connection is pg's again, and no transaction is open on it. */
+async function expectUsable(): Promise<void> {
+  const { rows } = await client.query(`SELECT now() = statement_timestamp() AS "isAlone", 'ü' AS value`);
+  expect(rows).toEqual([{ isAlone: true, value: 'ü' }]);
+}
+
+/** Bytes of the server's whole answer. */
+async function countBytes(ask: () => Promise<unknown>): Promise<number> {
+  socket.cut(() => false);
+  await ask();
+  await expectUsable();
+  const whole = socket.received;
+  socket.cut(() => false);
+  await expectUsable();
+  return whole - socket.received;
+}
+
+describe('a reader of a COPY whose answer comes in pieces', () => {
+  test('gets the same bytes wherever it is cut, and leaves a connection that can be used', async () => {
+    const expected = await text(client.query(copyTo(`COPY (${ROWS}) TO STDOUT`)));
+    expect(expected.split('\n')).toHaveLength(6);
+    const length = await countBytes(() => copy(ROWS));
+    expect(length).toBeGreaterThan(150);
+    for (let cut = 1; cut <= length; cut++) {
+      socket.cut((byte) => byte === cut);
+      expect([cut, await copy(ROWS)]).toEqual([cut, expected]);
+      await expectUsable();
+    }
+    socket.cut(() => true);
+    expect(await copy(ROWS)).toBe(expected);
+    await expectUsable();
+  });
+
+  test('gets the error of a row wherever it is cut, and leaves a connection that can be used', async () => {
+    const fail = async (): Promise<unknown> => {
+      const error: unknown = await copy(FAILING_ROWS).catch((thrown: unknown) => thrown);
+      await client.query('ROLLBACK');
+      return error;
+    };
+    const expected = { code: '22012', severity: 'ERROR', message: 'division by zero', routine: 'int4div' };
+    const length = await countBytes(fail);
+    expect(length).toBeGreaterThan(150);
+    for (let cut = 1; cut <= length; cut++) {
+      socket.cut((byte) => byte === cut);
+      expect([cut, await fail()]).toEqual([cut, expect.objectContaining(expected)]);
+      await expectUsable();
+    }
+    socket.cut(() => true);
+    expect(await fail()).toMatchObject(expected);
+    await expectUsable();
+  });
+
+  test('gets the lines before the error of a row', async () => {
+    const lines: Buffer[] = [];
+    const reading = async (): Promise<void> => {
+      for await (const piece of client.query(new CopyQuery(copyOf(FAILING_ROWS))).read()) lines.push(piece);
+    };
+    await expect(reading()).rejects.toThrow('division by zero');
+    expect(Buffer.concat(lines).toString()).toBe('1\t-5\n2\t-10\n');
+    await client.query('ROLLBACK');
+    await expectUsable();
+  });
+});
+
+describe('a COPY on a socket', () => {
+  test.each([
+    ['that somebody else reads too', 2, (listener: () => void) => socket.on('data', listener)],
+    ['that nobody reads', 0, () => socket.removeAllListeners('data')],
+  ])('%s is refused before anything is sent, and pg reads on as before', async (_title, count, change) => {
+    const pgListeners = socket.listeners('data') as (() => void)[];
+    change(() => undefined);
+    const sent = socket.bytesWritten;
+    await expect(copy(ROWS)).rejects.toThrow(
+      `The socket of a pg connection has ${count} 'data' listeners, but only the data of exactly one can be taken over`,
+    );
+    expect(socket.bytesWritten).toBe(sent);
+    socket.removeAllListeners('data');
+    for (const listener of pgListeners) socket.on('data', listener);
+    socket.resume();
+    await expectUsable();
+    await copy(ROWS);
+    await expectUsable();
+  });
+
+  test('that is refused beside others does not keep them from their answers', async () => {
+    const listener = (): void => undefined;
+    const before = client.query('SELECT 1 AS one');
+    const refused = copy(ROWS);
+    socket.on('data', listener);
+    await expect(refused).rejects.toThrow("2 'data' listeners");
+    socket.off('data', listener);
+    expect((await before).rows).toEqual([{ one: 1 }]);
+    await expectUsable();
+  });
+});

@@ -17,7 +17,7 @@ import { FileResolver } from './resolvers/file-resolver';
 import { ReportReader } from './resolvers/report-reader';
 import { createResolvers } from './resolvers/resolver-set';
 import { createV2Routes } from './rest/v2-routes';
-import { createServices, openDatabase, type OpenDatabase } from './services';
+import { createServices, type OpenDatabase } from './services';
 
 /** The whole gateway, ready to listen. */
 export interface App {
@@ -30,20 +30,10 @@ export interface App {
 
 const MS_PER_SECOND = 1000;
 
-/** The one composition root: database, services, resolvers, doors. Throws an OperatorError when the database cannot be opened. */
-export async function createApp(config: Config, log: Logger): Promise<App> {
+/** The one composition root: services, resolvers and doors over a database. */
+export async function createApp(config: Config, address: OpenDatabase['address'], log: Logger): Promise<App> {
   const onConnectionLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
-  const database = await openDatabase(config, { share: false, onLost: onConnectionLost });
-  try {
-    return await composeApp(config, log, database, onConnectionLost);
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
-}
-
-async function composeApp(config: Config, log: Logger, database: OpenDatabase, onConnectionLost: (error: Error) => void): Promise<App> {
-  const services = createServices(config, database.address, onConnectionLost);
+  const services = createServices(config, address, onConnectionLost);
   const resolvers = createResolvers(services);
   const schema = createSchema(resolvers);
   const documents = new CheckedDocuments();
@@ -73,7 +63,6 @@ async function composeApp(config: Config, log: Logger, database: OpenDatabase, o
     const inTime = await httpServer.drain({ drainMs: config.DRAIN_MILLISECONDS, graceMs });
     await apollo.stop();
     await services.close();
-    await database.close();
     return inTime;
   };
   return { httpServer, findObstacle: () => services.findObstacle(), stop };

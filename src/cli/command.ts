@@ -28,8 +28,20 @@ export async function withDatabase<Result>(
   { config, share = true, migrate = true }: DatabaseUse,
   use: (database: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {
-  const opening = openDatabase(config, { share, migrate, onLost: lostIn(config) });
-  // Cut short, a command must not leave a server behind; a transaction ends with its connection.
+  return endingAtSignal(openDatabase(config, { share, migrate, onLost: lostIn(config) }), async (database) => {
+    try {
+      return await use(database);
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+/** A signal ends the process meanwhile, with the server that was started for it; a transaction ends with its connection. */
+export async function endingAtSignal<Result>(
+  opening: Promise<OpenDatabase>,
+  use: (database: OpenDatabase) => Promise<Result>,
+): Promise<Result> {
   const onSignal = (): void =>
     void opening
       .then((database) => database.abandon())
@@ -39,30 +51,32 @@ export async function withDatabase<Result>(
       );
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   try {
-    const database = await opening;
-    try {
-      return await use(database);
-    } finally {
-      await database.close();
-    }
+    return await use(await opening);
   } finally {
     process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
   }
 }
 
-/** The same with all services over it. */
+/** Runs a command with all services over the settings' database. */
 export async function withServices<Result>(context: DatabaseUse, use: (services: Services) => Promise<Result>): Promise<Result> {
-  return withDatabase(context, async ({ address }) => {
-    const services = createServices(context.config, address, lostIn(context.config));
-    try {
-      return await use(services);
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'DATA_SOURCE_QUERY_FAILED') throw error;
-      // A table that is not there says less to an operator than the migration that would make it.
-      const reason = await services.findObstacle();
-      throw reason === undefined ? error : new OperatorError(reason, { cause: error });
-    } finally {
-      await services.close();
-    }
-  });
+  return withDatabase(context, ({ address }) => useServices(context.config, address, use));
+}
+
+/** Lends all services over a database. */
+export async function useServices<Result>(
+  config: Config,
+  address: OpenDatabase['address'],
+  use: (services: Services) => Promise<Result>,
+): Promise<Result> {
+  const services = createServices(config, address, lostIn(config));
+  try {
+    return await use(services);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'DATA_SOURCE_QUERY_FAILED') throw error;
+    // A table that is not there says less to an operator than the migration that would make it.
+    const reason = await services.findObstacle();
+    throw reason === undefined ? error : new OperatorError(reason, { cause: error });
+  } finally {
+    await services.close();
+  }
 }

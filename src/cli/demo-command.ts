@@ -4,7 +4,8 @@ import { Command } from 'commander';
 import type { Config } from '../config';
 import type { DemoCredentials } from '../domain/demo-service';
 import { OperatorError } from '../errors';
-import { withServices, type CommandContext } from './command';
+import { openDatabase, type OpenDatabase } from '../services';
+import { endingAtSignal, useServices, withServices, type CommandContext } from './command';
 import { printResult } from './terminal';
 
 /** `demo [--show]`: an organization to play with, on any database. */
@@ -26,18 +27,34 @@ async function createDemo(context: CommandContext): Promise<DemoCredentials> {
   return credentials;
 }
 
-/** The demo of the gateway's own embedded database, created where that database is empty; undefined where there is none. */
-export async function ensureDemo(config: Config): Promise<DemoCredentials | undefined> {
-  if (config.DATABASE_URL !== '' || !config.DEMO) return undefined;
+interface ServedDatabase {
+  readonly database: OpenDatabase;
+  readonly demo: DemoCredentials | undefined;
+}
+
+/** Opens the database that a gateway serves from, and the demo that its own embedded one has, creating it where that one is empty. */
+export async function openWithDemo(config: Config, onLost: (error: Error) => void): Promise<ServedDatabase> {
+  const open = (): Promise<OpenDatabase> => openDatabase(config, { share: false, onLost });
+  if (config.DATABASE_URL !== '' || !config.DEMO) return { database: await open(), demo: undefined };
   const saved = await readDemo(config);
-  if (saved) return saved;
-  return withServices({ config, share: false }, async ({ demo }) => {
+  if (saved) return { database: await open(), demo: saved };
+  return endingAtSignal(open(), async (database) => {
+    try {
+      return { database, demo: await createWanted(config, database) };
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  });
+}
+
+const createWanted = (config: Config, { address }: OpenDatabase): Promise<DemoCredentials | undefined> =>
+  useServices(config, address, async ({ demo }) => {
     if (!(await demo.isWanted())) return undefined;
     const credentials = await demo.create();
     await saveDemo(config, credentials);
     return credentials;
   });
-}
 
 async function readDemo(config: Config): Promise<DemoCredentials | undefined> {
   const saved = await readFile(demoFile(config), 'utf8').catch(() => undefined);

@@ -4,7 +4,7 @@ import { pino, type Logger } from 'pino';
 import { createApp } from '../app';
 import { OperatorError } from '../errors';
 import type { CommandContext } from './command';
-import { baseUrl, describeDemo, ensureDemo } from './demo-command';
+import { baseUrl, describeDemo, openWithDemo } from './demo-command';
 
 /** Characters of log that may wait for whoever reads it. */
 const MAX_WAITING_LOG = 1024 * 1024;
@@ -15,25 +15,34 @@ export function serveCommand(context: () => CommandContext): Command {
     const { config, terminal } = context();
     const log = createLog(config.LOG_LEVEL);
     const stopping = waitForStop();
-    const demo = await ensureDemo(config);
-    const app = await createApp({ ...config, PLAYGROUND_PROVISION: config.PLAYGROUND_PROVISION || (demo?.webProvision ?? '') }, log);
+    const onLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
+    const { database, demo } = await openWithDemo(config, onLost);
     try {
-      const port = await app.httpServer.listen(config.PORT, config.HOST);
-      const url = baseUrl(config, port);
-      // A log is read by many and kept for long: credentials go to a person at a terminal alone.
-      if (demo && terminal.output.isTTY) terminal.output.write(`${describeDemo(demo, url)}\n`);
-      else if (demo) log.info('there is a demo organization: `deposit-gateway demo --show` prints its provisions and login');
-      log.info({ url }, 'listening');
-      const reason = await app.findObstacle();
-      if (reason !== undefined) log.warn({ reason }, 'not ready');
-    } catch (error) {
-      await app.stop();
-      throw new OperatorError(`Cannot listen on ${config.HOST}:${config.PORT}: ${(error as Error).message}`, { cause: error });
-    }
+      const app = await createApp(
+        { ...config, PLAYGROUND_PROVISION: config.PLAYGROUND_PROVISION || (demo?.webProvision ?? '') },
+        database.address,
+        log,
+      );
+      try {
+        const port = await app.httpServer.listen(config.PORT, config.HOST);
+        const url = baseUrl(config, port);
+        // A log is read by many and kept for long: credentials go to a person at a terminal alone.
+        if (demo && terminal.output.isTTY) terminal.output.write(`${describeDemo(demo, url)}\n`);
+        else if (demo) log.info('there is a demo organization: `deposit-gateway demo --show` prints its provisions and login');
+        log.info({ url }, 'listening');
+        const reason = await app.findObstacle();
+        if (reason !== undefined) log.warn({ reason }, 'not ready');
+      } catch (error) {
+        await app.stop();
+        throw new OperatorError(`Cannot listen on ${config.HOST}:${config.PORT}: ${(error as Error).message}`, { cause: error });
+      }
 
-    log.info({ reason: await stopping.asked }, 'stopping');
-    void stopping.insisted.then(() => app.httpServer.cut());
-    if (!(await app.stop())) throw new OperatorError('Answers were cut off, because they did not finish within the grace time');
+      log.info({ reason: await stopping.asked }, 'stopping');
+      void stopping.insisted.then(() => app.httpServer.cut());
+      if (!(await app.stop())) throw new OperatorError('Answers were cut off, because they did not finish within the grace time');
+    } finally {
+      await database.close();
+    }
     log.info('stopped');
   });
 }

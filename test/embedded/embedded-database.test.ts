@@ -1,5 +1,5 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, watch } from 'node:fs';
 import { readdir, readFile, readlink, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -107,6 +107,36 @@ describe('a gateway without DATABASE_URL', () => {
     expect(await serve.end('SIGTERM')).toBe(0);
     expect(await processesOf(directory)).toEqual([]);
     expect([existsSync(inCluster(directory, 'postmaster.pid')), existsSync(join(directory, 'gateway.lock'))]).toEqual([false, false]);
+  });
+
+  test.concurrent('serves its first start from the server that made the database and the demo in it', async () => {
+    const directory = join(root, 'one-launch');
+    const serve = await start({ DATA_DIR: directory });
+    const client = new Client(await readAddress(directory));
+    await client.connect();
+    const { rows } = await client.query(
+      `SELECT (SELECT pg_postmaster_start_time() < min(started_at) FROM _prisma_migrations) AS "madeTheTables",
+         (SELECT array_agg(name) FROM organization) AS organizations`,
+    );
+    await client.end();
+    expect(rows).toEqual([{ madeTheTables: true, organizations: ['Demo'] }]);
+    expect(await serve.end('SIGTERM')).toBe(0);
+  });
+
+  test.concurrent('launches its database once at a start that finds organizations and no demo', async () => {
+    const directory = await copyData();
+    const events: string[] = [];
+    // A server makes this file when it is launched and removes it when it ends; what it writes into it is no 'rename'.
+    const watcher = watch(inCluster(directory, ''), { persistent: false }, (event, file) => {
+      if (event === 'rename' && file === 'postmaster.pid') events.push(existsSync(inCluster(directory, file)) ? 'launched' : 'ended');
+    });
+    const serve = await start({ DATA_DIR: directory });
+    await until(() => events.length > 0);
+    expect(events).toEqual(['launched']);
+    expect(await serve.end('SIGTERM')).toBe(0);
+    await until(() => events.at(-1) === 'ended');
+    expect(events).toEqual(['launched', 'ended']);
+    watcher.close();
   });
 
   test.concurrent('shares its database with commands, and leaves nothing behind at SIGINT', async () => {

@@ -1,7 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import { Command } from 'commander';
 import { pino, type Logger } from 'pino';
-import { createApp } from '../app';
+import { createApp, type App } from '../app';
+import type { DemoCredentials } from '../domain/demo-service';
 import { OperatorError } from '../errors';
 import type { CommandContext } from './command';
 import { baseUrl, describeDemo, openWithDemo } from './demo-command';
@@ -12,31 +13,15 @@ const MAX_WAITING_LOG = 1024 * 1024;
 /** `serve`: runs the gateway until SIGTERM or SIGINT. Resolves when everything it started has ended. */
 export function serveCommand(context: () => CommandContext): Command {
   return new Command('serve').description('runs the gateway until it is told to stop (what npm start does)').action(async () => {
-    const { config, terminal } = context();
+    const { config } = context();
     const log = createLog(config.LOG_LEVEL);
     const stopping = waitForStop();
     const onLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
     const { database, demo } = await openWithDemo(config, onLost);
     try {
-      const app = await createApp(
-        { ...config, PLAYGROUND_PROVISION: config.PLAYGROUND_PROVISION || (demo?.webProvision ?? '') },
-        database.address,
-        log,
-      );
-      try {
-        const port = await app.httpServer.listen(config.PORT, config.HOST);
-        const url = baseUrl(config, port);
-        // A log is read by many and kept for long: credentials go to a person at a terminal alone.
-        if (demo && terminal.output.isTTY) terminal.output.write(`${describeDemo(demo, url)}\n`);
-        else if (demo) log.info('there is a demo organization: `deposit-gateway demo --show` prints its provisions and login');
-        log.info({ url }, 'listening');
-        const reason = await app.findObstacle();
-        if (reason !== undefined) log.warn({ reason }, 'not ready');
-      } catch (error) {
-        await app.stop();
-        throw new OperatorError(`Cannot listen on ${config.HOST}:${config.PORT}: ${(error as Error).message}`, { cause: error });
-      }
-
+      const preset = config.PLAYGROUND_PROVISION || (demo?.webProvision ?? '');
+      const app = await createApp({ ...config, PLAYGROUND_PROVISION: preset }, database.address, log);
+      await listen(app, demo, context(), log);
       log.info({ reason: await stopping.asked }, 'stopping');
       void stopping.insisted.then(() => app.httpServer.cut());
       if (!(await app.stop())) throw new OperatorError('Answers were cut off, because they did not finish within the grace time');
@@ -45,6 +30,23 @@ export function serveCommand(context: () => CommandContext): Command {
     }
     log.info('stopped');
   });
+}
+
+/** Opens the doors and tells the operator about it. */
+async function listen(app: App, demo: DemoCredentials | undefined, { config, terminal }: CommandContext, log: Logger): Promise<void> {
+  try {
+    const port = await app.httpServer.listen(config.PORT, config.HOST);
+    const url = baseUrl(config, port);
+    // A log is read by many and kept for long: credentials go to a person at a terminal alone.
+    if (demo && terminal.output.isTTY) terminal.output.write(`${describeDemo(demo, url)}\n`);
+    else if (demo) log.info('there is a demo organization: `deposit-gateway demo --show` prints its provisions and login');
+    log.info({ url }, 'listening');
+    const reason = await app.findObstacle();
+    if (reason !== undefined) log.warn({ reason }, 'not ready');
+  } catch (error) {
+    await app.stop();
+    throw new OperatorError(`Cannot listen on ${config.HOST}:${config.PORT}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** npm passes on a Ctrl-C that the terminal has already sent to everyone: what follows so soon is the same wish. */

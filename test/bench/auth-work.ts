@@ -1,9 +1,10 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { text } from 'node:stream/consumers';
 import { login } from '../support/gateway';
 import type { BenchDatabase } from './database';
-import { startServer, type ServerProcess } from './processes';
+import { startProcess, startServer, type ServerProcess } from './processes';
 import { median, type Result } from './results';
 
 const SECONDS = 4;
@@ -47,6 +48,8 @@ export async function measureAuthentication(database: BenchDatabase, gateway: Se
 /** Answers a second. */
 async function load(seconds: number, url: string, headers: object): Promise<number> {
   const words = [join(__dirname, 'load.mjs'), String(seconds), url, JSON.stringify(headers)];
-  const { stdout } = await promisify(execFile)(process.execPath, words);
-  return Number(stdout);
+  const child = startProcess(() => spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] }));
+  const [answer, [status]] = await Promise.all([text(child.stdout), once(child, 'exit') as Promise<[number | null]>]);
+  if (status !== 0) throw new Error(`load.mjs ended with ${status}`);
+  return Number(answer);
 }

@@ -8,7 +8,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import { REPORT_PLANNING } from '../../src/data/postgres/database';
 import type { BenchDatabase } from './database';
 import { HttpClient, type HttpRequest, type Reading } from './http-client';
-import { startServer, stopProcess, type ServerProcess } from './processes';
+import { startProcess, startServer, stopProcess, type ServerProcess } from './processes';
 
 export interface Period {
   readonly startDate: string;
@@ -81,10 +81,10 @@ export function psql({ url, organization }: BenchDatabase, { name = 'psql \\copy
   return {
     name,
     connect: async () => {
-      const child = spawn('psql', ['--no-psqlrc', '--set', 'ON_ERROR_STOP=1', url], {
-        env: { ...process.env, PGOPTIONS: options },
-        stdio: ['pipe', 'pipe', 'inherit'],
-      });
+      const env = { ...process.env, PGOPTIONS: options };
+      const child = startProcess(() =>
+        spawn('psql', ['--no-psqlrc', '--set', 'ON_ERROR_STOP=1', url], { env, stdio: ['pipe', 'pipe', 'inherit'] }),
+      );
       const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
       const copy = async (period: Period): Promise<number> => {
         child.stdin.write(`\\copy (${selectLines(period, organization.id)}) TO '/dev/null'\n`);

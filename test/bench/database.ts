@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { readConfig } from '../../src/config';
@@ -8,6 +8,7 @@ import { EmbeddedPostgres } from '../../src/data/embedded/embedded-postgres';
 import { createServices } from '../../src/services';
 import { createOrganization, type TestOrganization } from '../support/gateway';
 import { fillDataSet, type DataSetSize } from './data-set';
+import { endAtLast } from './endings';
 import { parentOf } from './processes';
 
 /** A PostgreSQL of the benchmark's own, with the data set in it. */
@@ -27,29 +28,32 @@ export async function openBenchDatabase(parent: string, size: DataSetSize): Prom
   const directory = join(parent, `${size.lines}-lines-${size.organizations}-organizations`);
   const mark = join(directory, 'filled');
   const isFilled = existsSync(mark);
-  if (!isFilled) await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { recursive: true, mode: 0o755 });
-  const postgres = await EmbeddedPostgres.start(
+  // One that is still being started is waited for.
+  const stop = endAtLast(async () => (await starting.catch(() => undefined))?.stop('fast'));
+  if (!isFilled) rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true, mode: 0o755 });
+  const starting = EmbeddedPostgres.start(
     directory,
     () => Promise.resolve(),
     (error) => {
       throw error;
     },
   );
-  const { host, port, user, password, database } = postgres.address;
+  const { address } = await starting;
+  const { host, port, user, password, database } = address;
   const url = `postgresql://${user}:${String(password)}@localhost:${port}/${database}?host=${host}`;
-  const services = createServices(readConfig({}), postgres.address, () => undefined);
+  const services = createServices(readConfig({}), address, () => undefined);
   try {
     // A data set that was kept may lack what came since.
     execFileSync(process.execPath, [MAIN, 'migrate'], { env: { ...process.env, DATABASE_URL: url } });
     if (!isFilled) {
       const organizations = [];
       for (let count = 0; count < size.organizations; count++) organizations.push(await createOrganization(services));
-      await fillDataSet(postgres.address, size);
+      await fillDataSet(address, size);
       await writeFile(mark, JSON.stringify(organizations[0]));
     }
     const organization = JSON.parse(await readFile(mark, 'utf8')) as TestOrganization;
-    return { url, pid: await findServer(url), organization, stop: () => postgres.stop('fast') };
+    return { url, pid: await findServer(url), organization, stop };
   } finally {
     await services.close();
   }

@@ -1,10 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { measureAuthentication } from './auth-work';
 import { copyStream, hasPsql, ours, pgQuery, psql, startGateway, startPeers, tunedPsql, type Contender, type Period } from './contenders';
 import { openBenchDatabase, type BenchDatabase } from './database';
+import { endAll, endAtLast, untilSignal } from './endings';
 import { TENFOLD_MONTH, toGoalTable } from './goals';
 import { measureLiveness, measureMemory, measureStalledReaders } from './load-works';
 import { measurePages } from './page-work';
@@ -87,7 +89,13 @@ interface Options {
   readonly json?: string;
 }
 
+/** A signal ends all that was started, and the benchmark with it. */
 async function main(options: Options): Promise<void> {
+  const status = await Promise.race([untilSignal(), measure(options)]).finally(endAll);
+  if (status !== undefined) process.exit(status);
+}
+
+async function measure(options: Options): Promise<void> {
   const lines = Number(options.lines);
   const wanted = options.works?.split(';') ?? Object.keys(works).filter((name) => !name.endsWith('*'));
   const unknown = wanted.find((name) => !(name in works));
@@ -97,34 +105,33 @@ async function main(options: Options): Promise<void> {
     `${lines} lines, ${processor}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`,
   );
 
-  const directory = options.data ?? (await mkdtemp(join(tmpdir(), 'deposit-gateway-bench-')));
+  const directory = options.data ?? makeDirectory();
   const openOther: Bench['openOther'] = (count, organizations) => openBenchDatabase(directory, { lines: count, organizations });
   const isWanted = (name: string): boolean => options.contenders?.split(';').includes(name) ?? true;
   const results: Result[] = [];
-  const started: { stop(): Promise<void> }[] = [];
-  try {
-    const database = await openOther(lines, ORGANIZATIONS);
-    started.unshift(database);
-    const gateway = await startGateway(database);
-    started.unshift(gateway);
-    const peers = await startPeers(database, isWanted);
-    started.unshift(...peers.map(({ server }) => server));
-    const baselines = [...((await hasPsql()) ? [psql(database), tunedPsql(database)] : []), copyStream(database), pgQuery(database)];
-    const all = [...baselines, ...ours(gateway, database), ...peers.map(({ contender }) => contender)];
-    const contenders = all.filter(({ name }) => isWanted(name));
-    for (const name of wanted) {
-      const measured = await works[name]!({ database, gateway, contenders, rounds: Number(options.rounds), openOther, lines });
-      results.push(...measured);
-      console.log(
-        `\n${name}${measured[0]?.lines === undefined ? '' : `: ${measured[0].lines} lines`}\n${measured.length === 0 ? '' : toTable(measured)}`,
-      );
-      if (options.json !== undefined) await writeFile(options.json, JSON.stringify(results, null, 2));
-    }
-  } finally {
-    for (const each of started) await each.stop();
-    if (options.data === undefined) await rm(directory, { recursive: true });
+  const database = await openOther(lines, ORGANIZATIONS);
+  const gateway = await startGateway(database);
+  const peers = await startPeers(database, isWanted);
+  const baselines = [...((await hasPsql()) ? [psql(database), tunedPsql(database)] : []), copyStream(database), pgQuery(database)];
+  const all = [...baselines, ...ours(gateway, database), ...peers.map(({ contender }) => contender)];
+  const contenders = all.filter(({ name }) => isWanted(name));
+  for (const name of wanted) {
+    const measured = await works[name]!({ database, gateway, contenders, rounds: Number(options.rounds), openOther, lines });
+    results.push(...measured);
+    console.log(
+      `\n${name}${measured[0]?.lines === undefined ? '' : `: ${measured[0].lines} lines`}\n${measured.length === 0 ? '' : toTable(measured)}`,
+    );
+    if (options.json !== undefined) await writeFile(options.json, JSON.stringify(results, null, 2));
   }
   console.log(`\n${toGoalTable(results)}`);
+}
+
+function makeDirectory(): string {
+  endAtLast(() => rm(directory, { recursive: true }));
+  const directory = mkdtempSync(join(tmpdir(), 'deposit-gateway-bench-'));
+  // Started by root, PostgreSQL runs under another account.
+  chmodSync(directory, 0o755);
+  return directory;
 }
 
 void new Command('bench')

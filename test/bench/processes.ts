@@ -1,9 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endAtLast } from './endings';
 
 /** A server under measurement. */
 export interface ServerProcess {
@@ -13,20 +15,28 @@ export interface ServerProcess {
 }
 
 const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 10_000;
 const POLL_MS = 50;
 const KB_PER_MB = 1024;
 /** A tick of /proc's CPU times is a hundredth of a second on every Linux that Node runs on (sysconf, _SC_CLK_TCK). */
 const MS_PER_TICK = 10;
 
+/** Starts a process that ends with the benchmark at the latest. */
+export function startProcess<Child extends ChildProcess>(start: () => Child): Child {
+  const stop = endAtLast(() => stopProcess(child));
+  const child = start();
+  child.once('exit', () => void stop());
+  return child;
+}
+
 /** Starts a script that prints `listening PORT` when it is ready. What it prints goes into a file, as a service's output does. */
 export async function startServer(command: string, words: readonly string[], environment: NodeJS.ProcessEnv): Promise<ServerProcess> {
+  const removeOutput = endAtLast(() => rm(directory, { recursive: true }));
   const directory = mkdtempSync(join(tmpdir(), 'deposit-gateway-bench-log-'));
   const output = join(directory, 'output');
   const file = openSync(output, 'w');
-  const child = spawn(command, words, {
-    env: { PATH: process.env.PATH, NODE_ENV: 'production', ...environment },
-    stdio: ['ignore', file, 'inherit'],
-  });
+  const env = { PATH: process.env.PATH, NODE_ENV: 'production', ...environment };
+  const child = startProcess(() => spawn(command, words, { env, stdio: ['ignore', file, 'inherit'] }));
   closeSync(file);
   let failure: Error | undefined;
   child.on('error', (error) => {
@@ -34,7 +44,7 @@ export async function startServer(command: string, words: readonly string[], env
   });
   const stop = async (): Promise<void> => {
     await stopProcess(child);
-    rmSync(directory, { recursive: true });
+    await removeOutput();
   };
   // Ours logs JSON; the peers print a word and a number.
   const findPort = (): string | undefined => /^(?:listening |\{.*"url":"http:[^"]*:)(\d+)/m.exec(readFileSync(output, 'utf8'))?.[1];
@@ -51,13 +61,18 @@ export async function startServer(command: string, words: readonly string[], env
 
 /** Starts a script of this folder that runs until it is ended. */
 export const startScript = (name: string, words: readonly string[]): ChildProcess =>
-  spawn(process.execPath, ['-r', '@swc-node/register', join(__dirname, name), ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+  startProcess(() =>
+    spawn(process.execPath, ['-r', '@swc-node/register', join(__dirname, name), ...words], { stdio: ['ignore', 'pipe', 'inherit'] }),
+  );
 
 export async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
+  // One that waits for its readers does not have to: nothing of it is kept.
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
   await exited;
+  clearTimeout(timer);
 }
 
 export const parentOf = (pid: number): number | undefined => readStat(pid)?.parent;

@@ -1,0 +1,34 @@
+import { constants } from 'node:os';
+
+type End = () => Promise<void>;
+
+/** How to end what the benchmark has started and not ended yet, in the order in which it was started. */
+const ends = new Set<End>();
+let isEnding = false;
+
+/**
+ * Has something that is about to be started ended with the benchmark at the latest. Returns the function that ends it, once however often
+ * it is called. Throws when the benchmark is ending.
+ */
+export function endAtLast(end: End): End {
+  if (isEnding) throw new Error('The benchmark is ending: nothing more is started');
+  let ended: Promise<void> | undefined;
+  const endOnce: End = () => (ended ??= end().finally(() => ends.delete(endOnce)));
+  ends.add(endOnce);
+  return endOnce;
+}
+
+/** Ends all of it, the last first. The work that still uses it fails meanwhile, which is no news. */
+export async function endAll(): Promise<void> {
+  isEnding = true;
+  const ignore = (): void => undefined;
+  process.on('uncaughtException', ignore);
+  for (const end of [...ends].reverse()) await end().catch((error: unknown) => console.error(error));
+  process.off('uncaughtException', ignore);
+}
+
+/** Resolves at a signal to end, to the exit status that tells of it (bash manual, Exit Status). The signal does not end the process by itself. */
+export const untilSignal = (): Promise<number> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(128 + constants.signals[signal]));
+  });

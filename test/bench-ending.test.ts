@@ -47,14 +47,14 @@ test.each([
     });
     let output = '';
     bench.stderr.setEncoding('utf8').on('data', (piece: string) => (output += piece));
-    const closed = once(bench, 'close');
+    const exited = once(bench, 'exit');
     await until(() => {
       if (bench.exitCode !== null) throw new Error(`The benchmark ended with ${bench.exitCode}: ${output}`);
       return isThere();
     });
     expect(processes().length).toBeGreaterThan(1);
     bench.kill(signal);
-    expect(await closed).toEqual([status, null]);
+    expect(await exited).toEqual([status, null]);
     expect(processes()).toEqual([]);
     // Its compiler keeps a cache in the same place.
     expect(readdirSync(directory).filter((name) => !name.startsWith('swc-'))).toEqual([]);

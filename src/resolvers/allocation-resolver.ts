@@ -8,17 +8,20 @@ import { Transaction } from './transaction-types';
 
 @Resolver(() => Allocation)
 export class AllocationResolver {
-  @FieldResolver(() => Transaction, { description: 'The transaction it is a share of.' })
+  @FieldResolver(() => Transaction, { description: 'The transaction (gift) that this allocation is a share of.' })
   transaction(@Root() allocation: Allocation, @Ctx() { entities }: RequestContext, @Info() info: GraphQLResolveInfo) {
     return entities.graph.follow('Allocation.transaction', allocation, {}, lookAhead(info));
   }
 
-  @FieldResolver(() => Designation, { description: 'The fund it goes to.' })
+  @FieldResolver(() => Designation, { description: 'The designation (fund) that this allocation goes to.' })
   designation(@Root('designationId') id: Designation['id'], @Root('designationName') name: Designation['name']): Designation {
     return { id, name };
   }
 
-  @FieldResolver(() => String, { nullable: true, description: `Memo; may be empty. ${NEEDS_REPORT}` })
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: `Memo of the allocation; may be empty. \`designationMemo\` of the report's lines. ${NEEDS_REPORT}`,
+  })
   memo(@Root() { memo }: Allocation, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): string | null {
     return context.access.mayReadDonors ? memo : refuse(context, info);
   }

@@ -4,9 +4,14 @@ import type { Money } from '../values/money';
 import { createConnectionType } from './connection-types';
 import { DecimalScalar } from './scalars';
 
-@ObjectType({ simpleResolvers: true, description: "A transaction's share in a designation: a line of the report." })
+@ObjectType({
+  simpleResolvers: true,
+  description: 'The part of a transaction that goes to one designation. Each allocation is one line of the report.',
+})
 export class Allocation implements AllocationEntity {
-  @Field(() => ID, { description: 'ID of the allocation; `allocationId` of the report.' })
+  @Field(() => ID, {
+    description: 'ID of the allocation, unique within the organization, such as `"P1043"`; `allocationId` of the report\'s lines.',
+  })
   id!: string;
 
   transactionId!: string;
@@ -16,16 +21,16 @@ export class Allocation implements AllocationEntity {
   @Field(() => DecimalScalar, {
     nullable: true,
     description:
-      "The share's own amount: as the books state it, else all of the transaction's where it has no other allocation, else null.",
+      'The allocation\'s own share of the transaction\'s amount, such as `"40.00"` of a gift of 100.00: the share that the books state; otherwise the whole amount when the transaction has no other allocation; otherwise null, because the share is unknown.',
   })
   amount!: Money | null;
 
   @Field(() => Boolean, {
-    description: 'Whether `amount` was inferred: the books state no share, and the transaction has no other allocation.',
+    description: 'True when `amount` was inferred: the books state no share, and the transaction has no other allocation.',
   })
   amountInferred!: boolean;
 
-  /** Its field has a resolver that asks for the privilege. */
+  /** AllocationResolver has the field, because it asks for the privilege. */
   memo!: string | null;
 }
 

@@ -2,41 +2,61 @@ import { GraphQLSafeInt } from 'graphql-scalars';
 import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
 import type { Page, PageParameters } from '../domain/keyset-page';
 
-/** Where a list begins and how long it is; what they mean is decided by the domain. */
+/** The arguments that choose a page of a list. The domain checks them. */
 @ArgsType()
 export class PageArgs implements PageParameters {
-  @Field(() => Int, { nullable: true, defaultValue: 50, description: 'How many to give, 1 to 1000, counted from the start.' })
+  @Field(() => Int, {
+    nullable: true,
+    defaultValue: 50,
+    description: 'Length of the page, 1 to 1000, counted from the start of the list or from `after`.',
+  })
   first?: number | null;
 
-  @Field(() => String, { nullable: true, description: 'Give what follows this cursor.' })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'Gives the items after this cursor, such as the `endCursor` of the page before. A cursor is valid only for the list, filter and order that gave it.',
+  })
   after?: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'How many to give, 1 to 1000, counted from the end; `first` then does not count.' })
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      'Length of the page, 1 to 1000, counted from the end of the list or from `before`. `first` is ignored when `last` is given.',
+  })
   last?: number | null;
 
-  @Field(() => String, { nullable: true, description: 'Give what comes before this cursor.' })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'Gives the items before this cursor, such as the `startCursor` of the page after. A cursor is valid only for the list, filter and order that gave it.',
+  })
   before?: string | null;
 }
 
-/** For lists that are short by nature. */
+/** The arguments of a list that is short by nature, such as the allocations of one transaction. */
 @ArgsType()
 export class ShortPageArgs extends PageArgs {
-  @Field(() => Int, { nullable: true, defaultValue: 10, description: 'How many to give, 1 to 1000, counted from the start.' })
+  @Field(() => Int, {
+    nullable: true,
+    defaultValue: 10,
+    description: 'Length of the page, 1 to 1000, counted from the start of the list or from `after`.',
+  })
   override first?: number | null;
 }
 
-@ObjectType({ description: 'Where a page lies in its list (Relay Cursor Connections).' })
+@ObjectType({ description: 'The place of a page in its list (Relay Cursor Connections).' })
 export class PageInfo {
-  @Field(() => Boolean, { description: 'Whether something follows the page.' })
+  @Field(() => Boolean, { description: 'True when the list goes on after the page.' })
   hasNextPage!: boolean;
 
-  @Field(() => Boolean, { description: 'Whether something comes before the page.' })
+  @Field(() => Boolean, { description: 'True when the list has items before the page.' })
   hasPreviousPage!: boolean;
 
-  @Field(() => String, { nullable: true, description: 'The cursor of the first on the page.' })
+  @Field(() => String, { nullable: true, description: 'Cursor of the first item of the page, for `before`; null when the page is empty.' })
   startCursor!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'The cursor of the last on the page.' })
+  @Field(() => String, { nullable: true, description: 'Cursor of the last item of the page, for `after`; null when the page is empty.' })
   endCursor!: string | null;
 }
 
@@ -45,14 +65,14 @@ interface Edge<Node> {
   readonly cursor: string;
 }
 
-/** The connection and edge types of a list of these nodes; cursors and counts are made where they are asked for. */
+/** The connection and edge types of a list of these nodes. Cursors and the total count are computed only when a query selects them. */
 export function createConnectionType<Node extends object>(nodeType: ClassType<Node>, nodes: string) {
-  @ObjectType(`${nodeType.name}Edge`, { description: `One of the ${nodes} with its place in the list.` })
+  @ObjectType(`${nodeType.name}Edge`, { description: `An item of a list of ${nodes}, with its cursor.` })
   class NodeEdge implements Edge<Node> {
-    @Field(() => nodeType, { description: 'What is at this place.' })
+    @Field(() => nodeType, { description: 'The item.' })
     node!: Node;
 
-    @Field(() => String, { description: 'The place, to go on from.' })
+    @Field(() => String, { description: 'Cursor of the item, opaque text for `after` and `before`.' })
     cursor!: string;
   }
 
@@ -71,14 +91,14 @@ export function createConnectionType<Node extends object>(nodeType: ClassType<No
       return this.nodes.map((node) => ({ node, cursor: this.cursorOf(node) }));
     }
 
-    @Field(() => PageInfo, { description: 'Where the page lies in the list.' })
+    @Field(() => PageInfo, { description: 'The place of the page in the list.' })
     pageInfo(): PageInfo {
       const { nodes: found, hasNextPage, hasPreviousPage } = this;
       const cursor = (node: Node | undefined): string | null => (node ? this.cursorOf(node) : null);
       return { hasNextPage, hasPreviousPage, startCursor: cursor(found[0]), endCursor: cursor(found.at(-1)) };
     }
 
-    @Field(() => GraphQLSafeInt, { description: `How many ${nodes} there are on all pages.` })
+    @Field(() => GraphQLSafeInt, { description: `Number of ${nodes} on all pages.` })
     totalCount(): Promise<number> {
       return this.count();
     }

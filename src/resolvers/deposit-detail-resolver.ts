@@ -25,10 +25,10 @@ export class DepositDetailResolver {
     private readonly summaries: DepositSummaryService,
   ) {}
 
-  /** Returns lines that are still to be read: each door renders them by its own template. */
+  /** Returns a stream whose lines have not been read yet. Each door renders them by its own template. */
   @Query(() => [DepositDetail], {
     description:
-      "The deposit report: a line for each allocation, by deposit date, deposit, transaction and allocation. Holds donors' personal data.",
+      "The deposit report: one line for each allocation, in the order of deposit date, deposit ID, transaction ID and allocation ID. The answer holds the whole list, without pages, and is sent while the database reads it. Lines hold donors' personal data. Needs the privilege of the report, `deposit_detail_designation_detail_with_contact_info`.",
   })
   async depositDetails(
     @Args() args: DepositDetailsArgs,
@@ -39,13 +39,13 @@ export class DepositDetailResolver {
   }
 
   @Query(() => DepositDetailConnection, {
-    description: "Lines of the deposit report page by page. Holds donors' personal data: needs the privilege of the report.",
+    description: "Lines of the deposit report, page by page. Lines hold donors' personal data. Needs the privilege of the report.",
   })
   async depositDetailsConnection(
     @Args() lines: LineArgs,
     @Arg('orderBy', () => DepositDetailOrder, {
       nullable: true,
-      description: 'The order of the lines; that of the report where none is given.',
+      description: 'Order of the lines; the order of the report when it is not given.',
     })
     orderBy: DepositDetailOrder | null,
     @Args() page: PageArgs,
@@ -55,7 +55,8 @@ export class DepositDetailResolver {
     const { organization, mayReadDonors } = await access.authorizeDonors();
     const lineSet = toNarrowedLineSet(organization.id, lines);
     const order = orderBy ?? REPORT_ORDER;
-    // A page alone is one statement, and short where it is the next lines of an index. Whatever else is asked for must be of the same state.
+    // A page alone is one statement, and a short one when its lines follow each other in an index, so it needs no snapshot. When anything
+    // else is asked for, all of it must come from one state of the data.
     const isNewest = order.field === 'DATE' && !lines.filter && isAlone(info) && !selects(info, ['totalCount', 'summary']);
     return {
       ...(await this.details.page(lineSet, order, page, { snapshot, isNewest })),
@@ -64,7 +65,7 @@ export class DepositDetailResolver {
   }
 }
 
-/** Whether the operation asks for nothing else at its root. */
+/** True when the operation asks for nothing else at its root. */
 function isAlone({ schema, fragments, variableValues, operation, parentType }: GraphQLResolveInfo): boolean {
   return collectFields(schema, fragments, variableValues, parentType, operation.selectionSet).size === 1;
 }

@@ -15,14 +15,21 @@ import { DecimalScalar, LocalDateScalar } from './scalars';
 
 @ArgsType()
 export class DepositDetailsArgs implements ReportParameters {
-  // Unknown, not text: the v2 door hands over what it was sent, and the domain decides for every door.
-  @Field(() => LocalDateScalar, { description: 'First deposit date of the report.' })
+  // The type is unknown, not text, because the v2 door passes on raw parameters: the domain checks them for every door.
+  @Field(() => LocalDateScalar, {
+    description: 'First deposit date of the period, such as `"2026-01-01"`. Lines of this date are included.',
+  })
   startDate: unknown;
 
-  @Field(() => LocalDateScalar, { description: 'Last deposit date of the report.' })
+  @Field(() => LocalDateScalar, {
+    description: 'Last deposit date of the period, such as `"2026-01-31"`. Lines of this date are included.',
+  })
   endDate: unknown;
 
-  @Field(() => Boolean, { defaultValue: false, description: 'Whether pending deposits are included.' })
+  @Field(() => Boolean, {
+    defaultValue: false,
+    description: 'True when pending deposits are included. Otherwise the lines are those of posted deposits alone.',
+  })
   includePending: unknown;
 }
 
@@ -31,117 +38,126 @@ const orderFields = { DATE: 'DATE', AMOUNT: 'AMOUNT', DONOR_NAME: 'DONOR_NAME', 
 };
 registerEnumType(orderFields, {
   name: 'DepositDetailOrderField',
-  description: 'What lines are put in order by.',
+  description: 'A value that lines are ordered by.',
   valuesConfig: {
-    DATE: { description: 'Deposit date, deposit, transaction, allocation: the order of the report.' },
-    AMOUNT: { description: 'Amount of the transaction.' },
-    DONOR_NAME: { description: 'Last and first name of the donor.' },
-    DESIGNATION: { description: 'Name of the designation.' },
+    DATE: { description: 'Deposit date, then deposit ID, transaction ID and allocation ID: the order of the report.' },
+    AMOUNT: { description: 'Amount of the whole transaction.' },
+    DONOR_NAME: { description: 'Last name, then first name of the donor.' },
+    DESIGNATION: { description: 'Name of the designation (fund).' },
   },
 });
 const orderDirections = { ASC: 'ASC', DESC: 'DESC' } as const;
 registerEnumType(orderDirections, {
   name: 'OrderDirection',
-  description: 'Which way an order goes.',
-  valuesConfig: { ASC: { description: 'From the least.' }, DESC: { description: 'From the greatest.' } },
+  description: 'Direction of an order.',
+  valuesConfig: {
+    ASC: { description: 'Ascending: early before late, small before large, A before Z.' },
+    DESC: { description: 'Descending: late before early, large before small, Z before A.' },
+  },
 });
 
-@InputType({ description: 'An order of lines. Equal ones follow each other by allocation.' })
+@InputType({ description: 'An order of lines. Lines with equal values are ordered by allocation ID.' })
 export class DepositDetailOrder implements LineOrder {
-  @Field(() => orderFields, { description: 'What they are put in order by.' })
+  @Field(() => orderFields, { description: 'The value that the lines are ordered by.' })
   field!: LineOrder['field'];
 
-  @Field(() => orderDirections, { defaultValue: 'ASC', description: 'Which way.' })
+  @Field(() => orderDirections, { defaultValue: 'ASC', description: 'Direction of the order.' })
   direction!: LineOrder['direction'];
 }
 
-/** Which lines: a period, and what narrows it. */
+/** The arguments that choose lines: a period and conditions. */
 @ArgsType()
 export class LineArgs extends DepositDetailsArgs {
-  @Field(() => DepositDetailFilter, { nullable: true, description: 'Narrows the lines.' })
+  @Field(() => DepositDetailFilter, { nullable: true, description: 'Conditions that narrow the lines of the period.' })
   filter?: DepositDetailFilter | null;
 }
 
-/** Every field is a column of the report's view under the same name (contract section 2.1, in camelCase). */
+/** Each field is the column of the report's view with the same name in snake_case (contract section 2.1). */
 @ObjectType({
   simpleResolvers: true,
   description:
-    "A line of the deposit report: one allocation with its transaction, deposit, designation, and the donor's contact information.",
+    "A line of the deposit report: one allocation with its transaction (gift), deposit, designation (fund), and the donor's contact information. A gift that is split over several funds has several lines. Lines hold donors' personal data and need the privilege of the report.",
 })
 export class DepositDetail {
-  @Field(() => String, { description: 'ID of the deposit; may repeat across lines.' })
+  @Field(() => String, { description: 'ID of the deposit, such as `"1043"`. All lines of a deposit repeat it.' })
   depositId!: string;
 
-  @Field(() => LocalDateScalar, { description: 'Date of the transaction.' })
+  @Field(() => LocalDateScalar, { description: 'Date of the transaction, such as `"2026-01-30"`.' })
   transactionDate!: LocalDate;
 
-  @Field(() => LocalDateScalar, { description: 'Date of the deposit.' })
+  @Field(() => LocalDateScalar, { description: 'Date of the deposit, such as `"2026-01-31"`.' })
   depositDate!: LocalDate;
 
-  @Field(() => String, { description: 'ID of the transaction.' })
+  @Field(() => String, {
+    description: 'ID of the transaction: digits, possibly after a letter, such as `"P1043"`. All lines of a split gift repeat it.',
+  })
   transactionId!: string;
 
-  @Field(() => String, { description: 'ID of the allocation.' })
+  @Field(() => String, {
+    description: 'ID of the allocation, such as `"P1043"`. It is unique within the organization: no other line has it.',
+  })
   allocationId!: string;
 
-  @Field(() => GraphQLSafeInt, { description: 'ID of the donor; 0 where there is none.' })
+  @Field(() => GraphQLSafeInt, { description: 'ID of the donor; 0 when the gift has no donor.' })
   donorId!: number;
 
-  @Field(() => String, { description: 'First name of the donor; empty where there is none.' })
+  @Field(() => String, { description: 'First name of the donor; empty when the gift has no donor.' })
   donorFirstName!: string;
 
-  @Field(() => String, { description: 'Last name of the donor; empty where there is none.' })
+  @Field(() => String, { description: 'Last name of the donor; empty when the gift has no donor.' })
   donorLastName!: string;
 
-  @Field(() => String, { description: "First line of the donor's address." })
+  @Field(() => String, { description: "First line of the donor's address; may be empty." })
   address1!: string;
 
-  @Field(() => String, { description: "Second line of the donor's address." })
+  @Field(() => String, { description: "Second line of the donor's address; may be empty." })
   address2!: string;
 
-  @Field(() => String, { description: "Third line of the donor's address." })
+  @Field(() => String, { description: "Third line of the donor's address; may be empty." })
   address3!: string;
 
-  @Field(() => String, { description: "City of the donor's address." })
+  @Field(() => String, { description: "City of the donor's address; may be empty." })
   city!: string;
 
-  @Field(() => String, { description: "State of the donor's address." })
+  @Field(() => String, { description: 'State of the donor\'s address, such as `"IL"`; may be empty.' })
   state!: string;
 
-  @Field(() => String, { description: "Zip code of the donor's address." })
+  @Field(() => String, { description: 'Zip code of the donor\'s address, such as `"62701"`; may be empty.' })
   zip!: string;
 
-  @Field(() => String, { description: 'Phone number of the donor.' })
+  @Field(() => String, { description: 'Phone number of the donor; may be empty.' })
   phone!: string;
 
-  @Field(() => String, { description: 'Email address of the donor.' })
+  @Field(() => String, { description: 'Email address of the donor; may be empty.' })
   emailAddress!: string;
 
-  @Field(() => DecimalScalar, { description: 'Amount of the whole transaction: a split gift repeats it on each of its lines.' })
+  @Field(() => DecimalScalar, {
+    description: 'Amount of the whole transaction. All lines of a split gift repeat it: do not add lines up, ask for a summary.',
+  })
   amount!: Money;
 
-  @Field(() => DecimalScalar, { description: 'Fee of the whole transaction.' })
+  @Field(() => DecimalScalar, { description: 'Fee of the whole transaction, such as `"2.50"`. All lines of a split gift repeat it.' })
   feeAmount!: Money;
 
-  @Field(() => DecimalScalar, { description: 'Amount of the whole transaction less its fee.' })
+  @Field(() => DecimalScalar, { description: 'Amount of the whole transaction minus its fee. All lines of a split gift repeat it.' })
   netAmount!: Money;
 
-  @Field(() => String, { description: 'Status of the transaction; may be empty.' })
+  @Field(() => String, { description: 'Status of the transaction as the books name it, such as `"Complete"`; may be empty.' })
   status!: string;
 
-  @Field(() => String, { description: 'Type of account; may be empty.' })
+  @Field(() => String, { description: 'Type of account that the gift came from, such as `"Checking"`; may be empty.' })
   accountType!: string;
 
-  @Field(() => String, { description: 'Type of payment; may be empty.' })
+  @Field(() => String, { description: 'Type of payment, such as `"ACH"` or `"Check"`; may be empty.' })
   paymentType!: string;
 
-  @Field(() => GraphQLSafeInt, { description: 'ID of the designation.' })
+  @Field(() => GraphQLSafeInt, { description: 'ID of the designation (fund).' })
   designationId!: number;
 
-  @Field(() => String, { description: 'Name of the designation.' })
+  @Field(() => String, { description: 'Name of the designation (fund), such as `"Building Fund"`.' })
   designation!: string;
 
-  @Field(() => String, { description: 'Memo of the designation; may be empty.' })
+  @Field(() => String, { description: 'Memo of the allocation to this designation; may be empty.' })
   designationMemo!: string;
 
   @Field(() => String, { description: 'Main memo of the transaction; may be empty.' })
@@ -150,20 +166,20 @@ export class DepositDetail {
   @Field(() => DecimalScalar, {
     nullable: true,
     description:
-      "The allocation's own share of the amount: as the books state it, else all of it where the gift has no other allocation, else null.",
+      'The allocation\'s own share of the amount, such as `"40.00"` of a gift of 100.00: the share that the books state; otherwise the whole amount when the gift has no other allocation; otherwise null, because the share is unknown.',
   })
   allocationAmount!: Money | null;
 
   @Field(() => Boolean, {
-    description: 'Whether `allocationAmount` was inferred: the books state no share, and the gift has no other allocation.',
+    description: 'True when `allocationAmount` was inferred: the books state no share, and the gift has no other allocation.',
   })
   allocationAmountInferred!: boolean;
 
-  @Field(() => depositStatuses, { description: 'Whether the deposit is posted or pending.' })
+  @Field(() => depositStatuses, { description: 'Status of the deposit: posted or pending.' })
   depositStatus!: keyof typeof depositStatuses;
 }
 
-/** What the connection's fields read; nothing is read that was not asked for. */
+/** The source of the connection's fields. Each part is read only when a query selects it. */
 export interface DepositDetailConnectionSource extends Page<DepositDetail> {
   summarize(groupBy: readonly GroupBy[]): domain.DepositSummary;
 }
@@ -172,9 +188,13 @@ export interface DepositDetailConnectionSource extends Page<DepositDetail> {
 export class DepositDetailConnection extends createConnectionType(DepositDetail, 'lines') implements DepositDetailConnectionSource {
   readonly summarize!: DepositDetailConnectionSource['summarize'];
 
-  @Field(() => DepositSummary, { description: 'Control totals of the lines on all pages.' })
+  @Field(() => DepositSummary, { description: 'Control totals of the lines on all pages, from the same state of the data as the page.' })
   summary(
-    @Arg('groupBy', () => [groupByEnum], { defaultValue: [], description: 'What the groups have in common.' }) groupBy: GroupBy[],
+    @Arg('groupBy', () => [groupByEnum], {
+      defaultValue: [],
+      description: 'Values that the lines of a group have in common. Several make one group for each combination.',
+    })
+    groupBy: GroupBy[],
   ): DepositSummary {
     return new DepositSummary(this.summarize(groupBy));
   }

@@ -10,16 +10,21 @@ import { TransactionConnection } from './transaction-types';
 
 @Resolver(() => Deposit)
 export class DepositResolver {
-  @Query(() => Deposit, { nullable: true, description: 'The deposit of this ID; null where there is none.' })
+  @Query(() => Deposit, {
+    nullable: true,
+    description: 'The deposit with this ID; null when the organization has none. For every logged-in user and every API provision.',
+  })
   async deposit(
-    @Arg('id', () => ID, { description: 'ID of the deposit.' }) id: string,
+    @Arg('id', () => ID, { description: "ID of the deposit, as the report's lines have it in `depositId`." }) id: string,
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {
     return (await memberEntities(context)).find('deposit', id, lookAhead(info));
   }
 
-  @Query(() => DepositConnection, { description: 'Deposits by date and ID.' })
+  @Query(() => DepositConnection, {
+    description: "The organization's deposits in the order of date and ID. For every logged-in user and every API provision.",
+  })
   async deposits(
     @Args() which: DepositsArgs,
     @Args() page: PageArgs,
@@ -29,7 +34,7 @@ export class DepositResolver {
     return (await memberEntities(context)).deposits(which, page, lookAhead(info));
   }
 
-  @FieldResolver(() => TransactionConnection, { description: 'Its transactions by ID.' })
+  @FieldResolver(() => TransactionConnection, { description: 'The transactions (gifts) of the deposit in the order of their IDs.' })
   transactions(@Root() deposit: Deposit, @Args() page: PageArgs, @Ctx() { entities }: RequestContext, @Info() info: GraphQLResolveInfo) {
     return entities.graph.follow('Deposit.transactions', deposit, page, lookAhead(info));
   }

@@ -13,13 +13,13 @@ export class DepositSummaryResolver {
 
   @Query(() => DepositSummary, {
     description:
-      'Control totals of lines of the deposit report. For every member of the organization, but for what needs the privilege of the report.',
+      'Control totals of lines of the deposit report: counts, exact sums and a digest. For every logged-in user and every API provision; conditions on donors, `donors` and `digest` need the privilege of the report.',
   })
   async depositSummary(
     @Args() lines: LineArgs,
     @Arg('groupBy', () => [groupByEnum], {
       defaultValue: [],
-      description: 'What the groups have in common; several make a group of each combination.',
+      description: 'Values that the lines of a group have in common. Several make one group for each combination.',
     })
     groupBy: GroupBy[],
     @Ctx() { access, snapshot }: RequestContext,
@@ -32,7 +32,10 @@ export class DepositSummaryResolver {
 
 @Resolver(() => SummaryTotals)
 export class SummaryTotalsResolver {
-  @FieldResolver(() => GraphQLSafeInt, { nullable: true, description: `How many donors that are known. ${NEEDS_REPORT}` })
+  @FieldResolver(() => GraphQLSafeInt, {
+    nullable: true,
+    description: `Number of different donors. Gifts without a donor are not counted. ${NEEDS_REPORT}`,
+  })
   donors(@Root() { donors }: SummaryTotals, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): number | null {
     return context.access.mayReadDonors ? donors : refuse(context, info);
   }

@@ -9,19 +9,24 @@ import { LocalDateScalar } from './scalars';
 export const depositStatuses = { POSTED: 'POSTED', PENDING: 'PENDING' } as const;
 registerEnumType(depositStatuses, {
   name: 'DepositStatus',
-  description: 'Where a deposit is on its way.',
-  valuesConfig: { POSTED: { description: 'It has arrived.' }, PENDING: { description: 'It has not arrived yet.' } },
+  description: 'Status of a deposit.',
+  valuesConfig: {
+    POSTED: { description: 'The bank has the deposit.' },
+    PENDING: { description: 'The deposit is still on its way to the bank.' },
+  },
 });
 
-@ObjectType({ simpleResolvers: true, description: 'Money that arrived together. Edges lead to its transactions.' })
+@ObjectType({ simpleResolvers: true, description: 'Transactions (gifts) that went to the bank together.' })
 export class Deposit implements DepositEntity {
-  @Field(() => ID, { description: 'ID of the deposit; `depositId` of the report.' })
+  @Field(() => ID, {
+    description: 'ID of the deposit, unique within the organization, such as `"1043"`; `depositId` of the report\'s lines.',
+  })
   id!: string;
 
-  @Field(() => LocalDateScalar, { description: 'Date of the deposit.' })
+  @Field(() => LocalDateScalar, { description: 'Date of the deposit, such as `"2026-01-31"`.' })
   depositDate!: LocalDate;
 
-  @Field(() => depositStatuses, { description: 'Whether it is posted or pending.' })
+  @Field(() => depositStatuses, { description: 'Status of the deposit: posted or pending.' })
   status!: keyof typeof depositStatuses;
 }
 
@@ -30,12 +35,21 @@ export class DepositConnection extends createConnectionType(Deposit, 'deposits')
 
 @ArgsType()
 export class DepositsArgs implements DepositParameters {
-  @Field(() => LocalDateScalar, { nullable: true, description: 'First date of the deposits; any where there is none.' })
+  @Field(() => LocalDateScalar, {
+    nullable: true,
+    description: 'First date of the deposits, such as `"2026-01-01"`; included. Without it the list begins with the earliest deposit.',
+  })
   startDate?: LocalDate | null;
 
-  @Field(() => LocalDateScalar, { nullable: true, description: 'Last date of the deposits; any where there is none.' })
+  @Field(() => LocalDateScalar, {
+    nullable: true,
+    description: 'Last date of the deposits, such as `"2026-01-31"`; included. Without it the list ends with the latest deposit.',
+  })
   endDate?: LocalDate | null;
 
-  @Field(() => pendingEnum, { defaultValue: 'WITHOUT', description: 'Pending deposits.' })
+  @Field(() => pendingEnum, {
+    defaultValue: 'WITHOUT',
+    description: 'Chooses posted deposits, pending deposits or both. By default posted deposits alone.',
+  })
   pending!: keyof typeof pendingEnum;
 }

@@ -11,21 +11,28 @@ import { type RequestContext } from './request-context';
 
 @Resolver(() => Designation)
 export class DesignationResolver {
-  @Query(() => Designation, { nullable: true, description: 'The designation of this ID; null where there is none.' })
+  @Query(() => Designation, {
+    nullable: true,
+    description:
+      'The designation (fund) with this ID; null when the organization has none. For every logged-in user and every API provision.',
+  })
   async designation(
-    @Arg('id', () => GraphQLSafeInt, { description: 'ID of the designation.' }) id: number,
+    @Arg('id', () => GraphQLSafeInt, { description: "ID of the designation, as the report's lines have it in `designationId`." })
+    id: number,
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {
     return (await memberEntities(context)).find('designation', id, lookAhead(info));
   }
 
-  @Query(() => DesignationConnection, { description: 'Designations by ID.' })
+  @Query(() => DesignationConnection, {
+    description: "The organization's designations (funds) in the order of their IDs. For every logged-in user and every API provision.",
+  })
   async designations(@Args() page: PageArgs, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): Promise<Page<Designation>> {
     return (await memberEntities(context)).designations(page, lookAhead(info));
   }
 
-  @FieldResolver(() => AllocationConnection, { description: 'The shares that go to it, by ID.' })
+  @FieldResolver(() => AllocationConnection, { description: 'The allocations to this designation in the order of their IDs.' })
   allocations(
     @Root() designation: Designation,
     @Args() page: PageArgs,

@@ -3,12 +3,14 @@ import { Field, ObjectType } from 'type-graphql';
 import type { DesignationEntity } from '../data/entity-store';
 import { createConnectionType } from './connection-types';
 
-@ObjectType({ simpleResolvers: true, description: 'A fund that gifts are given to.' })
+@ObjectType({ simpleResolvers: true, description: 'A fund that gifts are given to, such as "Building Fund".' })
 export class Designation implements DesignationEntity {
-  @Field(() => GraphQLSafeInt, { description: 'ID of the designation; `designationId` of the report.' })
+  @Field(() => GraphQLSafeInt, {
+    description: "ID of the designation, unique within the organization; `designationId` of the report's lines.",
+  })
   id!: number;
 
-  @Field(() => String, { description: 'Name of the fund.' })
+  @Field(() => String, { description: 'Name of the fund, such as `"Building Fund"`; `designation` of the report\'s lines.' })
   name!: string;
 }
 

@@ -11,18 +11,27 @@ import { TransactionConnection } from './transaction-types';
 
 @Resolver(() => Donor)
 export class DonorResolver {
-  @Query(() => Donor, { nullable: true, description: 'The donor of this ID; null where there is none. Needs the privilege of the report.' })
+  @Query(() => Donor, {
+    nullable: true,
+    description: 'The donor with this ID; null when the organization has none. Needs the privilege of the report.',
+  })
   async donor(
-    @Arg('id', () => GraphQLSafeInt, { description: 'ID of the donor.' }) id: number,
+    @Arg('id', () => GraphQLSafeInt, { description: "ID of the donor, as the report's lines have it in `donorId`." }) id: number,
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {
     return (await donorEntities(context)).find('donor', id, lookAhead(info));
   }
 
-  @Query(() => DonorConnection, { description: 'Donors by last name, first name and ID. Needs the privilege of the report.' })
+  @Query(() => DonorConnection, {
+    description: "The organization's donors in the order of last name, first name and ID. Needs the privilege of the report.",
+  })
   async donors(
-    @Arg('search', () => String, { nullable: true, description: 'How the last name begins, or first and last name. Case does not count.' })
+    @Arg('search', () => String, {
+      nullable: true,
+      description:
+        'Beginning of the last name, or of first and last name: `smi` and `ada smi` both find Ada Smith. Upper and lower case are equal.',
+    })
     search: string | null,
     @Args() page: PageArgs,
     @Ctx() context: RequestContext,
@@ -31,7 +40,7 @@ export class DonorResolver {
     return (await donorEntities(context)).donors(search, page, lookAhead(info));
   }
 
-  @FieldResolver(() => TransactionConnection, { description: 'The transactions of the donor by date and ID.' })
+  @FieldResolver(() => TransactionConnection, { description: 'The transactions (gifts) of the donor in the order of date and ID.' })
   transactions(@Root() donor: Donor, @Args() page: PageArgs, @Ctx() { entities }: RequestContext, @Info() info: GraphQLResolveInfo) {
     return entities.graph.follow('Donor.transactions', donor, page, lookAhead(info));
   }

@@ -3,9 +3,12 @@ import { Field, ObjectType } from 'type-graphql';
 import type { DonorEntity } from '../data/entity-store';
 import { createConnectionType } from './connection-types';
 
-@ObjectType({ simpleResolvers: true, description: 'Who gave. Everything here is personal data and needs the privilege of the report.' })
+@ObjectType({
+  simpleResolvers: true,
+  description: 'A person or an organization that gave. All fields are personal data and need the privilege of the report.',
+})
 export class Donor implements DonorEntity {
-  @Field(() => GraphQLSafeInt, { description: 'ID of the donor; `donorId` of the report.' })
+  @Field(() => GraphQLSafeInt, { description: "ID of the donor, unique within the organization; `donorId` of the report's lines." })
   id!: number;
 
   @Field(() => String, { description: 'First name; may be empty.' })
@@ -26,10 +29,10 @@ export class Donor implements DonorEntity {
   @Field(() => String, { description: 'City; may be empty.' })
   city!: string;
 
-  @Field(() => String, { description: 'State; may be empty.' })
+  @Field(() => String, { description: 'State, such as `"IL"`; may be empty.' })
   state!: string;
 
-  @Field(() => String, { description: 'Zip code; may be empty.' })
+  @Field(() => String, { description: 'Zip code, such as `"62701"`; may be empty.' })
   zip!: string;
 
   @Field(() => String, { description: 'Phone number; may be empty.' })

@@ -2,7 +2,7 @@ import type { MemberAccess } from '../domain/access-service';
 import type { EntityGraph } from '../domain/entity-service';
 import type { RequestContext } from './request-context';
 
-/** Entities for every member of the organization; what is personal in them stays out for members who may not read donors. */
+/** Entities for every member of the organization. Personal fields are not read for members without the privilege. Throws an AppError. */
 export async function memberEntities(context: RequestContext): Promise<EntityGraph> {
   return enter(context, await context.access.authorizeMember());
 }

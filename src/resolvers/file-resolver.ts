@@ -12,21 +12,21 @@ import { isUuid } from '../values/ids';
 import type { ReportReader } from './report-reader';
 import type { RequestContext } from './request-context';
 
-/** Rows on their way into a file, and the totals of the same state. */
+/** The rows of a file and their control totals, from one state of the data. */
 export interface FileSource {
   readonly query: FileQuery;
   readonly lineSet: LineSet;
   readonly rows: RowStream<unknown>;
-  /** How many rows there will be. */
+  /** Reads the number of rows that the file will have. */
   readonly countRows: () => Promise<number>;
   readonly summary: DepositSummary;
-  /** Whether the lines' digest may be told. */
+  /** True when the caller may see the digest of the lines. */
   readonly hasDigest: boolean;
-  /** Nothing may leave before this has resolved. */
+  /** Writes the audit entry. No byte of the file may be sent before this resolves. */
   openAudit(format: string): Promise<OpenAuditEntry>;
 }
 
-/** What a request asks for; read once the access was granted. */
+/** Parses a request's parameters. It is called after access was granted, because every door checks parameters last. */
 type Read<Value> = () => Value;
 
 interface FileServices {
@@ -36,7 +36,7 @@ interface FileServices {
   readonly savedReports: SavedReportService;
 }
 
-/** Reports as files. They are no part of the GraphQL schema, but their checks are the same. */
+/** Resolves reports as files. Files are not in the GraphQL schema, but access to them is checked as there. */
 export class FileResolver {
   constructor(
     private readonly services: FileServices,
@@ -53,7 +53,7 @@ export class FileResolver {
     return this.summary(read(), granted, context);
   }
 
-  /** A saved report, its variables as an address gives them. Throws NOT_FOUND where the organization has none of this name. */
+  /** A saved report with variables from the parameters of an address. Throws NOT_FOUND when the organization has no report of this name. */
   async savedReport(name: string, read: Read<QueryString>, context: RequestContext): Promise<FileSource> {
     const member = await context.access.authorizeMember();
     const { query, variables } = await this.services.savedReports.get(member.organization.id, name);
@@ -64,7 +64,10 @@ export class FileResolver {
     return isSummary ? this.summary(file, member, context) : this.lines(file, granted, context);
   }
 
-  /** What became of an export, to those who may make it. Throws NOT_FOUND where the organization has none of this id. */
+  /**
+   * The receipt of an export, for callers who may make the same export. Throws NOT_FOUND when the organization has no audit entry with this
+   * id, and PRIVILEGE_NOT_FOUND.
+   */
   async receipt(id: string, { access }: RequestContext): Promise<AuditEntry> {
     const { organization, mayReadDonors } = await access.authorizeMember();
     const entry = isUuid(id) ? await this.services.audit.find(organization.id, id) : null;
@@ -105,6 +108,6 @@ export class FileResolver {
   }
 }
 
-/** Null for a provision that nobody has logged in under. */
+/** The name of the logged-in user; null when a provision alone has asked. */
 const usernameOf = (access: SystemAccess & { readonly user?: { readonly username: string } }): string | null =>
   access.user?.username ?? null;

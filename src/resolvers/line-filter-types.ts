@@ -5,11 +5,10 @@ import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 
-/** GraphQL's enum. */
 export const pendingEnum = { WITH: 'WITH', WITHOUT: 'WITHOUT', ONLY: 'ONLY' } as const satisfies { [Choice in PendingChoice]: Choice };
 registerEnumType(pendingEnum, {
   name: 'PendingChoice',
-  description: 'What becomes of pending deposits.',
+  description: 'Chooses posted deposits, pending deposits or both.',
   valuesConfig: {
     WITH: { description: 'Posted and pending deposits.' },
     WITHOUT: { description: 'Posted deposits alone.' },
@@ -17,62 +16,75 @@ registerEnumType(pendingEnum, {
   },
 });
 
-@InputType({ description: 'A range of dates, both ends included; without an end it is open.' })
+@InputType({ description: 'A range of dates. Both ends are included; an end that is missing does not bound it.' })
 export class LocalDateRange {
-  @Field(() => LocalDateScalar, { nullable: true, description: 'First date.' })
+  @Field(() => LocalDateScalar, { nullable: true, description: 'First date of the range, such as `"2026-01-01"`.' })
   from?: LocalDate | null;
 
-  @Field(() => LocalDateScalar, { nullable: true, description: 'Last date.' })
+  @Field(() => LocalDateScalar, { nullable: true, description: 'Last date of the range, such as `"2026-01-31"`.' })
   to?: LocalDate | null;
 }
 
-@InputType({ description: 'A range of amounts, both ends included; without an end it is open.' })
+@InputType({ description: 'A range of amounts. Both ends are included; an end that is missing does not bound it.' })
 export class DecimalRange {
-  @Field(() => DecimalScalar, { nullable: true, description: 'Least amount.' })
+  @Field(() => DecimalScalar, { nullable: true, description: 'Smallest amount of the range, such as `"100.00"`.' })
   min?: Money | null;
 
-  @Field(() => DecimalScalar, { nullable: true, description: 'Greatest amount.' })
+  @Field(() => DecimalScalar, { nullable: true, description: 'Greatest amount of the range, such as `"250.00"`.' })
   max?: Money | null;
 }
 
-@InputType({ description: 'Narrows the lines: all conditions that are given must hold, of a list one value.' })
+@InputType({
+  description:
+    'Conditions that narrow the lines. A line must meet all conditions that are given. It meets a list when it has one of its values, so that no line meets an empty list. A list has at most 1000 values.',
+})
 export class DepositDetailFilter implements LineFilterInput {
-  @Field(() => LocalDateRange, { nullable: true, description: 'Date of the transaction.' })
+  @Field(() => LocalDateRange, { nullable: true, description: 'Range of the transaction date.' })
   transactionDate?: LocalDateRange | null;
 
-  @Field(() => [String], { nullable: true, description: 'IDs of deposits, at most 1000, as in every list here.' })
+  @Field(() => [String], { nullable: true, description: 'IDs of deposits, such as `["1043", "1044"]`.' })
   depositIds?: string[] | null;
 
-  @Field(() => [String], { nullable: true, description: 'IDs of transactions.' })
+  @Field(() => [String], { nullable: true, description: 'IDs of transactions, such as `["P1043"]`.' })
   transactionIds?: string[] | null;
 
-  @Field(() => [GraphQLSafeInt], { nullable: true, description: 'IDs of designations.' })
+  @Field(() => [GraphQLSafeInt], { nullable: true, description: 'IDs of designations (funds), such as `[3, 4]`.' })
   designationIds?: number[] | null;
 
-  @Field(() => [GraphQLSafeInt], { nullable: true, description: 'IDs of donors; 0 stands for none. Needs the privilege of the report.' })
+  @Field(() => [GraphQLSafeInt], {
+    nullable: true,
+    description: 'IDs of donors. 0 finds gifts without a donor. Needs the privilege of the report.',
+  })
   donorIds?: number[] | null;
 
-  @Field(() => [String], { nullable: true, description: 'Statuses of transactions.' })
+  @Field(() => [String], { nullable: true, description: 'Statuses of transactions, such as `["Complete"]`. Upper and lower case differ.' })
   statuses?: string[] | null;
 
-  @Field(() => [String], { nullable: true, description: 'Types of account.' })
+  @Field(() => [String], {
+    nullable: true,
+    description: 'Types of account, such as `["Checking", "Savings"]`. Upper and lower case differ.',
+  })
   accountTypes?: string[] | null;
 
-  @Field(() => [String], { nullable: true, description: 'Types of payment.' })
+  @Field(() => [String], { nullable: true, description: 'Types of payment, such as `["ACH", "Check"]`. Upper and lower case differ.' })
   paymentTypes?: string[] | null;
 
-  @Field(() => DecimalRange, { nullable: true, description: 'Amount of the whole transaction.' })
+  @Field(() => DecimalRange, { nullable: true, description: 'Range of the amount of the whole transaction.' })
   amount?: DecimalRange | null;
 
-  @Field(() => pendingEnum, { nullable: true, description: 'Pending deposits; decides instead of `includePending` where it is given.' })
+  @Field(() => pendingEnum, {
+    nullable: true,
+    description: 'Chooses posted deposits, pending deposits or both. When it is given, `includePending` is ignored.',
+  })
   pending?: PendingChoice | null;
 
   @Field(() => String, {
     nullable: true,
-    description: "How the donor's last name begins, or first and last name. Case does not count. Needs the privilege of the report.",
+    description:
+      "Beginning of the donor's last name, or of first and last name: `smi` and `ada smi` both find Ada Smith. Upper and lower case are equal. Needs the privilege of the report.",
   })
   donorName?: string | null;
 }
 
-// A condition without a field fails the build here.
+// The build fails here when a condition has no field in DepositDetailFilter.
 ({}) satisfies { [Name in Exclude<keyof LineFilterInput, keyof DepositDetailFilter>]: never };

@@ -8,7 +8,7 @@ import { isEdge } from '../formats/entity-edges';
 /** The fields of a connection between the field that returns it and its entities. */
 const PASSED_THROUGH: ReadonlySet<string> = new Set(['nodes', 'edges', 'node']);
 
-/** Reads from the operation what it will ask of the entities that a field gives. */
+/** Finds in the operation the edges that it selects on the entities of a field, so that they can be read together. */
 export const lookAhead = (info: GraphQLResolveInfo) => (): ReadAhead => {
   const type = getNamedType(info.returnType);
   return isObjectType(type) ? findEdges(info, type, info.fieldNodes) : [];

@@ -29,7 +29,7 @@ import { findJsonFault } from '../formats/json-fault';
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** The fields that ask for lines, and where in each the fields of a line stand. */
+/** The root fields that ask for lines, each with the paths in its selection that lead to the fields of a line or a group. */
 const REPORTS: Readonly<Record<string, readonly string[]>> = {
   depositDetails: [''],
   depositDetailsConnection: ['nodes.', 'edges.node.'],
@@ -43,13 +43,13 @@ interface OperationScope {
   readonly variables: { [variable: string]: unknown };
 }
 
-/** Reads queries of saved reports by the schema that they are written for. */
+/** Reads the queries of saved reports and of `reportFile` against the schema. */
 export class ReportReader implements ReportDocuments {
   constructor(private readonly schema: GraphQLSchema) {}
 
   /**
-   * All rows of the first report, connection or summary that a query asks for, whatever page of it: the columns are the fields that it
-   * selects. Throws INVALID_PARAMETERS that names what is wrong.
+   * The file of the first report, connection or summary that a query asks for. The file has all rows, also when the query asks for a page;
+   * its columns are the fields that the query selects. Throws INVALID_PARAMETERS that names the fault.
    */
   toFileQuery({ query, variables }: ReportDocument): FileQuery {
     const { schema } = this;
@@ -63,7 +63,7 @@ export class ReportReader implements ReportDocuments {
     const fragments: Record<string, FragmentDefinitionNode> = {};
     for (const each of document.definitions) if (each.kind === Kind.FRAGMENT_DEFINITION) fragments[each.name.value] = each;
     const root = schema.getQueryType()!;
-    // graphql-js accepts a null variable here, and refuses it where an argument may not be null.
+    // graphql-js has accepted a null variable above and refuses it here, when it is the value of an argument that must not be null.
     return naming('variables', () => {
       const fields = collectFields(schema, fragments, coerced, root, operation.selectionSet);
       const nodes = [...fields.values()].find(([node]) => Object.hasOwn(REPORTS, node!.name.value));
@@ -76,8 +76,8 @@ export class ReportReader implements ReportDocuments {
   }
 
   /**
-   * Values of a query's variables as an address gives them: text, dates, amounts and choices as they stand, lists by repeating the name,
-   * objects as JSON. Throws INVALID_PARAMETERS for a name that is no variable.
+   * The values of a query's variables from the parameters of an address: texts, dates, amounts and enum values as they are, lists by
+   * repeating the name, numbers, booleans and objects as JSON. Throws INVALID_PARAMETERS for a name that is not a variable.
    */
   toVariables(query: string, given: Variables): Variables {
     const definitions = this.definitionsIn(query);
@@ -104,7 +104,7 @@ function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: Ope
   const name = nodes[0]!.name.value;
   const field = root.getFields()[name]!;
   const { startDate, endDate, includePending, filter, groupBy } = getArgumentValues(field, nodes[0]!, scope.variables);
-  // What the schema has checked.
+  // getArgumentValues has checked the types by the schema.
   const lines = { startDate, endDate, includePending, filter: filter ?? {} } as FileQuery['lines'];
   const query = { lines, groupBy: groupBy as FileQuery['groupBy'] };
   const selected = leavesOf(getNamedType(field.type) as GraphQLObjectType, nodes, scope);
@@ -112,19 +112,19 @@ function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: Ope
   for (const prefix of REPORTS[name]!) {
     const paths = selected.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
     const columns = paths.flatMap((path) => Object.keys(all).filter((column) => all[column]!.field === path));
-    // A summary that shows no groups is one row.
+    // A summary whose query selects no groups is one row.
     if (columns.length > 0) return { ...query, ...(query.groupBy && prefix === '' && { groupBy: [] }), columns: [...new Set(columns)] };
   }
-  // Nobody takes home names and addresses for having asked how many there are.
+  // Falling back on all columns would put names and addresses into the file of a query that asked only for a count.
   if (!query.groupBy) throw new InputError(`query selects no values of the lines in ${name}`);
   return query;
 }
 
-/** The ways to the values that a selection asks for, their steps joined by dots. */
+/** The paths of the values that a selection asks for, field names joined by dots. */
 function leavesOf(type: GraphQLObjectType, nodes: readonly FieldNode[], scope: OperationScope): string[] {
   const { schema, fragments, variables } = scope;
   const selected = [...collectSubfields(schema, fragments, variables, type, nodes).values()].flat();
-  // By name, whatever the aliases: a field asked for many times is gone into once.
+  // Fields are grouped by name, not by alias, so that a field with many aliases is followed once.
   const names = [...new Set(selected.map(({ name }) => name.value))];
   return names.flatMap((name) => {
     const field = type.getFields()[name];
@@ -143,7 +143,7 @@ function toValue(type: GraphQLInputType, name: string, texts: readonly string[])
   const isText = !isInputObjectType(nullable) && !NOT_TEXT.has(getNamedType(nullable).name);
   return isText ? texts[0] : parseJson(name, texts[0]!);
 }
-/** Scalars whose values are no text. */
+/** Scalars whose values are not text. */
 const NOT_TEXT: ReadonlySet<string> = new Set(['Boolean', 'Int', 'Float', 'SafeInt']);
 
 function parseJson(name: string, text: string): unknown {
@@ -170,7 +170,7 @@ function readDocument(schema: GraphQLSchema, query: string): DocumentNode {
   });
 }
 
-/** What graphql-js finds wrong is the caller's fault. */
+/** Turns an error of graphql-js into INVALID_PARAMETERS, since the caller wrote the query and its variables. */
 function naming<Value>(name: string, find: () => Value): Value {
   try {
     return find();

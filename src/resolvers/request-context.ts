@@ -10,26 +10,27 @@ export interface SessionCookie {
   clear(): void;
 }
 
-/** What a resolver knows of the request it answers, the same from every door. */
+/** The request that a resolver answers. It has the same shape on every door. */
 export interface RequestContext {
-  /** Also in the answer's header X-Request-Id and in the log. */
+  /** The id in the answer's header X-Request-Id and in the log. */
   readonly requestId: string;
   readonly access: RequestAccess;
   readonly snapshot: ReportSnapshot;
   readonly entities: RequestEntities;
-  /** The places in the answer whose field has thrown PRIVILEGE_NOT_FOUND already; the items of a list share a place. */
+  /** The places in the answer whose field has already thrown PRIVILEGE_NOT_FOUND. All items of a list share one place. */
   readonly refused: Set<string>;
   readonly sessionCookie: SessionCookie;
-  /** The address that the request came from, through trusted proxies only. */
+  /** The client's IP address. X-Forwarded-For counts only from trusted proxies. */
   readonly address: string;
 }
 
-/** Stands in the description of every field that `refuse` guards. */
-export const NEEDS_REPORT = 'Needs the privilege of the report; where it is missing, the first of these values says so and all are null.';
+/** Part of the description of every field that `refuse` guards. */
+export const NEEDS_REPORT =
+  'Needs the privilege of the report. Without it the value is null, and the answer has one PRIVILEGE_NOT_FOUND error for all values of the field.';
 
 /**
- * Answers a field that the caller lacks the privilege for: the first of its values throws PRIVILEGE_NOT_FOUND, the others are null, so that
- * a long list has one error for the field and not thousands.
+ * Answers a field whose privilege the caller lacks. The first value throws PRIVILEGE_NOT_FOUND and the others are null, so that a long list
+ * has one error for the field instead of thousands.
  */
 export function refuse({ refused }: RequestContext, { path }: GraphQLResolveInfo): null {
   let place = '';

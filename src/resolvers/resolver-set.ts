@@ -21,7 +21,7 @@ interface ResolverServices {
   readonly sessions: SessionService;
 }
 
-/** One instance of each resolver; the v2 door calls the same ones as GraphQL. */
+/** One instance of each resolver. The v2 door and GraphQL call the same instances. */
 export type ResolverSet = ReturnType<typeof createResolvers>;
 
 export function createResolvers({ depositDetails, depositSummaries, savedReports, sessions }: ResolverServices) {
@@ -40,7 +40,7 @@ export function createResolvers({ depositDetails, depositSummaries, savedReports
   };
 }
 
-/** The class of each, for a schema without instances. */
+/** The class of each resolver, for building a schema without instances. */
 export const resolverClasses: Readonly<Record<keyof ResolverSet, ClassType>> = {
   authentication: AuthenticationResolver,
   depositDetails: DepositDetailResolver,

@@ -12,10 +12,14 @@ import type { RequestContext } from './request-context';
 import { ReportFile, SavedReport } from './saved-report-types';
 
 type Variables = Readonly<Record<string, unknown>>;
-/** Node's servers take 16 kB of headers, the address among them. */
+/** Node's HTTP server accepts at most 16 kB for the address and the headers together. */
 const MAX_ADDRESS_LENGTH = 12_000;
-const QUERY = 'A GraphQL query for lines of the report, pages of them, or a summary.';
-const VARIABLES = { nullable: true, description: "Values of the query's variables." } as const;
+const QUERY =
+  'A GraphQL query that asks for `depositDetails`, `depositDetailsConnection` or `depositSummary`. The fields that it selects are the columns of the file.';
+const VARIABLES = {
+  nullable: true,
+  description: 'Values of the query\'s variables, such as `{ "startDate": "2026-01-01", "endDate": "2026-01-31" }`.',
+} as const;
 
 @Resolver()
 export class SavedReportResolver {
@@ -25,7 +29,8 @@ export class SavedReportResolver {
   ) {}
 
   @Query(() => ReportFile, {
-    description: 'Where all rows of a query are to be had as a file, whatever page of them it asks for: by the order of the report.',
+    description:
+      'The file with all rows of a query, in the order of the report, also when the query asks for a page. For every logged-in user and every API provision; a file of lines and conditions on donors need the privilege of the report.',
   })
   async reportFile(
     @Arg('query', () => String, { description: QUERY }) query: string,
@@ -46,17 +51,24 @@ export class SavedReportResolver {
     );
   }
 
-  @Query(() => [SavedReport], { description: "The organization's saved reports by name. Needs the privilege of the report." })
+  @Query(() => [SavedReport], {
+    description: "The organization's saved reports in the order of their names, at most 500. Needs the privilege of the report.",
+  })
   async savedReports(@Ctx() { access }: RequestContext): Promise<SavedReport[]> {
     const { organization } = await access.authorizeDonors();
     return (await this.service.list(organization.id)).map(toType);
   }
 
   @Mutation(() => SavedReport, {
-    description: 'Gives a query a name, and takes the place of an earlier one. Needs a logged-in user with the privilege of the report.',
+    description:
+      'Saves a query under a name, so that its file has a lasting address. An earlier report of this name is replaced. Needs a logged-in user with the privilege of the report.',
   })
   async saveReport(
-    @Arg('name', () => String, { description: 'Small letters and digits, parted by hyphens: it stands in addresses.' }) name: string,
+    @Arg('name', () => String, {
+      description:
+        "Name of the report, part of its file's address: lower-case letters and digits with single hyphens between them, at most 80 characters, such as `january-2026`.",
+    })
+    name: string,
     @Arg('query', () => String, { description: QUERY }) query: string,
     @Arg('variables', () => GraphQLJSONObject, VARIABLES) variables: Variables | null,
     @Ctx() { access }: RequestContext,
@@ -67,9 +79,12 @@ export class SavedReportResolver {
     return toType(await this.service.save(organization.id, report, new ReportReader(schema)));
   }
 
-  @Mutation(() => Boolean, { description: 'Forgets a saved report. Needs a logged-in user with the privilege of the report.' })
+  @Mutation(() => Boolean, {
+    description:
+      'Deletes a saved report and answers true; NOT_FOUND when the organization has none of this name. Needs a logged-in user with the privilege of the report.',
+  })
   async deleteReport(
-    @Arg('name', () => String, { description: 'Its name.' }) name: string,
+    @Arg('name', () => String, { description: 'Name of the report, such as `january-2026`.' }) name: string,
     @Ctx() { access }: RequestContext,
   ): Promise<boolean> {
     const { organization } = await access.authorizeSession(REPORT_PRIVILEGE);

@@ -9,17 +9,17 @@ const fileFormats = { CSV: 'csv', NDJSON: 'ndjson', JSON: 'json' } as const sati
 };
 registerEnumType(fileFormats, {
   name: 'FileFormat',
-  description: 'What a file is written in.',
+  description: 'Format of a file.',
   valuesConfig: {
-    CSV: { description: 'RFC 4180, with a header record.' },
-    NDJSON: { description: 'A JSON object on each line.' },
-    JSON: { description: 'One JSON object, as v2 answers.' },
+    CSV: { description: 'Comma-separated values (RFC 4180) with a header record.' },
+    NDJSON: { description: 'One JSON object for each row, each on a line of its own.' },
+    JSON: { description: 'One JSON object, `{"response":[…]}`, in the form of a v2 answer.' },
   },
 });
 
-const FORMAT = { defaultValue: 'csv', description: 'What it is written in.' } as const;
+const FORMAT = { defaultValue: 'csv', description: 'Format of the file.' } as const;
 
-@ObjectType({ description: "All rows of a query's report as a file." })
+@ObjectType({ description: 'A file with all rows of a query.' })
 export class ReportFile {
   constructor(
     private readonly addressOf: (format: FileFormat) => string,
@@ -32,38 +32,53 @@ export class ReportFile {
 
   private readonly readSummary: () => DepositSummary;
 
-  @Field(() => [String], { description: "The file's columns." })
+  @Field(() => [String], { description: 'Names of the file\'s columns, such as `["amount", "designation"]`.' })
   readonly columns: readonly string[];
 
-  @Field(() => String, { description: 'Its address on this gateway.' })
+  @Field(() => String, {
+    description:
+      'Path of the file on this gateway, such as `/export/deposit-details.csv?start_date=2026-01-01&end_date=2026-01-31`. A request for it needs the same credentials.',
+  })
   path(@Arg('format', () => fileFormats, FORMAT) format: FileFormat): string {
     return this.addressOf(format);
   }
 
-  @Field(() => DepositSummary, { description: 'Control totals of the lines that it is made of.' })
+  @Field(() => DepositSummary, { description: "Control totals of the file's lines." })
   summary(): DepositSummary {
     return this.readSummary();
   }
 }
 
-@ObjectType({ description: 'A query that the organization gave a name, by which its file keeps its address.' })
+@ObjectType({
+  description: 'A query that an organization saved under a name. The address of its file does not change when the query does.',
+})
 export class SavedReport implements Omit<data.SavedReport, 'variables'> {
-  @Field(() => String, { simple: true, description: 'Its name.' })
+  @Field(() => String, { simple: true, description: 'Name of the report, such as `"january-2026"`; unique within the organization.' })
   name!: string;
 
-  @Field(() => String, { simple: true, description: 'A GraphQL query for lines or a summary of them.' })
+  @Field(() => String, { simple: true, description: 'The GraphQL query: it asks for lines of the report or for a summary.' })
   query!: string;
 
-  @Field(() => GraphQLJSONObject, { simple: true, description: "Values of the query's variables; the file's address may give others." })
+  @Field(() => GraphQLJSONObject, {
+    simple: true,
+    description: "Values of the query's variables. Parameters of the file's address replace them.",
+  })
   variables!: Record<string, unknown>;
 
-  @Field(() => GraphQLISODateTime, { simple: true, description: 'When it was saved.' })
+  @Field(() => GraphQLISODateTime, { simple: true, description: 'Time at which the report was last saved.' })
   updatedAt!: Date;
 
-  @Field(() => String, { simple: true, nullable: true, description: 'The user who saved it; null for the command line.' })
+  @Field(() => String, {
+    simple: true,
+    nullable: true,
+    description: 'Username of the user who last saved the report; null when the command line did.',
+  })
   updatedBy!: string | null;
 
-  @Field(() => String, { description: "Its file's address on this gateway, to which variables may be added as parameters." })
+  @Field(() => String, {
+    description:
+      'Path of the file on this gateway, such as `/reports/january-2026.csv`. Variables may be added as parameters: `?startDate=2026-02-01`.',
+  })
   path(@Arg('format', () => fileFormats, FORMAT) format: FileFormat): string {
     return `/reports/${this.name}.${format}`;
   }

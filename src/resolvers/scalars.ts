@@ -6,11 +6,11 @@ interface TextScalar {
   readonly name: string;
   readonly description: string;
   readonly isValid: (text: string) => boolean;
-  /** A sentence that begins with the value. */
+  /** The reason why a value is refused, a sentence that begins with the value. */
   readonly describeFault: (value: unknown) => string;
 }
 
-/** A scalar that is text on the wire and only takes text of its own form. */
+/** A scalar that is text in JSON and takes only text of its own form. */
 function textScalar({ name, description, isValid, describeFault }: TextScalar): GraphQLScalarType<string, string> {
   const parse = (value: unknown): string => {
     if (typeof value !== 'string' || !isValid(value)) throw new GraphQLError(describeFault(value));
@@ -21,21 +21,21 @@ function textScalar({ name, description, isValid, describeFault }: TextScalar): 
     description,
     serialize: parse,
     parseValue: parse,
-    // A literal is shown as the number, list or object that it is.
+    // A literal that is not a string is converted, so that the error message shows the number, list or object itself.
     parseLiteral: (node: ValueNode) => parse(node.kind === Kind.STRING ? node.value : valueFromASTUntyped(node)),
   });
 }
 
 export const LocalDateScalar = textScalar({
   name: 'LocalDate',
-  description: 'A calendar date, `YYYY-MM-DD`, with no time and no time zone.',
+  description: 'A calendar date as text, `YYYY-MM-DD`, such as `"2026-01-31"`. It has no time and no time zone.',
   isValid: isLocalDate,
   describeFault: describeDateFault,
 });
 
 export const DecimalScalar = textScalar({
   name: 'Decimal',
-  description: 'An exact amount of money as text with two decimals, `-1234.50`. Never a float.',
+  description: 'An exact amount of money as text with two decimals, such as `"1234.50"` or `"-20.00"`. It is never a float.',
   isValid: (text) => toCents(text) !== undefined,
   describeFault: describeMoneyFault,
 });

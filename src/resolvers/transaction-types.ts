@@ -7,39 +7,41 @@ import { DecimalScalar, LocalDateScalar } from './scalars';
 
 @ObjectType({
   simpleResolvers: true,
-  description: 'A gift. Its amounts are of the whole gift, however many designations it is split over.',
+  description: 'A gift. Its amounts are those of the whole gift, also when it is split over several designations.',
 })
 export class Transaction implements Omit<TransactionEntity, 'donorId'> {
-  @Field(() => ID, { description: 'ID of the transaction; `transactionId` of the report.' })
+  @Field(() => ID, {
+    description: 'ID of the transaction, unique within the organization, such as `"P1043"`; `transactionId` of the report\'s lines.',
+  })
   id!: string;
 
-  /** The edge `deposit` goes by it. */
+  /** The id that the edge `deposit` follows. */
   depositId!: string;
-  /** The edge `donor` goes by it. */
+  /** The id that the edge `donor` follows; null when the gift has no donor. */
   donorId!: number | null;
 
-  @Field(() => LocalDateScalar, { description: 'Date of the transaction.' })
+  @Field(() => LocalDateScalar, { description: 'Date of the transaction, such as `"2026-01-30"`.' })
   transactionDate!: LocalDate;
 
-  @Field(() => DecimalScalar, { description: 'Amount of the gift.' })
+  @Field(() => DecimalScalar, { description: 'Amount of the whole gift, such as `"100.00"`.' })
   amount!: Money;
 
-  @Field(() => DecimalScalar, { description: 'Fee of the gift.' })
+  @Field(() => DecimalScalar, { description: 'Fee of the whole gift, such as `"2.50"`.' })
   feeAmount!: Money;
 
-  @Field(() => DecimalScalar, { description: 'Amount less the fee.' })
+  @Field(() => DecimalScalar, { description: 'Amount of the whole gift minus its fee.' })
   netAmount!: Money;
 
-  @Field(() => String, { description: 'Status; may be empty.' })
+  @Field(() => String, { description: 'Status of the transaction as the books name it, such as `"Complete"`; may be empty.' })
   status!: string;
 
-  @Field(() => String, { description: 'Type of account; may be empty.' })
+  @Field(() => String, { description: 'Type of account that the gift came from, such as `"Checking"`; may be empty.' })
   accountType!: string;
 
-  @Field(() => String, { description: 'Type of payment; may be empty.' })
+  @Field(() => String, { description: 'Type of payment, such as `"ACH"` or `"Check"`; may be empty.' })
   paymentType!: string;
 
-  /** Its field has a resolver that asks for the privilege. */
+  /** TransactionResolver has the field, because it asks for the privilege. */
   mainMemo!: string | null;
 }
 

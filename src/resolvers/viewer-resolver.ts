@@ -5,33 +5,37 @@ import type { RequestContext } from './request-context';
 
 @ObjectType({ description: 'The logged-in user.' })
 export class Viewer {
-  @Field(() => String, { description: 'The name the user logs in with.' })
+  @Field(() => String, { description: 'Name that the user logs in with, such as `"ada"`.' })
   username!: string;
 
-  @Field(() => String, { description: "The name of the user's organization." })
+  @Field(() => String, { description: "Name of the user's organization." })
   organization!: string;
 
-  @Field(() => [String], { description: 'The actions the user was granted.' })
+  @Field(() => [String], {
+    description:
+      'Privileges that the user was granted. `deposit_detail_designation_detail_with_contact_info` is the privilege of the report.',
+  })
   privileges!: readonly string[];
 
-  @Field(() => GraphQLISODateTime, { description: 'When the session ends at the latest; without requests it ends earlier.' })
+  @Field(() => GraphQLISODateTime, { description: 'Time at which the session ends at the latest. It ends earlier when no requests come.' })
   sessionExpiresAt!: Date;
 }
 
-@ObjectType({ description: 'A session that was opened without a cookie.' })
+@ObjectType({ description: 'A session without a cookie, with the token that stands for it.' })
 export class OpenedSession {
   @Field(() => String, {
-    description: 'Goes into the header `Authorization: Bearer TOKEN` of every request. It is a secret, and told this once.',
+    description:
+      'Token for the header `Authorization: Bearer TOKEN` of every request. It is a secret, and this answer is the only one that holds it.',
   })
   token!: string;
 
-  @Field(() => GraphQLISODateTime, { description: 'When the session ends without a request; each request moves it.' })
+  @Field(() => GraphQLISODateTime, { description: 'Time at which the session ends when no request comes before. Each request moves it.' })
   idleExpiresAt!: Date;
 
-  @Field(() => GraphQLISODateTime, { description: 'When the session ends at the latest.' })
+  @Field(() => GraphQLISODateTime, { description: 'Time at which the session ends at the latest.' })
   expiresAt!: Date;
 
-  @Field(() => Viewer, { description: 'Who has logged in.' })
+  @Field(() => Viewer, { description: 'The user who has logged in.' })
   viewer!: Viewer;
 }
 
@@ -39,7 +43,7 @@ export class OpenedSession {
 export class ViewerResolver {
   constructor(private readonly sessions: SessionService) {}
 
-  @Query(() => Viewer, { description: 'Who is logged in. Fails with NOT_LOGGED_IN where nobody is.' })
+  @Query(() => Viewer, { description: 'The logged-in user. Fails with NOT_LOGGED_IN when the request has no session. Needs no privilege.' })
   async viewer(@Ctx() { access }: RequestContext): Promise<Viewer> {
     const { organization, user } = await access.authorizeUser();
     return { username: user.username, organization: organization.name, privileges: user.privileges, sessionExpiresAt: user.expiresAt };
@@ -47,11 +51,11 @@ export class ViewerResolver {
 
   @Mutation(() => Viewer, {
     description:
-      "Logs in a user of the provision's organization, for this provision alone: the answer sets the session cookie. An earlier session of the cookie ends.",
+      "Logs in a user of the provision's organization and sets the session cookie. The session is valid for this provision alone. An earlier session of the cookie ends. Needs no privilege. Fails with LOGIN_FAILED, and with TOO_MANY_LOGIN_ATTEMPTS after many failures.",
   })
   async login(
-    @Arg('username', () => String, { description: 'The name of the user.' }) username: string,
-    @Arg('password', () => String, { description: "The user's password." }) password: string,
+    @Arg('username', () => String, { description: 'Name of the user, such as `ada`.' }) username: string,
+    @Arg('password', () => String, { description: 'Password of the user.' }) password: string,
     @Ctx() context: RequestContext,
   ): Promise<Viewer> {
     const { token, expiresAt, viewer } = await this.open(username, password, context.access.credentials.cookieToken, context);
@@ -61,18 +65,19 @@ export class ViewerResolver {
 
   @Mutation(() => OpenedSession, {
     description:
-      'Logs in as `login` does, for apps and servers that keep no cookies: the answer holds the token and sets no cookie. An earlier session of the header `Authorization` ends.',
+      'Logs in as `login` does, for apps and servers that keep no cookies: the answer holds a token and sets no cookie. An earlier session of the header `Authorization` ends. Needs no privilege.',
   })
   async openSession(
-    @Arg('username', () => String, { description: 'The name of the user.' }) username: string,
-    @Arg('password', () => String, { description: "The user's password." }) password: string,
+    @Arg('username', () => String, { description: 'Name of the user, such as `ada`.' }) username: string,
+    @Arg('password', () => String, { description: 'Password of the user.' }) password: string,
     @Ctx() context: RequestContext,
   ): Promise<OpenedSession> {
     return this.open(username, password, context.access.credentials.bearerToken, context);
   }
 
   @Mutation(() => Boolean, {
-    description: 'Ends the session, and clears its cookie where it came by one. True also where nobody was logged in.',
+    description:
+      'Ends the session, and clears the session cookie when the session came by it. Answers true, also when nobody was logged in. Needs no privilege.',
   })
   async logout(@Ctx() { access, sessionCookie }: RequestContext): Promise<boolean> {
     await access.authorizeProvision();

@@ -20,17 +20,17 @@ import { createDocumentCache, type TrustedDocuments } from './trusted-documents'
 
 export interface ApolloServerOptions {
   readonly documents: CheckedDocuments;
-  /** Who may introspect: members of an organization, everyone, nobody. */
+  /** The callers who may introspect the schema: `session` members of an organization, `on` everyone, `off` nobody. */
   readonly introspection: 'session' | 'on' | 'off';
-  /** All that apps may send, where it is bounded so. */
+  /** The only documents that WEB and MOBILE provisions may send; undefined when they may send any. */
   readonly trustedDocuments?: TrustedDocuments | undefined;
-  /** Told about failures that callers see masked. */
+  /** Logs a failure whose cause the caller does not see. */
   readonly onInternalError: (error: AppError, context: GraphqlContext) => void;
 }
 
-/** What GraphQL and Apollo say of a request that is wrong in itself. Any other code is ours or is masked. */
+/** The codes that GraphQL and Apollo give to a faulty request. Any other code is the gateway's own or is masked. */
 const REQUEST_ERRORS: ReadonlySet<unknown> = new Set(['BAD_REQUEST', ...Object.keys(requestFaultTable)]);
-/** The errors of a request that is well formed, and of which GraphQL says no. */
+/** The codes of a well-formed request whose operation GraphQL refuses. */
 const DOCUMENT_ERRORS: ReadonlySet<unknown> = new Set([
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
@@ -58,7 +58,7 @@ export function createApolloServer(schema: GraphQLSchema, options: ApolloServerO
     formatError: (formatted, error) => formatError(formatted, toCause(error)),
     stringifyResult,
     plugins: [
-      // Its default wraps every field, which makes every list slow.
+      // Apollo's cache control wraps every field by default, which slows down every list.
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       answerPlugin(options),
@@ -66,7 +66,7 @@ export function createApolloServer(schema: GraphQLSchema, options: ApolloServerO
   });
 }
 
-/** The data of answers that are written with rests. */
+/** The data of answers that are written with pauses. */
 const longAnswers = new WeakSet<object>();
 
 const stringifyResult: NonNullable<ApolloServerOptionsWithSchema<GraphqlContext>['stringifyResult']> = async (answer) => {
@@ -76,7 +76,7 @@ const stringifyResult: NonNullable<ApolloServerOptionsWithSchema<GraphqlContext>
   return `${before}${before === '{' ? '' : ','}"data":${await loopTurns.stringify(data)}}\n`;
 };
 
-/** What a caller sees of an error, and nothing else: code, text, and where in the operation. */
+/** The whole of an error that a caller sees: its code, its text, and its place in the operation. */
 export function formatError({ message, locations, path, extensions }: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const place = { ...(locations && { locations }), ...(path && { path }) };
   if (!(error instanceof AppError) && REQUEST_ERRORS.has(extensions?.code)) {
@@ -134,21 +134,24 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
   };
 }
 
-/** What was thrown, without the GraphQLErrors that graphql-js and Apollo put around it. */
+/** The error that was thrown first, without the GraphQLErrors that graphql-js and Apollo wrap around it. */
 export function toCause(error: unknown): unknown {
   if (!(error instanceof GraphQLError) || REQUEST_ERRORS.has(error.extensions.code)) return error;
   if (error.originalError) return toCause(error.originalError);
   const { code, http } = error.extensions as { readonly code?: string; readonly http?: { readonly status?: number } };
-  // Of some requests Apollo says by the status alone that they are wrong.
+  // Apollo marks some faulty requests by their status alone, without a code.
   if (code === undefined && http?.status === BAD_REQUEST_STATUS) return new AppError('BAD_REQUEST');
-  // And graphql-js has no code for an argument that a variable makes null.
+  // graphql-js gives no code to an argument that a variable makes null.
   return code === undefined && NULL_ARGUMENT.test(error.message) ? new InputError(error.message) : error;
 }
 
-/** Who names application/json and nothing newer takes any status but 200 for a failure of the transport (GraphQL over HTTP, section 6.4.1). */
+/**
+ * True for a client that accepts application/json and not the newer media type. It takes any status but 200 for a failure of the transport
+ * (GraphQL over HTTP, section 6.4.1).
+ */
 const asksForPlainJson = (accept = ''): boolean => /\bapplication\/json\b/i.test(accept) && !accept.includes('graphql-response+json');
 
-/** graphql-js would let them through to their execution, and fail there. */
+/** Refuses operation types that the schema lacks. graphql-js would validate them and fail only when it executes them. */
 function refuseMissingOperationTypes(context: ValidationContext): ASTVisitor {
   return {
     OperationDefinition(node) {

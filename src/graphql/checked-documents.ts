@@ -4,12 +4,12 @@ import { parse, type DocumentNode } from 'graphql';
 import { assertFewRepeats, operationLimits } from './operation-limits';
 
 const MAX_CACHE_BYTES = 30 * 1024 * 1024;
-/** A document's tree is larger than its text; measured, and rounded up. */
+/** The memory of a parsed document for each character of its text; measured, and rounded up. */
 const TREE_BYTES_PER_CHARACTER = 40;
 /** Apollo's keys end with the SHA-256 of the text in hex. */
 const HASH_LENGTH = 64;
 
-/** Apollo's cache of documents that passed validation, and the check that comes before it. */
+/** Apollo's cache of documents that passed validation, and the check that runs before validation. */
 export class CheckedDocuments implements KeyValueCache<DocumentNode> {
   private readonly recent = new InMemoryLRUCache<DocumentNode>({
     maxSize: MAX_CACHE_BYTES,
@@ -28,7 +28,7 @@ export class CheckedDocuments implements KeyValueCache<DocumentNode> {
     return await this.recent.delete(key.slice(-HASH_LENGTH));
   }
 
-  /** Refuses a text whose validation would take too long. One that does not parse is left to Apollo. Throws a GraphQLError. */
+  /** Throws a GraphQLError for a text whose validation would take too long. Apollo refuses a text that does not parse. */
   async assertShort(text: unknown): Promise<void> {
     if (typeof text !== 'string' || (await this.get(createHash('sha256').update(text).digest('hex')))) return;
     const document = parseIfPossible(text);

@@ -13,10 +13,10 @@ import { toApolloBody, toApolloSearch } from './trusted-documents';
 const RESPONSE_JSON = 'application/graphql-response+json';
 const MEDIA_TYPES = ['application/json', RESPONSE_JSON];
 const MAX_BODY = '100kb';
-/** Compressed bodies are refused: 100 kB of them may hold 100 MB. */
+/** Compressed bodies are refused, because 100 kB can expand to 100 MB. */
 const parseJson = express.json({ limit: MAX_BODY, inflate: false });
 
-/** The door at /graphql: Apollo Server answers, the rows of a report are written into its answer. */
+/** The door at /graphql. Apollo Server makes the answer, and the rows of a report are written into it. */
 export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documents: CheckedDocuments, kit: DoorKit): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.use((request, _response, next) => {
@@ -56,14 +56,14 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
   return router;
 }
 
-/** What GraphQL answers where there is no Apollo to do it: before an operation, and for rows that failed before the first of them. */
+/** The GraphQL answer to an error outside Apollo: one before the operation, or a report that fails before its first row. */
 function toAnswer(appError: AppError, error: unknown) {
   const path = error instanceof GraphQLError ? error.path : undefined;
   const body = { errors: [formatError({ message: '', ...(path && { path }) }, appError)], ...(path && { data: null }) };
   return { status: appError.graphqlStatus ?? (path ? 200 : appError.status), body };
 }
 
-/** An error of the whole request. Only the newer media type has a status for it (GraphQL over HTTP, section 6.4). */
+/** The error of a whole request. Its status is sent only with the newer media type (GraphQL over HTTP, section 6.4). */
 function toRequestError(error: AppError, request: Request): GraphQLError {
   const status = error.graphqlStatus ?? (request.accepts(MEDIA_TYPES) === RESPONSE_JSON ? error.status : 200);
   const headers = new HeaderMap();
@@ -76,13 +76,13 @@ async function readBody(request: Request, response: Response): Promise<void> {
   if (fault) throw fault;
 }
 
-/** The operation's text, wherever the request has it. */
+/** The operation's text, from the address of a GET or the body of a POST. */
 const textOf = (request: Request): unknown =>
   request.method === 'GET'
     ? new URLSearchParams(searchOf(request)).get('query')
     : (request.body as { readonly query?: unknown } | undefined)?.query;
 
-/** The query of the address as Apollo reads it; express would end it at a `#`. */
+/** The query string of the address as Apollo reads it. Express would end it at a `#`. */
 function searchOf({ originalUrl }: Request): string {
   const query = originalUrl.indexOf('?');
   return query < 0 ? '' : originalUrl.slice(query);
@@ -106,7 +106,7 @@ function toPieces({ body }: HTTPGraphQLResponse, { rowFields = [] }: GraphqlCont
   return cut(body.string, rowFields);
 }
 
-/** The answer around the rows: what stands before each token, the rows in brackets, what is left. */
+/** Cuts an answer at its tokens into the text before each token, the rows in brackets, and the text after the last. */
 function cut(text: string, rowFields: readonly RowField[]): AnswerPiece[] {
   const pieces: AnswerPiece[] = [];
   let rest = text;
@@ -120,7 +120,7 @@ function cut(text: string, rowFields: readonly RowField[]): AnswerPiece[] {
   return [...pieces, rest];
 }
 
-/** The rows of a field; what they throw is an error of that field. */
+/** The rows of a field. An error that they throw gets the path of the field. */
 async function* rowsOf({ responseKey, rows, template }: RowField): AsyncGenerator<Buffer> {
   try {
     yield* rows.bytes(template);

@@ -21,12 +21,12 @@ interface Request {
 const metaFields = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((field) => [field.name, field]));
 
 /**
- * How many values an introspecting root field is answered with, exactly: the schema that it asks for is here. A type that is reached
- * again by the same selection is counted from memory, so that counting stays short where the answer would be long.
+ * Counts the values that an introspecting root field is answered with. The count is exact, because the schema is at hand. The count of a
+ * type is remembered for each selection, so that counting is quick even when the answer would be long.
  */
 export function countIntrospected(nodes: readonly FieldNode[], { schema, fragments, variables }: Request): number {
   const meta = metaFields.get(nodes[0]!.name.value);
-  // A __typename.
+  // The field is __typename.
   if (!meta) return 1;
   const info = { schema } as GraphQLResolveInfo;
   const selections = new Map<readonly FieldNode[], ReadonlyMap<string, readonly FieldNode[]>>();

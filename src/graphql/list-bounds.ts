@@ -2,21 +2,21 @@ import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLSc
 import { MAX_GROUPS } from '../domain/deposit-summary-service';
 import { MAX_SAVED_REPORTS } from '../domain/saved-report-service';
 
-/** The most items of lists that have a bound of their own instead of a page's arguments. */
+/** The greatest lengths of lists that have no page arguments. */
 export const listBounds: Readonly<Record<string, number>> = {
   'DepositSummary.groups': MAX_GROUPS,
   'Query.savedReports': MAX_SAVED_REPORTS,
 };
 
-/** Root lists whose rows are written into the answer as they come from the database; their items are never values of an operation. */
+/** Root lists whose rows are written into the answer as they arrive from the database. Their items do not count as values. */
 export const streamedFields: readonly string[] = ['depositDetails'];
 
-/** The fields of a connection that hold its page; the connection's own field has the arguments that bound it. */
+/** The fields of a connection that hold its page. The arguments that bound the page are on the field that returns the connection. */
 const PAGE_FIELDS: readonly string[] = ['nodes', 'edges'];
 
 /**
- * Throws unless every list of objects has a length that the cost of an operation can count: a page, a bound of its own, or a stream. A list
- * without one would cost 1, however long it is.
+ * Throws for a list of objects whose length is unknown to the cost of an operation: it is not a page, has no bound in `listBounds` and is
+ * not streamed. Such a list would cost 1, no matter how long it is.
  */
 export function assertListsAreBounded(schema: GraphQLSchema): void {
   const root = schema.getQueryType();

@@ -1,16 +1,16 @@
 import { defaultFieldResolver, getNullableType, isListType, isObjectType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import type { GraphqlContext } from './row-field';
 
-/** Longer work than this in one turn of the event loop is felt by everybody else. */
+/** Work that takes longer than this in one turn of the event loop noticeably delays other requests. */
 const MAX_TURN_MS = 8;
-/** Items of lists longer than this are small: each is written in one go. */
+/** Items of a list that is longer than this are taken for small: each is written without a pause. */
 const MAX_DEEP_ITEMS = 8;
-/** Shares the event loop between operations: each works in turns of its own, and between two turns sockets and timers are served. */
+/** Shares the event loop between operations. Each works in its own turns, and Node serves sockets and timers between two turns. */
 class LoopTurns {
   private last: Promise<void> = Promise.resolve();
   private beganAt = 0;
 
-  /** Resolves in the next turn that no other operation has. */
+  /** Resolves in the next turn that is free, behind the operations that already wait for one. */
   next(): Promise<void> {
     this.last = this.last.then(
       () =>
@@ -24,12 +24,12 @@ class LoopTurns {
     return this.last;
   }
 
-  /** To be awaited between two pieces of work: a new turn where this one is long enough. */
+  /** Waits for a new turn when the current one has lasted long enough. Must be awaited between two pieces of work. */
   async rest(): Promise<void> {
     if (performance.now() - this.beganAt > MAX_TURN_MS) await this.next();
   }
 
-  /** The items of a list that graphql-js completes one after another, with rests between them. */
+  /** The items of a list as promises, so that graphql-js completes them one after another with pauses between them. */
   spread<Item>(items: readonly Item[]): (Item | Promise<Item>)[] {
     let before = Promise.resolve();
     return items.map((item, position) => {
@@ -39,7 +39,7 @@ class LoopTurns {
     });
   }
 
-  /** JSON.stringify with rests; for what graphql-js makes, whose objects have no prototype. */
+  /** JSON.stringify with pauses, for the data that graphql-js makes: its objects have no prototype. */
   async stringify(value: unknown): Promise<string> {
     if (Array.isArray(value)) {
       const items: string[] = [];
@@ -56,12 +56,12 @@ class LoopTurns {
   }
 }
 
-/** The process has one event loop, whatever else it has several of. */
+/** The turns of members' operations. There is one instance, because a process has one event loop. */
 export const loopTurns = new LoopTurns();
-/** Callers that are refused have turns of their own: however many they are, members do not wait behind them. */
+/** The turns of callers that are refused, kept apart so that members never wait behind them. */
 export const strangerTurns = new LoopTurns();
 
-/** Lets graphql-js rest between the items of every list of objects, where an operation is long. */
+/** Lets graphql-js pause between the items of every list in a long operation. */
 export function restInLists(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;

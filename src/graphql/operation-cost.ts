@@ -28,25 +28,25 @@ interface Operation {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** The length that a page was asked for with; one out of bounds is refused by its own field. */
+/** The page length that a field asks for; 1 for a field without pages. The field's resolver refuses a length out of bounds later. */
 function toLength(field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Readonly<Record<string, unknown>>): number {
   if (!field.args.some(({ name }) => name === 'first')) return 1;
   const { first, last } = getArgumentValues(field, node, variables);
   return Math.min(Math.max(Number(last ?? first ?? 0), 0), MAX_PAGE_LENGTH);
 }
 
-/** How many values an answer can have at most, and the field that most of them come from. */
+/** The greatest number of values that an answer can have, and the field that most of them come from. */
 export interface OperationCost {
   readonly cost: number;
   readonly dearest: string;
-  /** How many of them describe the schema. */
+  /** The number of those values that describe the schema. */
   readonly introspected: number;
 }
 
 /**
- * The most values that an operation can be answered with, objects and scalars alike, from the lengths that its lists were given. A
- * streamed report counts once: its lines are never values here. Undefined where the operation or its variables are wrong, which graphql-js
- * will say; throws its error for an argument that a variable makes null.
+ * Computes the greatest number of values, objects and scalars alike, that an operation can be answered with, from the lengths that it asks
+ * of its lists. A streamed report counts 1, because its lines are never JavaScript values. Returns undefined for an operation or variables
+ * that graphql-js will refuse, and throws its GraphQLError for a variable that makes an argument null.
  */
 export function findCost({ schema, document, operation, variables: input }: Operation): OperationCost | undefined {
   if (!operation) return undefined;
@@ -59,7 +59,7 @@ export function findCost({ schema, document, operation, variables: input }: Oper
   }
 
   let introspected = 0;
-  /** What a selection of a type comes to; `length` bounds the lists in it. */
+  /** The cost of a selection of a type. `length` bounds the lists in it. */
   const costOf = (
     type: GraphQLObjectType,
     selected: ReadonlyMap<string, readonly FieldNode[]>,
@@ -93,7 +93,7 @@ export function findCost({ schema, document, operation, variables: input }: Oper
   return { ...costOf(root, collectFields(schema, fragments, variables, root, operation.selectionSet), 1), introspected };
 }
 
-/** Refuses an operation that may be answered with too many values, and says which field makes it so. Throws a GraphQLError. */
+/** Throws a GraphQLError for an operation that can be answered with too many values. The error names the field that most come from. */
 export function assertCost({ cost, dearest, introspected }: OperationCost): void {
   const { maxCost, maxIntrospected } = operationLimits;
   const refuse = (what: string, limit: number): never => {

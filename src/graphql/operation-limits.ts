@@ -9,14 +9,14 @@ import {
   type ValidationContext,
 } from 'graphql';
 
-/** Bounds of one operation. Introspection as GraphiQL asks for it is 13 deep. */
+/** Limits of one operation. GraphiQL's introspection query has 13 levels. */
 export const operationLimits = {
   maxTokens: 2000,
   maxRecursiveSelections: 1000,
   maxValidationErrors: 5,
-  /** Pairs of fields with one name in the answer, which validation compares with each other. */
+  /** Pairs of fields with the same name in the answer. Validation compares the two fields of each pair. */
   maxFieldPairs: 5_000,
-  /** Selections that validation follows for that, through fragments and from every level on. */
+  /** Selections that validation visits to find those pairs. It starts again at every level and enters fragments again at each spread. */
   maxFollowedSelections: 50_000,
   maxDepth: 15,
   maxAliases: 50,
@@ -24,20 +24,20 @@ export const operationLimits = {
   maxRootFields: 20,
   /** Values in an answer. */
   maxCost: 250_000,
-  /** Values that describe the schema. GraphiQL asks for some 4,500. */
+  /** Values in an answer that describe the schema. GraphiQL's introspection query costs about 4,500. */
   maxIntrospected: 25_000,
-  /** Beyond so many values an operation rests on its way, so that others are served. */
+  /** An operation with more values pauses on its way, so that other requests are served. */
   restCost: 2_000,
 } as const;
 
-/** What a selection set comes to with its fragments spread out. */
+/** The size of a selection set with its fragments spread out. */
 interface Extent {
   readonly depth: number;
   readonly aliases: number;
   readonly fields: number;
 }
 
-/** Refuses operations that are too deep, rename too much or ask for too many root fields, and says by how much. */
+/** Refuses operations with too many levels, aliases or root fields. The error says how many the operation has. */
 export function limitOperations(context: ValidationContext): ASTVisitor {
   const extents = new Map<FragmentDefinitionNode, Extent>();
 
@@ -46,7 +46,7 @@ export function limitOperations(context: ValidationContext): ASTVisitor {
     if (!fragment) return { depth: 0, aliases: 0, fields: 0 };
     const known = extents.get(fragment);
     if (known) return known;
-    // A fragment that spreads itself is refused by graphql-js's own rule; here it must only end.
+    // graphql-js refuses a fragment that spreads itself. The entry set here ends the recursion before that.
     extents.set(fragment, { depth: 0, aliases: 0, fields: 0 });
     const extent = ofSelections(fragment.selectionSet);
     extents.set(fragment, extent);
@@ -88,8 +88,8 @@ export function limitOperations(context: ValidationContext): ASTVisitor {
 }
 
 /**
- * Refuses documents that repeat fields so often that graphql-js's own rule for fields that overlap, which compares every two of them, would
- * hold up everybody else. To be called before validation. Throws a GraphQLError.
+ * Throws a GraphQLError for a document that repeats fields too often. graphql-js's rule for overlapping fields compares every two of them,
+ * which would block the event loop for all requests. Must be called before validation.
  */
 export function assertFewRepeats(document: DocumentNode): void {
   const fragments = new Map<string, FragmentDefinitionNode>();
@@ -99,7 +99,7 @@ export function assertFewRepeats(document: DocumentNode): void {
   let followed = 0;
   let pairs = 0;
 
-  /** Counts the pairs of what these sets select together, and below. */
+  /** Counts the pairs of fields that these sets select together, and those on the levels below. */
   const follow = (sets: readonly SelectionSetNode[]): void => {
     const counts = new Map<string, number>();
     const below = new Map<string, SelectionSetNode[]>();
@@ -126,7 +126,7 @@ export function assertFewRepeats(document: DocumentNode): void {
     }
     for (const next of below.values()) if (next.length > 1) follow(next);
   };
-  // The rule begins anew at every set.
+  // graphql-js's rule starts again at every selection set.
   visit(document, { SelectionSet: (set) => follow([set]) });
 }
 

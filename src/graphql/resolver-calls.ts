@@ -5,9 +5,9 @@ import type { RequestContext } from '../resolvers/request-context';
 type Method = (...values: unknown[]) => unknown;
 
 /**
- * Lets graphql-js call the field resolvers of these instances itself, with the values that their decorators name. type-graphql would make
- * promises of every field's arguments, to validate them by decorators, which we do not: they cost more than the fields of a long list.
- * Its middlewares and its authChecker do not see these fields.
+ * Lets graphql-js call the field resolvers of these instances directly, with the values that their parameter decorators name. type-graphql
+ * would create promises for the arguments of every field in order to validate them, which the gateway does not use: in a long list they
+ * cost more than the fields themselves. type-graphql's middlewares and authChecker do not run for these fields.
  */
 export function callResolversDirectly(schema: GraphQLSchema, instances: ReadonlyMap<ClassType, object | undefined>): void {
   for (const { target, getObjectType, methodName, schemaName, params = [], roles, middlewares } of getMetadataStorage().fieldResolvers) {
@@ -25,7 +25,7 @@ export function callResolversDirectly(schema: GraphQLSchema, instances: Readonly
 
 type Param = NonNullable<ReturnType<typeof getMetadataStorage>['fieldResolvers'][number]['params']>[number];
 
-/** What a parameter's decorator names. */
+/** The function that gives a parameter the value that its decorator names. */
 function toValue({ kind, methodName, ...param }: Param): GraphQLFieldResolver<unknown, RequestContext, unknown> {
   const name = 'propertyName' in param ? param.propertyName : undefined;
   const property = (from: unknown) => (name === undefined ? from : (from as Readonly<Record<string, unknown>>)[name]);

@@ -14,27 +14,27 @@ import type { RequestContext } from '../resolvers/request-context';
 import type { RowStream } from '../rows/row-stream';
 import { createJsonTemplate, type JsonMember, type RowTemplate } from '../rows/row-template';
 
-/** A root field whose rows are written into the answer while they come from the database. */
+/** A root field whose rows are written into the answer as they arrive from the database. */
 export interface RowField {
   readonly responseKey: string;
-  /** Stands in the answer where the rows belong; random, so that no caller's text can be taken for it. */
+  /** Placeholder for the rows in the answer's text. It is random, so that no text of a caller can match it. */
   readonly token: string;
   readonly template: RowTemplate;
   readonly rows: RowStream<unknown>;
 }
 
 export interface GraphqlContext extends RequestContext {
-  /** Collects the row fields of an answer that is written to a socket; undefined where rows must be objects. */
+  /** Collects the row fields of an answer that is written to a socket; undefined when the caller needs rows as objects. */
   readonly rowFields?: RowField[];
-  /** Whether the operation may give so many values that it rests between them. */
+  /** True when the operation can have so many values that it must pause between them. */
   rests?: boolean;
 }
 
 type Resolve = (source: unknown, args: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => Promise<RowStream<unknown>>;
 
 /**
- * Lets a root query field whose resolver returns a row stream take part in graphql-js's execution: the stream is set aside with the
- * template of its selection, and graphql-js goes on with an empty list.
+ * Lets graphql-js execute a root query field whose resolver returns a row stream: the stream is kept in the context with the template of
+ * its selection, and graphql-js gets an empty list.
  */
 export function streamRows(schema: GraphQLSchema, fieldName: string): void {
   const field = schema.getQueryType()?.getFields()[fieldName];
@@ -49,7 +49,7 @@ export function streamRows(schema: GraphQLSchema, fieldName: string): void {
   };
 }
 
-/** Throws when a field of the rows could not be written by a template: streamed rows never pass by a resolver. */
+/** Throws when a template cannot write a field of the rows. A resolver of such a field would silently never run for streamed rows. */
 function assertPlainRows(rows: GraphQLOutputType): void {
   const type = getNamedType(rows);
   if (!isObjectType(type)) throw new Error(`${type.name} is no object type`);
@@ -60,8 +60,8 @@ function assertPlainRows(rows: GraphQLOutputType): void {
 }
 
 /**
- * The row template of a field's selection set. The fields are collected by the function with which graphql-js itself collects them:
- * aliases, fragments, @skip and @include, repeated fields.
+ * The row template of a field's selection set. graphql-js's own function collects the fields, so that aliases, fragments, `@skip`,
+ * `@include` and repeated fields mean the same.
  */
 function toTemplate(info: GraphQLResolveInfo): RowTemplate {
   const { schema, fragments, variableValues, fieldNodes } = info;
@@ -78,5 +78,5 @@ function toMember(type: GraphQLObjectType, key: string, name: string): JsonMembe
   return { key, field: name, kind: bare ?? (isNonNullType(fieldType) ? 'text' : 'nullable') };
 }
 
-/** Scalars whose values are no text. */
+/** Scalars whose JSON values are not text. */
 const BARE_KINDS: Readonly<Record<string, 'number' | 'boolean'>> = { SafeInt: 'number', Boolean: 'boolean' };

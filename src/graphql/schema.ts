@@ -7,14 +7,14 @@ import { restInLists } from './loop-turns';
 import { callResolversDirectly } from './resolver-calls';
 import { streamRows } from './row-field';
 
-/** The executable schema over these resolvers. Without them it can be read, not executed. */
+/** The executable schema over these resolvers. Without resolvers it can be printed and validated against, but not executed. */
 export function createSchema(resolvers?: ResolverSet): GraphQLSchema {
   const names = Object.keys(resolverClasses) as (keyof ResolverSet)[];
   const instances = new Map<ClassType, object | undefined>(names.map((name) => [resolverClasses[name], resolvers?.[name]]));
   const schema = buildSchemaSync({
     resolvers: [...instances.keys()] as [ClassType, ...ClassType[]],
     container: { get: (type: ClassType) => instances.get(type) },
-    // Scalars and the domain check arguments; decorators never do.
+    // Arguments are checked by scalars and by the domain, never by decorators.
     validate: false,
   });
   callResolversDirectly(schema, instances);

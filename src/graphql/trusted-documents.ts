@@ -5,25 +5,25 @@ import { Kind, parse, print, visit, type DocumentNode, type SelectionNode } from
 import { z } from 'zod';
 import { OperatorError } from '../errors';
 
-/** As graphql-codegen's client preset and relay-compiler write it: a document's hash, and its text. */
+/** The manifest that graphql-codegen's client preset and relay-compiler write: texts of documents by their hashes. */
 const mapManifest = z.record(z.string(), z.string('stands for something else than a document'), 'it is no object');
-/** As Apollo's generate-persisted-query-manifest writes it; its ids may be of any kind. */
+/** The manifest that Apollo's generate-persisted-query-manifest writes. Its ids need not be hashes. */
 const apolloManifest = z.object({
   format: z.literal('apollo-persisted-query-manifest', 'is not apollo-persisted-query-manifest'),
   version: z.literal(1, 'is not 1'),
   operations: z.array(z.object({ id: z.string('is no text'), body: z.string('is no text') }, 'is no operation'), 'is no list'),
 });
-/** By the length of a hash in hex. */
+/** Hash algorithms by the length of their hashes in hex. */
 const HASHES: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha1', 64: 'sha256' };
 const MAX_CACHE_BYTES = 8 * 1024 * 1024;
-/** Apollo's own name for a persisted query. */
+/** Apollo puts this prefix before the hash of a persisted query in its cache keys. */
 const KEY_PREFIX = 'apq:';
 
 /** The documents that apps may send. */
 export class TrustedDocuments {
   private readonly known: ReadonlySet<string>;
 
-  /** Throws an Error for a text that is no document. */
+  /** Throws an Error for a text that does not parse as a document. */
   constructor(private readonly texts: ReadonlyMap<string, string>) {
     this.known = new Set(
       [...texts].map(([id, text]) => {
@@ -46,8 +46,8 @@ export class TrustedDocuments {
 }
 
 /**
- * Two documents with the same essence ask for the same. It leaves out layout, comments and the order of the definitions, and the
- * `__typename` that a client's cache adds to every selection: that one tells of the schema alone.
+ * The essence of a document; two documents with equal essences ask for the same values. It leaves out layout, comments, the order of the
+ * definitions, and the `__typename` that a client's cache adds to every selection, since that reveals only the schema.
  */
 function toEssence(document: DocumentNode): string {
   const bare = visit(document, {
@@ -64,7 +64,7 @@ function toEssence(document: DocumentNode): string {
 const isAddedTypename = (selection: SelectionNode): boolean =>
   selection.kind === Kind.FIELD && selection.name.value === '__typename' && !selection.alias && !selection.directives?.length;
 
-/** Reads a manifest of graphql-codegen, Relay or Apollo. Throws an OperatorError of one line. */
+/** Reads a manifest of graphql-codegen, Relay or Apollo. Throws an OperatorError whose message is one line. */
 export function readTrustedDocuments(file: string): TrustedDocuments {
   try {
     const content: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -99,19 +99,19 @@ function readApolloManifest(content: unknown): Map<string, string> {
   return texts;
 }
 
-/** A SHA-256 may have its algorithm before it (GraphQL over HTTP, appendix A). */
+/** Takes off the prefix `sha256:` that an id may have (GraphQL over HTTP, appendix A). */
 const toId = (key: string): string => key.replace(/^sha256:/, '');
 
-/** A request by `documentId` (GraphQL over HTTP, appendix A), in the form in which Apollo takes a persisted query's hash. */
+/** The extension in which Apollo reads a persisted query's hash, for a request by `documentId` (GraphQL over HTTP, appendix A). */
 const byDocumentId = (id: string): object => ({ persistedQuery: { version: 1, sha256Hash: id } });
 
-/** The body of a POST as Apollo takes it. */
+/** The body of a POST with its `documentId` in the form that Apollo reads. */
 export function toApolloBody(body: unknown): unknown {
   const { query, documentId } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return typeof documentId === 'string' && query == null ? { ...(body as object), extensions: byDocumentId(documentId) } : body;
 }
 
-/** The query part of a GET's address as Apollo takes it. */
+/** The query string of a GET with its `documentId` in the form that Apollo reads. */
 export function toApolloSearch(search: string): string {
   const parameters = new URLSearchParams(search);
   const documentId = parameters.get('documentId');
@@ -120,7 +120,7 @@ export function toApolloSearch(search: string): string {
   return `?${parameters.toString()}`;
 }
 
-/** What a document's id alone stands for: the trusted ones always, others while they are in use (automatic persisted queries). */
+/** The cache of documents by id: trusted documents stay in it, others while they are in use (automatic persisted queries). */
 export function createDocumentCache(trusted: TrustedDocuments | undefined): KeyValueCache {
   const recent = new InMemoryLRUCache({ maxSize: MAX_CACHE_BYTES });
   return {

@@ -6,7 +6,7 @@ const DOORS: readonly (readonly [path: RegExp, methods: string])[] = [
   [/^\/(api\/v2|export|reports)(\/|$)/, 'GET,HEAD'],
 ];
 
-/** The headers that the doors read, and those that GraphQL clients and tracing add by themselves. */
+/** The request headers that the doors read, and those that GraphQL clients and tracing libraries add. */
 const ALLOWED_HEADERS = [
   ...['Content-Type', 'Provision', 'Authorization', 'X-Requested-With'],
   ...['Apollo-Require-Preflight', 'X-Apollo-Operation-Name', 'X-Apollo-Operation-Id', 'X-Apollo-Operation-Type'],
@@ -25,23 +25,23 @@ const TOTALS = [
   'Unknown-Allocations',
   'Digest',
 ];
-/** Headers that a page may read beside type and length. A browser shows no trailers to it. */
+/** The headers of an answer that a page may read beside its type and length. Browsers never show trailers to a page. */
 const EXPOSED_HEADERS = [
   ...['X-Request-Id', 'Retry-After', 'X-GraphQL-Cost', 'Allow', 'Content-Disposition'],
   ...['Id', 'Range', ...TOTALS].map((name) => `X-Export-${name}`),
 ].join();
 
-/** Chromium keeps the answer to a preflight no longer. */
+/** The longest time that Chromium keeps the answer to a preflight. */
 const MAX_AGE_SECONDS = 7200;
 
 /**
- * Lets pages on these origins call the doors and read every answer, errors too. A page on any other origin gets no CORS header, which is
- * how its browser keeps it out. A preflight is answered before anything is asked of the caller: it carries no credentials.
+ * Lets pages on these origins call the doors and read every answer, errors too. An answer to a page on any other origin has no CORS header,
+ * so the browser keeps the page from reading it. A preflight is answered without any check of the caller, since it carries no credentials.
  */
 export function allowOrigins(origins: readonly string[]): RequestHandler {
   const listed = new Set(origins);
   return (request, response, next) => {
-    // A shared cache must not give one origin's answer to another.
+    // Without Vary, a shared cache could give one origin's answer to another.
     response.vary('Origin');
     const origin = request.get('Origin');
     if (origin === undefined || !listed.has(origin)) {

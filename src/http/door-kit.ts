@@ -9,12 +9,12 @@ import { readCredentials, sessionCookie } from './request-credentials';
 import { logFailure, ReaderLeft, requestId } from './request-log';
 import type { ReaderPace } from './row-sender';
 
-/** What every door is given: the same requests, the same errors, the same pace of readers. */
+/** The parts that all doors share, so that each opens requests, answers errors and paces readers in the same way. */
 export interface DoorKit {
-  /** Opens the context of a request; nothing is read yet. Whoever opens it closes its snapshot. */
+  /** Opens the context of a request without reading anything. The caller must close its snapshot. */
   readonly openRequest: (request: Request, response: Response) => RequestContext;
   readonly createErrorHandler: (format?: ErrorFormat) => ErrorRequestHandler;
-  /** Writes down a failure that the caller sees masked. */
+  /** Logs a failure whose cause the caller does not see. */
   readonly logFailure: (error: AppError, requestId: string) => void;
   readonly readerPace: ReaderPace;
 }

@@ -9,13 +9,13 @@ import { setSecurityHeaders } from './security-headers';
 
 const MAX_HEADERS = 100;
 
-/** An Express application without routes: its settings, and what happens to every request before a door sees it. */
+/** An Express application without routes: its settings, and the middleware that every request passes before it reaches a door. */
 export function createExpressApp(config: Config, log: Logger): Express {
   const app = express();
   app.set('case sensitive routing', true);
   app.set('strict routing', true);
   app.set('etag', false);
-  // Node would drop the parameters after the thousandth. The length of an address is bounded with its headers.
+  // By default Node drops all parameters after the thousandth. Node's limit for headers bounds the length of an address already.
   app.set('query parser', (text: string) => parse(text, '&', '=', { maxKeys: 0 }));
   app.set('trust proxy', config.TRUST_PROXY);
   app.disable('x-powered-by');
@@ -28,7 +28,7 @@ export function createExpressApp(config: Config, log: Logger): Express {
   return app;
 }
 
-/** Refuses what the HTTP parser lets through: no Host or several (RFC 9112 section 3.2), and more headers than Node keeps. */
+/** Refuses what the HTTP parser accepts: no Host, several (RFC 9112 section 3.2), or more headers than Node keeps. */
 const refuseAmbiguousHeaders: RequestHandler = ({ rawHeaders, httpVersion }, _response, next) => {
   if (rawHeaders.length / 2 > MAX_HEADERS) throw new AppError('HEADERS_TOO_LARGE');
   const hosts = rawHeaders.filter((name, position) => position % 2 === 0 && name.toLowerCase() === 'host');

@@ -2,11 +2,13 @@ import { Router } from 'express';
 
 interface HealthOptions {
   readonly isDraining: () => boolean;
-  /** Resolves to why the gateway cannot serve, or to undefined when it can. */
+  /** Resolves to the reason why the gateway cannot serve, or to undefined when it can. */
   readonly findObstacle: () => Promise<string | undefined>;
 }
 
-/** `/live`: the process answers. `/ready`: it can serve, or 503 with the reason. */
+/**
+ * The routes `/live`, which answers while the process runs, and `/ready`, which answers 503 and a reason while the gateway cannot serve.
+ */
 export function createHealthRoutes({ isDraining, findObstacle }: HealthOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/live', (_request, response) => void response.json({ status: 'live' }));

@@ -8,9 +8,9 @@ import { AppError, toErrorBody, type ErrorCode } from '../errors';
 const HEADERS_TIMEOUT_MS = 5000;
 const REQUEST_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 1000;
-/** On a stop, connections without a request are ended this often. */
+/** On a stop, connections without a request are closed at this interval. */
 const IDLE_MS = 200;
-/** What the HTTP parser refuses before there is a request, by its error code; anything else is BAD_REQUEST. */
+/** Our error codes for the faults that the HTTP parser finds before there is a request. Any other fault is BAD_REQUEST. */
 const PARSER_ERRORS: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
@@ -23,13 +23,13 @@ interface HttpServerOptions {
 }
 
 interface DrainOptions {
-  /** Milliseconds in which requests are still taken, each answered with `Connection: close`, so that clients and balancers can move away. */
+  /** Milliseconds in which new requests are still answered, with `Connection: close`, so that clients and balancers can move away. */
   readonly drainMs: number;
-  /** Milliseconds for answers in flight to finish after that. */
+  /** Milliseconds after `drainMs` in which answers in flight may finish. */
   readonly graceMs: number;
 }
 
-/** An HTTP server with limits for slow clients, whose own errors are JSON, and which stops without resetting anybody's request. */
+/** An HTTP server that limits slow clients, answers its own errors in JSON, and stops without resetting a client's request. */
 export class HttpServer {
   readonly server: Server;
   private readonly hurry = new AbortController();
@@ -38,7 +38,7 @@ export class HttpServer {
 
   constructor(listener: RequestListener, { keepAliveMs }: HttpServerOptions) {
     this.server = createServer({
-      // Checked with the other headers, and answered in JSON.
+      // `refuseAmbiguousHeaders` checks the Host header instead, and answers in JSON.
       requireHostHeader: false,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
@@ -49,14 +49,14 @@ export class HttpServer {
       if (this.isDraining) response.setHeader('Connection', 'close');
       this.unfinished.add(response);
       response.once('close', () => this.unfinished.delete(response));
-      // A proxy's form of target (RFC 9112 section 3.2.2); what follows the authority is what a server is asked for.
+      // A client may send the absolute form of the target, as it does to a proxy (RFC 9112 section 3.2.2). Routing needs path and query.
       request.url = toOriginForm(request.url ?? '/');
       listener(request, response);
     });
     this.server.on('clientError', answerClientError);
   }
 
-  /** Ends what is still in flight, for those who cannot wait; `drain` then tells that answers were cut. */
+  /** Ends the grace time of `drain` at once: answers in flight are cut, and `drain` resolves to false. */
   cut(): void {
     this.hurry.abort();
   }
@@ -83,7 +83,7 @@ export class HttpServer {
     return typeof address === 'object' && address ? address.port : port;
   }
 
-  /** Stops in two phases. False when answers were still in flight at the end of the grace time and had to be cut. */
+  /** Stops in two phases. Resolves to false when answers were still in flight at the end of the grace time and were cut. */
   async drain({ drainMs, graceMs }: DrainOptions): Promise<boolean> {
     this.isDraining = true;
     if (!this.server.listening) return true;
@@ -95,7 +95,7 @@ export class HttpServer {
     const late = sleep(graceMs, false, { signal: this.hurry.signal, ref: false }).catch(() => false);
     const inTime = await Promise.race([closed, late]);
     clearInterval(idle);
-    // What comes in while the listener is still closing is cut too.
+    // Connections that arrive while the listener is still closing are cut too.
     const cutting = setInterval(() => this.cutAll(), IDLE_MS);
     this.cutAll();
     await closed;
@@ -105,15 +105,15 @@ export class HttpServer {
 }
 
 /**
- * Ends an answer that cannot be finished with a reset. A plain end of the connection would make it whole for HTTP/1.0, which proxies speak
- * to their upstream by default (RFC 9112 section 6.3).
+ * Resets the connection of an answer that cannot be finished. HTTP/1.0, which proxies speak to their upstream by default, takes a plain end
+ * of the connection for the end of a whole answer (RFC 9112 section 6.3).
  */
 export function breakOff(response: ServerResponse): void {
   response.socket?.resetAndDestroy();
   response.destroy();
 }
 
-/** The system's listener below a server, as far as Node passes it on. */
+/** The part that is used here of Node's internal handle of a listening socket. */
 interface ListenHandle {
   listen(backlog: number): number;
 }
@@ -122,10 +122,10 @@ interface ConnectHandle {
 }
 
 /**
- * Stops listening; resolves when the last connection has ended. The system resets connections that it has made and nobody has accepted yet,
- * so the listener goes only when there are none: its backlog is cut to one place, and the gateway takes that place itself. Node has no
- * public way to do either. Where the system does not play along, or connections keep coming until the grace time is over, the listener is
- * closed without it.
+ * Stops listening. Resolves when the last connection has ended. The operating system resets connections that it has established and the
+ * process has not accepted yet, so the listener is closed only when there are none: its backlog is cut to one place, and the gateway's own
+ * connection takes that place. Node has no public API for either step. When they do not work, the listener is closed all the same, when the
+ * grace time is over.
  */
 async function closeListener(server: Server, isOver: () => boolean): Promise<void> {
   const { _handle: listener } = server as Server & { readonly _handle?: ListenHandle };
@@ -135,15 +135,15 @@ async function closeListener(server: Server, isOver: () => boolean): Promise<voi
     const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[address.address] ?? address.address;
     while (!(await takeLastPlace(host, address.port)) && !isOver()) await new Promise(setImmediate);
   }
-  // Not http's own close(): it also ends connections whose next request is already on its way, which resets that request.
+  // http's own close() would also close connections whose next request is already on its way, and so reset that request.
   await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
 }
 
-/** Whether a connection of our own has the listener's one place; on loopback the system makes it at once. */
+/** Resolves to true when our own connection has got the listener's only place. On loopback the system establishes it at once. */
 async function takeLastPlace(host: string, port: number): Promise<boolean> {
   const own = connect(port, host);
   own.on('error', () => undefined).on('connect', () => own.destroy());
-  // Node asks the system for the connection one tick later.
+  // Node makes the system call for the connection one tick later.
   await new Promise<void>((resolve) => nextTick(resolve));
   const { _handle: handle } = own as typeof own & { readonly _handle?: ConnectHandle };
   if (handle?.getpeername({}) === 0) return true;
@@ -151,15 +151,15 @@ async function takeLastPlace(host: string, port: number): Promise<boolean> {
   return false;
 }
 
-/** The path and query of a request target, whatever form it has. */
+/** The path and query of a request target in origin form or absolute form; `/*` for any other target, which no route matches. */
 function toOriginForm(target: string): string {
   if (target.startsWith('/')) return target;
   return /^https?:\/\/[^/?#]*(\/.*)$/i.exec(target)?.[1] ?? '/*';
 }
 
-/** Answers in the error shape where there is no request that express could see, and ends the connection for both sides. */
+/** Answers bytes that are not a request, so that Express never sees them, with the contract's error body, and closes the connection. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Duplex & { _httpMessage?: unknown }): void {
-  // An answer that is being written must not get another one in its middle.
+  // A second answer must not be written into the middle of one that is being written.
   if (!socket.writable || socket._httpMessage) {
     socket.destroy();
     return;

@@ -3,26 +3,26 @@ import type { Request, Response } from 'express';
 import type { Credentials } from '../domain/access-service';
 import type { SessionCookie } from '../resolvers/request-context';
 
-/** Over https the browser itself guards the prefixed name: Secure, this host alone, whole site (RFC 6265bis section 4.1.3). */
+/** The prefix makes browsers insist on Secure, Path=/ and no Domain, so that only this host can set it (RFC 6265bis section 4.1.3). */
 const SECURE_COOKIE = '__Host-session';
 const PLAIN_COOKIE = 'session';
-/** RFC 6750 section 2.1. Another scheme is not for the gateway: a proxy may pass on the one by which it lets people in. */
+/** The Bearer scheme (RFC 6750 section 2.1). Other schemes are ignored: a proxy may pass on the credentials that it checks itself. */
 const BEARER = /^Bearer(?:\s+|$)(.*)/i;
 
-/** What a request says of itself. Forwarded headers count only from the proxies that express trusts. */
+/** Reads the credentials that a request carries. Forwarded headers count only from the proxies that Express trusts. */
 export function readCredentials(request: Request): Credentials {
   const cookieToken = parseCookie(request.get('Cookie') ?? '')[cookieName(request)];
   const bearerToken = BEARER.exec(request.get('Authorization') ?? '')?.[1];
   return {
     provision: request.get('Provision'),
     host: hostOf(request),
-    // v2 knows cookies alone (contract section 4.2): a bearer that a proxy adds must not take their place there.
+    // v2 has sessions by cookie (contract section 4.2), so a bearer token that a proxy adds must not replace the cookie there.
     bearerToken: cookieToken !== undefined && request.originalUrl.startsWith('/api/v2/') ? undefined : bearerToken,
     cookieToken,
   };
 }
 
-/** Writes the session cookie of an answer. Browsers throw one away that is None and not Secure. */
+/** Writes the session cookie of an answer. Over plain http SameSite=None becomes lax, because browsers reject None without Secure. */
 export function sessionCookie(request: Request, response: Response, sameSite: 'lax' | 'strict' | 'none'): SessionCookie {
   const name = cookieName(request);
   const { secure } = request;
@@ -33,7 +33,7 @@ export function sessionCookie(request: Request, response: Response, sameSite: 'l
   };
 }
 
-/** Express's type hides that HTTP/1.0 may come without a Host. */
+/** Express types `host` as text, but an HTTP/1.0 request may have no Host header. */
 const hostOf = ({ host }: { readonly host?: string }): string => host ?? '';
 
 const cookieName = (request: Request): string => (request.secure ? SECURE_COOKIE : PLAIN_COOKIE);

@@ -5,12 +5,12 @@ import type { Logger } from 'pino';
 import { findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
 import type { AppError } from '../errors';
 
-/** Why a report was given up, where that is nobody's failure. */
+/** The reason of a report that was stopped because its reader left. It is not a failure. */
 export class ReaderLeft extends Error {
   override readonly name = 'ReaderLeft';
 }
 
-/** Gives every request an id, and the log one line for it: no headers, no query, nothing that could be personal. */
+/** Gives every request an id and logs one line for it, without headers, parameters or anything else that could be personal. */
 export function logRequests(log: Logger): RequestHandler {
   return ({ method, path }, response, next) => {
     const startedAt = performance.now();
@@ -18,7 +18,7 @@ export function logRequests(log: Logger): RequestHandler {
     response.locals.requestId = id;
     response.set('X-Request-Id', id);
     response.once('close', () => {
-      // Without headers there was no answer, whatever its status would have been.
+      // A response whose headers were not sent has a status code that nobody received.
       const status = response.headersSent ? response.statusCode : undefined;
       const line = { requestId: id, method, path, status, ms: Math.round(performance.now() - startedAt) };
       const text = response.writableFinished ? 'request completed' : 'request broken off';
@@ -31,7 +31,8 @@ export function logRequests(log: Logger): RequestHandler {
 
 /**
  * Warns of a proxy that TRUST_PROXY does not name: behind it every caller has the proxy's address, and https looks like http. Anybody can
- * send such headers, so that it is said once for a private peer, which is named, and once for one of the public, which may be a person's.
+ * send such headers, so the warning is logged at most twice: once for a peer in a private network, whose address it names, and once for a
+ * peer with a public address, which it leaves out because the address may be a person's.
  */
 export function warnOfProxies(log: Logger): RequestHandler {
   const said = new Set<string>();
@@ -77,10 +78,13 @@ function isPrivate(peer: string): boolean {
   return PRIVATE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** The id by which an answer is found in the log. */
+/** The id of a request, which its answer and its log lines share. */
 export const requestId = (response: Response): string => response.locals.requestId as string;
 
-/** The one place where a masked failure is written down. A database's message may repeat a value, so only its kind and place are kept. */
+/**
+ * Logs a failure whose cause the caller does not see. All doors log here. The message of a database error may repeat a donor's data, so
+ * only its kind and its place in the code are logged.
+ */
 export function logFailure(log: Logger, { code, cause }: AppError, id: string): void {
   if (cause instanceof ReaderLeft) {
     log.debug({ requestId: id }, 'the reader has left');

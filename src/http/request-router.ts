@@ -3,10 +3,10 @@ import { AppError } from '../errors';
 import type { RequestContext } from '../resolvers/request-context';
 import type { DoorKit } from './door-kit';
 
-/** Answers a GET or a HEAD. */
+/** Answers a GET or HEAD request. */
 export type RequestHandler = (context: RequestContext, request: Request, response: Response) => Promise<void>;
 
-/** Routes paths that are read. Each request is opened for its handler and closed after it, however the handler ends. */
+/** Routes GET and HEAD requests by path. Each request is opened for its handler and closed after it, also when the handler throws. */
 export function createRequestRouter({ openRequest }: DoorKit, routes: Readonly<Record<string, RequestHandler>>): Router {
   const router = Router({ caseSensitive: true, strict: true });
   for (const [path, handle] of Object.entries(routes)) {

@@ -3,48 +3,48 @@ import type { Writable } from 'node:stream';
 import { constants, createBrotliCompress, createGzip, type BrotliCompress, type Gzip } from 'node:zlib';
 import { breakOff } from './http-server';
 
-/** What an answer is made of, in order: text as it stands, and rows still to come. A block of rows holds good until the next is asked for. */
+/** A piece of an answer: finished text, or rows that are still to be read. A block of rows is valid until the next block is asked for. */
 export type AnswerPiece = string | AsyncGenerator<Buffer>;
 
-/** How the body of an answer may be coded (RFC 9110 section 8.4.1). */
+/** The content codings of an answer's body (RFC 9110 section 8.4.1). */
 const contentCodings = ['br', 'gzip', 'identity'] as const;
 export type ContentCoding = (typeof contentCodings)[number];
 
-/** What the reader likes best; who does not ask, gets the answer as it is. */
+/** The coding that the reader prefers; `identity` when the reader asks for none. */
 export function toContentCoding(request: { acceptsEncodings(codings: string[]): string | false }): ContentCoding {
   const accepted = request.acceptsEncodings([...contentCodings]);
   return contentCodings.find((coding) => coding === accepted) ?? 'identity';
 }
 
-/** How fast a reader must be. Time in which the gateway has nothing to send does not count. */
+/** The least pace of a reader. Time in which the gateway has nothing to send does not count. */
 export interface ReaderPace {
   /** Milliseconds of waiting for the reader over which the pace is measured. */
   readonly windowMs: number;
-  /** Bytes of the uncoded answer; a reader that takes none at all is too slow for any pace. */
+  /** Bytes of the answer before compression. A reader that takes no bytes at all is too slow for any pace. */
   readonly bytesPerSecond: number;
 }
 
 interface RowSenderOptions {
-  /** Sets status and headers; called once the first block of rows is there, so that a failure before it can still be a proper error. */
+  /** Sets status and headers. It is called when the first block of rows is there, so that an earlier failure still gets an error answer. */
   readonly sendHead: () => void;
-  /** Aborted when the rows are given up; what is left of the answer then is cut off. */
+  /** Aborts when the rows are given up. The answer is then cut off. */
   readonly signal: AbortSignal;
-  /** A reader that is slower is let go. */
+  /** The connection of a reader that is slower is reset. */
   readonly readerPace: ReaderPace;
-  /** What the reader asked for. Short answers go out as they are. */
+  /** The coding that the reader asked for. Short answers are not compressed. */
   readonly coding: ContentCoding;
-  /** What to tell when all rows have been written (RFC 9110 section 6.5); `begin` announces it. */
+  /** The trailers to send after all rows (RFC 9110 section 6.5). `sendHead` must announce them in the header Trailer. */
   readonly trailers?: () => Readonly<Record<string, string>>;
 }
 
-/** Below this, an answer is not worth compressing. */
+/** A shorter first block is not worth compressing. */
 const MIN_COMPRESSED_BYTES = 4096;
 const CHUNK_LENGTH = 64 * 1024;
-/** The reader's pace is looked at so often in its window. */
+/** The number of times that the reader's pace is checked in each window. */
 const PACE_CHECKS = 10;
 const MS_PER_SECOND = 1000;
 
-/** At the levels that cost a local reader the least time; memory is that of one small window. */
+/** Compression at the levels that cost a reader on a fast network the least time. Each needs the memory of one small window. */
 const compressors: Readonly<Record<Exclude<ContentCoding, 'identity'>, () => BrotliCompress | Gzip>> = {
   br: () =>
     createBrotliCompress({
@@ -55,9 +55,9 @@ const compressors: Readonly<Record<Exclude<ContentCoding, 'identity'>, () => Bro
 };
 
 /**
- * Writes an answer whose rows come while it is written: at the reader's pace, in constant memory.
- * Throws what the rows throw. Before the first block nothing was sent; after it the connection is reset first, so that a part can never be
- * taken for the whole.
+ * Writes an answer whose rows arrive while it is written, at the reader's pace and in constant memory.
+ * Throws the error that the rows throw. Nothing has been sent when they throw before their first block. When they throw later, the
+ * connection is reset first, so that a part of an answer is never taken for the whole.
  */
 export async function sendRows(response: ServerResponse, pieces: readonly AnswerPiece[], options: RowSenderOptions): Promise<void> {
   const firstRows = pieces.find((piece) => typeof piece !== 'string');
@@ -100,7 +100,10 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
   }
 }
 
-/** Writes at the reader's pace: each call resolves when what was written may be overwritten. Fails when the reader leaves or the signal aborts. */
+/**
+ * Writes at the reader's pace. Each call resolves when the caller may overwrite the bytes that it passed, and rejects when the reader
+ * leaves or the signal aborts.
+ */
 class AnswerWriter {
   private readonly target: Writable;
   private readonly compressor: BrotliCompress | Gzip | undefined;
@@ -127,7 +130,7 @@ class AnswerWriter {
     signal.addEventListener('abort', this.onGone);
   }
 
-  /** Text leaves together with what comes after it. */
+  /** Keeps text until the next block of rows or the end, and sends it together with that. */
   addText(text: string): void {
     this.text += text;
   }
@@ -142,7 +145,7 @@ class AnswerWriter {
     });
   }
 
-  /** Resolves when the whole answer has left. */
+  /** Resolves when the whole answer has left the process. */
   end(): Promise<void> {
     this.pace.acceptAnyPace();
     return this.settle(0, (done) => {
@@ -163,7 +166,7 @@ class AnswerWriter {
     await new Promise<void>((resolve, reject) => {
       this.fail = () => reject(new Error('The connection was closed before the answer was whole'));
       if (this.signal.aborted || this.response.closed) this.fail();
-      // What is destroyed tells so by its close, and who has left is known by then.
+      // A destroyed response emits `close`, which calls `fail`; by then `signal` says whether the reader has left.
       else if (!this.response.destroyed) start((error) => (error ? breakOff(this.response) : resolve()));
     }).finally(() => {
       this.fail = undefined;
@@ -174,10 +177,10 @@ class AnswerWriter {
   private readonly onGone = (): void => this.fail?.();
 }
 
-/** The bytes of a connection that are not in the gateway's memory any more. */
+/** The bytes of a connection that have left the gateway's memory. */
 const sentOf = ({ socket }: ServerResponse): number => (socket ? socket.bytesWritten - socket.writableLength : 0);
 
-/** Measures what a reader takes in the time that is waited for it. */
+/** Measures the bytes that a reader takes, and the time that the gateway waits for it. */
 class PaceMeter {
   private bytes = 0;
   private waitedMs = 0;
@@ -187,7 +190,7 @@ class PaceMeter {
 
   constructor(private readonly pace: ReaderPace) {}
 
-  /** From now on only a reader that takes nothing is too slow: what is left is in memory, and holds no lane. */
+  /** From now on accepts any reader that takes bytes at all: the rest of the answer is in memory and occupies no lane of the queue. */
   acceptAnyPace(): void {
     this.isAnyPaceEnough = true;
   }
@@ -202,7 +205,7 @@ class PaceMeter {
     this.bytes += bytes;
   }
 
-  /** Begins a new window at the end of one that was fast enough. `sent` are the bytes that have left so far. */
+  /** True when the reader was too slow in a window that has ended. Otherwise the next window begins. `sent` is the number of bytes sent. */
   isTooSlow(sent: number): boolean {
     const { windowMs, bytesPerSecond } = this.pace;
     const waitedMs = this.waited();

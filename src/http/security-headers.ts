@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
-/** The Playground needs these; no other answer minds them: everything from this origin, nothing from elsewhere, no eval. */
+/** The policy that the Playground needs: everything from this origin, nothing from elsewhere, no eval. No other answer depends on it. */
 const contentSecurityPolicy = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],
@@ -17,18 +17,18 @@ const contentSecurityPolicy = {
   frameAncestors: ["'none'"],
 };
 
-/** Sets the headers by which a browser guards every answer, and forbids to store any. */
+/** Sets the headers that make browsers protect every answer, and Cache-Control: no-store. */
 export function setSecurityHeaders(): RequestHandler {
   const fixedHeaders = recordHelmet();
   return (request, response, next) => {
     response.setHeaders(fixedHeaders);
-    // Over plain http a browser must ignore it (RFC 6797 section 7.2).
+    // Browsers ignore this header over plain http, so it must not be sent there (RFC 6797 section 7.2).
     if (request.secure) response.set('Strict-Transport-Security', 'max-age=31536000; includeSubDomains');
     next();
   };
 }
 
-/** helmet gives every answer the same headers, so it is asked once. */
+/** Runs helmet once and records its headers, because they are the same for every answer. */
 function recordHelmet(): Map<string, string> {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);

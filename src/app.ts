@@ -22,15 +22,15 @@ import { createServices, type OpenDatabase } from './services';
 /** The whole gateway, ready to listen. */
 export interface App {
   readonly httpServer: HttpServer;
-  /** Resolves to why it cannot serve, in words for an operator, or to undefined when it can. */
+  /** Resolves to the reason why the gateway cannot serve, as a sentence for an operator, or to undefined when it can. */
   findObstacle(): Promise<string | undefined>;
-  /** Finishes the answers in flight and leaves nothing behind. Resolves to false when answers had to be cut. */
+  /** Finishes the answers in flight and closes everything that was opened. Resolves to false when answers were cut. */
   stop(): Promise<boolean>;
 }
 
 const MS_PER_SECOND = 1000;
 
-/** The one composition root: services, resolvers and doors over a database. */
+/** Composes the gateway from services, resolvers and doors over a database. */
 export async function createApp(config: Config, address: OpenDatabase['address'], log: Logger): Promise<App> {
   const onConnectionLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
   const services = createServices(config, address, onConnectionLost);

@@ -16,14 +16,17 @@ const MEDIA_TYPES = {
 } as const satisfies Record<FileFormat, string>;
 const FILE_SHA256 = 'X-Export-File-SHA256';
 
-/** The request that a file answers. */
+/** A request for a file, with its context and its response. */
 interface Exchange {
   readonly context: RequestContext;
   readonly request: Request;
   readonly response: Response;
 }
 
-/** The doors at /export and /reports: reports as files. Their headers say what they must add up to; errors are v2's (contract section 2.3). */
+/**
+ * The doors at /export and /reports, which answer reports as files. The headers hold the control totals of a file; errors have the
+ * contract's body (section 2.3).
+ */
 export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
   const reports = {
     'deposit-details': (context: RequestContext, { query }: Request) =>
@@ -54,7 +57,7 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
   });
 }
 
-/** A file's name without its range, and its format. */
+/** The name of a file without dates and extension, and its format. */
 interface FileName {
   readonly name: string;
   readonly format: FileFormat;
@@ -81,9 +84,9 @@ async function sendFile(
   const { template, tail } = layout;
   const head = (hasBom && format === 'csv' ? BOM : '') + layout.head;
   const rows = file.rows.bytes(template);
-  // A HEAD takes nothing away but the headers.
+  // A HEAD request takes no rows, so it gets no audit entry.
   const entry = request.method === 'HEAD' ? undefined : await file.openAudit(format);
-  // HTTP/1.0 has no chunks, and no trailers after them.
+  // HTTP/1.0 has no chunked coding, and trailers need it.
   const hasTrailers = request.httpVersion !== '1.0';
   const sendHead = (): void => {
     const { startDate, endDate } = file.lineSet;
@@ -110,7 +113,7 @@ async function sendFile(
 
 type Totals = Awaited<ReturnType<typeof readTotals>>;
 
-/** All at the same time, of one state. */
+/** Reads the control totals, the digest and the number of rows at the same time, from one state of the data. */
 async function readTotals({ summary, hasDigest, countRows }: FileSource) {
   const [{ all }, digest, rows] = await Promise.all([summary.totals(), hasDigest ? summary.digest() : undefined, countRows()]);
   return { all, digest, rows };

@@ -12,7 +12,7 @@ interface V2Resolvers {
   readonly depositDetails: DepositDetailResolver;
 }
 
-/** The v2 door (contract section 4): each path parses, calls a resolver's method, formats. Errors have the contract's shape (section 2.3). */
+/** The v2 door (contract section 4). Each route parses, calls a resolver and formats. Errors have the contract's body (section 2.3). */
 export function createV2Routes({ authentication, depositDetails }: V2Resolvers, kit: DoorKit): Router {
   const router = createRequestRouter(kit, {
     '/authenticated_test_system': async (context, _request, response) => {
@@ -39,7 +39,7 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
   return router;
 }
 
-/** The query as it was sent; include_pending is a boolean where it is `true`, `false` or missing. The resolver refuses what is wrong. */
+/** Reads the parameters unchecked. Any `include_pending` but `true`, `false` or none becomes undefined, which the resolver refuses. */
 function parseReportQuery({ start_date, end_date, include_pending }: Request['query']) {
   const flags = new Map<unknown, boolean>([
     ['true', true],

@@ -4,12 +4,12 @@ import { formatTable, printResult } from './terminal';
 
 const MAX_RECORDS = 100_000;
 
-/** `audit`: who took which lines away. */
+/** `audit`: lists the audit entries of an organization's exports. */
 export function auditCommand(context: () => CommandContext): Command {
   return new Command('audit')
-    .description('lists who exported what, when, how many lines with which digest; the newest first')
-    .requiredOption('--organization <name>')
-    .addOption(new Option('--limit <count>', 'how many to list').default(50).argParser(readLimit))
+    .description('lists the exports of an organization, the newest first: time, user, report, number of lines and digest')
+    .requiredOption('--organization <name>', 'name of the organization')
+    .addOption(new Option('--limit <count>', 'number of exports to list').default(50).argParser(readLimit))
     .action(async (options: { organization: string; limit: number }) => {
       const { terminal, json } = context();
       const records = await withServices(context(), async ({ organizations, audit: exports }) => {
@@ -32,6 +32,6 @@ export function auditCommand(context: () => CommandContext): Command {
 function readLimit(text: string): number {
   const count = Number(text);
   if (!/^[0-9]+$/.test(text) || count < 1 || count > MAX_RECORDS)
-    throw new InvalidArgumentError(`It is a number from 1 to ${MAX_RECORDS}.`);
+    throw new InvalidArgumentError(`It must be a number from 1 to ${MAX_RECORDS}.`);
   return count;
 }

@@ -1,5 +1,6 @@
-// Tells whether dist was built from the sources that are there, by their content: times say little after a checkout or a copy.
-// `node src/cli/build-stamp.mjs write` ends a build; without a word the exit status is 0 where there is nothing to build.
+// Checks that dist was built from the present sources. It compares their contents, because a checkout or a copy changes file times.
+// `node src/cli/build-stamp.mjs write` records the sources at the end of a build. Without an argument the exit status is 0 when dist is up
+// to date, and 1 when it must be built.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';

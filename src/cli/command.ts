@@ -4,7 +4,7 @@ import { AppError, OperatorError } from '../errors';
 import { createServices, openDatabase, type OpenDatabase, type Services } from '../services';
 import type { Terminal } from './terminal';
 
-/** What every command is given. */
+/** The terminal, the options and the settings that every command gets. */
 export interface CommandContext {
   readonly terminal: Terminal;
   readonly json: boolean;
@@ -12,9 +12,9 @@ export interface CommandContext {
 }
 
 interface DatabaseUse extends Pick<CommandContext, 'config'> {
-  /** Whether the embedded database of a running gateway may be used too; else it is in use (OperatorError). */
+  /** True, the default, when the command may use the embedded database of a running gateway. Otherwise that is an OperatorError. */
   readonly share?: boolean;
-  /** Whether an embedded database that is started for the command is migrated. */
+  /** True, the default, when an embedded database that is started for the command is migrated first. */
   readonly migrate?: boolean;
 }
 
@@ -23,7 +23,7 @@ const lostIn =
   (error: Error): void =>
     pino({ level: config.LOG_LEVEL }, pino.destination(2)).warn({ reason: error.message }, 'database connection lost');
 
-/** Runs a command over the settings' database; an embedded one is started for the command where none runs. */
+/** Runs a command over the database that the settings name. The embedded database is started for the command when it does not run yet. */
 export async function withDatabase<Result>(
   { config, share = true, migrate = true }: DatabaseUse,
   use: (database: OpenDatabase) => Promise<Result>,
@@ -37,7 +37,10 @@ export async function withDatabase<Result>(
   });
 }
 
-/** A signal ends the process meanwhile, with the server that was started for it; a transaction ends with its connection. */
+/**
+ * Uses a database while signals end the process. The database server that was started for it ends too; an open transaction ends with its
+ * connection.
+ */
 export async function endingAtSignal<Result>(
   opening: Promise<OpenDatabase>,
   use: (database: OpenDatabase) => Promise<Result>,
@@ -57,12 +60,12 @@ export async function endingAtSignal<Result>(
   }
 }
 
-/** Runs a command with all services over the settings' database. */
+/** Runs a command over the database that the settings name, with all services. */
 export async function withServices<Result>(context: DatabaseUse, use: (services: Services) => Promise<Result>): Promise<Result> {
   return withDatabase(context, ({ address }) => useServices(context.config, address, use));
 }
 
-/** Lends all services over a database. */
+/** Runs a function with all services over a database, and closes them after it. */
 export async function useServices<Result>(
   config: Config,
   address: OpenDatabase['address'],
@@ -73,7 +76,7 @@ export async function useServices<Result>(
     return await use(services);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'DATA_SOURCE_QUERY_FAILED') throw error;
-    // A table that is not there says less to an operator than the migration that would make it.
+    // A missing migration tells an operator more than the missing table that made the query fail.
     const reason = await services.findObstacle();
     throw reason === undefined ? error : new OperatorError(reason, { cause: error });
   } finally {

@@ -8,11 +8,11 @@ import { openDatabase, type OpenDatabase } from '../services';
 import { endingAtSignal, useServices, withServices, type CommandContext } from './command';
 import { printResult } from './terminal';
 
-/** `demo [--show]`: an organization to play with, on any database. */
+/** `demo [--show]`: creates an organization with invented deposits, on any database. */
 export function demoCommand(context: () => CommandContext): Command {
   return new Command('demo')
     .description('creates a demo organization with two years of realistic deposits')
-    .option('--show', 'prints what to do with the demo that is there, its provisions and password included', false)
+    .option('--show', 'creates nothing; prints the provisions, the login and the addresses of the demo that is there', false)
     .action(async ({ show }: { show: boolean }) => {
       const { terminal, json, config } = context();
       const credentials = show ? await readDemo(config) : await createDemo(context());
@@ -32,7 +32,10 @@ interface ServedDatabase {
   readonly demo: DemoCredentials | undefined;
 }
 
-/** Opens the database that a gateway serves from, and the demo that its own embedded one has, creating it where that one is empty. */
+/**
+ * Opens the database that a gateway serves. An embedded database that is empty gets the demo first; `demo` is undefined when the database
+ * is not the embedded one, when demos are switched off, or when it holds other data.
+ */
 export async function openWithDemo(config: Config, onLost: (error: Error) => void): Promise<ServedDatabase> {
   const open = (): Promise<OpenDatabase> => openDatabase(config, { share: false, onLost });
   if (config.DATABASE_URL !== '' || !config.DEMO) return { database: await open(), demo: undefined };
@@ -61,7 +64,7 @@ async function readDemo(config: Config): Promise<DemoCredentials | undefined> {
   return saved === undefined ? undefined : (JSON.parse(saved) as DemoCredentials);
 }
 
-/** Kept beside the demo's data, readable by its owner only, so that every start can show it. */
+/** Writes the credentials beside the demo's data, readable by the owner only, so that every start can show them. */
 async function saveDemo(config: Config, credentials: DemoCredentials): Promise<void> {
   const draft = `${demoFile(config)}.new`;
   await writeFile(draft, JSON.stringify(credentials), { mode: 0o600 });
@@ -70,7 +73,7 @@ async function saveDemo(config: Config, credentials: DemoCredentials): Promise<v
 
 const demoFile = (config: Config): string => join(config.DATA_DIR, 'demo.json');
 
-/** Where a browser on this machine reaches the gateway. */
+/** The URL at which a browser on this machine reaches the gateway. */
 export function baseUrl({ HOST }: Config, port: number): string {
   const host = HOST === '0.0.0.0' || HOST === '::' ? 'localhost' : HOST.includes(':') ? `[${HOST}]` : HOST;
   return `http://${host}:${port}`;

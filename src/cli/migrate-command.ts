@@ -6,10 +6,10 @@ import { printResult } from './terminal';
 /** `migrate [--check | --drift]` */
 export function migrateCommand(context: () => CommandContext): Command {
   return new Command('migrate')
-    .description('brings the database to the newest schema')
-    .option('--check', 'changes nothing; names the migrations that are missing, and fails where there are any', false)
+    .description('applies the migrations that the database lacks')
+    .option('--check', 'changes nothing; fails and names the migrations when some are missing', false)
     .addOption(
-      new Option('--drift', 'for developers: fails where prisma/schema.prisma is ahead of prisma/migrations; makes a scratch database')
+      new Option('--drift', 'for developers: fails when prisma/schema.prisma is ahead of prisma/migrations; uses a scratch database')
         .default(false)
         .conflicts('check'),
     )
@@ -34,7 +34,7 @@ export function migrateCommand(context: () => CommandContext): Command {
     });
 }
 
-/** The engine's errors are long traces; their first two lines say what is wrong. */
+/** Shortens the engine's errors: they are long traces whose first two lines hold the reason. */
 async function explain<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;

@@ -7,10 +7,10 @@ const append = (value: string, earlier: readonly string[]): string[] => [...earl
 const day = (date: Date | null): string => date?.toISOString().slice(0, 10) ?? '';
 const kinds = { web: 'WEB', mobile: 'MOBILE', api: 'API' } as const;
 
-/** The commands that change what somebody was granted; `revoke` alone ends a provision. */
+/** The commands that change granted privileges. The word for taking one back is `revoke-grant`, because `revoke` ends a provision. */
 const grantCommands = [
-  ['grant', 'grant'],
-  ['revoke-grant', 'revoke'],
+  ['grant', 'grant', 'grants further privileges'],
+  ['revoke-grant', 'revoke', 'takes privileges back'],
 ] as const;
 
 const listPrivileges = (privileges: readonly string[]): string => (privileges.length > 0 ? privileges.join(' ') : 'no privileges');
@@ -20,7 +20,7 @@ const describeUse = (privileges: readonly Privilege[]): string =>
     ? 'log in and read everything, donors included'
     : 'log in and read deposits and totals, but neither reports nor donors';
 
-/** A word as a shell takes it. */
+/** A word quoted for a POSIX shell. */
 const quote = (word: string): string => (/^[\w.@-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`);
 
 /** `organization create | list | hosts | maintenance` */
@@ -28,26 +28,30 @@ export function organizationCommand(context: () => CommandContext): Command {
   const command = new Command('organization').description('the organizations whose deposits are served');
   command
     .command('create')
-    .argument('<name>')
-    .option('--host <name>', 'a host name it may be reached at; may be repeated, none means any', append, [])
+    .description('creates an organization')
+    .argument('<name>', 'name of the organization, such as "Hope Foundation"')
+    .option('--host <name>', 'host name that the organization is served at; may be repeated; any host name when it is missing', append, [])
     .action(async (name: string, { host }: { host: string[] }) => {
       const { terminal, json } = context();
       const { id, hosts } = await withServices(context(), ({ organizations }) => organizations.create(name, host));
       printResult(terminal, json, { id, name, hosts }, `Created organization "${name}"`);
     });
-  command.command('list').action(async () => {
-    const { terminal, json } = context();
-    const list = await withServices(context(), ({ organizations }) => organizations.list());
-    const result = list.map(({ id, name, hosts, underMaintenance }) => ({ id, name, hosts, underMaintenance }));
-    const rows = result.map(({ name, hosts, underMaintenance }) => [name, hosts.join(' '), underMaintenance ? 'on' : 'off']);
-    printResult(terminal, json, result, formatTable(['NAME', 'HOSTS', 'MAINTENANCE'], rows));
-  });
+  command
+    .command('list')
+    .description('lists the organizations, their host names, and whether they are under maintenance')
+    .action(async () => {
+      const { terminal, json } = context();
+      const list = await withServices(context(), ({ organizations }) => organizations.list());
+      const result = list.map(({ id, name, hosts, underMaintenance }) => ({ id, name, hosts, underMaintenance }));
+      const rows = result.map(({ name, hosts, underMaintenance }) => [name, hosts.join(' '), underMaintenance ? 'on' : 'off']);
+      printResult(terminal, json, result, formatTable(['NAME', 'HOSTS', 'MAINTENANCE'], rows));
+    });
   command
     .command('hosts')
-    .description('says by which host names it may be reached, or changes them')
-    .argument('<name>')
-    .option('--host <name>', 'a host name it may be reached at from now on; may be repeated', append, [])
-    .option('--any', 'lets it be reached at any host name', false)
+    .description('prints the host names that an organization is served at, or replaces them')
+    .argument('<name>', 'name of the organization')
+    .option('--host <name>', 'host name that replaces the earlier ones; may be repeated', append, [])
+    .option('--any', 'serves the organization at any host name again', false)
     .action(async (name: string, { host, any }: { host: string[]; any: boolean }, self: Command) => {
       if (any && host.length > 0) self.error("error: option '--any' cannot be used with option '--host <name>'");
       const { terminal, json } = context();
@@ -58,7 +62,8 @@ export function organizationCommand(context: () => CommandContext): Command {
     });
   command
     .command('maintenance')
-    .argument('<name>')
+    .description('answers "Under maintenance" to every request of an organization, or stops doing so')
+    .argument('<name>', 'name of the organization')
     .argument('<state>', 'on or off')
     .action(async (name: string, state: string, _options: object, self: Command) => {
       if (state !== 'on' && state !== 'off') self.error(`error: the state is on or off, not '${state}'`);
@@ -71,17 +76,20 @@ export function organizationCommand(context: () => CommandContext): Command {
 
 /** `provision create | list | grant | revoke-grant | revoke` */
 export function provisionCommand(context: () => CommandContext): Command {
-  const command = new Command('provision').description('what applications identify themselves with');
+  const command = new Command('provision').description(
+    'the provisions: identifiers (UUIDs) that applications send in the header Provision',
+  );
   command
     .command('create')
-    .requiredOption('--organization <name>')
+    .description('creates a provision and prints its UUID')
+    .requiredOption('--organization <name>', 'name of the organization')
     .addOption(
       new Option('--kind <kind>', 'web and mobile provisions are public, an api provision is a secret')
         .choices(Object.keys(kinds))
         .makeOptionMandatory(),
     )
-    .option('--label <text>', 'what it is for', '')
-    .option('--grant <privilege>', 'a further privilege; may be repeated', append, [])
+    .option('--label <text>', 'note on the purpose of the provision, such as reporting', '')
+    .option('--grant <privilege>', 'privilege beside those that every provision has; may be repeated', append, [])
     .action(async (options: { organization: string; kind: keyof typeof kinds; label: string; grant: string[] }) => {
       const { terminal, json } = context();
       const { organization, label, grant: grants } = options;
@@ -91,40 +99,44 @@ export function provisionCommand(context: () => CommandContext): Command {
       );
       printResult(terminal, json, { provision, organization, kind, label }, provision);
     });
-  command.command('list').action(async () => {
-    const { terminal, json } = context();
-    const list = await withServices(context(), ({ organizations }) => organizations.listProvisions());
-    const result = list.map(({ id, organization, kind, label, privileges, createdAt, lastUsedAt, revokedAt }) => ({
-      provision: id,
-      organization: organization.name,
-      kind,
-      label,
-      privileges,
-      createdAt,
-      lastUsedAt,
-      revokedAt,
-    }));
-    const rows = result.map((row) => [
-      row.provision,
-      row.organization,
-      row.kind,
-      row.label,
-      day(row.lastUsedAt),
-      day(row.revokedAt),
-      row.privileges.join(' '),
-    ]);
-    printResult(
-      terminal,
-      json,
-      result,
-      formatTable(['PROVISION', 'ORGANIZATION', 'KIND', 'LABEL', 'LAST USED', 'REVOKED', 'PRIVILEGES'], rows),
-    );
-  });
-  for (const [name, verb] of grantCommands) {
+  command
+    .command('list')
+    .description('lists the provisions of all organizations and their privileges')
+    .action(async () => {
+      const { terminal, json } = context();
+      const list = await withServices(context(), ({ organizations }) => organizations.listProvisions());
+      const result = list.map(({ id, organization, kind, label, privileges, createdAt, lastUsedAt, revokedAt }) => ({
+        provision: id,
+        organization: organization.name,
+        kind,
+        label,
+        privileges,
+        createdAt,
+        lastUsedAt,
+        revokedAt,
+      }));
+      const rows = result.map((row) => [
+        row.provision,
+        row.organization,
+        row.kind,
+        row.label,
+        day(row.lastUsedAt),
+        day(row.revokedAt),
+        row.privileges.join(' '),
+      ]);
+      printResult(
+        terminal,
+        json,
+        result,
+        formatTable(['PROVISION', 'ORGANIZATION', 'KIND', 'LABEL', 'LAST USED', 'REVOKED', 'PRIVILEGES'], rows),
+      );
+    });
+  for (const [name, verb, description] of grantCommands) {
     command
       .command(name)
-      .argument('<uuid>')
-      .argument('<privilege...>')
+      .description(description)
+      .argument('<uuid>', 'the provision')
+      .argument('<privilege...>', 'one or more privileges')
       .action(async (uuid: string, words: string[]) => {
         const { terminal, json } = context();
         const privileges = await withServices(context(), ({ organizations }) =>
@@ -135,7 +147,8 @@ export function provisionCommand(context: () => CommandContext): Command {
   }
   command
     .command('revoke')
-    .argument('<uuid>')
+    .description('ends a provision for good')
+    .argument('<uuid>', 'the provision')
     .action(async (uuid: string) => {
       const { terminal, json } = context();
       await withServices(context(), ({ organizations }) => organizations.revokeProvision(uuid));
@@ -146,13 +159,13 @@ export function provisionCommand(context: () => CommandContext): Command {
 
 /** `user create | grant | revoke-grant | unlock | disable | list` */
 export function userCommand(context: () => CommandContext): Command {
-  const command = new Command('user').description('the people who may log in');
+  const command = new Command('user').description('the users of an organization, who log in with a name and a password');
   command
     .command('create')
-    .description('asks for the password, or takes it from standard input')
-    .requiredOption('--organization <name>')
-    .requiredOption('--username <name>')
-    .option('--grant <privilege>', 'a further privilege; may be repeated', append, [])
+    .description('creates a user; asks for the password, or reads it from standard input')
+    .requiredOption('--organization <name>', 'name of the organization')
+    .requiredOption('--username <name>', 'name that the user logs in with')
+    .option('--grant <privilege>', 'privilege beside those that every user has; may be repeated', append, [])
     .action(async ({ organization, username, grant: grants }: { organization: string; username: string; grant: string[] }) => {
       const { terminal, json } = context();
       const password = await readPassword(terminal);
@@ -164,12 +177,13 @@ export function userCommand(context: () => CommandContext): Command {
       const mayReport = privileges.includes(REPORT_PRIVILEGE);
       printResult(terminal, json, { organization, username }, mayReport ? text : `${text}; to grant it: ${hint.join(' ')}`);
     });
-  for (const [name, verb] of grantCommands) {
+  for (const [name, verb, description] of grantCommands) {
     command
       .command(name)
-      .argument('<privilege...>')
-      .requiredOption('--organization <name>')
-      .requiredOption('--username <name>')
+      .description(description)
+      .argument('<privilege...>', 'one or more privileges')
+      .requiredOption('--organization <name>', 'name of the organization')
+      .requiredOption('--username <name>', 'name that the user logs in with')
       .action(async (words: string[], { organization, username }: { organization: string; username: string }) => {
         const { terminal, json } = context();
         const privileges = await withServices(context(), ({ organizations }) =>
@@ -181,10 +195,10 @@ export function userCommand(context: () => CommandContext): Command {
   }
   command
     .command('unlock')
-    .description('forgets the failed logins of a user')
-    .requiredOption('--organization <name>')
-    .requiredOption('--username <name>')
-    .option('--address <address>', 'also lets the user log in from there, whatever others try elsewhere')
+    .description('forgets the failed logins of a user, who may then log in again at once')
+    .requiredOption('--organization <name>', 'name of the organization')
+    .requiredOption('--username <name>', 'name that the user logs in with')
+    .option('--address <address>', 'IP address from which the user can log in even while others guess the password elsewhere')
     .action(async ({ organization, username, address }: { organization: string; username: string; address?: string }) => {
       const { terminal, json } = context();
       await withServices(context(), async ({ organizations, logins }) =>
@@ -194,8 +208,9 @@ export function userCommand(context: () => CommandContext): Command {
     });
   command
     .command('disable')
-    .requiredOption('--organization <name>')
-    .requiredOption('--username <name>')
+    .description('disables a user for good; open sessions are refused from then on')
+    .requiredOption('--organization <name>', 'name of the organization')
+    .requiredOption('--username <name>', 'name that the user logs in with')
     .action(async ({ organization, username }: { organization: string; username: string }) => {
       const { terminal, json } = context();
       await withServices(context(), ({ organizations }) => organizations.disableUser(organization, username));
@@ -203,7 +218,8 @@ export function userCommand(context: () => CommandContext): Command {
     });
   command
     .command('list')
-    .requiredOption('--organization <name>')
+    .description('lists the users of an organization and their privileges')
+    .requiredOption('--organization <name>', 'name of the organization')
     .action(async ({ organization }: { organization: string }) => {
       const { terminal, json } = context();
       const list = await withServices(context(), ({ organizations }) => organizations.listUsers(organization));

@@ -12,10 +12,10 @@ import { serveCommand } from './serve-command';
 import { write, type Terminal } from './terminal';
 import { exportCommand, importCommand } from './transfer-commands';
 
-/** How a command ended: fine, failed, wrongly used. */
+/** The exit status of a command: 0 done, 1 failed, 2 wrong usage. */
 export type ExitStatus = 0 | 1 | 2;
 
-/** Runs `deposit-gateway` with these words. What went wrong is one line on standard error. */
+/** Runs `deposit-gateway` with these words. A failure is reported on standard error. */
 export async function runProgram(
   words: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -43,7 +43,7 @@ export async function runProgram(
       .exitOverride()
       .configureOutput({ writeOut: (text) => terminal.output.write(text), writeErr: (text) => terminal.errors.write(text) });
   }
-  // An error of the output is told by the last write to it.
+  // The last write below throws the output's error; without this listener the error would end the process before.
   terminal.output.on('error', () => undefined);
   try {
     await program.parseAsync([...words], { from: 'user' });
@@ -65,9 +65,10 @@ function describe(error: unknown): string {
   if (error instanceof AppError)
     return error.cause instanceof Error ? `${error.message}: ${lastLine(error.cause.message)}` : describeError(error);
   if (!(error instanceof Error)) return String(error);
-  // What the system refuses (a data directory that cannot be written) says so itself; anything else is a fault of ours.
+  // The message of a system error is enough for an operator, such as a data directory that cannot be written. Anything else is a bug,
+  // which needs its stack.
   return 'syscall' in error ? error.message : (error.stack ?? error.message);
 }
 
-/** What Prisma has to say comes after a picture of our code. */
+/** The last line of a text. Prisma's messages quote our code first and end with the reason. */
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';

@@ -12,12 +12,15 @@ interface SaveOptions {
   readonly variables: Record<string, unknown>;
 }
 
-/** `report list | save | delete`: queries with names, served at /reports/NAME. */
+/** `report list | save | delete`: the saved reports of an organization, whose files are served at /reports/NAME. */
 export function reportCommand(context: () => CommandContext): Command {
-  const command = new Command('report').description('the saved reports of an organization, served at /reports/NAME.csv');
+  const command = new Command('report').description(
+    'the saved reports of an organization: queries with names, whose files are served at /reports/NAME.csv',
+  );
   command
     .command('list')
-    .requiredOption('--organization <name>')
+    .description('lists the saved reports by name')
+    .requiredOption('--organization <name>', 'name of the organization')
     .action(async ({ organization }: { organization: string }) => {
       const { terminal, json } = context();
       const reports = await withServices(context(), async ({ organizations, savedReports }) =>
@@ -33,10 +36,11 @@ export function reportCommand(context: () => CommandContext): Command {
     });
   command
     .command('save')
-    .argument('<name>', 'small letters and digits, parted by hyphens')
-    .argument('<file>', 'a GraphQL query for lines or a summary of them')
-    .requiredOption('--organization <name>')
-    .option('--variables <json>', "values of the query's variables", readVariables, {})
+    .description('saves a query under a name, and replaces an earlier report of this name')
+    .argument('<name>', 'lower-case letters and digits with hyphens between them, such as january-2026')
+    .argument('<file>', 'file with a GraphQL query for lines or for a summary')
+    .requiredOption('--organization <name>', 'name of the organization')
+    .option('--variables <json>', 'values of the query\'s variables, such as {"startDate":"2026-01-01"}', readVariables, {})
     .action(async (name: string, file: string, { organization, variables }: SaveOptions) => {
       const { terminal, json } = context();
       const query = await readFile(file, 'utf8').catch((error: unknown) => {
@@ -50,8 +54,9 @@ export function reportCommand(context: () => CommandContext): Command {
     });
   command
     .command('delete')
-    .argument('<name>')
-    .requiredOption('--organization <name>')
+    .description('deletes a saved report')
+    .argument('<name>', 'name of the report')
+    .requiredOption('--organization <name>', 'name of the organization')
     .action(async (name: string, { organization }: { organization: string }) => {
       const { terminal, json } = context();
       await withServices(context(), async ({ organizations, savedReports }) =>
@@ -64,7 +69,7 @@ export function reportCommand(context: () => CommandContext): Command {
 
 function readVariables(text: string): Record<string, unknown> {
   const value = parseJson(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new InvalidArgumentError('It is a JSON object.');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new InvalidArgumentError('It must be a JSON object.');
   return value as Record<string, unknown>;
 }
 
@@ -72,7 +77,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // V8's own message quotes the text, which may be of persons.
+    // V8's own message quotes the text, which may hold personal data.
     throw new InvalidArgumentError(`It ${findJsonFault(text) ?? String(error)}.`);
   }
 }

@@ -7,7 +7,7 @@ import { OperatorError } from '../errors';
 import type { CommandContext } from './command';
 import { baseUrl, describeDemo, openWithDemo } from './demo-command';
 
-/** Characters of log that may wait for whoever reads it. */
+/** Characters of log that may wait in memory for a slow reader. */
 const MAX_WAITING_LOG = 1024 * 1024;
 
 /** `serve`: runs the gateway until SIGTERM or SIGINT. Resolves when everything it started has ended. */
@@ -32,12 +32,12 @@ export function serveCommand(context: () => CommandContext): Command {
   });
 }
 
-/** Opens the doors and tells the operator about it. */
+/** Starts to listen and tells the operator the address. */
 async function listen(app: App, demo: DemoCredentials | undefined, { config, terminal }: CommandContext, log: Logger): Promise<void> {
   try {
     const port = await app.httpServer.listen(config.PORT, config.HOST);
     const url = baseUrl(config, port);
-    // A log is read by many and kept for long: credentials go to a person at a terminal alone.
+    // Many people read a log, and it is kept for long, so credentials go to a terminal only.
     if (demo && terminal.output.isTTY) terminal.output.write(`${describeDemo(demo, url)}\n`);
     else if (demo) log.info('there is a demo organization: `deposit-gateway demo --show` prints its provisions and login');
     log.info({ url }, 'listening');
@@ -52,7 +52,10 @@ async function listen(app: App, demo: DemoCredentials | undefined, { config, ter
 /** npm passes on a Ctrl-C that the terminal has already sent to everyone: what follows so soon is the same wish. */
 const SAME_WISH_MS = 1000;
 
-/** The first signal to stop, and the next one, from who cannot wait. From now on no signal ends the process by itself. */
+/**
+ * Waits for a first signal, which asks to stop, and a second, which asks not to wait for answers in flight. Neither ends the process
+ * itself.
+ */
 function waitForStop(): { asked: Promise<string>; insisted: Promise<void> } {
   const signals = new EventEmitter<{ asked: [string]; insisted: [] }>();
   let askedAt: number | undefined;
@@ -68,7 +71,7 @@ function waitForStop(): { asked: Promise<string>; insisted: Promise<void> } {
   };
 }
 
-/** No request waits for its log line. Where nobody takes the lines, some are lost, and a line says how many. */
+/** A log that no request waits for. When its reader is too slow, lines are lost, and a later line says how many. */
 function createLog(level: string): Logger {
   const output = pino.destination({ sync: false, maxLength: MAX_WAITING_LOG });
   const log = pino({ level }, output);

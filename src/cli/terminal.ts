@@ -3,19 +3,19 @@ import { Writable } from 'node:stream';
 import { Presets, SingleBar } from 'cli-progress';
 import { OperatorError } from '../errors';
 
-/** The streams of a command. */
+/** The standard streams of a command. */
 export interface Terminal {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
   readonly errors: NodeJS.WriteStream;
 }
 
-/** Prints a result: as JSON where the operator asked for it, else as people read it. */
+/** Prints a result as JSON when the operator asked for it, otherwise as text. */
 export function printResult(terminal: Terminal, json: boolean, result: unknown, text: string): void {
   terminal.output.write(json ? `${JSON.stringify(result)}\n` : text === '' ? '' : `${text}\n`);
 }
 
-/** Columns under their names, as wide as their longest value. */
+/** A table in text: each column is as wide as its longest value. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => (row[column] ?? '').length)));
   return [header, ...rows]
@@ -28,7 +28,7 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
     .join('\n');
 }
 
-/** Asks for a password without showing it; in a pipe, takes the first line. */
+/** Asks for a password without showing it. Reads the first line when standard input is not a terminal. */
 export async function readPassword({ input, errors }: Terminal): Promise<string> {
   if (!input.isTTY) {
     for await (const line of createInterface({ input })) return line;
@@ -47,7 +47,7 @@ export async function readPassword({ input, errors }: Terminal): Promise<string>
   }
 }
 
-/** A progress bar on a terminal, nothing in a pipe. */
+/** A progress bar, which is shown on a terminal only. */
 export interface Progress {
   add(amount: number): void;
   stop(): void;
@@ -62,7 +62,7 @@ export function startProgress({ errors }: Terminal, total: number | undefined, f
   return { add: (amount) => bar.increment(amount), stop: () => bar.stop() };
 }
 
-/** Writes all of it before it goes on, at the reader's pace. Throws an OperatorError where the stream takes no more. */
+/** Writes a piece, and resolves when the reader has taken it. Throws an OperatorError when the stream fails. */
 export async function write(stream: Writable, piece: Buffer | string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     stream.write(piece, (error) => {

@@ -15,13 +15,13 @@ import { chosenColumns, columnsOf, parseColumns } from '../formats/file-address'
 import { withServices, type CommandContext } from './command';
 import { NO_PROGRESS, printResult, startProgress, write, type Progress } from './terminal';
 
-/** `import FILE`: all of it or nothing. */
+/** `import FILE`: imports all lines of a file, or none when one of them is faulty. */
 export function importCommand(context: () => CommandContext): Command {
   return new Command('import')
-    .description('brings deposit lines in: a v2 answer (.json), lines of one (.ndjson), or .csv')
-    .argument('<file>')
-    .requiredOption('--organization <name>')
-    .addOption(new Option('--status <status>', 'of the deposits of lines that have no deposit_status').choices(importStatuses))
+    .description('imports deposit lines from a v2 answer (.json), from its lines (.ndjson) or from .csv; all or nothing')
+    .argument('<file>', 'a file whose name ends in .json, .ndjson or .csv')
+    .requiredOption('--organization <name>', 'name of the organization')
+    .addOption(new Option('--status <status>', 'status of deposits whose lines have no deposit_status').choices(importStatuses))
     .action(async (file: string, { organization, status }: { organization: string; status?: ImportStatus }) => {
       const { terminal, json } = context();
       const format = fileFormats.find((known) => `.${known}` === extname(file).toLowerCase());
@@ -50,7 +50,7 @@ export function importCommand(context: () => CommandContext): Command {
     });
 }
 
-/** One line where something was assumed, else none. */
+/** One line that names the statuses that the import assumed; no line when it assumed none. */
 function describeAssumed({ posted, kept }: ImportResult['assumed']): string[] {
   if (posted + kept === 0) return [];
   const count = (deposits: number, what: string) =>
@@ -83,20 +83,22 @@ function printFaults({ faults, faultCount }: ImportError, { terminal, json }: Co
   if (faultCount > faults.length) terminal.errors.write(`and ${faultCount - faults.length} more\n`);
 }
 
-/** `export`: the report as the doors give it, to standard output or a file that is there whole or not at all. */
+/** `export`: writes the report to standard output, or to a file that appears only when it is complete. */
 export function exportCommand(context: () => CommandContext): Command {
   return new Command('export')
     .description('writes the deposit report of a range of deposit dates')
-    .requiredOption('--organization <name>')
+    .requiredOption('--organization <name>', 'name of the organization')
     .requiredOption('--start <date>', 'first deposit date, YYYY-MM-DD')
     .requiredOption('--end <date>', 'last deposit date, YYYY-MM-DD')
-    .option('--include-pending', 'pending deposits too', false)
-    .addOption(new Option('--format <format>', 'json is laid out as a v2 answer').choices(fileFormats).makeOptionMandatory())
+    .option('--include-pending', 'includes pending deposits', false)
+    .addOption(
+      new Option('--format <format>', 'format of the file; json has the form of a v2 answer').choices(fileFormats).makeOptionMandatory(),
+    )
     .option(
       '--columns <names>',
-      "fields in their order, separated by commas; v2 and all stand for several; else v2's, and deposit_status with pending deposits",
+      "columns in their order, separated by commas, such as amount,designation; v2 stands for v2's 26 fields and all for every column; by default v2, and deposit_status with pending deposits",
     )
-    .option('--out <file>', 'where to write; standard output if not given')
+    .option('--out <file>', 'file to write; standard output when it is missing')
     .action(async (options: ExportOptions) => {
       const period = readPeriod(options);
       const columns = readColumns(options);
@@ -106,11 +108,11 @@ export function exportCommand(context: () => CommandContext): Command {
       const target =
         out === undefined ? terminal.output : (await open(draft, 'w', OWNER_ONLY).catch(failWriting(draft))).createWriteStream();
       const removeDraft = (): void => rmSync(draft, { force: true });
-      // Also where a signal ends the command.
+      // A signal ends the command by `process.exit`, which runs no `catch`.
       if (out !== undefined) process.on('exit', removeDraft);
-      // What goes wrong is told by the write that it happens to.
+      // The write that fails throws the target's error; without this listener the error would end the process.
       target.on('error', () => undefined);
-      // A bar in the midst of a report on the same terminal would wipe lines of it.
+      // A progress bar on the terminal that shows the report would overwrite some of its lines.
       const quiet = target === terminal.output && terminal.output.isTTY;
       const progress = quiet ? NO_PROGRESS : startProgress(terminal, undefined, 'Exporting | {value} bytes | {duration_formatted}');
       try {
@@ -152,7 +154,7 @@ export function exportCommand(context: () => CommandContext): Command {
 
 const OPERATOR = { provisionId: null, username: null } as const;
 
-/** Donors' data is nobody else's to read. */
+/** The file holds donors' data, so no other account may read it. */
 const OWNER_ONLY = 0o600;
 
 const failWriting = (file: string) => (error: unknown) => {

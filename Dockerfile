@@ -8,7 +8,7 @@ RUN npm run build
 FROM node:22-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Prisma's runtimes for the other databases are two thirds of what is installed.
+# Two thirds of the installed bytes are Prisma's runtimes for other databases, which are never loaded.
 RUN npm ci --omit=dev \
  && find node_modules/@prisma/client/runtime \( -name '*.mysql.*' -o -name '*.sqlite.*' -o -name '*.sqlserver.*' -o -name '*.cockroachdb.*' -o -name '*.map' \) -delete
 

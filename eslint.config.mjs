@@ -14,7 +14,7 @@ export default defineConfig(
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
-      // TypeGraphQL's classes are shapes; plain objects of that shape are as good.
+      // TypeGraphQL's classes only describe shapes, so a plain object of the same shape may stand for an instance.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
@@ -40,7 +40,7 @@ export default defineConfig(
     },
   },
   {
-    // The embedded PostgreSQL is a process of its own: these start it, look for it and end it.
+    // The embedded PostgreSQL is a separate process. These files start it, find it by its id and end it.
     files: ['src/data/embedded/*.ts'],
     rules: { 'no-restricted-imports': 'off' },
   },

@@ -7,7 +7,7 @@ module.exports = {
   setupFiles: ['reflect-metadata'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
-  // Against hanging alone: a machine that is busy with other things takes its time.
+  // The time limit only ends tests that hang. It leaves room for a busy machine.
   testTimeout: 600_000,
   maxWorkers: '100%',
 };

@@ -26,7 +26,7 @@ const SPECIAL = [
   '😀',
 ];
 
-/** Texts of any characters but NUL, and mostly of those that mean something to JSON, CSV, COPY or a spreadsheet. */
+/** Texts of any characters but NUL. Most have characters with a meaning in JSON, CSV, COPY or a spreadsheet. */
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }).map((value) => value.replaceAll('\0', '')),
   fc.string({ unit: fc.constantFrom(...SPECIAL), maxLength: 8 }),
@@ -106,7 +106,7 @@ export const reportLines: fc.Arbitrary<Record<string, unknown>[]> = fc
     return lines.sort((a, b) => order.map((key) => Buffer.compare(key(a), key(b))).find((result) => result !== 0) ?? 0);
   });
 
-/** The same, with what v2 leaves out: each deposit's status, and shares of which some are not known. */
+/** Lines as in `reportLines` with the columns that v2 lacks: the status of each deposit, and shares, some of them unknown. */
 export const bookLines: fc.Arbitrary<Record<string, unknown>[]> = fc
   .tuple(reportLines, fc.array(fc.boolean(), { minLength: 1 }), fc.array(fc.option(anyCents), { minLength: 1 }))
   .map(([lines, arePending, shares]) => {

@@ -14,7 +14,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 
-/** What the scalars are asked with: what there is, what there is not, and what is at the edge of their range. */
+/** The values of scalar arguments: some that the data has, some that it lacks, and some at the edges of their range. */
 export interface Values {
   readonly texts: readonly string[];
   readonly numbers: readonly number[];
@@ -70,7 +70,7 @@ export function anyOperation(schema: GraphQLSchema, values: Values): fc.Arbitrar
       .map(([args, on, selection]) => `${field.name}${args.length > 0 ? `(${args.join(', ')})` : ''} ${on} ${selection}`);
   };
 
-  /** Every field has a name of its own, so that any two may stand beside each other. */
+  /** Every field has its own alias, so that fields with different arguments never conflict. */
   const anySelection = (type: GraphQLObjectType, depth: number): fc.Arbitrary<string> => {
     const fields = Object.values(type.getFields()).filter(
       (field) => depth < MAX_DEPTH || !isObjectType(getNamedType(getNullableType(field.type))),

@@ -6,35 +6,35 @@ import { text } from 'node:stream/consumers';
 import { until } from './until';
 
 const MAIN = join(__dirname, '../../dist/main.js');
-/** Prisma's WebAssembly as it is for a short life: compiled once, quickly. Takes a third off the time of a command. */
+/** Compiles Prisma's WebAssembly with the quick compiler alone, which takes a third off the time of a short command. */
 const NODE_FLAGS = ['--liftoff-only'];
 const START_TIMEOUT_MS = 300_000;
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** How a command ended, and what it wrote. */
+/** The exit status and the output of a command. */
 export interface CommandResult {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A command that did what it should and said so in one line. */
+/** The result of a command that succeeds with one line of output. */
 export const done = (line: string): CommandResult => ({ status: 0, stdout: `${line}\n`, stderr: '' });
 
-/** A command that failed and said so in one line. */
+/** The result of a command that fails with one line on standard error. */
 export const failed = (line: string): CommandResult => ({ status: 1, stdout: '', stderr: `${line}\n` });
 
-/** Starts the real `deposit-gateway`; of the test's own environment it gets nothing but the path. */
+/** Starts the real `deposit-gateway`. It inherits only PATH from the test's environment. */
 export function startCommand(environment: Environment, words: readonly string[], stdio: StdioOptions = 'pipe'): ChildProcess {
   return spawn(process.execPath, [...NODE_FLAGS, MAIN, ...words], { env: { PATH: process.env.PATH, ...environment }, stdio });
 }
 
-/** Runs it to its end, with `input` on its standard input. */
+/** Runs a command to its end, with `input` on its standard input. */
 export async function runCommand(environment: Environment, words: readonly string[], input = ''): Promise<CommandResult> {
   const child = startCommand(environment, words);
   const closed = once(child, 'close') as Promise<[number | null]>;
-  // It may end without reading it.
+  // The command may end without reading its input.
   child.stdin!.on('error', () => undefined).end(input);
   const [stdout, stderr, [status]] = await Promise.all([text(child.stdout!), text(child.stderr!), closed]);
   return { status, stdout, stderr };
@@ -47,13 +47,13 @@ export async function succeed(environment: Environment, words: readonly string[]
   return stdout;
 }
 
-/** A running `serve`. */
+/** A running `deposit-gateway serve`. */
 export interface ServeProcess {
   readonly child: ChildProcess;
   readonly url: string;
-  /** What it has written so far. */
+  /** The output so far. */
   output(): string;
-  /** Sends the signal and resolves to the exit status; null where the signal itself ended it. */
+  /** Sends the signal and resolves to the exit status, or to null when the signal itself ended the process. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -70,7 +70,7 @@ export async function startServe(environment: Environment, outlet: 'pipe' | 'ter
   const child = outlet === 'pipe' ? startCommand(settings, ['serve']) : startInTerminal(settings, ['serve']);
   let output = '';
   const collect = (piece: string): void => {
-    // A terminal ends its lines with both.
+    // A terminal ends its lines with CR and LF.
     output += piece.replaceAll('\r', '');
   };
   child.stdout!.setEncoding('utf8').on('data', collect);

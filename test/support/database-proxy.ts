@@ -1,16 +1,16 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 
-/** A wire between the gateway and its database that counts what is asked through it. */
+/** A proxy between the gateway and its database that counts the statements it passes on. */
 export interface DatabaseProxy {
   readonly url: string;
-  /** Statements executed so far: a Query or an Execute message each (PostgreSQL manual, Message Formats). */
+  /** The number of statements executed so far: each is one Query or Execute message (PostgreSQL manual, Message Formats). */
   statements(): number;
-  /** Times so far that somebody waited for it: a Query or a Sync message each, at login none. */
+  /** The number of times that the gateway has waited for an answer: each is one Query or Sync message. Logging in does not count. */
   roundTrips(): number;
-  /** Pieces of answers that the database has sent so far. */
+  /** The number of pieces of answers that the database has sent so far. */
   answers(): number;
-  /** From now on, a connection on which this text is asked gets no answer any more. */
+  /** Cuts off all further answers on any connection that sends this text from now on. */
   freezeAt(text: string): void;
   close(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   };
 }
 
-/** Follows the frames of a frontend: the startup message has no type, every other begins with one. */
+/** Splits a client's bytes into protocol messages. The startup message has no type; every other message begins with its type. */
 function createMessageReader(onMessage: (type: string) => void): (piece: Buffer) => void {
   let pending: Buffer = Buffer.alloc(0);
   let started = false;

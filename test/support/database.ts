@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { TEMPLATE_DATABASE } from './global-setup';
 
-/** A migrated, empty database of a test file's own, with a connection to look into it and to break it. */
+/** A migrated, empty database of one test file, with a connection for reading and damaging its data. */
 export interface TestDatabase {
   readonly url: string;
   readonly client: Client;
@@ -18,7 +18,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   url.pathname = `/${name}`;
   const client = new Client({ connectionString: url.href });
   await client.connect();
-  // A server that is stopped under a failing test must not hide the failure.
+  // Without a listener, the connection error of a stopped server would replace the failure of the test.
   for (const connection of [admin, client]) connection.on('error', () => undefined);
   return {
     url: url.href,

@@ -1,6 +1,6 @@
 import { v2Line } from './gateway';
 
-/** A line as it is imported: of v2, with the deposit's status and the allocation's share. */
+/** A line for an import: the fields of v2, the status of the deposit and the allocation's share. */
 export interface BookLine {
   readonly deposit_id: string;
   readonly deposit_date: string;
@@ -29,7 +29,7 @@ const pick = <Item>(items: readonly Item[], n: number): Item => items[n % items.
 const FIRST_NAMES = ['Ada', 'Bea', 'Cid'];
 const LAST_NAMES = ['Adams', 'Adler', 'Baker', 'Byron', 'Clark'];
 
-/** So many transactions of one to three lines, with values that many of them share; always the same. In report order. */
+/** The lines of this many transactions in report order. Each has one to three lines, many share values, and every run gives the same. */
 export function depositBook(transactions: number): BookLine[] {
   const lines: BookLine[] = [];
   for (let n = 0; n < transactions; n++) {
@@ -72,7 +72,7 @@ const NOBODY = {
   ),
 };
 
-/** Sorted by these fields, amounts by value and texts by their bytes. */
+/** The lines sorted by these fields, amounts by value and texts by their bytes. */
 export function inOrder(lines: readonly BookLine[], fields: readonly (keyof BookLine)[]): BookLine[] {
   const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
   const value = (line: BookLine, field: keyof BookLine) => (field === 'amount' ? Number(line[field]) : line[field]!);

@@ -7,27 +7,27 @@ import { Pool, type QueryResult, type QueryResultRow } from 'pg';
 import { runCommand, succeed, type CommandResult, type Environment } from './command';
 import { createTestDatabase, type TestDatabase } from './database';
 
-/** The header of a CSV export, literally. */
+/** The header of a CSV export, written out so that a test does not take it from the code. */
 export const CSV_HEADER =
   'deposit_id,transaction_date,deposit_date,transaction_id,allocation_id,donor_id,donor_first_name,donor_last_name,address1,address2,address3,' +
   'city,state,zip,phone,email_address,amount,fee_amount,net_amount,status,account_type,payment_type,designation_id,designation,' +
   'designation_memo,main_memo';
 
-/** A database of a test file's own and the commands that bring deposits in and out of it. */
+/** The database of one test file, with the commands that import deposits into it and export them. */
 export interface DepositFiles {
   readonly database: TestDatabase;
   readonly environment: Environment;
   query<Row extends QueryResultRow>(statement: string, values?: unknown[]): Promise<QueryResult<Row>>;
-  /** A new file's path. */
+  /** The path for a new file of this name. */
   path(name: string): string;
   createOrganization(): Promise<string>;
   /** Imports a file of this name and content. */
   import(organization: string, name: string, content: string | Buffer, ...options: string[]): Promise<CommandResult>;
-  /** Everything that the organization's deposits say, pending ones too, in v2's fields or those chosen. */
+  /** Exports all lines of the organization, pending ones too, with the columns of v2 or with those chosen. */
   export(organization: string, format: 'json' | 'ndjson' | 'csv', columns?: string): Promise<string>;
-  /** The lines that the organization's report would hold, straight from the database: quicker than an export. */
+  /** Reads the lines of the organization's report straight from the database, which is quicker than an export. */
   lines(organization: string): Promise<object[]>;
-  /** How many rows the five tables hold. */
+  /** Counts the rows of the five tables. */
   countRows(): Promise<Record<string, number>>;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export interface DepositFiles {
 export async function openDepositFiles(): Promise<DepositFiles> {
   const database = await createTestDatabase();
   const pool = new Pool({ connectionString: database.url, max: 2 });
-  // end() does not wait for the server's side of idle connections, so that dropping the database may still meet one.
+  // end() does not wait until the server has closed idle connections, so dropping the database may still break one.
   pool.on('error', () => undefined);
   const directory = mkdtempSync(join(tmpdir(), 'gateway-files-'));
   const environment = { DATABASE_URL: database.url };
@@ -85,7 +85,7 @@ const COUNT_ROWS = `SELECT (SELECT count(*)::int FROM deposit) AS deposits, (SEL
   (SELECT count(*)::int FROM allocation) AS allocations, (SELECT count(*)::int FROM designation) AS designations,
   (SELECT count(*)::int FROM donor) AS donors`;
 
-/** A CSV file: the header, and the records' values between quotes. */
+/** A CSV file with a header and one record for each line, all values quoted. */
 export function toCsv(lines: readonly Readonly<Record<string, unknown>>[], header = CSV_HEADER, lineEnd = '\r\n'): string {
   const records = lines.map((line) =>
     header

@@ -1,6 +1,6 @@
 import { graphql } from './gateway';
 
-/** As whom something is asked. */
+/** The credentials of a request. */
 export interface Ask {
   readonly provision?: string;
   readonly cookie?: string;
@@ -38,7 +38,7 @@ export async function viaGraphql(url: string, kind: Kind, ask: Ask): Promise<unk
   return body.errors ? body.errors[0]!.message : 'granted';
 }
 
-/** Asks on both doors, which must agree; the text of the error, or `granted`. */
+/** Asks on both doors and expects them to agree. Resolves to the text of the error, or to `granted`. */
 export async function askBoth(url: string, kind: Kind, as: Ask): Promise<unknown> {
   const [rest, graph] = [await viaRest(url, kind, as), await viaGraphql(url, kind, as)];
   expect(graph).toBe(rest);

@@ -6,17 +6,17 @@ import type { RawLine } from '../../src/formats/import-line';
 import { createServices, type Services } from '../../src/services';
 import { createTestDatabase, type TestDatabase } from './database';
 
-/** A gateway on a port of its own, over a database of its own, with all that a test needs to fill both. */
+/** A gateway on its own port and its own database, with the services that a test fills the database by. */
 export interface TestGateway {
   readonly url: string;
   readonly database: TestDatabase;
   readonly services: Services;
-  /** What it has logged so far. */
+  /** The lines of its log so far. */
   readonly logLines: string[];
   stop(): Promise<void>;
 }
 
-/** A machine that is busy with other things takes its time; tests of these limits set their own. */
+/** Limits with room for a busy machine. Tests of these limits set their own. */
 const PATIENT = { DATABASE_CONNECT_MILLISECONDS: '20000', DATABASE_ANSWER_MILLISECONDS: '20000', SHUTDOWN_GRACE_SECONDS: '5' };
 
 export async function startGateway(settings: Readonly<Record<string, string>> = {}): Promise<TestGateway> {
@@ -50,13 +50,13 @@ export interface TestOrganization {
   readonly name: string;
   readonly apiProvision: string;
   readonly webProvision: string;
-  /** May read the report. */
+  /** The user, who has the privilege of the report. */
   readonly username: string;
 }
 
 let organizationNumber = 0;
 
-/** An organization with an API and a WEB provision and a user, the first and the last of them granted the report. */
+/** Creates an organization with an API provision and a user, who both have the privilege of the report, and a WEB provision without it. */
 export async function createOrganization(services: Services, hosts: string[] = []): Promise<TestOrganization> {
   const { id, name } = await services.organizations.create(`Organization ${++organizationNumber}`, hosts);
   const provision = (kind: 'API' | 'WEB', grants: string[]) =>
@@ -65,7 +65,7 @@ export async function createOrganization(services: Services, hosts: string[] = [
   return { id, name, apiProvision: await provision('API', [REPORT_PRIVILEGE]), webProvision: await provision('WEB', []), username: 'ada' };
 }
 
-/** A v2 line of one gift to one designation; every test names what matters to it. */
+/** A v2 line of one gift to one designation. A test passes the fields that matter to it. */
 export function v2Line(fields: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {
     deposit_id: '1',
@@ -111,7 +111,7 @@ export interface GraphqlAnswer {
   readonly body: { data?: Record<string, unknown> | null; errors?: { message: string; extensions: { code: string } }[] };
 }
 
-/** One GraphQL request as a frontend sends it. */
+/** Sends one GraphQL request as a frontend does. */
 export async function graphql(
   url: string,
   query: string,
@@ -132,7 +132,7 @@ export async function graphql(
   return { status: response.status, headers: response.headers, body: (await response.json()) as GraphqlAnswer['body'] };
 }
 
-/** Logs in and returns the cookie to send from then on. */
+/** Logs in and resolves to the session cookie for further requests. */
 export async function login(url: string, provision: string, username = 'ada', password = PASSWORD): Promise<string> {
   const query = 'mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { username } }';
   const { headers, body } = await graphql(url, query, { provision, variables: { username, password } });
@@ -141,7 +141,7 @@ export async function login(url: string, provision: string, username = 'ada', pa
   return cookie;
 }
 
-/** Opens a session without a cookie and returns its token. */
+/** Opens a session without a cookie and resolves to its token. */
 export async function openSession(url: string, provision: string, username = 'ada', password = PASSWORD): Promise<string> {
   const query = 'mutation ($username: String!, $password: String!) { openSession(username: $username, password: $password) { token } }';
   const { body } = await graphql(url, query, { provision, variables: { username, password } });

@@ -11,7 +11,9 @@ declare global {
   var stopTestDatabase: (() => Promise<void>) | undefined;
 }
 
-/** A PostgreSQL of its own for the suite, or the server of TEST_DATABASE_URL; in it, a migrated database that every test file clones. */
+/**
+ * Starts a PostgreSQL for the suite, or takes the server of TEST_DATABASE_URL, and makes the migrated database that every test file clones.
+ */
 export default async function setUp(): Promise<void> {
   const server = new URL(process.env.TEST_DATABASE_URL ?? (await startServer()));
   await withClient(server, async (client) => {
@@ -25,7 +27,7 @@ export default async function setUp(): Promise<void> {
 
 async function startServer(): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-test-'));
-  // Started by root, PostgreSQL runs under another account.
+  // PostgreSQL runs under another account when root starts it, and that account must reach the directory.
   chmodSync(directory, 0o755);
   const postgres = await EmbeddedPostgres.start(
     directory,
@@ -41,7 +43,7 @@ async function startServer(): Promise<string> {
   const { host, port, user, password, database } = postgres.address;
   const url = `postgresql://${user}:${String(password)}@localhost:${port}/${database}?host=${host}`;
   await withClient(new URL(url), async (client) => {
-    // Nothing here has to survive a power cut.
+    // Test data need not survive a power cut, and fsync is slow.
     await client.query('ALTER SYSTEM SET fsync = off');
     await client.query('ALTER SYSTEM SET max_connections = 300');
     await client.query('SELECT pg_reload_conf()');

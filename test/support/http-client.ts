@@ -4,11 +4,13 @@ export interface Asking {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Aborted when the client leaves, whether or not it has its answer. */
+  /** Aborts to make the client leave, with or without its answer. */
   readonly signal?: AbortSignal;
 }
 
-/** Asks on a connection of its own, and adds no header of its own choice. Resolves when the answer begins; nothing of it is read yet. */
+/**
+ * Sends a request on a new connection, without headers of a client library. Resolves when the answer's head is there; its body is unread.
+ */
 export function ask(url: string, { method = 'GET', headers, body, signal }: Asking = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request(url, { method, headers: { ...headers }, agent: false, ...(signal && { signal }) }, resolve)
@@ -17,13 +19,13 @@ export function ask(url: string, { method = 'GET', headers, body, signal }: Aski
   });
 }
 
-/** Reads to the end, or to where the answer broke off. */
+/** Reads an answer to its end, or to the place where it broke off. */
 export async function readAll(response: IncomingMessage): Promise<{ body: Buffer; complete: boolean }> {
   const pieces: Buffer[] = [];
   try {
     for await (const piece of response as AsyncIterable<Buffer>) pieces.push(piece);
   } catch {
-    // Broken off: `complete` says so.
+    // The answer broke off, and `complete` is false.
   }
   return { body: Buffer.concat(pieces), complete: response.complete };
 }

@@ -1,10 +1,10 @@
 import type { Client } from 'pg';
 
 export const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
-/** Everything that `fillReport` wrote. */
+/** The address of the report with all lines that `fillReport` wrote. */
 export const EVERYTHING = `${REPORT}?start_date=2020-01-01&end_date=2029-12-31`;
 
-/** Lines of a thousand deposits, one a day from 2020-01-01 on, written by the database itself. `memo` is SQL that may use the line's number n. */
+/** Writes lines of a thousand deposits, one deposit a day from 2020-01-01 on. `memo` is an SQL expression of the line's number n. */
 export async function fillReport(client: Client, organizationId: number, lines: number, memo: string): Promise<void> {
   const run = (sql: string) => client.query(sql.replaceAll(':organization', `${organizationId}`).replaceAll(':lines', `${lines}`));
   await run(`INSERT INTO designation VALUES (:organization, 1, 'General Fund')`);
@@ -20,13 +20,13 @@ export async function fillReport(client: Client, organizationId: number, lines: 
 
 const ACTIVE = `datname = current_database() AND backend_type = 'client backend' AND state <> 'idle' AND query LIKE 'COPY%'`;
 
-/** How many reports the database is at work on. */
+/** The number of reports that the database is reading. */
 export async function activeReports(client: Client): Promise<number> {
   const { rows } = await client.query<{ count: number }>(`SELECT count(*)::int AS count FROM pg_stat_activity WHERE ${ACTIVE}`);
   return rows[0]!.count;
 }
 
-/** Ends the connections on which the database is at work on a report. */
+/** Ends the connections on which the database is reading a report. */
 export async function breakReports(client: Client): Promise<void> {
   await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ACTIVE}`);
 }

@@ -5,7 +5,7 @@ import { createSchema } from '../../src/graphql/schema';
 import { createResolvers } from '../../src/resolvers/resolver-set';
 import type { Services } from '../../src/services';
 
-/** An operation's answers as graphql-js makes them of objects, without any door. */
+/** The answers that graphql-js makes of objects, without any door and without streamed rows. */
 export interface ObjectAnswers {
   answer(operation: { readonly query: string; readonly variables?: Record<string, unknown> | undefined }): Promise<string>;
   stop(): Promise<void>;

@@ -18,7 +18,7 @@ const launchOptions = {
 
 export const launchBrowser = (): Promise<Browser> => chromium.launch(launchOptions);
 
-/** A browser of one user who lets other sites' cookies be, which Chromium no longer does by itself. */
+/** A browser that accepts cookies of other sites, which Chromium refuses by default. */
 export async function launchTolerantBrowser(): Promise<BrowserContext> {
   const profile = mkdtempSync(join(tmpdir(), 'chromium-'));
   mkdirSync(join(profile, 'Default'));
@@ -28,13 +28,13 @@ export async function launchTolerantBrowser(): Promise<BrowserContext> {
   return context;
 }
 
-/** The page, and everything that should not happen on it. */
+/** The page, and its faults: errors, console errors, and requests to other origins. */
 export interface OpenPlayground {
   readonly page: Page;
   readonly faults: string[];
 }
 
-/** Opens the page in a browser context of its own, with the organization's Provision. */
+/** Opens the page in a new browser context and enters the organization's provision. */
 export async function openPlayground(
   browser: Browser,
   gateway: TestGateway,
@@ -44,7 +44,7 @@ export async function openPlayground(
 ): Promise<OpenPlayground> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
   const page = await context.newPage();
-  // Before the test's own time is up: the failure names what was waited for.
+  // The page's timeout must come before the test's, because its message names the element that was missing.
   page.setDefaultTimeout(15_000);
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
@@ -67,7 +67,7 @@ export async function logIn(page: Page, password = PASSWORD): Promise<void> {
   if (password === PASSWORD) await page.getByRole('button', { name: 'Log out' }).waitFor();
 }
 
-/** Pastes a text over what an editor holds; typed, it would get brackets that the editor closes. */
+/** Pastes a text over an editor's content. Typing it would add the closing brackets that the editor inserts. */
 export async function pasteInto(page: Page, editor: 'query' | 'variables', text: string): Promise<void> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Sends bytes as they are and returns all that comes back until the server closes. */
+/** Sends bytes as they are and resolves to all bytes that come back until the server closes the connection. */
 export function exchange(url: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

@@ -6,18 +6,18 @@ import type { ConcreteRequest } from 'relay-runtime';
 
 export interface RelayProject {
   readonly directory: string;
-  /** What the compiler has made of an operation. */
+  /** The compiled operation of this name. */
   operation(name: string): ConcreteRequest;
   remove(): void;
 }
 
-/** Compiles documents against the schema as an app does; their names begin with that of their file, as Relay wants it. */
+/** Compiles documents against the schema as an app does. Relay requires that an operation's name begins with the name of its file. */
 export function compileRelay(files: Readonly<Record<string, string>>, config: object = {}): RelayProject {
   const directory = mkdtempSync(join(tmpdir(), 'relay-'));
   mkdirSync(join(directory, 'src'));
   cpSync(resolve(__dirname, '../../schema.graphql'), join(directory, 'schema.graphql'));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, `src/${name}.js`), `graphql\`${text}\`;`);
-  // The compiler adds to a file of persisted documents that is there.
+  // The compiler adds its persisted documents to an existing file.
   writeFileSync(join(directory, 'persisted.json'), '{}');
   const settings = { src: './src', schema: './schema.graphql', language: 'javascript', eagerEsModules: false, ...config };
   writeFileSync(join(directory, 'relay.config.json'), JSON.stringify(settings));

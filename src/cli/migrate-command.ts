@@ -3,7 +3,7 @@ import { OperatorError } from '../errors';
 import { withDatabase, type CommandContext } from './command';
 import { printResult } from './terminal';
 
-/** `migrate [--check | --drift]` */
+/** `migrate [--check | --drift]`: applies the missing migrations, only names them, or compares all with prisma/schema.prisma. */
 export function migrateCommand(context: () => CommandContext): Command {
   return new Command('migrate')
     .description('applies the migrations that the database lacks')

@@ -23,7 +23,7 @@ const describeUse = (privileges: readonly Privilege[]): string =>
 /** A word quoted for a POSIX shell. */
 const quote = (word: string): string => (/^[\w.@-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`);
 
-/** `organization create | list | hosts | maintenance` */
+/** `organization create | list | hosts | maintenance`: manages organizations. */
 export function organizationCommand(context: () => CommandContext): Command {
   const command = new Command('organization').description('the organizations whose deposits are served');
   command
@@ -74,7 +74,7 @@ export function organizationCommand(context: () => CommandContext): Command {
   return command;
 }
 
-/** `provision create | list | grant | revoke-grant | revoke` */
+/** `provision create | list | grant | revoke-grant | revoke`: manages provisions and their privileges. */
 export function provisionCommand(context: () => CommandContext): Command {
   const command = new Command('provision').description(
     'the provisions: identifiers (UUIDs) that applications send in the header Provision',
@@ -157,7 +157,7 @@ export function provisionCommand(context: () => CommandContext): Command {
   return command;
 }
 
-/** `user create | grant | revoke-grant | unlock | disable | list` */
+/** `user create | grant | revoke-grant | unlock | disable | list`: manages users and their privileges. */
 export function userCommand(context: () => CommandContext): Command {
   const command = new Command('user').description('the users of an organization, who log in with a name and a password');
   command

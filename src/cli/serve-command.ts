@@ -53,8 +53,8 @@ async function listen(app: App, demo: DemoCredentials | undefined, { config, ter
 const SAME_WISH_MS = 1000;
 
 /**
- * Waits for a first signal, which asks to stop, and a second, which asks not to wait for answers in flight. Neither ends the process
- * itself.
+ * Waits for a first signal, which asks to stop, and a second, which asks not to wait for answers in flight. From now on neither signal ends
+ * the process by itself.
  */
 function waitForStop(): { asked: Promise<string>; insisted: Promise<void> } {
   const signals = new EventEmitter<{ asked: [string]; insisted: [] }>();

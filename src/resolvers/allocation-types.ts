@@ -30,7 +30,7 @@ export class Allocation implements AllocationEntity {
   })
   amountInferred!: boolean;
 
-  /** AllocationResolver has the field, because it asks for the privilege. */
+  /** AllocationResolver defines the GraphQL field, because it checks the privilege. */
   memo!: string | null;
 }
 

@@ -85,7 +85,7 @@ export class SummaryTotals implements domain.SummaryTotals {
   @Field(() => GraphQLSafeInt, { description: 'Number of different deposits of the lines.' })
   deposits!: number;
 
-  /** SummaryTotalsResolver has the field, because it asks for the privilege. */
+  /** SummaryTotalsResolver defines the GraphQL field, because it checks the privilege. */
   donors!: number | null;
 
   @Field(() => GraphQLSafeInt, { description: 'Number of transactions that have more than one of the lines.' })

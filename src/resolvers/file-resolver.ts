@@ -60,7 +60,8 @@ export class FileResolver {
     const isSummary = this.documents.toFileQuery({ query, variables }).groupBy !== undefined;
     const granted = isSummary ? member : await context.access.authorizeReport();
     const file = this.documents.toFileQuery({ query, variables: { ...variables, ...this.documents.toVariables(query, read()) } });
-    if ((file.groupBy !== undefined) !== isSummary) throw new InputError('these variables make another report of it');
+    if ((file.groupBy !== undefined) !== isSummary)
+      throw new InputError('these variables turn a report of lines into a summary, or a summary into lines');
     return isSummary ? this.summary(file, member, context) : this.lines(file, granted, context);
   }
 

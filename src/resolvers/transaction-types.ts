@@ -41,7 +41,7 @@ export class Transaction implements Omit<TransactionEntity, 'donorId'> {
   @Field(() => String, { description: 'Type of payment, such as `"ACH"` or `"Check"`; may be empty.' })
   paymentType!: string;
 
-  /** TransactionResolver has the field, because it asks for the privilege. */
+  /** TransactionResolver defines the GraphQL field, because it checks the privilege. */
   mainMemo!: string | null;
 }
 

@@ -241,8 +241,8 @@ describe('a saved report', () => {
     await save('flip', query, {});
     await save('flop', query, { s: false });
     for (const [path, fault] of [
-      ['/reports/flip.csv?s=false', 'these variables make another report of it'],
-      ['/reports/flop.csv?s=true', 'these variables make another report of it'],
+      ['/reports/flip.csv?s=false', 'these variables turn a report of lines into a summary, or a summary into lines'],
+      ['/reports/flop.csv?s=true', 'these variables turn a report of lines into a summary, or a summary into lines'],
       ['/reports/flip.csv?s=null', 'variables: Argument "if" of non-null type "Boolean!" must not be null.'],
     ] as const) {
       const { status, text } = await file(path);

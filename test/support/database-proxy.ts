@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 
-/** A proxy between the gateway and its database that counts the statements it passes on. */
+/** A proxy between the gateway and its database. It counts the statements that it passes on. */
 export interface DatabaseProxy {
   readonly url: string;
   /** The number of statements executed so far: each is one Query or Execute message (PostgreSQL manual, Message Formats). */

@@ -11,9 +11,7 @@ declare global {
   var stopTestDatabase: (() => Promise<void>) | undefined;
 }
 
-/**
- * Starts a PostgreSQL for the suite, or takes the server of TEST_DATABASE_URL, and makes the migrated database that every test file clones.
- */
+/** Starts a PostgreSQL, or takes the server of TEST_DATABASE_URL, and makes the migrated database that every test file clones. */
 export default async function setUp(): Promise<void> {
   const server = new URL(process.env.TEST_DATABASE_URL ?? (await startServer()));
   await withClient(server, async (client) => {

@@ -8,9 +8,7 @@ export interface Asking {
   readonly signal?: AbortSignal;
 }
 
-/**
- * Sends a request on a new connection, without headers of a client library. Resolves when the answer's head is there; its body is unread.
- */
+/** Sends a request on a new connection, without headers of a client library. Resolves to the answer when its head is there. */
 export function ask(url: string, { method = 'GET', headers, body, signal }: Asking = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request(url, { method, headers: { ...headers }, agent: false, ...(signal && { signal }) }, resolve)

@@ -1,17 +1,8 @@
 import { getNamedType, isObjectType, type GraphQLField, type GraphQLObjectType } from 'graphql';
 import { createSchema } from '../../src/graphql/schema';
 import { ReportReader } from '../../src/resolvers/report-reader';
-import {
-  createOrganization,
-  importLines,
-  login,
-  openSession,
-  PASSWORD,
-  startGateway,
-  v2Line,
-  type TestGateway,
-  type TestOrganization,
-} from '../support/gateway';
+import { createOrganization, importLines, login, openSession, PASSWORD, v2Line, type TestOrganization } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
 /** What must never be seen: personal values that name the organization they belong to. */
 const CANARY = 'canary';
@@ -35,15 +26,13 @@ interface Actor {
   readonly level: string;
 }
 
-let gateway: TestGateway;
+const gateway = openGateway({ lines: bookOf('ours') });
 let actors: Actor[];
 
 beforeAll(async () => {
-  gateway = await startGateway();
   const { organizations } = gateway.services;
-  const ours = await createOrganization(gateway.services);
+  const { organization: ours } = gateway;
   const theirs = await createOrganization(gateway.services);
-  await importLines(gateway.services, ours, bookOf('ours'));
   await importLines(gateway.services, theirs, bookOf('theirs'));
 
   const provision = (organization: TestOrganization, kind: 'API' | 'MOBILE' | 'WEB', grants: string[] = []) =>
@@ -107,7 +96,6 @@ beforeAll(async () => {
     actor('nobody', 'PROVISION_HEADER_MISSING'),
   ];
 });
-afterAll(() => gateway.stop());
 
 const PERIOD = ['startDate: "2024-01-01"', 'endDate: "2024-12-31"'];
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {

@@ -7,11 +7,12 @@ import {
   openSession,
   PASSWORD,
   startGateway,
-  type TestGateway,
+  type RunningGateway,
   type TestOrganization,
 } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
-let gateway: TestGateway;
+const gateway = openGateway();
 let organization: TestOrganization;
 let elsewhere: TestOrganization;
 let cookie: string;
@@ -19,10 +20,6 @@ let bearer: string;
 
 const query = (sql: string, values: unknown[] = []) => gateway.database.client.query(sql, values);
 
-beforeAll(async () => {
-  gateway = await startGateway();
-});
-afterAll(() => gateway.stop());
 // Organizations of its own for every test: it may do to them what it likes.
 beforeEach(async () => {
   organization = await createOrganization(gateway.services);
@@ -159,7 +156,7 @@ describe('a provision', () => {
 });
 
 describe('an organization with hosts', () => {
-  const asking = async (headers: Record<string, string>, own = gateway) => {
+  const asking = async (headers: Record<string, string>, own: RunningGateway = gateway) => {
     const { apiProvision } = await createOrganization(own.services, ['give.example.org', '[::1]']);
     const text = await new Promise<string>((resolve, reject) => {
       const sent = request(`${own.url}${PATHS.system}`, { headers: { Provision: apiProvision, ...headers }, agent: false }, (response) => {

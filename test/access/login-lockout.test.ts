@@ -1,16 +1,12 @@
 import { done, failed, runCommand } from '../support/command';
-import { createOrganization, PASSWORD, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+import { createOrganization, PASSWORD, startGateway, type RunningGateway, type TestOrganization } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
 const PROXY = '127.0.0.1';
 const OFFICE = '198.51.100.7';
 
-let gateway: TestGateway;
-
-// A proxy on this machine says where a caller is; few attempts keep the tests short.
-beforeAll(async () => {
-  gateway = await startGateway({ TRUST_PROXY: PROXY, LOGIN_ATTEMPTS: '2' });
-});
-afterAll(() => gateway.stop());
+// A proxy on this machine says where a caller is. Few attempts keep the tests short.
+const gateway = openGateway({ settings: { TRUST_PROXY: PROXY, LOGIN_ATTEMPTS: '2' } });
 
 /** The code that a login is answered with; undefined where it succeeds. */
 async function attempt({ webProvision }: TestOrganization, address: string, username = 'ada', password = PASSWORD) {
@@ -141,7 +137,7 @@ describe('an operator', () => {
     expect(await unlock('--username', 'bob')).toEqual(failed(`There is no user "bob" in "${organization.name}"`));
   });
 
-  const warnings = ({ logLines }: TestGateway): unknown[] =>
+  const warnings = ({ logLines }: RunningGateway): unknown[] =>
     logLines.map((line) => JSON.parse(line) as { level: number }).filter(({ level }) => level === 40);
   const header = (name: string, value: string) => ({ headers: { [name]: value } });
 

@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createOrganization, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 import { exchange, parseAnswer } from '../support/raw-http';
 
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-});
-afterAll(() => gateway.stop());
+const gateway = openGateway();
+const { organization } = gateway;
 
 async function post(body: string, headers: Readonly<Record<string, string>>) {
   const response = await fetch(`${gateway.url}/graphql`, {

@@ -1,34 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { source as axe } from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
-import {
-  createOrganization,
-  importLines,
-  PASSWORD,
-  startGateway,
-  v2Line,
-  type TestGateway,
-  type TestOrganization,
-} from '../support/gateway';
-import { execute, launchBrowser, logIn, openPlayground } from '../support/playground-browser';
+import type { Page } from 'playwright-core';
+import { PASSWORD, v2Line } from '../support/gateway';
+import { execute, logIn, openPlayground } from '../support/playground-browser';
 import { until } from '../support/until';
 
-let browser: Browser;
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, [
-    v2Line({ deposit_date: new Date().toISOString().slice(0, 10), allocation_amount: '10.50' }),
-  ]);
-});
-afterAll(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+const gateway = openPlayground({ lines: [v2Line({ deposit_date: new Date().toISOString().slice(0, 10), allocation_amount: '10.50' })] });
+const { organization } = gateway;
 
 /** What axe finds wrong on the page as it is, and whether the page is larger than its window. */
 async function problems(page: Page): Promise<string[]> {
@@ -52,7 +30,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme, an analyst who needs
     [820, 1180],
     [1024, 768],
   ])('can use every part of the page at %d by %d', async (width, height) => {
-    const { page } = await openPlayground(browser, gateway, organization, { colorScheme, viewport: { width, height } });
+    const { page } = await gateway.visit({ colorScheme, viewport: { width, height } });
     await page.locator('.graphiql-query-editor .view-line').first().waitFor();
     expect(await problems(page)).toEqual([]);
     await logIn(page);
@@ -100,7 +78,7 @@ describe('an analyst can read every text after the theme has changed', () => {
       'dark',
     ],
   ] as const)('%s', async (_how, colorScheme, change, after) => {
-    const { page } = await openPlayground(browser, gateway, organization, { colorScheme });
+    const { page } = await gateway.visit({ colorScheme });
     await logIn(page);
     await execute(page);
     await page.locator('.graphiql-response').getByText('General Fund').first().waitFor();
@@ -117,7 +95,7 @@ test.each([
   [1280, 800],
   [1024, 768],
 ])('an analyst with a table open has the run button in reach at %d by %d, wherever the pointer scrolls', async (width, height) => {
-  const { page } = await openPlayground(browser, gateway, organization, { viewport: { width, height } });
+  const { page } = await gateway.visit({ viewport: { width, height } });
   await logIn(page);
   await page.getByRole('button', { name: 'Table' }).click();
   await execute(page);
@@ -136,7 +114,7 @@ test.each([
 });
 
 test('an analyst with many tabs sees the one that is shown', async () => {
-  const { page } = await openPlayground(browser, gateway, organization);
+  const { page } = await gateway.visit();
   await logIn(page);
   for (let index = 0; index < 9; index++) {
     await page.getByLabel('Examples').selectOption({ index: (index % 8) + 1 });
@@ -168,8 +146,7 @@ async function tabTo(page: Page, name: string, key = 'Tab'): Promise<void> {
 }
 
 test('an analyst without a mouse logs in, opens an example, runs it and takes the month home', async () => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
-  const page = await context.newPage();
+  const page = await gateway.newPage();
   await page.goto(`${gateway.url}/playground`);
   await page.locator('.graphiql-query-editor .view-line').first().waitFor();
   await tabTo(page, 'Provision');
@@ -193,7 +170,7 @@ test('an analyst without a mouse logs in, opens an example, runs it and takes th
 });
 
 test('an analyst without a mouse gets into an editor and out again', async () => {
-  const { page } = await openPlayground(browser, gateway, organization);
+  const { page } = await gateway.visit();
   await logIn(page);
   await tabTo(page, 'an editor');
   await page.keyboard.press('Enter');

@@ -6,20 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
-import {
-  createOrganization,
-  importLines,
-  PASSWORD,
-  startGateway,
-  v2Line,
-  type TestGateway,
-  type TestOrganization,
-} from '../support/gateway';
+import { PASSWORD, v2Line } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 import { launchTolerantBrowser } from '../support/playground-browser';
 
 let browser: BrowserContext;
-let gateway: TestGateway;
-let organization: TestOrganization;
 /** Apps on three origins: two that are listed, of the gateway's own site and of another, and one of another site that is not. */
 let apps: { listed: Server; abroad: Server; unlisted: Server };
 /** Stands before the gateway, ends TLS, and says so. */
@@ -55,26 +46,30 @@ function createProxy(): Server {
   });
 }
 
+// Hooks run in the order in which they stand here: browser, apps and proxy close before the gateway.
 beforeAll(async () => {
   apps = { listed: await createApp('127.0.0.1'), abroad: await createApp('localhost'), unlisted: await createApp('localhost') };
-  gateway = await startGateway({
-    CORS_ORIGINS: `http://127.0.0.1:${portOf(apps.listed)},http://localhost:${portOf(apps.abroad)}`,
-    SESSION_SAME_SITE: 'none',
-    TRUST_PROXY: '127.0.0.1',
-  });
-  proxy = await listen(createProxy(), '127.0.0.1');
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, [v2Line(), v2Line({ allocation_id: 'P101' })]);
-  browser = await launchTolerantBrowser();
-}, 60_000);
+});
 afterAll(async () => {
   await browser.close();
   for (const server of [...Object.values(apps), proxy]) {
     server.closeAllConnections();
     server.close();
   }
-  await gateway.stop();
 });
+const gateway = openGateway({
+  settings: () => ({
+    CORS_ORIGINS: `http://127.0.0.1:${portOf(apps.listed)},http://localhost:${portOf(apps.abroad)}`,
+    SESSION_SAME_SITE: 'none',
+    TRUST_PROXY: '127.0.0.1',
+  }),
+  lines: [v2Line(), v2Line({ allocation_id: 'P101' })],
+});
+const { organization } = gateway;
+beforeAll(async () => {
+  proxy = await listen(createProxy(), '127.0.0.1');
+  browser = await launchTolerantBrowser();
+}, 60_000);
 
 interface Attempt {
   readonly gatewayUrl: string;

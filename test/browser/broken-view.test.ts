@@ -1,22 +1,9 @@
-import type { Browser, Page } from 'playwright-core';
-import { createOrganization, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
-import { execute, launchBrowser, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import type { Page } from 'playwright-core';
+import { v2Line } from '../support/gateway';
+import { execute, logIn, openPlayground, pasteInto } from '../support/playground-browser';
 import { until } from '../support/until';
 
-let browser: Browser;
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, [v2Line()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+const gateway = openPlayground({ lines: [v2Line()] });
 
 const QUERY = `query Mine { depositSummary(startDate: "2024-01-01", endDate: "2024-12-31", groupBy: [DESIGNATION]) {
   groups { key { month designation } all { lines byTransaction { amount } } }
@@ -26,7 +13,7 @@ const chart = (page: Page) =>
 const editor = (page: Page) => page.locator('.graphiql-query-editor').getByText('query Mine');
 
 async function open(): Promise<Page> {
-  const { page } = await openPlayground(browser, gateway, organization);
+  const { page } = await gateway.visit();
   await logIn(page);
   await pasteInto(page, 'query', QUERY);
   await execute(page);

@@ -1,25 +1,11 @@
-import type { Browser } from 'playwright-core';
-import { createOrganization, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
-import { execute, launchBrowser, logIn, openPlayground } from '../support/playground-browser';
+import { v2Line } from '../support/gateway';
+import { execute, logIn, openPlayground } from '../support/playground-browser';
 
-let browser: Browser;
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, [v2Line({ deposit_date: new Date().toISOString().slice(0, 10) })]);
-});
-afterAll(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+const gateway = openPlayground({ lines: [v2Line({ deposit_date: new Date().toISOString().slice(0, 10) })] });
 
 describe('an analyst whose session has ended', () => {
   test.each(['Execute', 'Download'] as const)('is told so, sees no row any more, and may log in again: %s', async (action) => {
-    const { page } = await openPlayground(browser, gateway, organization);
+    const { page } = await gateway.visit();
     await logIn(page);
     await page.getByRole('button', { name: 'Table' }).click();
     await execute(page);
@@ -40,7 +26,7 @@ describe('an analyst whose session has ended', () => {
 });
 
 test('an analyst who cancels a download is told that nothing was saved', async () => {
-  const { page, faults } = await openPlayground(browser, gateway, organization);
+  const { page, faults } = await gateway.visit();
   await logIn(page);
   const saved: string[] = [];
   page.on('download', (file) => saved.push(file.suggestedFilename()));

@@ -1,22 +1,11 @@
-import type { Browser, Page } from 'playwright-core';
-import { createOrganization, startGateway, type TestGateway } from '../support/gateway';
+import type { Page } from 'playwright-core';
 import { fillReport } from '../support/long-report';
-import { execute, launchBrowser, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import { execute, logIn, openPlayground, pasteInto } from '../support/playground-browser';
 
 const ROWS = 100_000;
 const STEPS = 120;
 const MAX_ROUNDS = 6;
-let browser: Browser;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-  gateway = await startGateway();
-});
-afterAll(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+const gateway = openPlayground();
 
 /** Milliseconds of the longest frame while the table scrolls by pieces and by leaps. */
 const longestFrame = (page: Page): Promise<number> =>
@@ -35,9 +24,8 @@ const longestFrame = (page: Page): Promise<number> =>
   })()`);
 
 test('an analyst scrolls a hundred thousand rows without a halt, and the editor shows the first of them', async () => {
-  const organization = await createOrganization(gateway.services);
-  await fillReport(gateway.database.client, organization.id, ROWS, `''`);
-  const { page, faults } = await openPlayground(browser, gateway, organization);
+  await fillReport(gateway.database.client, gateway.organization.id, ROWS, `''`);
+  const { page, faults } = await gateway.visit();
   await logIn(page);
   await page.getByRole('button', { name: 'Table' }).click();
   const fields = 'depositId depositDate transactionId donorLastName designation amount feeAmount netAmount';

@@ -1,39 +1,25 @@
-import type { Browser, Page } from 'playwright-core';
-import { createOrganization, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
-import { execute, launchBrowser, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import type { Page } from 'playwright-core';
+import { createOrganization, importLines, v2Line } from '../support/gateway';
+import { execute, logIn, openPlayground, pasteInto } from '../support/playground-browser';
 import { until } from '../support/until';
 
-let browser: Browser;
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  // Ten designations in January, half of them in March too; later ones get more.
-  const lines = Array.from({ length: 10 }, (_, n) => ['01', ...(n % 2 ? ['03'] : [])].map((month) => [n + 1, month] as const)).flat();
-  await importLines(
-    gateway.services,
-    organization,
-    lines.map(([designation, month], n) =>
-      v2Line({
-        ...{ deposit_id: `D${n}`, transaction_id: `T${n}`, allocation_id: `A${n}`, deposit_date: `2024-${month}-05` },
-        ...{
-          designation_id: designation,
-          designation: `Fund ${designation}`,
-          amount: `${designation}00.10`,
-          net_amount: `${designation}00.10`,
-        },
-        ...{ fee_amount: '0.00', allocation_amount: `${designation}00.10` },
-      }),
-    ),
-  );
+// Ten designations in January, half of them in March too; later ones get more.
+const MONTHS = Array.from({ length: 10 }, (_, n) => ['01', ...(n % 2 ? ['03'] : [])].map((month) => [n + 1, month] as const)).flat();
+const gateway = openPlayground({
+  lines: MONTHS.map(([designation, month], n) =>
+    v2Line({
+      ...{ deposit_id: `D${n}`, transaction_id: `T${n}`, allocation_id: `A${n}`, deposit_date: `2024-${month}-05` },
+      ...{
+        designation_id: designation,
+        designation: `Fund ${designation}`,
+        amount: `${designation}00.10`,
+        net_amount: `${designation}00.10`,
+      },
+      ...{ fee_amount: '0.00', allocation_amount: `${designation}00.10` },
+    }),
+  ),
 });
-afterAll(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+const { organization } = gateway;
 
 const summary = (groupBy: string, key: string) => `{
   depositSummary(startDate: "2024-01-01", endDate: "2024-12-31", groupBy: [${groupBy}]) {
@@ -47,7 +33,7 @@ const drawnTexts = (page: Page): Promise<string[]> => page.evaluate('[...new Set
 const untilDrawn = (page: Page, text: string): Promise<void> => until(async () => (await drawnTexts(page)).includes(text));
 
 async function openChart(query: string, colorScheme: 'light' | 'dark' = 'light', as = organization): Promise<Page> {
-  const { page, faults } = await openPlayground(browser, gateway, as, { colorScheme });
+  const { page, faults } = await gateway.visit({ as, colorScheme });
   await logIn(page);
   await page.evaluate(`{
     const write = CanvasRenderingContext2D.prototype.fillText;
@@ -149,7 +135,7 @@ describe('an analyst who draws a summary', () => {
       v2Line({ designation_id: 1, designation: 'Fund 1' }),
       v2Line({ allocation_id: 'P101', designation_id: 2, designation: 'Fund 2' }),
     ]);
-    const { page, faults } = await openPlayground(browser, gateway, own);
+    const { page, faults } = await gateway.visit({ as: own });
     await logIn(page);
     await page.getByRole('button', { name: 'Chart' }).click();
     await pasteInto(page, 'query', summary('DESIGNATION', 'designation'));

@@ -1,20 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { createDemoLines } from '../../src/domain/demo-lines';
-import { createOrganization, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
-import { execute, launchBrowser, logIn, openPlayground } from '../support/playground-browser';
+import { createOrganization, type TestOrganization } from '../support/gateway';
+import { execute, logIn, openPlayground, type OpenPage } from '../support/playground-browser';
 
-let browser: Browser;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-  gateway = await startGateway();
-});
-afterAll(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+const gateway = openPlayground();
 
 /** An organization with the demo as it is made on a day. */
 async function createDemo(day: string): Promise<TestOrganization> {
@@ -24,8 +14,8 @@ async function createDemo(day: string): Promise<TestOrganization> {
 }
 
 /** The page as it is used on a day. */
-async function openOn(day: string, organization: TestOrganization): Promise<{ page: Page; faults: string[] }> {
-  const opened = await openPlayground(browser, gateway, organization);
+async function openOn(day: string, organization: TestOrganization): Promise<OpenPage> {
+  const opened = await gateway.visit({ as: organization });
   await opened.page.clock.setFixedTime(`${day}T12:00:00Z`);
   await logIn(opened.page);
   await opened.page.getByRole('button', { name: 'Table' }).click();

@@ -1,20 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
-import { createOrganization, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
-import { execute, launchBrowser, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import { createOrganization, v2Line, type TestOrganization } from '../support/gateway';
+import { execute, logIn, openPlayground, pasteInto, type OpenPage } from '../support/playground-browser';
 
-let browser: Browser;
-let gateway: TestGateway;
-let organization: TestOrganization;
-let other: TestOrganization;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  other = await createOrganization(gateway.services);
+const gateway = openPlayground({
   // One gift is split over two funds.
-  await importLines(gateway.services, organization, [
+  lines: [
     v2Line({ amount: '1234567.50', fee_amount: '0.50', net_amount: '1234567.00' }),
     v2Line({
       amount: '1234567.50',
@@ -25,11 +15,13 @@ beforeAll(async () => {
       designation: 'Wells',
     }),
     v2Line({ transaction_id: 'P11', allocation_id: 'P110', designation_id: 4, designation: 'Wells' }),
-  ]);
+  ],
 });
-afterAll(async () => {
-  await browser.close();
-  await gateway.stop();
+const { organization } = gateway;
+let other: TestOrganization;
+
+beforeAll(async () => {
+  other = await createOrganization(gateway.services);
 });
 
 const QUERY = `query Wells($startDate: LocalDate!, $designationIds: [SafeInt!]) {
@@ -38,13 +30,13 @@ const QUERY = `query Wells($startDate: LocalDate!, $designationIds: [SafeInt!]) 
   }
 }`;
 
-async function open(as: TestOrganization): Promise<{ page: Page; faults: string[] }> {
-  const opened = await openPlayground(browser, gateway, as);
+async function open(as: TestOrganization): Promise<OpenPage> {
+  const opened = await gateway.visit({ as });
   await logIn(opened.page);
   return opened;
 }
 
-async function openWith(query: string, variables: object): Promise<{ page: Page; faults: string[] }> {
+async function openWith(query: string, variables: object): Promise<OpenPage> {
   const opened = await open(organization);
   await pasteInto(opened.page, 'query', query);
   await pasteInto(opened.page, 'variables', JSON.stringify(variables));

@@ -1,35 +1,14 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { Browser } from 'playwright-core';
-import {
-  createOrganization,
-  importLines,
-  PASSWORD,
-  startGateway,
-  v2Line,
-  type TestGateway,
-  type TestOrganization,
-} from '../support/gateway';
-import { execute, launchBrowser, logIn, openPlayground } from '../support/playground-browser';
+import { createOrganization, importLines, PASSWORD, v2Line } from '../support/gateway';
+import { execute, logIn, openPlayground } from '../support/playground-browser';
 
-let browser: Browser;
-let gateway: TestGateway;
-let organization: TestOrganization;
 const today = new Date().toISOString().slice(0, 10);
+const gateway = openPlayground({ lines: [v2Line({ deposit_date: today, donor_last_name: 'Łukasiewicz "Jan" 🌻' })] });
+const { organization } = gateway;
 
-beforeAll(async () => {
-  browser = await launchBrowser();
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, [v2Line({ deposit_date: today, donor_last_name: 'Łukasiewicz "Jan" 🌻' })]);
-});
-afterAll(async () => {
-  await browser.close();
-  await gateway.stop();
-});
-
-const open = (as = organization) => openPlayground(browser, gateway, as);
+const open = (as = organization) => gateway.visit({ as });
 
 test('an analyst logs in, runs the first example, and sees exact money and names', async () => {
   const { page, faults } = await open();

@@ -1,33 +1,19 @@
-import type { Browser, Page } from 'playwright-core';
-import { createOrganization, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
-import { execute, launchBrowser, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import type { Page } from 'playwright-core';
+import { v2Line } from '../support/gateway';
+import { execute, logIn, openPlayground, pasteInto, type OpenPage } from '../support/playground-browser';
 
-let browser: Browser;
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  const amounts = ['9.00', '10.00', '100.00'];
-  await importLines(
-    gateway.services,
-    organization,
-    amounts.map((amount, n) => v2Line({ amount, fee_amount: '0.00', net_amount: amount, transaction_id: `T${n}`, allocation_id: `A${n}` })),
-  );
-});
-afterAll(async () => {
-  await browser.close();
-  await gateway.stop();
+const gateway = openPlayground({
+  lines: ['9.00', '10.00', '100.00'].map((amount, n) =>
+    v2Line({ amount, fee_amount: '0.00', net_amount: amount, transaction_id: `T${n}`, allocation_id: `A${n}` }),
+  ),
 });
 
 const linesOf = (fields: string): string => `query Lines { depositDetails(startDate: "2024-01-01", endDate: "2024-12-31") { ${fields} } }`;
 const cells = (page: Page): Promise<string[]> => page.getByRole('cell').allTextContents();
 const totals = (page: Page) => page.getByRole('region', { name: 'Totals of all lines' });
 
-async function openTable(query: string): Promise<{ page: Page; faults: string[] }> {
-  const opened = await openPlayground(browser, gateway, organization);
+async function openTable(query: string): Promise<OpenPage> {
+  const opened = await gateway.visit();
   await logIn(opened.page);
   await opened.page.getByRole('button', { name: 'Table' }).click();
   await pasteInto(opened.page, 'query', query);

@@ -1,33 +1,12 @@
-import type { Browser } from 'playwright-core';
-import {
-  createOrganization,
-  importLines,
-  PASSWORD,
-  startGateway,
-  v2Line,
-  type TestGateway,
-  type TestOrganization,
-} from '../support/gateway';
-import { execute, launchBrowser, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import { PASSWORD, v2Line } from '../support/gateway';
+import { execute, logIn, openPlayground, pasteInto } from '../support/playground-browser';
 
-let browser: Browser;
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, [v2Line()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+const gateway = openPlayground({ lines: [v2Line()] });
+const { organization } = gateway;
 
 describe('an analyst', () => {
   test('copies a link to a query, and another opens it after the login, in a new tab', async () => {
-    const { page } = await openPlayground(browser, gateway, organization);
+    const { page } = await gateway.visit();
     await logIn(page);
     const query = 'query Shared { depositDetails(startDate: "2024-01-01", endDate: "2024-01-31") { donorLastName amount } }';
     await pasteInto(page, 'query', query);
@@ -40,7 +19,7 @@ describe('an analyst', () => {
     for (const secret of [organization.webProvision, PASSWORD, 'Lovelace', '10.50']) expect(decodeURIComponent(link)).not.toContain(secret);
     await page.context().close();
 
-    const other = await openPlayground(browser, gateway, organization, {}, new URL(link).hash);
+    const other = await gateway.visit({ hash: new URL(link).hash });
     const sent: string[] = [];
     other.page.on('request', (request) => sent.push(request.url()));
     await logIn(other.page);
@@ -58,7 +37,7 @@ describe('an analyst', () => {
     ['has variables that are none', '#query=%7Bviewer%7Busername%7D%7D&variables=%7B'],
     ['is huge', `#query=%7B${'a'.repeat(20_000)}%7D`],
   ])('is told that a link is ignored that %s', async (_what, hash) => {
-    const { page } = await openPlayground(browser, gateway, organization, {}, hash);
+    const { page } = await gateway.visit({ hash });
     await logIn(page);
     await page.getByRole('alert').filter({ hasText: 'The link holds no query that can be read. It was ignored.' }).waitFor();
     expect([await page.locator('.graphiql-tab').count(), page.url()]).toEqual([1, `${gateway.url}/playground`]);
@@ -66,7 +45,7 @@ describe('an analyst', () => {
   });
 
   test('gets no link to a query with a password in it', async () => {
-    const { page } = await openPlayground(browser, gateway, organization);
+    const { page } = await gateway.visit();
     await logIn(page);
     await pasteInto(page, 'query', 'mutation { login(username: "ada", password: "secret") { username } }');
     await page.getByRole('button', { name: 'Copy link' }).click();

@@ -1,22 +1,9 @@
-import type { Browser, Page } from 'playwright-core';
-import { createOrganization, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
-import { execute, launchBrowser, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import type { Page } from 'playwright-core';
+import { v2Line } from '../support/gateway';
+import { execute, logIn, openPlayground, pasteInto, type OpenPage } from '../support/playground-browser';
 import { until } from '../support/until';
 
-let browser: Browser;
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, [v2Line()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+const gateway = openPlayground({ lines: [v2Line()] });
 
 const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
 const LINES = `query Lines { depositDetails(${RANGE}) { donorLastName amount } }`;
@@ -45,8 +32,8 @@ async function runLocked(page: Page, query: string, leave: () => Promise<void>):
   }
 }
 
-async function open(): Promise<{ page: Page; faults: string[] }> {
-  const opened = await openPlayground(browser, gateway, organization);
+async function open(): Promise<OpenPage> {
+  const opened = await gateway.visit();
   await logIn(opened.page);
   await opened.page.getByRole('button', { name: 'Table' }).click();
   return opened;

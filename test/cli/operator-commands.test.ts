@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { done, failed, runCommand, succeed, type CommandResult, type Environment } from '../support/command';
-import { graphql, login, PASSWORD, startGateway, type TestGateway } from '../support/gateway';
+import { graphql, login, PASSWORD } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
 // Commands run side by side, so that each takes longer.
 
@@ -10,14 +11,12 @@ const REPORT = 'deposit_detail_designation_detail_with_contact_info';
 const EMPTY_REPORT = `/api/v2/${REPORT}?start_date=2024-01-01&end_date=2024-01-01`;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-let gateway: TestGateway;
+const gateway = openGateway();
 let environment: Environment;
 
-beforeAll(async () => {
-  gateway = await startGateway();
+beforeAll(() => {
   environment = { DATABASE_URL: gateway.database.url };
 });
-afterAll(() => gateway.stop());
 
 const run = (words: string[], input?: string): Promise<CommandResult> => runCommand(environment, words, input);
 const json = async (words: string[], input?: string): Promise<unknown> =>

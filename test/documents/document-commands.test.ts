@@ -27,7 +27,7 @@ const LANGUAGES: Readonly<Record<string, readonly string[] | 'anywhere'>> = {
   ...({ '': 'anywhere', sh: 'anywhere', graphql: 'anywhere' } as const),
   ...{ json: ['docs/glossary.md'], nginx: ['docs/deploy.md'], haproxy: ['docs/deploy.md'], ts: ['docs/frontend.md'] },
 };
-/** The sections whose examples client-caches.test.ts and trusted-clients.test.ts run. */
+/** The sections whose examples client-caches.test.ts and trusted-document-clients.test.ts run. */
 const CLIENT_SECTIONS = ['Clients', 'Trusted documents'];
 /** What takes too long, or needs what is not there, and what tries it instead. */
 const STAND_INS: Readonly<Record<string, string>> = {
@@ -41,7 +41,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'docker run -d --name gateway -p 4000:4000 -v gateway-data:/data deposit-gateway': 'newcomer.test.ts',
   'docker run -d --name gateway -p 4000:4000 -e DATABASE_URL=postgresql://gateway:secret@db:5432/gateway deposit-gateway':
     'document-links.test.ts',
-  'npx generate-persisted-query-manifest': 'trusted-clients.test.ts',
+  'npx generate-persisted-query-manifest': 'trusted-document-clients.test.ts',
   'npm install': 'newcomer.test.ts',
   // A form of other commands.
   'deposit-gateway export --format ndjson --columns v2 | sha256sum': 'the same with its options',

@@ -6,7 +6,8 @@ import { errorTable } from '../../src/errors';
 import { operationLimits } from '../../src/graphql/operation-limits';
 import { succeed } from '../support/command';
 import { readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
-import { createOrganization, importLines, startGateway, v2Line, type TestGateway } from '../support/gateway';
+import { v2Line } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
 const RANGE = 'start_date=2024-01-01&end_date=2024-12-31';
 /** A value that each parameter of a file takes. */
@@ -33,17 +34,9 @@ function leavesOf(type: string): string[] {
   });
 }
 
-let gateway: TestGateway;
-let provision: string;
-beforeAll(async () => {
-  gateway = await startGateway();
-  const organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, [v2Line()]);
-  provision = organization.apiProvision;
-});
-afterAll(() => gateway.stop());
+const gateway = openGateway({ lines: [v2Line()] });
 
-const get = (path: string): Promise<Response> => fetch(gateway.url + path, { headers: { Provision: provision } });
+const get = (path: string): Promise<Response> => fetch(gateway.url + path, { headers: { Provision: gateway.organization.apiProvision } });
 const columnsOf = async (path: string): Promise<string[]> =>
   (await (await get(path)).text()).split('\r\n')[0]!.replaceAll('"', '').split(',');
 

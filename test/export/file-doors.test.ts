@@ -1,25 +1,12 @@
-import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
-import { runCommand } from '../support/command';
 import { depositBook } from '../support/deposit-book';
-import {
-  PASSWORD,
-  createOrganization,
-  importLines,
-  login,
-  startGateway,
-  v2Line,
-  type TestGateway,
-  type TestOrganization,
-} from '../support/gateway';
-import { ask, readAll } from '../support/http-client';
-import { fillReport, REPORT } from '../support/long-report';
+import { createExportReader, RANGE, sha256 } from '../support/export-reader';
+import { PASSWORD, createOrganization, importLines, login, v2Line, type TestOrganization } from '../support/gateway';
+import { REPORT } from '../support/long-report';
+import { openGateway } from '../support/open-gateway';
 import { exchange } from '../support/raw-http';
-import { until } from '../support/until';
 
-const RANGE = 'start_date=2024-01-01&end_date=2024-12-31&include_pending=true';
 const LINES = [
   ...depositBook(60),
   v2Line({
@@ -42,54 +29,15 @@ const LINES = [
   }),
 ];
 
-let gateway: TestGateway;
-let organization: TestOrganization;
+const gateway = openGateway({ lines: LINES });
+const { organization } = gateway;
 let other: TestOrganization;
 
 beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
   other = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, LINES);
 });
-afterAll(() => gateway.stop());
 
-interface Download {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly trailers: NodeJS.Dict<string>;
-  readonly body: Buffer;
-}
-
-async function get(path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Download> {
-  const response = await ask(gateway.url + path, { method, headers: { Provision: organization.apiProvision, ...headers } });
-  const { body, complete } = await readAll(response);
-  expect(complete).toBe(true);
-  return { status: response.statusCode!, headers: response.headers, trailers: response.trailers, body };
-}
-const download = (file: string, query = '', headers?: Readonly<Record<string, string>>) => get(`/export/${file}?${RANGE}${query}`, headers);
-const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
-
-interface Receipt {
-  readonly outcome: string | null;
-  readonly lines: number | null;
-  readonly bytes: number | null;
-  readonly digest: string | null;
-  readonly fileSha256: string | null;
-  readonly username: string | null;
-  readonly provision: string | null;
-  readonly conditions: string[];
-}
-
-/** Once it is finished, which is a moment after the last byte. */
-async function receiptOf(id: string | undefined, headers?: Readonly<Record<string, string>>): Promise<Receipt> {
-  let receipt: Receipt | undefined;
-  await until(async () => {
-    receipt = JSON.parse((await get(`/export/receipts/${id}`, headers)).body.toString()) as Receipt;
-    return receipt.outcome !== null;
-  });
-  return receipt!;
-}
+const { get, download, receiptOf } = createExportReader(gateway);
 
 async function v2Lines(query = RANGE): Promise<{ body: Buffer; lines: Record<string, string | number>[] }> {
   const { body } = await get(`${REPORT}?${query}`);
@@ -323,98 +271,5 @@ describe('a wrong request for a file', () => {
     const { status, headers } = await get('/export/deposit-details.csv', {}, 'POST');
     expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
     expect((await get('/export/deposit-details.xlsx')).status).toBe(404);
-  });
-});
-
-describe('the account of exports', () => {
-  test('tells who took what, and holds nothing of donors', async () => {
-    const own = await createOrganization(gateway.services);
-    await importLines(gateway.services, own, LINES);
-    const cookie = await login(gateway.url, own.webProvision);
-    const as = { Provision: own.webProvision, Cookie: cookie };
-    const { headers, body } = await download('deposit-details.csv', '&donor_name=%C5%81ukasiewicz', as);
-    const receipt = await receiptOf(String(headers['x-export-id']), as);
-    expect(receipt).toMatchObject({
-      ...{ username: 'ada', outcome: 'whole', lines: 1, bytes: body.length, fileSha256: sha256(body) },
-      ...{ digest: headers['x-export-digest'], conditions: ['donor_name'] },
-    });
-    const environment = { DATABASE_URL: gateway.database.url };
-    await runCommand(environment, [
-      'export',
-      '--organization',
-      own.name,
-      '--start',
-      '2024-01-01',
-      '--end',
-      '2024-12-31',
-      '--format',
-      'csv',
-    ]);
-    const { stdout } = await runCommand(environment, ['--json', 'audit', '--organization', own.name]);
-    const [cli, first, ...rest] = JSON.parse(stdout) as Receipt[];
-    expect(rest).toEqual([]);
-    expect(cli).toMatchObject({ username: null, provision: null, outcome: 'whole', format: 'csv', startDate: '2024-01-01' });
-    expect(first).toMatchObject({ username: 'ada', conditions: ['donor_name'], digest: receipt.digest });
-    expect(stdout).not.toContain('ukasiewicz');
-    expect(first!.provision).toBe(own.webProvision.slice(0, 8));
-    const table = await runCommand(environment, ['audit', '--organization', own.name, '--limit', '1']);
-    expect(table.stdout).toMatch(
-      /^AT +WHO +WHAT +RANGE +OUTCOME +LINES +DIGEST\n\S+ +command line +deposit-details\.csv +2024-01-01\/2024-12-31 +whole *\n?$/,
-    );
-    // Another organization has no such export.
-    expect((await get(`/export/receipts/${String(headers['x-export-id'])}`, { Provision: other.apiProvision })).status).toBe(404);
-    expect((await get('/export/receipts/nonsense')).status).toBe(404);
-  });
-
-  test('never tells an API provision, which is a secret', async () => {
-    const { headers } = await download('deposit-details.csv');
-    const id = String(headers['x-export-id']);
-    expect(await receiptOf(id)).toMatchObject({ username: null, provision: organization.apiProvision.slice(0, 8) });
-    const { stdout } = await runCommand({ DATABASE_URL: gateway.database.url }, ['--json', 'audit', '--organization', organization.name]);
-    for (const told of [stdout, (await get(`/export/receipts/${id}`)).body.toString()]) {
-      expect(told).toContain(id);
-      expect(told).not.toContain(organization.apiProvision);
-    }
-  });
-
-  test('tells who may not read donors nothing of them', async () => {
-    const as = { Provision: organization.webProvision, Cookie: await login(gateway.url, organization.webProvision) };
-    await gateway.services.organizations.createUser({ organization: organization.name, username: 'kay', password: PASSWORD, grants: [] });
-    const kay = { Provision: organization.webProvision, Cookie: await login(gateway.url, organization.webProvision, 'kay') };
-    const taken = async (query: string): Promise<string> => {
-      const { headers } = await download('deposit-summary.csv', query, as);
-      const id = String(headers['x-export-id']);
-      expect((await receiptOf(id, as)).digest).toBe(headers['x-export-digest']);
-      return id;
-    };
-    expect(await receiptOf(await taken(''), kay)).toMatchObject({ outcome: 'whole', digest: null });
-    for (const id of [await taken('&donor_id=1'), String((await download('deposit-details.csv', '', as)).headers['x-export-id'])]) {
-      const { status, body } = await get(`/export/receipts/${id}`, kay);
-      expect([status, body.toString()]).toEqual([422, expect.stringContaining('Privilege to perform the action was not found')]);
-    }
-  });
-
-  test('has nothing of a summary that was refused', async () => {
-    const own = await createOrganization(gateway.services);
-    await fillReport(gateway.database.client, own.id, 2100, `'m'`);
-    await gateway.database.client.query('UPDATE transaction SET status = id WHERE organization_id = $1', [own.id]);
-    const count = async () => (await gateway.database.client.query('SELECT FROM export_record')).rowCount;
-    const before = await count();
-    const path = '/export/deposit-summary.csv?start_date=2020-01-01&end_date=2029-12-31&group_by=STATUS&totals=skip';
-    const { status, body } = await get(path, { Provision: own.apiProvision });
-    expect([status, body.toString()]).toEqual([422, expect.stringContaining('more than 2000 groups')]);
-    expect(await count()).toBe(before);
-  });
-
-  test('tells of an export that broke off', async () => {
-    const own = await createOrganization(gateway.services);
-    await fillReport(gateway.database.client, own.id, 20_000, `repeat('m', 500)`);
-    const left = new AbortController();
-    const path = '/export/deposit-details.csv?start_date=2020-01-01&end_date=2029-12-31&totals=skip';
-    const response = await ask(gateway.url + path, { headers: { Provision: own.apiProvision }, signal: left.signal });
-    const id = String(response.headers['x-export-id']);
-    response.once('error', () => undefined);
-    response.once('data', () => left.abort());
-    expect(await receiptOf(id, { Provision: own.apiProvision })).toMatchObject({ outcome: 'broken' });
   });
 });

@@ -10,36 +10,26 @@ import {
   importLines,
   login,
   PASSWORD,
-  startGateway,
   v2Line,
   type GraphqlAnswer,
-  type TestGateway,
   type TestOrganization,
 } from '../support/gateway';
-
-let gateway: TestGateway;
-let organization: TestOrganization;
-let other: TestOrganization;
-let ada: string;
-let clerk: string;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  other = await createOrganization(gateway.services);
-  const lines = [
-    ...depositBook(60),
-    v2Line({ designation: ODD_NAME, designation_id: 78, donor_id: 999, deposit_id: 'D88', transaction_id: 'T88' }),
-  ];
-  await importLines(gateway.services, organization, lines);
-  await gateway.services.organizations.createUser({ organization: organization.name, username: 'clerk', password: PASSWORD, grants: [] });
-  ada = await login(gateway.url, organization.webProvision);
-  clerk = await login(gateway.url, organization.webProvision, 'clerk');
-});
-afterAll(() => gateway.stop());
+import { openGateway } from '../support/open-gateway';
 
 /** A spreadsheet would run it, CSV and COPY would break at it. */
 const ODD_NAME = '=SUM(A1)\t"q"\n\\N \\ é';
+const ODD_LINE = v2Line({ designation: ODD_NAME, designation_id: 78, donor_id: 999, deposit_id: 'D88', transaction_id: 'T88' });
+const gateway = openGateway({ lines: [...depositBook(60), ODD_LINE], loggedIn: true });
+const { organization } = gateway;
+let other: TestOrganization;
+let clerk: string;
+
+beforeAll(async () => {
+  other = await createOrganization(gateway.services);
+  await gateway.services.organizations.createUser({ organization: organization.name, username: 'clerk', password: PASSWORD, grants: [] });
+  clerk = await login(gateway.url, organization.webProvision, 'clerk');
+});
+
 const RANGE = 'start_date=2024-01-01&end_date=2024-12-31&include_pending=true';
 const PERIOD = 'startDate: "2024-01-01", endDate: "2024-12-31", includePending: true';
 const BIG_GIFTS = `query BigGifts($startDate: LocalDate!, $endDate: LocalDate = "2024-12-31", $filter: DepositDetailFilter, $ids: [SafeInt!]) {
@@ -62,7 +52,7 @@ async function file(path: string, headers: Readonly<Record<string, string>> = { 
   const response = await fetch(gateway.url + path, { headers });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
-const asAda = () => ({ provision: organization.webProvision, cookie: ada });
+const asAda = () => ({ provision: organization.webProvision, cookie: gateway.cookie });
 const save = (name: string, query: string, variables: object = YEAR, as: { provision?: string; cookie?: string } = asAda()) =>
   graphql(
     gateway.url,
@@ -260,7 +250,7 @@ describe('a saved report', () => {
     for (const [headers, error] of [
       [{ Provision: organization.webProvision }, 'Not logged in'],
       [{ Provision: organization.webProvision, Cookie: clerk }, 'Privilege to perform the action was not found'],
-      [{ Provision: other.webProvision, Cookie: ada }, 'Provision does not match logged in provision'],
+      [{ Provision: other.webProvision, Cookie: gateway.cookie }, 'Provision does not match logged in provision'],
     ] as const) {
       const { status, text } = await file('/reports/ours.csv?nonsense=1', headers);
       expect([status, text]).toEqual([422, JSON.stringify({ errors: [{ error, status: 422 }] })]);
@@ -335,7 +325,7 @@ describe('a saved report', () => {
     const body = JSON.stringify({ query, variables: { query: BY_FUND, variables: { ...YEAR, nested: 'HERE' } } });
     const response = await fetch(`${gateway.url}/graphql`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', Provision: organization.webProvision, Cookie: ada },
+      headers: { 'Content-Type': 'application/json', Provision: organization.webProvision, Cookie: gateway.cookie },
       body: body.replace('"HERE"', `${'['.repeat(9000)}${']'.repeat(9000)}`),
     });
     expect(await response.json()).toMatchObject({ errors: [{ message: 'variables are nested too deeply' }] });

@@ -1,34 +1,19 @@
 import { depositBook } from '../support/deposit-book';
-import {
-  createOrganization,
-  graphql,
-  importLines,
-  login,
-  PASSWORD,
-  startGateway,
-  v2Line,
-  type TestGateway,
-  type TestOrganization,
-} from '../support/gateway';
-
-let gateway: TestGateway;
-let organization: TestOrganization;
-let ada: string;
-let clerk: string;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  const odd = v2Line({ designation: ODD_NAME, designation_id: 78, donor_id: 999, deposit_id: 'D88', transaction_id: 'T88' });
-  await importLines(gateway.services, organization, [...depositBook(60), odd]);
-  await gateway.services.organizations.createUser({ organization: organization.name, username: 'clerk', password: PASSWORD, grants: [] });
-  ada = await login(gateway.url, organization.webProvision);
-  clerk = await login(gateway.url, organization.webProvision, 'clerk');
-});
-afterAll(() => gateway.stop());
+import { graphql, login, PASSWORD, v2Line } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
 /** A spreadsheet would run it, CSV and COPY would break at it. */
 const ODD_NAME = '=SUM(A1)\t"q"\n\\N \\ é';
+const ODD_LINE = v2Line({ designation: ODD_NAME, designation_id: 78, donor_id: 999, deposit_id: 'D88', transaction_id: 'T88' });
+const gateway = openGateway({ lines: [...depositBook(60), ODD_LINE], loggedIn: true });
+const { organization } = gateway;
+let clerk: string;
+
+beforeAll(async () => {
+  await gateway.services.organizations.createUser({ organization: organization.name, username: 'clerk', password: PASSWORD, grants: [] });
+  clerk = await login(gateway.url, organization.webProvision, 'clerk');
+});
+
 const RANGE = 'start_date=2024-01-01&end_date=2024-12-31&include_pending=true';
 const PERIOD = 'startDate: "2024-01-01", endDate: "2024-12-31", includePending: true';
 
@@ -36,7 +21,7 @@ async function file(path: string, headers: Readonly<Record<string, string>> = { 
   const response = await fetch(gateway.url + path, { headers });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
-const asAda = () => ({ provision: organization.webProvision, cookie: ada });
+const asAda = () => ({ provision: organization.webProvision, cookie: gateway.cookie });
 
 describe('a file of a summary', () => {
   const totals = (groupBy: string, fields: string) =>

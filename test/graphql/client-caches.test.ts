@@ -14,26 +14,12 @@ import {
 import { createSchema } from '../../src/graphql/schema';
 import { depositBook } from '../support/deposit-book';
 import { readExample, runExample } from '../support/documents';
-import {
-  createOrganization,
-  graphql,
-  importLines,
-  PASSWORD,
-  startGateway,
-  type TestGateway,
-  type TestOrganization,
-} from '../support/gateway';
+import { graphql, PASSWORD } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 import { compileRelay, type RelayProject } from '../support/relay-project';
 
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, depositBook(120));
-});
-afterAll(() => gateway.stop());
+const gateway = openGateway({ lines: depositBook(120) });
+const { organization } = gateway;
 
 const types = Object.values(createSchema().getTypeMap()).filter(isObjectType);
 /** Every connection of the schema. */

@@ -18,7 +18,8 @@ import {
 } from 'relay-runtime';
 import { DepositPagesDocument, LoginDocument, type DepositPagesQuery } from '../../src/generated/operations/graphql';
 import { depositBook, inOrder } from '../support/deposit-book';
-import { createOrganization, importLines, PASSWORD, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+import { PASSWORD } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 import { compileRelay } from '../support/relay-project';
 
 const LINES = depositBook(40).filter(({ deposit_status }) => deposit_status === 'posted');
@@ -28,15 +29,8 @@ const IDS = inOrder(LINES, ['amount', 'allocation_id'])
   .map(({ allocation_id }) => allocation_id);
 const PERIOD = { startDate: '2024-01-01', endDate: '2024-12-31', first: 15 };
 
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, depositBook(40));
-});
-afterAll(() => gateway.stop());
+const gateway = openGateway({ lines: depositBook(40) });
+const { organization } = gateway;
 
 /** What a browser does for a client: it keeps the cookie and sends it back. */
 function createBrowserFetch(): typeof fetch {

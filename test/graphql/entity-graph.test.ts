@@ -1,35 +1,24 @@
 import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
 import { depositBook, inOrder, type BookLine } from '../support/deposit-book';
-import {
-  createOrganization,
-  graphql,
-  importLines,
-  startGateway,
-  v2Line,
-  type TestGateway,
-  type TestOrganization,
-} from '../support/gateway';
+import { createOrganization, graphql, importLines, startGateway, v2Line, type TestGateway } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
 const LINES = depositBook(150);
 
-/** Holds the data. */
-let store: TestGateway;
-let organization: TestOrganization;
-/** Counts what the gateway under test asks of it. */
+/** Counts the statements of the gateway under test. */
 let proxy: DatabaseProxy;
 let gateway: TestGateway;
-
-beforeAll(async () => {
-  store = await startGateway();
-  organization = await createOrganization(store.services);
-  await importLines(store.services, organization, LINES);
-  proxy = await startDatabaseProxy(store.database.url);
-  gateway = await startGateway({ DATABASE_URL: proxy.url });
-});
+// Hooks run in the order in which they stand here: the gateway stops before the database that it reads.
 afterAll(async () => {
   await gateway.stop();
   await proxy.close();
-  await store.stop();
+});
+/** Holds the data. */
+const store = openGateway({ lines: LINES });
+const { organization } = store;
+beforeAll(async () => {
+  proxy = await startDatabaseProxy(store.database.url);
+  gateway = await startGateway({ DATABASE_URL: proxy.url });
 });
 
 async function ask(query: string, variables: object = {}): Promise<Record<string, unknown>> {

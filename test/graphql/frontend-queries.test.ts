@@ -1,15 +1,6 @@
 import fc from 'fast-check';
-import {
-  createOrganization,
-  graphql,
-  importLines,
-  login,
-  PASSWORD,
-  startGateway,
-  v2Line,
-  type TestGateway,
-  type TestOrganization,
-} from '../support/gateway';
+import { createOrganization, graphql, importLines, v2Line } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
 function isJson(text: string): boolean {
   try {
@@ -20,20 +11,11 @@ function isJson(text: string): boolean {
   }
 }
 
-let gateway: TestGateway;
-let organization: TestOrganization;
-let cookie: string;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, [v2Line({ allocation_amount: '10.50' })]);
-  cookie = await login(gateway.url, organization.webProvision);
-});
-afterAll(() => gateway.stop());
+const gateway = openGateway({ lines: [v2Line({ allocation_amount: '10.50' })], loggedIn: true });
+const { organization } = gateway;
 
 const asApi = () => ({ provision: organization.apiProvision });
-const asUser = () => ({ provision: organization.webProvision, cookie });
+const asUser = () => ({ provision: organization.webProvision, cookie: gateway.cookie });
 const codes = (body: { errors?: { extensions: { code: string } }[] }) => body.errors?.map(({ extensions }) => extensions.code);
 
 describe('a frontend developer', () => {
@@ -170,7 +152,7 @@ describe('a frontend developer', () => {
     ['PROVISION_HEADER_MISSING', '{ authenticatedTestSystem { message } }', () => ({})],
     ['INVALID_PROVISION', '{ authenticatedTestSystem { message } }', () => ({ provision: 'x' })],
     ['NOT_LOGGED_IN', '{ authenticatedTestSession { message } }', asApi],
-    ['PROVISION_MISMATCH', '{ authenticatedTestSession { message } }', () => ({ ...asApi(), cookie })],
+    ['PROVISION_MISMATCH', '{ authenticatedTestSession { message } }', () => ({ ...asApi(), cookie: gateway.cookie })],
     ['START_DATE_AFTER_END_DATE', '{ depositDetails(startDate: "2024-01-02", endDate: "2024-01-01") { depositId } }', asApi],
     ['GRAPHQL_VALIDATION_FAILED', '{ depositDetails(startDate: "2024-02-30", endDate: "2024-01-01") { depositId } }', asApi],
     ['GRAPHQL_VALIDATION_FAILED', '{ depositDetails(startDate: 20240101, endDate: "2024-01-01") { depositId } }', asApi],
@@ -251,225 +233,5 @@ describe('a frontend developer', () => {
     const query = 'query ($day: LocalDate!) { depositDetails(startDate: $day, endDate: $day) { depositId } }';
     const { body } = await graphql(gateway.url, query, { ...asApi(), variables: { day: '2024-02-30' } });
     expect(codes(body)).toEqual(['BAD_USER_INPUT']);
-  });
-});
-
-describe('a login', () => {
-  const attempt = (username: string, password: string, provision = organization.webProvision) =>
-    graphql(
-      gateway.url,
-      'mutation ($u: String!, $p: String!) { login(username: $u, password: $p) { username organization sessionExpiresAt } }',
-      {
-        provision,
-        variables: { u: username, p: password },
-      },
-    );
-
-  test('sets a cookie that scripts and other sites cannot use', async () => {
-    const { headers, body } = await attempt('ada', PASSWORD);
-    expect(headers.get('set-cookie')).toMatch(/^session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/);
-    const { sessionExpiresAt } = body.data?.login as { sessionExpiresAt: string };
-    const hours = (Date.parse(sessionExpiresAt) - Date.now()) / 3_600_000;
-    expect(hours).toBeGreaterThan(11.9);
-    expect(hours).toBeLessThanOrEqual(12);
-  });
-
-  test('over https sets a cookie that is bound to this host', async () => {
-    const own = await startGateway({ TRUST_PROXY: '127.0.0.1' });
-    const { webProvision } = await createOrganization(own.services);
-    const response = await fetch(`${own.url}/graphql`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-Forwarded-Proto': 'https', Provision: webProvision },
-      body: JSON.stringify({ query: `mutation { login(username: "ada", password: "${PASSWORD}") { username } }` }),
-    });
-    expect(response.headers.get('set-cookie')).toMatch(
-      /^__Host-session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
-    );
-    expect(response.headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
-    await own.stop();
-  });
-
-  test.each([
-    ['a wrong password', 'ada', 'wrong password'],
-    ['an unknown user', 'nobody', PASSWORD],
-    ['a user of another organization', 'ada@elsewhere', PASSWORD],
-    ['a name that cannot be', 'ada\0', PASSWORD],
-  ])('fails alike for %s', async (_title, username, password) => {
-    const { status, headers, body } = await attempt(username, password);
-    expect([status, headers.get('set-cookie')]).toEqual([200, null]);
-    expect(body.data).toBeNull();
-    expect(body.errors).toEqual([
-      expect.objectContaining({ message: 'Username or password is not correct', extensions: { code: 'LOGIN_FAILED' } }),
-    ]);
-  });
-
-  test('of a disabled user fails like any other', async () => {
-    const own = await createOrganization(gateway.services);
-    await gateway.services.organizations.disableUser(own.name, 'ada');
-    expect(codes((await attempt('ada', PASSWORD, own.webProvision)).body)).toEqual(['LOGIN_FAILED']);
-  });
-
-  test('is refused after too many failures, with a time to come back, and others are not', async () => {
-    const own = await createOrganization(gateway.services);
-    await gateway.services.organizations.createUser({ organization: own.name, username: 'grace', password: PASSWORD, grants: [] });
-    for (let failure = 0; failure < 10; failure++) await attempt('ada', 'wrong password', own.webProvision);
-    const { status, headers, body } = await attempt('ada', PASSWORD, own.webProvision);
-    expect([status, codes(body)]).toEqual([429, ['TOO_MANY_LOGIN_ATTEMPTS']]);
-    expect(Number(headers.get('retry-after'))).toBeGreaterThan(800);
-    expect((await attempt('grace', PASSWORD, own.webProvision)).body.errors).toBeUndefined();
-  });
-
-  test('that succeeds counts for nothing', async () => {
-    const own = await createOrganization(gateway.services);
-    for (let success = 0; success < 12; success++) expect((await attempt('ada', PASSWORD, own.webProvision)).body.errors).toBeUndefined();
-  });
-
-  test('leaves nothing in the database but hashes', async () => {
-    const own = await createOrganization(gateway.services);
-    const token = (await login(gateway.url, own.webProvision)).split('=')[1]!;
-    const { rows } = await gateway.database.client.query(`SELECT string_agg(s::text || u::text, '') AS dump FROM session s, "user" u`);
-    const { dump } = rows[0] as { dump: string };
-    expect(dump).not.toContain(token);
-    expect(dump).not.toContain(Buffer.from(token, 'base64url').toString('hex'));
-    expect(dump).not.toContain(PASSWORD);
-    expect(dump).toContain('$argon2id$v=19$m=19456,t=2,p=1$');
-  });
-
-  test('is written into no log', () => {
-    const log = gateway.logLines.join('');
-    expect(log).not.toContain(PASSWORD);
-    expect(log).not.toContain(organization.webProvision);
-    expect(log).not.toContain(cookie.split('=')[1]);
-  });
-});
-
-describe('introspection', () => {
-  const schema = '{ __schema { queryType { name } } }';
-  const hidden = [
-    '{ a: __schema { queryType { name } } }',
-    'query { ...F } fragment F on Query { __type(name: "Query") { name } }',
-    schema,
-  ];
-
-  test.each(hidden)('is refused to an app that nobody has logged in to: %s', async (query) => {
-    const { status, body } = await graphql(gateway.url, query, { provision: organization.webProvision });
-    expect([status, codes(body)]).toEqual([200, ['NOT_LOGGED_IN']]);
-    expect(body.data).toBeUndefined();
-  });
-
-  test('is open to a logged-in user and to a server, whatever it was granted', async () => {
-    const granted = { organization: organization.name, kind: 'API', label: '' } as const;
-    const server = { provision: await gateway.services.organizations.createProvision({ ...granted, grants: [] }) };
-    for (const who of [asUser(), asApi(), server]) {
-      expect((await graphql(gateway.url, schema, who)).body).toEqual({ data: { __schema: { queryType: { name: 'Query' } } } });
-    }
-  });
-
-  test('may be switched off, or on for everyone', async () => {
-    for (const [setting, expected] of [
-      ['off', ['INTROSPECTION_DISABLED']],
-      ['on', undefined],
-    ] as const) {
-      const own = await startGateway({ INTROSPECTION: setting });
-      const { webProvision } = await createOrganization(own.services);
-      const credentials = { provision: webProvision, cookie: await login(own.url, webProvision) };
-      const { status, body } = await graphql(own.url, schema, credentials);
-      expect([status, codes(body)]).toEqual([200, expected]);
-      await own.stop();
-    }
-  });
-
-  test('is not replaced by hints in error messages', async () => {
-    const { body } = await graphql(
-      gateway.url,
-      '{ depositDetail(startDate: "2024-01-01", endDate: "2024-01-01") { depositIdd } }',
-      asApi(),
-    );
-    expect(JSON.stringify(body)).not.toContain('Did you mean');
-    expect(JSON.stringify(body)).not.toContain('depositDetails');
-  });
-});
-
-describe('a request that could come from another site', () => {
-  const operation = JSON.stringify({ query: 'mutation { logout }' });
-  test.each([
-    ['a form', 'POST', { 'Content-Type': 'application/x-www-form-urlencoded' }, 'query=mutation%7Blogout%7D'],
-    ['text', 'POST', { 'Content-Type': 'text/plain' }, operation],
-    ['text that claims to be JSON', 'POST', { 'Content-Type': 'text/plain;application/json' }, operation],
-    [
-      'a multipart form',
-      'POST',
-      { 'Content-Type': 'multipart/form-data; boundary=x' },
-      `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n${operation}\r\n--x--`,
-    ],
-    ['no content type', 'POST', {}, Buffer.from(operation)],
-    ['a link', 'GET', {}, undefined],
-  ])('is refused before anything runs: %s', async (_title, method, headers, body) => {
-    const url = method === 'GET' ? `/graphql?query=${encodeURIComponent('{ viewer { username } }')}` : '/graphql';
-    const response = await fetch(gateway.url + url, {
-      method,
-      headers: { Cookie: cookie, ...headers } as Record<string, string>,
-      body: body ?? null,
-    });
-    expect(response.status).toBe(400);
-    expect(response.headers.get('content-type')).toMatch(/^application\/json/);
-    expect(Object.keys((await response.json()) as object)).toEqual(['errors']);
-    expect((await graphql(gateway.url, '{ viewer { username } }', asUser())).body.errors).toBeUndefined();
-  });
-});
-
-describe('an operation beyond the limits', () => {
-  const repeat = (count: number, item: (n: number) => string) => Array.from({ length: count }, (_, n) => item(n)).join(' ');
-  const bomb = `{ ...F0 } ${repeat(16, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)} fragment F16 on Query { __typename }`;
-  test.each([
-    ['aliases', `{ ${repeat(51, (n) => `a${n}: __typename`)} }`],
-    [
-      'aliases in a fragment',
-      `{ depositDetails(startDate: "2024-01-02", endDate: "2024-01-02") { ...F } } fragment F on DepositDetail { ${repeat(51, (n) => `a${n}: amount`)} }`,
-    ],
-    ['root fields', `{ ${repeat(21, (n) => `a${n}: authenticatedTestSystem { message }`)} }`],
-    ['tokens', `{ ${repeat(3000, () => '__typename')} }`],
-    ['a fragment bomb', bomb],
-    ['a fragment that holds itself', '{ ...F } fragment F on Query { __typename ...F }'],
-    ['depth', `{ ${'a { '.repeat(500)} a ${'} '.repeat(500)} }`],
-    ['directives', `{ __typename ${'@include(if: true) '.repeat(2000)} }`],
-    ['a long name', `{ ${'x'.repeat(90_000)} }`],
-  ])('is refused shortly: %s', async (_title, query) => {
-    const { status, body } = await graphql(gateway.url, query, asApi());
-    expect([200, 400]).toContain(status);
-    expect(body.data).toBeUndefined();
-    expect(body.errors!.length).toBeGreaterThan(0);
-    expect(JSON.stringify(body).length).toBeLessThan(2100);
-    expect(codes(body)!.every((code) => ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'].includes(code))).toBe(true);
-  });
-
-  test('says by how much', async () => {
-    const { body } = await graphql(gateway.url, `{ ${repeat(51, (n) => `a${n}: __typename`)} }`, asApi());
-    expect(body.errors!.map(({ message }) => message)).toContain('The operation has 51 aliases; the limit is 50');
-  });
-
-  test('may be many reports, still in one answer', async () => {
-    const fields = repeat(20, (n) => `r${n}: depositDetails(startDate: "2024-01-02", endDate: "2024-01-02") { amount }`);
-    const { body } = await graphql(gateway.url, `{ ${fields} }`, asApi());
-    expect(Object.values(body.data!)).toEqual(Array.from({ length: 20 }, () => [{ amount: '10.50' }]));
-  });
-
-  test('as a hash alone is told that it must be sent', async () => {
-    const extensions = { persistedQuery: { version: 1, sha256Hash: 'ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ec54a6b38' } };
-    const response = await fetch(`${gateway.url}/graphql`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Provision: organization.apiProvision },
-      body: JSON.stringify({ extensions }),
-    });
-    expect(codes((await response.json()) as never)).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
-  });
-
-  test('several at once are no batch', async () => {
-    const response = await fetch(`${gateway.url}/graphql`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Provision: organization.apiProvision },
-      body: JSON.stringify([{ query: '{ __typename }' }, { query: '{ __typename }' }]),
-    });
-    expect(response.status).toBe(400);
   });
 });

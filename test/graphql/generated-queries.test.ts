@@ -5,8 +5,9 @@ import { resolve } from 'node:path';
 import { operationLimits } from '../../src/graphql/operation-limits';
 import { anyOperation } from '../support/any-operation';
 import { depositBook } from '../support/deposit-book';
-import { createOrganization, graphql, importLines, login, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+import { graphql } from '../support/gateway';
 import { createObjectAnswers, type ObjectAnswers } from '../support/object-answers';
+import { openGateway } from '../support/open-gateway';
 
 /** More of them find more; ten thousand take two minutes on a quiet machine. */
 const OPERATIONS = Number(process.env.GENERATED_QUERIES ?? 1000);
@@ -14,18 +15,13 @@ const OPERATIONS = Number(process.env.GENERATED_QUERIES ?? 1000);
 const MOST_MS = 300;
 const NOT_TO_BE_SEEN = ['INTERNAL_SERVER_ERROR', 'DATA_SOURCE_QUERY_FAILED', 'NO_DATA_SOURCE_CONNECTION', 'GRAPHQL_PARSE_FAILED'];
 
-let gateway: TestGateway;
-let organization: TestOrganization;
+const gateway = openGateway({ lines: depositBook(60), loggedIn: true });
+const { organization } = gateway;
 let objects: ObjectAnswers;
-let cookie: string;
 let cursors: string[];
 
 beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, depositBook(60));
-  cookie = await login(gateway.url, organization.webProvision);
-  objects = createObjectAnswers(gateway.services, { provision: organization.webProvision, cookie });
+  objects = createObjectAnswers(gateway.services, as());
   const { body } = await graphql(
     gateway.url,
     '{ designations(first: 3) { edges { cursor } } donors(first: 3) { edges { cursor } } }',
@@ -34,10 +30,7 @@ beforeAll(async () => {
   const { designations, donors } = body.data as Record<string, { edges: { cursor: string }[] }>;
   cursors = [...designations!.edges, ...donors!.edges].map(({ cursor }) => cursor);
 });
-afterAll(async () => {
-  await objects.stop();
-  await gateway.stop();
-});
+afterAll(() => objects.stop());
 
 /** Throws where the operation is not even valid syntax. */
 function isWithinLimits(query: string): boolean {
@@ -47,7 +40,7 @@ function isWithinLimits(query: string): boolean {
   return tokens - 2 <= operationLimits.maxTokens;
 }
 
-const as = () => ({ provision: organization.webProvision, cookie });
+const as = () => ({ provision: organization.webProvision, cookie: gateway.cookie });
 const schema = buildSchema(readFileSync(resolve(__dirname, '../../schema.graphql'), 'utf8'));
 
 test(

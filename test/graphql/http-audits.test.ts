@@ -1,22 +1,19 @@
 import { serverAudits } from 'graphql-http';
-import { createOrganization, graphql, login, openSession, startGateway, type TestGateway } from '../support/gateway';
+import { graphql, openSession } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
-let gateway: TestGateway;
-let provision: string;
+const gateway = openGateway({ loggedIn: true });
 const headers: Record<string, Readonly<Record<string, string>>> = {};
 
 beforeAll(async () => {
-  gateway = await startGateway();
-  const { webProvision, apiProvision } = await createOrganization(gateway.services);
-  provision = apiProvision;
-  headers['a logged-in user'] = { Provision: webProvision, Cookie: await login(gateway.url, webProvision) };
+  const { webProvision, apiProvision } = gateway.organization;
+  headers['a logged-in user'] = { Provision: webProvision, Cookie: gateway.cookie };
   headers['an app with a bearer token'] = {
     Provision: webProvision,
     Authorization: `Bearer ${await openSession(gateway.url, webProvision)}`,
   };
   headers['a server'] = { Provision: apiProvision };
 });
-afterAll(() => gateway.stop());
 
 describe.each(['a logged-in user', 'an app with a bearer token', 'a server'])('%s finds GraphQL over HTTP as it is specified', (who) => {
   const audits = serverAudits({
@@ -45,7 +42,7 @@ describe('an operation of a kind that the schema lacks', () => {
     'is refused as one that is not valid, and is no failure of the gateway: %s',
     async (query) => {
       const logged = gateway.logLines.length;
-      const { status, body } = await graphql(gateway.url, query, { provision });
+      const { status, body } = await graphql(gateway.url, query, { provision: gateway.organization.apiProvision });
       expect([status, body]).toEqual([
         400,
         {
@@ -68,7 +65,7 @@ describe('an operation of a kind that the schema lacks', () => {
     ['mutation { ... on Nothing { logout } }', 'Unknown type "Nothing".'],
   ])('nor is one of a type or with a field that the schema lacks: %s', async (query, message) => {
     const logged = gateway.logLines.length;
-    const { status, body } = await graphql(gateway.url, query, { provision });
+    const { status, body } = await graphql(gateway.url, query, { provision: gateway.organization.apiProvision });
     expect([status, body.errors?.[0]]).toEqual([
       400,
       { message, locations: expect.any(Array) as unknown, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } },

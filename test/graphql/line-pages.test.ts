@@ -1,15 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { depositBook, inOrder, type BookLine } from '../support/deposit-book';
-import {
-  createOrganization,
-  graphql,
-  importLines,
-  startGateway,
-  v2Line,
-  type TestGateway,
-  type TestOrganization,
-} from '../support/gateway';
+import { createOrganization, graphql, importLines, v2Line, type TestOrganization } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
 const LINES = depositBook(120);
 const PERIOD = { startDate: '2024-01-01', endDate: '2024-12-31', includePending: true };
@@ -20,18 +13,14 @@ const ORDERS: Readonly<Record<string, readonly (keyof BookLine)[]>> = {
   DESIGNATION: ['designation', 'allocation_id'],
 };
 
-let gateway: TestGateway;
-let organization: TestOrganization;
+const gateway = openGateway({ lines: LINES });
+const { organization } = gateway;
 let other: TestOrganization;
 
 beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
   other = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, LINES);
   await importLines(gateway.services, other, LINES.slice(0, 20));
 });
-afterAll(() => gateway.stop());
 
 interface Connection {
   readonly nodes: readonly { readonly allocationId: string }[];

@@ -1,17 +1,11 @@
 import { startDatabaseProxy } from '../support/database-proxy';
 import { depositBook } from '../support/deposit-book';
-import { createOrganization, graphql, importLines, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+import { createOrganization, graphql, startGateway } from '../support/gateway';
 import { fillReport } from '../support/long-report';
+import { openGateway } from '../support/open-gateway';
 
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, depositBook(600));
-});
-afterAll(() => gateway.stop());
+const gateway = openGateway({ lines: depositBook(600) });
+const { organization } = gateway;
 
 /** All of some deposits that the organization has, with lists as long as it says. */
 const everything = (lists: number) => `{

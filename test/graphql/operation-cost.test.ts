@@ -1,15 +1,9 @@
 import { depositBook } from '../support/deposit-book';
-import { createOrganization, graphql, importLines, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+import { graphql } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, depositBook(20));
-});
-afterAll(() => gateway.stop());
+const gateway = openGateway({ lines: depositBook(20) });
+const { organization } = gateway;
 
 const ask = (query: string, variables: object = {}) => graphql(gateway.url, query, { provision: organization.apiProvision, variables });
 const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';

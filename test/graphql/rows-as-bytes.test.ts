@@ -1,11 +1,7 @@
 import fc from 'fast-check';
-import { createOrganization, importLines, login, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
+import { v2Line } from '../support/gateway';
 import { createObjectAnswers, type ObjectAnswers } from '../support/object-answers';
-
-let gateway: TestGateway;
-let organization: TestOrganization;
-let objects: ObjectAnswers;
-let cookie: string;
+import { openGateway } from '../support/open-gateway';
 
 /** Everything that JSON or COPY escapes, and what they must leave alone. */
 const SPECIAL = [
@@ -27,14 +23,12 @@ const SPECIAL = [
   '\ufeff',
 ];
 
-beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
+function createLines(): object[] {
   const text = fc.oneof(
     fc.constantFrom(...SPECIAL),
     fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', '')),
   );
-  const lines = SPECIAL.map((value, n) => {
+  return SPECIAL.map((value, n) => {
     const [first, last, memo] = fc.sample(text, { numRuns: 3, seed: n });
     const share = n % 3 === 0 ? {} : { allocation_amount: `-${n}.05` };
     return v2Line({
@@ -50,14 +44,7 @@ beforeAll(async () => {
       ...share,
     });
   });
-  await importLines(gateway.services, organization, lines);
-  cookie = await login(gateway.url, organization.webProvision);
-  objects = createObjectAnswers(gateway.services, { provision: organization.webProvision, cookie });
-});
-afterAll(async () => {
-  await objects.stop();
-  await gateway.stop();
-});
+}
 
 const NOBODY = {
   donor_id: 0,
@@ -65,6 +52,15 @@ const NOBODY = {
     ['donor_first_name', 'donor_last_name', 'address1', 'city', 'zip', 'phone', 'email_address'].map((key) => [key, '']),
   ),
 };
+
+const gateway = openGateway({ lines: createLines(), loggedIn: true });
+const { organization } = gateway;
+let objects: ObjectAnswers;
+
+beforeAll(() => {
+  objects = createObjectAnswers(gateway.services, { provision: organization.webProvision, cookie: gateway.cookie });
+});
+afterAll(() => objects.stop());
 
 interface Operation {
   readonly query: string;
@@ -75,7 +71,7 @@ interface Operation {
 async function asBytes(operation: Operation): Promise<string> {
   const response = await fetch(`${gateway.url}/graphql`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', Provision: organization.webProvision, Cookie: cookie },
+    headers: { 'Content-Type': 'application/json', Provision: organization.webProvision, Cookie: gateway.cookie },
     body: JSON.stringify(operation),
   });
   return response.text();

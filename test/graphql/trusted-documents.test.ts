@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createOrganization, login, PASSWORD, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+import { createOrganization, login, PASSWORD, startGateway } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
 const TRUSTED = '{ authenticatedTestSystem { message } }';
 const LOGIN = 'mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { username } }';
@@ -14,20 +15,15 @@ const hashOnly = (text: string) => ({ extensions: { persistedQuery: { version: 1
 
 let directory: string;
 let manifest: string;
-let gateway: TestGateway;
-let organization: TestOrganization;
 
-beforeAll(async () => {
+beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'trusted-documents-'));
   manifest = join(directory, 'manifest.json');
   writeFileSync(manifest, JSON.stringify({ [sha256(TRUSTED)]: TRUSTED, [sha256(LOGIN)]: LOGIN, [sha256(NAMED)]: NAMED }));
-  gateway = await startGateway({ TRUSTED_DOCUMENTS: manifest });
-  organization = await createOrganization(gateway.services);
 });
-afterAll(async () => {
-  await gateway.stop();
-  rmSync(directory, { recursive: true });
-});
+const gateway = openGateway({ settings: () => ({ TRUSTED_DOCUMENTS: manifest }) });
+const { organization } = gateway;
+afterAll(() => rmSync(directory, { recursive: true }));
 
 async function send(body: object, provision: string | undefined, url = gateway.url): Promise<unknown> {
   const response = await fetch(`${url}/graphql`, {

@@ -8,32 +8,15 @@ import {
   PendingMoneyDocument,
   TieOutTotalsDocument,
 } from '../../src/generated/operations/graphql';
-import {
-  createOrganization,
-  graphql,
-  importLines,
-  login,
-  startGateway,
-  v2Line,
-  type TestGateway,
-  type TestOrganization,
-} from '../support/gateway';
+import { graphql, v2Line } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
-let gateway: TestGateway;
-let organization: TestOrganization;
-let cookie: string;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, [v2Line({ deposit_status: 'pending', allocation_amount: '10.50' })]);
-  cookie = await login(gateway.url, organization.webProvision);
-});
-afterAll(() => gateway.stop());
+const gateway = openGateway({ lines: [v2Line({ deposit_status: 'pending', allocation_amount: '10.50' })], loggedIn: true });
+const { organization } = gateway;
 
 /** What a typed client does: the document decides the types of variables and data. */
 async function run<Data, Variables extends object>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Data> {
-  const { body } = await graphql(gateway.url, print(document), { provision: organization.webProvision, cookie, variables });
+  const { body } = await graphql(gateway.url, print(document), { provision: organization.webProvision, cookie: gateway.cookie, variables });
   expect(body.errors).toBeUndefined();
   return body.data as Data;
 }

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { createOrganization, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
+import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
 import { ask, readAll } from '../support/http-client';
 import { activeReports, breakReports, EVERYTHING, fillReport, REPORT } from '../support/long-report';
+import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
 const LINES = 20_000;
@@ -16,20 +17,17 @@ const decoders = { br: brotliDecompressSync, gzip: gunzipSync } as const;
 type Coding = keyof typeof decoders;
 const codings = ['br', 'gzip'] as const;
 
-let gateway: TestGateway;
+const gateway = openGateway({ settings: { READER_STALL_SECONDS: `${STALL_MS / 1000}` } });
 /** Has a long report. */
-let organization: TestOrganization;
+const { organization } = gateway;
 /** Has FEW_LINES. */
 let small: TestOrganization;
 
 beforeAll(async () => {
-  gateway = await startGateway({ READER_STALL_SECONDS: `${STALL_MS / 1000}` });
-  organization = await createOrganization(gateway.services);
   small = await createOrganization(gateway.services);
   await fillReport(gateway.database.client, organization.id, LINES, MEMO);
   await importLines(gateway.services, small, FEW_LINES);
 });
-afterAll(() => gateway.stop());
 
 interface Reader {
   readonly provision?: string;

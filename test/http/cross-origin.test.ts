@@ -1,19 +1,13 @@
-import { createOrganization, importLines, login, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
+import { createOrganization, login, startGateway, v2Line } from '../support/gateway';
 import { ask, readAll } from '../support/http-client';
+import { openGateway } from '../support/open-gateway';
 
 const LISTED = 'https://app.example.org';
 const OTHER = 'https://app.example.org.evil.net';
 const PERIOD = 'start_date=2024-01-01&end_date=2024-01-31';
 
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  gateway = await startGateway({ CORS_ORIGINS: `${LISTED}, capacitor://localhost` });
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, [v2Line()]);
-});
-afterAll(() => gateway.stop());
+const gateway = openGateway({ settings: { CORS_ORIGINS: `${LISTED}, capacitor://localhost` }, lines: [v2Line()] });
+const { organization } = gateway;
 
 /** Every CORS header of an answer, and its Vary. */
 async function corsHeaders(path: string, { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> }) {

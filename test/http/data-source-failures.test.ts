@@ -4,29 +4,22 @@ import { ReportSnapshot } from '../../src/data/postgres/report-snapshot';
 import { Prisma } from '../../src/generated/prisma/client';
 import { startDatabaseProxy } from '../support/database-proxy';
 import { askBoth, PATHS, QUERIES, type Ask, type Kind } from '../support/doors';
-import { createOrganization, graphql, login, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+import { graphql, startGateway } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
-let gateway: TestGateway;
-let organization: TestOrganization;
-let cookie: string;
+// Each test breaks the database of its gateway.
+const gateway = openGateway({ loggedIn: true, forEachTest: true });
+const { organization } = gateway;
 
 const UNKNOWN = '6f1d4d4e-0a63-4f0c-9d57-0f8f1a6f1c11';
 const query = (sql: string) => gateway.database.client.query(sql);
 const ask = (kind: Kind, as: Ask, url = gateway.url) => askBoth(url, kind, as);
 
-// A gateway of its own for every test, since its database is broken.
-beforeEach(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  cookie = await login(gateway.url, organization.webProvision);
-});
-afterEach(() => gateway.stop());
-
 /** Below the times that are asserted, so that a busy machine keeps to them too. */
 const SHORT_WAITS = { DATABASE_CONNECT_MILLISECONDS: '1000', DATABASE_ANSWER_MILLISECONDS: '1000' };
 
 describe('a data source', () => {
-  const mine = () => ({ provision: organization.webProvision, cookie });
+  const mine = () => ({ provision: organization.webProvision, cookie: gateway.cookie });
 
   test('that does not keep sessions fails to establish one, and system requests without one go on', async () => {
     await query('ALTER TABLE session RENAME TO session_away');

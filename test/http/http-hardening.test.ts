@@ -1,16 +1,8 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import {
-  createOrganization,
-  graphql,
-  importLines,
-  login,
-  startGateway,
-  v2Line,
-  type TestGateway,
-  type TestOrganization,
-} from '../support/gateway';
+import { createOrganization, graphql, login, startGateway, v2Line } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 import { exchange, parseAnswer } from '../support/raw-http';
 import { until } from '../support/until';
 
@@ -19,24 +11,17 @@ const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
 /** Found nowhere but in donors' data. */
 const CANARY = 'Canary7f3a';
 
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  const canaries = {
-    donor_first_name: CANARY,
-    donor_last_name: CANARY,
-    address1: CANARY,
-    city: CANARY,
-    zip: CANARY,
-    phone: CANARY,
-    email_address: CANARY,
-  };
-  await importLines(gateway.services, organization, [v2Line(canaries)]);
-});
-afterAll(() => gateway.stop());
+const CANARIES = {
+  donor_first_name: CANARY,
+  donor_last_name: CANARY,
+  address1: CANARY,
+  city: CANARY,
+  zip: CANARY,
+  phone: CANARY,
+  email_address: CANARY,
+};
+const gateway = openGateway({ lines: [v2Line(CANARIES)] });
+const { organization } = gateway;
 
 describe('every answer', () => {
   const cases: [string, RequestInit][] = [

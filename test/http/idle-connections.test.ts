@@ -1,17 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { startGateway, type TestGateway } from '../support/gateway';
+import type { RunningGateway } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
-let patient: TestGateway;
-let impatient: TestGateway;
+const patient = openGateway();
+const impatient = openGateway({ settings: { KEEP_ALIVE_SECONDS: '1' } });
 
-beforeAll(async () => {
-  patient = await startGateway();
-  impatient = await startGateway({ KEEP_ALIVE_SECONDS: '1' });
-});
-afterAll(() => Promise.all([patient.stop(), impatient.stop()]));
-
-const open = ({ url }: TestGateway): Socket => connect(Number(new URL(url).port), '127.0.0.1').setEncoding('latin1');
+const open = ({ url }: RunningGateway): Socket => connect(Number(new URL(url).port), '127.0.0.1').setEncoding('latin1');
 
 /** Asks on a connection, and returns what it is told of the next request; the answer is one piece. */
 async function ask(socket: Socket): Promise<unknown[]> {

@@ -1,12 +1,8 @@
-import { startGateway, type TestGateway } from '../support/gateway';
+import { startGateway } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
 const PROVISION = '2082808f-1a6e-49bc-ae1e-e3730039a5a8';
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startGateway({ PLAYGROUND_PROVISION: PROVISION });
-});
-afterAll(() => gateway.stop());
+const gateway = openGateway({ settings: { PLAYGROUND_PROVISION: PROVISION } });
 
 const get = (path: string) => fetch(gateway.url + path);
 

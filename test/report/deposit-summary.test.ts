@@ -1,13 +1,6 @@
 import { depositBook, type BookLine } from '../support/deposit-book';
-import {
-  createOrganization,
-  graphql,
-  importLines,
-  startGateway,
-  v2Line,
-  type TestGateway,
-  type TestOrganization,
-} from '../support/gateway';
+import { createOrganization, graphql, importLines, startGateway, v2Line } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
 /** Of every other gift nobody says how it is shared. */
@@ -21,15 +14,8 @@ const AMOUNTS = '{ amount feeAmount netAmount }';
 const TOTALS = `{ lines transactions deposits donors splitTransactions byLine ${AMOUNTS} byTransaction ${AMOUNTS} byAllocation { amount known inferred unknown } }`;
 const PARTS = `all ${TOTALS} posted ${TOTALS} pending ${TOTALS}`;
 
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, LINES);
-});
-afterAll(() => gateway.stop());
+const gateway = openGateway({ lines: LINES });
+const { organization } = gateway;
 
 async function ask(query: string, as = organization): Promise<unknown> {
   const { body } = await graphql(gateway.url, query, { provision: as.apiProvision });

@@ -3,6 +3,7 @@ import { startDatabaseProxy, type DatabaseProxy } from '../support/database-prox
 import { createOrganization, login, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
 import { ask, readAll } from '../support/http-client';
 import { EVERYTHING, fillReport, REPORT } from '../support/long-report';
+import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
 const LINES = 20_000;
@@ -10,8 +11,8 @@ const DAY_LINES = 20;
 const FIRST_DAY = `${REPORT}?start_date=2020-01-01&end_date=2020-01-01`;
 
 /** Holds the data. */
-let store: TestGateway;
-let hope: TestOrganization;
+const store = openGateway();
+const { organization: hope } = store;
 let faith: TestOrganization;
 let grace: TestOrganization;
 let mercy: TestOrganization;
@@ -20,14 +21,11 @@ let proxy: DatabaseProxy;
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  store = await startGateway();
-  hope = await createOrganization(store.services);
   faith = await createOrganization(store.services);
   grace = await createOrganization(store.services);
   mercy = await createOrganization(store.services);
   for (const { id } of [hope, faith, grace, mercy]) await fillReport(store.database.client, id, LINES, `repeat('m', 500)`);
 });
-afterAll(() => store.stop());
 
 /** With one connection for short queries, requests reach the queue in the order in which they were sent. */
 async function start(settings: Readonly<Record<string, string>>): Promise<void> {

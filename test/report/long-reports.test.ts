@@ -1,30 +1,26 @@
 import { request, type IncomingMessage } from 'node:http';
-import { createOrganization, graphql, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+import { createOrganization, graphql, startGateway, type RunningGateway } from '../support/gateway';
 import { ask, readAll } from '../support/http-client';
 import { activeReports as countReports, EVERYTHING, fillReport, REPORT } from '../support/long-report';
+import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
 const LINES = 150_000;
 const MB = 1024 * 1024;
 
-let gateway: TestGateway;
-let organization: TestOrganization;
+const gateway = openGateway({ settings: { REPORT_CONCURRENCY: '8' } });
+const { organization } = gateway;
 
-const fill = (target: TestGateway, organizationId: number, lines: number): Promise<void> =>
+const fill = (target: RunningGateway, organizationId: number, lines: number): Promise<void> =>
   fillReport(target.database.client, organizationId, lines, `repeat('m', 100)`);
 
-beforeAll(async () => {
-  gateway = await startGateway({ REPORT_CONCURRENCY: '8' });
-  organization = await createOrganization(gateway.services);
-  await fill(gateway, organization.id, LINES);
-});
-afterAll(() => gateway.stop());
+beforeAll(() => fill(gateway, organization.id, LINES));
 
 /** Asks for everything and reads nothing of it. */
-const startReport = (target = gateway, provision = organization.apiProvision): Promise<IncomingMessage> =>
+const startReport = (target: RunningGateway = gateway, provision = organization.apiProvision): Promise<IncomingMessage> =>
   ask(target.url + EVERYTHING, { headers: { Provision: provision } });
 
-const activeReports = (target = gateway): Promise<number> => countReports(target.database.client);
+const activeReports = (target: RunningGateway = gateway): Promise<number> => countReports(target.database.client);
 
 describe('a long report', () => {
   test('arrives whole, every line once and in order', async () => {

@@ -1,8 +1,9 @@
 import { parse } from 'csv-parse/sync';
 import { succeed } from '../support/command';
-import { createOrganization, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
+import { v2Line } from '../support/gateway';
 import { ask, readAll } from '../support/http-client';
 import { REPORT } from '../support/long-report';
+import { openGateway } from '../support/open-gateway';
 
 const LINES = 3000;
 const LONG_LINES = 6;
@@ -32,11 +33,6 @@ interface Line extends Record<string, unknown> {
   readonly deposit_date: string;
 }
 
-let gateway: TestGateway;
-let organization: TestOrganization;
-/** In report order. Those of 2024-01-02 are few, but all the long ones are there. */
-let lines: Line[];
-
 /** Text of that many characters, other text for every start. */
 function longText(start: number, length: number): string {
   let text = '';
@@ -61,15 +57,13 @@ function line(n: number): Line {
 
 const shareOf = (n: number): string | null => (n % 2 === 0 ? `-${n}.05` : null);
 
-beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-  const all = Array.from({ length: LINES }, (_, n) => line(n));
-  const withShares = all.map((values, n) => (shareOf(n) === null ? values : { ...values, allocation_amount: shareOf(n) }));
-  await importLines(gateway.services, organization, withShares);
-  lines = all.sort((a, b) => (a.deposit_date < b.deposit_date ? -1 : a.deposit_date > b.deposit_date ? 1 : 0));
+const all = Array.from({ length: LINES }, (_, n) => line(n));
+/** The lines in report order. Those of 2024-01-02 are few, and all long ones are among them. */
+const lines = all.toSorted((a, b) => (a.deposit_date < b.deposit_date ? -1 : a.deposit_date > b.deposit_date ? 1 : 0));
+const gateway = openGateway({
+  lines: all.map((values, n) => (shareOf(n) === null ? values : { ...values, allocation_amount: shareOf(n) })),
 });
-afterAll(() => gateway.stop());
+const { organization } = gateway;
 
 /** Whether the texts are the same, told without printing megabytes: where they part, and what stands there. */
 function expectSame(actual: string, expected: string): void {

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Client } from 'pg';
 import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
-import { createOrganization, startGateway, type TestGateway, type TestOrganization } from '../support/gateway';
+import { startGateway, type TestGateway } from '../support/gateway';
 import { ask, readAll } from '../support/http-client';
 import { activeReports, breakReports, EVERYTHING, fillReport, REPORT } from '../support/long-report';
+import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
 const LINES = 20_000;
@@ -19,18 +20,13 @@ const CANCEL_STATEMENTS = 1;
 const NO_END = { REPORT_QUEUE_SECONDS: '3600' };
 
 /** Holds the data. */
-let store: TestGateway;
-let organization: TestOrganization;
+const store = openGateway();
+const { organization } = store;
 /** What lies between the gateway under test and the data. */
 let proxy: DatabaseProxy;
 let gateway: TestGateway;
 
-beforeAll(async () => {
-  store = await startGateway();
-  organization = await createOrganization(store.services);
-  await fillReport(store.database.client, organization.id, LINES, `repeat('m', 500)`);
-});
-afterAll(() => store.stop());
+beforeAll(() => fillReport(store.database.client, organization.id, LINES, `repeat('m', 500)`));
 
 /** With one connection for short queries, requests reach the queue in the order in which their access was asked for. */
 async function start(settings: Readonly<Record<string, string>>): Promise<void> {

@@ -1,17 +1,12 @@
-import { createOrganization, importLines, login, startGateway, v2Line, type TestGateway, type TestOrganization } from '../support/gateway';
+import { createOrganization, importLines, login, v2Line } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
 
 const SYSTEM = '/api/v2/authenticated_test_system';
 const SESSION = '/api/v2/authenticated_test_session';
 const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
 
-let gateway: TestGateway;
-let organization: TestOrganization;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organization = await createOrganization(gateway.services);
-});
-afterAll(() => gateway.stop());
+const gateway = openGateway();
+const { organization } = gateway;
 
 const get = (path: string, headers: Record<string, string> = { Provision: organization.apiProvision }) =>
   fetch(gateway.url + path, { headers });

@@ -7,12 +7,16 @@ import { createServices, type Services } from '../../src/services';
 import { createTestDatabase, type TestDatabase } from './database';
 
 /** A gateway on its own port and its own database, with the services that a test fills the database by. */
-export interface TestGateway {
+export interface RunningGateway {
   readonly url: string;
   readonly database: TestDatabase;
   readonly services: Services;
-  /** The lines of its log so far. */
-  readonly logLines: string[];
+  /** The lines that the gateway has logged so far. */
+  readonly logLines: readonly string[];
+}
+
+/** A gateway that its test stops. */
+export interface TestGateway extends RunningGateway {
   stop(): Promise<void>;
 }
 

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
-import { PASSWORD, type TestGateway, type TestOrganization } from './gateway';
+import { PASSWORD, type TestOrganization } from './gateway';
+import { openGateway, type OpenGateway, type Opening } from './open-gateway';
 
 const launchOptions = {
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -16,8 +17,6 @@ const launchOptions = {
   ],
 };
 
-export const launchBrowser = (): Promise<Browser> => chromium.launch(launchOptions);
-
 /** A browser that accepts cookies of other sites, which Chromium refuses by default. */
 export async function launchTolerantBrowser(): Promise<BrowserContext> {
   const profile = mkdtempSync(join(tmpdir(), 'chromium-'));
@@ -28,36 +27,58 @@ export async function launchTolerantBrowser(): Promise<BrowserContext> {
   return context;
 }
 
-/** The page, and its faults: errors, console errors, and requests to other origins. */
-export interface OpenPlayground {
+/** The page, and everything that should not happen on it. */
+export interface OpenPage {
   readonly page: Page;
   readonly faults: string[];
 }
 
-/** Opens the page in a new browser context and enters the organization's provision. */
-export async function openPlayground(
-  browser: Browser,
-  gateway: TestGateway,
-  organization: TestOrganization,
-  options: BrowserContextOptions = {},
-  hash = '',
-): Promise<OpenPlayground> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
-  const page = await context.newPage();
-  // The page's timeout must come before the test's, because its message names the element that was missing.
-  page.setDefaultTimeout(15_000);
-  const faults: string[] = [];
-  page.on('pageerror', (error) => faults.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(message.text());
+/** How an analyst visits the Playground: with the window and colors of the context options. */
+interface Visit extends BrowserContextOptions {
+  /** The organization whose Provision the analyst enters. The gateway's own by default. */
+  readonly as?: TestOrganization;
+  /** The part of the address behind `#`, with which a shared link begins. */
+  readonly hash?: string;
+}
+
+/** A gateway with a browser beside it. Each page has a context of its own, as if each were another analyst's. */
+export interface PlaygroundGateway extends OpenGateway {
+  /** Opens a page that is nowhere yet. */
+  readonly newPage: (options?: BrowserContextOptions) => Promise<Page>;
+  /** Opens the Playground and enters the Provision. */
+  readonly visit: (visit?: Visit) => Promise<OpenPage>;
+}
+
+/** Opens a gateway as `openGateway` does, and a browser that closes before it. */
+export function openPlayground(opening: Opening = {}): PlaygroundGateway {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch(launchOptions);
   });
-  page.on('request', (sent) => {
-    if (!sent.url().startsWith(gateway.url) && !/^(data|blob):/.test(sent.url())) faults.push(`another origin: ${sent.url()}`);
-  });
-  await page.goto(`${gateway.url}/playground${hash}`);
-  await page.getByLabel('Provision').fill(organization.webProvision);
-  await page.getByLabel('Provision').press('Enter');
-  return { page, faults };
+  afterAll(() => browser.close());
+  const gateway = openGateway(opening);
+  const newPage = async (options: BrowserContextOptions = {}): Promise<Page> => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
+    return context.newPage();
+  };
+  const visit = async ({ as = gateway.organization, hash = '', ...options }: Visit = {}): Promise<OpenPage> => {
+    const page = await newPage(options);
+    // The page times out before the test does, because its message names the element that was missing.
+    page.setDefaultTimeout(15_000);
+    const faults: string[] = [];
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text());
+    });
+    page.on('request', (sent) => {
+      if (!sent.url().startsWith(gateway.url) && !/^(data|blob):/.test(sent.url())) faults.push(`another origin: ${sent.url()}`);
+    });
+    await page.goto(`${gateway.url}/playground${hash}`);
+    await page.getByLabel('Provision').fill(as.webProvision);
+    await page.getByLabel('Provision').press('Enter');
+    return { page, faults };
+  };
+  return Object.assign(gateway, { newPage, visit });
 }
 
 export async function logIn(page: Page, password = PASSWORD): Promise<void> {

@@ -1,0 +1,101 @@
+import { createOrganization, graphql, login, PASSWORD, startGateway } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
+import { until } from '../support/until';
+
+const gateway = openGateway({ loggedIn: true });
+const { organization } = gateway;
+
+const codes = (body: { errors?: { extensions: { code: string } }[] }) => body.errors?.map(({ extensions }) => extensions.code);
+
+describe('a login', () => {
+  const attempt = (username: string, password: string, provision = organization.webProvision) =>
+    graphql(
+      gateway.url,
+      'mutation ($u: String!, $p: String!) { login(username: $u, password: $p) { username organization sessionExpiresAt } }',
+      {
+        provision,
+        variables: { u: username, p: password },
+      },
+    );
+
+  test('sets a cookie that scripts and other sites cannot use', async () => {
+    const { headers, body } = await attempt('ada', PASSWORD);
+    expect(headers.get('set-cookie')).toMatch(/^session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/);
+    const { sessionExpiresAt } = body.data?.login as { sessionExpiresAt: string };
+    const hours = (Date.parse(sessionExpiresAt) - Date.now()) / 3_600_000;
+    expect(hours).toBeGreaterThan(11.9);
+    expect(hours).toBeLessThanOrEqual(12);
+  });
+
+  test('over https sets a cookie that is bound to this host', async () => {
+    const own = await startGateway({ TRUST_PROXY: '127.0.0.1' });
+    const { webProvision } = await createOrganization(own.services);
+    const response = await fetch(`${own.url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Forwarded-Proto': 'https', Provision: webProvision },
+      body: JSON.stringify({ query: `mutation { login(username: "ada", password: "${PASSWORD}") { username } }` }),
+    });
+    expect(response.headers.get('set-cookie')).toMatch(
+      /^__Host-session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
+    );
+    expect(response.headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
+    await own.stop();
+  });
+
+  test.each([
+    ['a wrong password', 'ada', 'wrong password'],
+    ['an unknown user', 'nobody', PASSWORD],
+    ['a user of another organization', 'ada@elsewhere', PASSWORD],
+    ['a name that cannot be', 'ada\0', PASSWORD],
+  ])('fails alike for %s', async (_title, username, password) => {
+    const { status, headers, body } = await attempt(username, password);
+    expect([status, headers.get('set-cookie')]).toEqual([200, null]);
+    expect(body.data).toBeNull();
+    expect(body.errors).toEqual([
+      expect.objectContaining({ message: 'Username or password is not correct', extensions: { code: 'LOGIN_FAILED' } }),
+    ]);
+  });
+
+  test('of a disabled user fails like any other', async () => {
+    const own = await createOrganization(gateway.services);
+    await gateway.services.organizations.disableUser(own.name, 'ada');
+    expect(codes((await attempt('ada', PASSWORD, own.webProvision)).body)).toEqual(['LOGIN_FAILED']);
+  });
+
+  test('is refused after too many failures, with a time to come back, and others are not', async () => {
+    const own = await createOrganization(gateway.services);
+    await gateway.services.organizations.createUser({ organization: own.name, username: 'grace', password: PASSWORD, grants: [] });
+    for (let failure = 0; failure < 10; failure++) await attempt('ada', 'wrong password', own.webProvision);
+    const { status, headers, body } = await attempt('ada', PASSWORD, own.webProvision);
+    expect([status, codes(body)]).toEqual([429, ['TOO_MANY_LOGIN_ATTEMPTS']]);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(800);
+    expect((await attempt('grace', PASSWORD, own.webProvision)).body.errors).toBeUndefined();
+  });
+
+  test('that succeeds counts for nothing', async () => {
+    const own = await createOrganization(gateway.services);
+    for (let success = 0; success < 12; success++) expect((await attempt('ada', PASSWORD, own.webProvision)).body.errors).toBeUndefined();
+  });
+
+  test('leaves nothing in the database but hashes', async () => {
+    const own = await createOrganization(gateway.services);
+    const token = (await login(gateway.url, own.webProvision)).split('=')[1]!;
+    const { rows } = await gateway.database.client.query(`SELECT string_agg(s::text || u::text, '') AS dump FROM session s, "user" u`);
+    const { dump } = rows[0] as { dump: string };
+    expect(dump).not.toContain(token);
+    expect(dump).not.toContain(Buffer.from(token, 'base64url').toString('hex'));
+    expect(dump).not.toContain(PASSWORD);
+    expect(dump).toContain('$argon2id$v=19$m=19456,t=2,p=1$');
+  });
+
+  test('is written into no log', async () => {
+    const logged = gateway.logLines.length;
+    const credentials = { provision: organization.webProvision, cookie: gateway.cookie };
+    expect((await graphql(gateway.url, '{ viewer { username } }', credentials)).body.errors).toBeUndefined();
+    await until(() => gateway.logLines.length > logged);
+    const log = gateway.logLines.join('');
+    expect(log).not.toContain(PASSWORD);
+    expect(log).not.toContain(organization.webProvision);
+    expect(log).not.toContain(gateway.cookie.split('=')[1]);
+  });
+});

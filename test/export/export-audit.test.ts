@@ -1,0 +1,118 @@
+import { runCommand } from '../support/command';
+import { depositBook } from '../support/deposit-book';
+import { createExportReader, sha256, type Receipt } from '../support/export-reader';
+import { PASSWORD, createOrganization, importLines, login, v2Line, type TestOrganization } from '../support/gateway';
+import { ask } from '../support/http-client';
+import { fillReport } from '../support/long-report';
+import { openGateway } from '../support/open-gateway';
+
+const LINES = [
+  ...depositBook(60),
+  v2Line({
+    ...{ deposit_id: 'D99', transaction_id: 'T99', allocation_id: 'A99', donor_id: 999, donor_last_name: 'Łukasiewicz' },
+    ...{ designation_id: 77, designation: 'Wells' },
+  }),
+];
+
+const gateway = openGateway({ lines: LINES });
+const { organization } = gateway;
+let other: TestOrganization;
+
+beforeAll(async () => {
+  other = await createOrganization(gateway.services);
+});
+
+const { get, download, receiptOf } = createExportReader(gateway);
+
+describe('the account of exports', () => {
+  test('tells who took what, and holds nothing of donors', async () => {
+    const own = await createOrganization(gateway.services);
+    await importLines(gateway.services, own, LINES);
+    const cookie = await login(gateway.url, own.webProvision);
+    const as = { Provision: own.webProvision, Cookie: cookie };
+    const { headers, body } = await download('deposit-details.csv', '&donor_name=%C5%81ukasiewicz', as);
+    const receipt = await receiptOf(String(headers['x-export-id']), as);
+    expect(receipt).toMatchObject({
+      ...{ username: 'ada', outcome: 'whole', lines: 1, bytes: body.length, fileSha256: sha256(body) },
+      ...{ digest: headers['x-export-digest'], conditions: ['donor_name'] },
+    });
+    const environment = { DATABASE_URL: gateway.database.url };
+    await runCommand(environment, [
+      'export',
+      '--organization',
+      own.name,
+      '--start',
+      '2024-01-01',
+      '--end',
+      '2024-12-31',
+      '--format',
+      'csv',
+    ]);
+    const { stdout } = await runCommand(environment, ['--json', 'audit', '--organization', own.name]);
+    const [cli, first, ...rest] = JSON.parse(stdout) as Receipt[];
+    expect(rest).toEqual([]);
+    expect(cli).toMatchObject({ username: null, provision: null, outcome: 'whole', format: 'csv', startDate: '2024-01-01' });
+    expect(first).toMatchObject({ username: 'ada', conditions: ['donor_name'], digest: receipt.digest });
+    expect(stdout).not.toContain('ukasiewicz');
+    expect(first!.provision).toBe(own.webProvision.slice(0, 8));
+    const table = await runCommand(environment, ['audit', '--organization', own.name, '--limit', '1']);
+    expect(table.stdout).toMatch(
+      /^AT +WHO +WHAT +RANGE +OUTCOME +LINES +DIGEST\n\S+ +command line +deposit-details\.csv +2024-01-01\/2024-12-31 +whole *\n?$/,
+    );
+    // Another organization has no such export.
+    expect((await get(`/export/receipts/${String(headers['x-export-id'])}`, { Provision: other.apiProvision })).status).toBe(404);
+    expect((await get('/export/receipts/nonsense')).status).toBe(404);
+  });
+
+  test('never tells an API provision, which is a secret', async () => {
+    const { headers } = await download('deposit-details.csv');
+    const id = String(headers['x-export-id']);
+    expect(await receiptOf(id)).toMatchObject({ username: null, provision: organization.apiProvision.slice(0, 8) });
+    const { stdout } = await runCommand({ DATABASE_URL: gateway.database.url }, ['--json', 'audit', '--organization', organization.name]);
+    for (const told of [stdout, (await get(`/export/receipts/${id}`)).body.toString()]) {
+      expect(told).toContain(id);
+      expect(told).not.toContain(organization.apiProvision);
+    }
+  });
+
+  test('tells who may not read donors nothing of them', async () => {
+    const as = { Provision: organization.webProvision, Cookie: await login(gateway.url, organization.webProvision) };
+    await gateway.services.organizations.createUser({ organization: organization.name, username: 'kay', password: PASSWORD, grants: [] });
+    const kay = { Provision: organization.webProvision, Cookie: await login(gateway.url, organization.webProvision, 'kay') };
+    const taken = async (query: string): Promise<string> => {
+      const { headers } = await download('deposit-summary.csv', query, as);
+      const id = String(headers['x-export-id']);
+      expect((await receiptOf(id, as)).digest).toBe(headers['x-export-digest']);
+      return id;
+    };
+    expect(await receiptOf(await taken(''), kay)).toMatchObject({ outcome: 'whole', digest: null });
+    for (const id of [await taken('&donor_id=1'), String((await download('deposit-details.csv', '', as)).headers['x-export-id'])]) {
+      const { status, body } = await get(`/export/receipts/${id}`, kay);
+      expect([status, body.toString()]).toEqual([422, expect.stringContaining('Privilege to perform the action was not found')]);
+    }
+  });
+
+  test('has nothing of a summary that was refused', async () => {
+    const own = await createOrganization(gateway.services);
+    await fillReport(gateway.database.client, own.id, 2100, `'m'`);
+    await gateway.database.client.query('UPDATE transaction SET status = id WHERE organization_id = $1', [own.id]);
+    const count = async () => (await gateway.database.client.query('SELECT FROM export_record')).rowCount;
+    const before = await count();
+    const path = '/export/deposit-summary.csv?start_date=2020-01-01&end_date=2029-12-31&group_by=STATUS&totals=skip';
+    const { status, body } = await get(path, { Provision: own.apiProvision });
+    expect([status, body.toString()]).toEqual([422, expect.stringContaining('more than 2000 groups')]);
+    expect(await count()).toBe(before);
+  });
+
+  test('tells of an export that broke off', async () => {
+    const own = await createOrganization(gateway.services);
+    await fillReport(gateway.database.client, own.id, 20_000, `repeat('m', 500)`);
+    const left = new AbortController();
+    const path = '/export/deposit-details.csv?start_date=2020-01-01&end_date=2029-12-31&totals=skip';
+    const response = await ask(gateway.url + path, { headers: { Provision: own.apiProvision }, signal: left.signal });
+    const id = String(response.headers['x-export-id']);
+    response.once('error', () => undefined);
+    response.once('data', () => left.abort());
+    expect(await receiptOf(id, { Provision: own.apiProvision })).toMatchObject({ outcome: 'broken' });
+  });
+});

@@ -4,7 +4,7 @@ import { ReportReader } from '../../src/resolvers/report-reader';
 import { createOrganization, importLines, login, openSession, PASSWORD, v2Line, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
-/** What must never be seen: personal values that name the organization they belong to. */
+/** Personal values name the organization they belong to, so that a leak shows whose data it is. */
 const CANARY = 'canary';
 const personal = (organization: string): Record<string, string> =>
   Object.fromEntries(
@@ -13,7 +13,7 @@ const personal = (organization: string): Record<string, string> =>
       ...['designation_memo', 'main_memo'],
     ].map((field) => [field, `${CANARY}-${organization}-${field}`]),
   );
-/** The same ids in both organizations. */
+/** Both organizations have the same ids. */
 const bookOf = (organization: string): object[] => [
   v2Line({ ...personal(organization), designation: `Fund of ${organization}`, allocation_amount: '9.50' }),
   v2Line({ ...personal(organization), designation: `Fund of ${organization}`, allocation_id: 'P101', allocation_amount: '1.00' }),
@@ -22,7 +22,7 @@ const bookOf = (organization: string): object[] => [
 interface Actor {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What it may read, `donors` or `member`, or the code of the error that it gets for everything. */
+  /** The privilege of the actor, `donors` or `member`, or the code of the error that every request gets. */
   readonly level: string;
 }
 
@@ -107,14 +107,14 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'Query.depositDetails': PERIOD,
   'Query.depositDetailsConnection': PERIOD,
   'Query.depositSummary': [...PERIOD, 'groupBy: [DAY, DESIGNATION]'],
-  // A file is told of to who may read what it is made of: here of totals.
+  // The file of a query needs the privileges of its fields, here those of totals.
   'Query.reportFile': [
     `query: ${JSON.stringify(`{ depositSummary(${PERIOD.join(', ')}, groupBy: [DAY, DESIGNATION]) { groups { all { lines } } } }`)}`,
   ],
   'DepositDetailConnection.summary': ['groupBy: [DAY, DESIGNATION]'],
 };
 const OTHER_QUERIES = ['authenticatedTestSystem', 'authenticatedTestSession', 'viewer'];
-/** What is personal, named here once more and on purpose: all of a donor and of the report's lines, what people wrote, and digests. */
+/** Personal fields: all of a donor and of the report's lines, free texts, and digests. The test names them once more on purpose. */
 const isPersonal = (type: string, field: string): boolean =>
   ['Donor', 'DepositDetail', 'DepositDetailConnection', 'DonorConnection', 'SavedReport'].includes(type) ||
   ['Transaction.mainMemo', 'Allocation.memo', 'DepositSummary.digest', 'SummaryTotals.donors'].includes(`${type}.${field}`);
@@ -124,7 +124,7 @@ interface Step {
   readonly field: GraphQLField<unknown, unknown>;
 }
 
-/** Every way from the query to a scalar, through no type twice. */
+/** All ways from the query to a scalar that pass no type twice. */
 function pathsFrom(type: GraphQLObjectType, path: readonly Step[] = []): Step[][] {
   return Object.values(type.getFields()).flatMap((field) => {
     if (path.length === 0 && OTHER_QUERIES.includes(field.name)) return [];
@@ -135,7 +135,7 @@ function pathsFrom(type: GraphQLObjectType, path: readonly Step[] = []): Step[][
   });
 }
 
-/** The path as a selection: plain, with every field renamed, or each step in a fragment. */
+/** The path as a selection, in three manners: plain, with every field renamed, or with each step in a fragment. */
 const WRITINGS: readonly ((path: readonly Step[]) => string)[] = [
   (path) => path.reduceRight((below, step) => `{ ${call(step)} ${below} }`, ''),
   (path) => path.reduceRight((below, step, depth) => `{ x${depth}: ${call(step)} ${below} }`, ''),
@@ -171,7 +171,7 @@ async function fault({ headers, level }: Actor, path: readonly Step[], query: st
   const codes = [...new Set(errors?.map(({ extensions }) => extensions.code))];
   const personalPath = path.some(({ type, field }) => isPersonal(type.name, field.name));
   const isGranted = level === 'donors' || (level === 'member' && !personalPath);
-  // The v2 report asks a server that was not granted it for a session first.
+  // The v2 report first asks a server without the privilege for a session.
   const missing =
     path[0]!.field.name === 'depositDetails' && headers.Cookie === undefined && headers.Authorization === undefined
       ? 'NOT_LOGGED_IN'
@@ -181,15 +181,15 @@ async function fault({ headers, level }: Actor, path: readonly Step[], query: st
   if (expected.length > 0 && text.includes(CANARY)) return `personal data: ${text}`;
   if (JSON.stringify(codes) !== JSON.stringify(expected)) return `${codes.join()} instead of ${expected.join()}: ${text}`;
   const hasValue = /:(?!null|\[|\{)|\["/.test(JSON.stringify(data ?? null));
-  // What is granted must be there, or nothing was tried. Some fields may be null, and say nothing of it.
+  // A granted field must have a value, or the test would prove nothing. Some fields may be null.
   if (expected.length === 0 && !hasValue && !MAY_BE_NULL.includes(path.at(-1)!.field.name)) return `nothing at all: ${text}`;
   if (expected.length > 0 && hasValue) return `data beside the error: ${text}`;
   return undefined;
 }
-/** Keys of groups that were not asked for. */
+/** Group keys are null unless the query groups by them. */
 const MAY_BE_NULL = ['week', 'month', 'status', 'accountType', 'paymentType'];
 
-test('the ways through the schema are many', () => {
+test('a caller has many ways through the schema', () => {
   expect(paths.length).toBeGreaterThan(300);
   const reached = new Set(paths.flatMap((path) => path.map(({ type, field }) => `${type.name}.${field.name}`)));
   for (const name of ['Donor.email', 'Allocation.memo', 'DepositDetail.zip', 'DepositSummary.digest', 'SummaryAmounts.amount']) {
@@ -199,7 +199,7 @@ test('the ways through the schema are many', () => {
 
 test('nobody reads what was not granted, on any way through the schema', async () => {
   const faults: string[] = [];
-  // Each way is written in each manner for some of the actors; who is not let in at all tries every third.
+  // Each actor tries each way in one of the manners. Actors who get nothing at all try every third way.
   const cells = actors.flatMap((actor, row) =>
     paths
       .map((path, column) => ({ actor, path, query: WRITINGS[(row + column) % WRITINGS.length]!(path) }))
@@ -218,7 +218,7 @@ test('nobody reads what was not granted, on any way through the schema', async (
 test.each([
   ['donorName', 'depositSummary(startDate: "2024-01-01", endDate: "2024-12-31", filter: { donorName: "canary" }) { all { lines } }'],
   ['donorIds', 'depositSummary(startDate: "2024-01-01", endDate: "2024-12-31", filter: { donorIds: [7] }) { all { lines } }'],
-])('totals cannot be asked for by donor without the privilege: %s', async (_name, field) => {
+])('a caller without the privilege cannot ask for totals by donor: %s', async (_name, field) => {
   for (const { level, headers } of actors.filter((actor) => ['donors', 'member'].includes(actor.level))) {
     const response = await fetch(`${gateway.url}/graphql`, {
       method: 'POST',
@@ -233,7 +233,7 @@ test.each([
   }
 });
 
-test('a field that is refused says so once, however many values of it there are', async () => {
+test('a caller is told once of a field that is refused, however many values of it there are', async () => {
   const member = actors.find(({ level }) => level === 'member')!;
   const response = await fetch(`${gateway.url}/graphql`, {
     method: 'POST',

@@ -20,7 +20,7 @@ let bearer: string;
 
 const query = (sql: string, values: unknown[] = []) => gateway.database.client.query(sql, values);
 
-// Organizations of its own for every test: it may do to them what it likes.
+// Each test has organizations of its own and may change them.
 beforeEach(async () => {
   organization = await createOrganization(gateway.services);
   elsewhere = await createOrganization(gateway.services);
@@ -28,7 +28,7 @@ beforeEach(async () => {
   bearer = await openSession(gateway.url, organization.webProvision);
 });
 
-/** The two ways in which a session comes along; all that follows holds for both. */
+/** The two ways to send a session. All tests hold for both. */
 const WAYS = ['cookie', 'bearer'] as const;
 type Way = (typeof WAYS)[number];
 const bring = (way: Way): Ask => (way === 'cookie' ? { cookie } : { bearer });
@@ -40,7 +40,7 @@ const WRONG_PERIOD = 'Start date cannot be greater than the end date.';
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** From the last check to the first: each step breaks one more thing, and the earlier check must win. */
+/** The checks from the last to the first. Each step breaks one more thing, and the earlier check must win. */
 const steps: { name: string; expected: string; apply: (as: Writable<Ask>) => Promise<void> }[] = [
   { name: 'nothing but the parameters wrong', expected: WRONG_PERIOD, apply: async () => undefined },
   {
@@ -221,7 +221,7 @@ describe.each(WAYS)('a session by %s', (way) => {
       `SELECT last_seen_at > now() - interval '1 minute' AS seen FROM session WHERE organization_id = $1 ORDER BY seen`,
       [organization.id],
     );
-    // The other one's, and this one's.
+    // The requests kept this session alive, and not the session that comes the other way.
     expect(rows).toEqual([{ seen: false }, { seen: true }]);
   });
 
@@ -345,7 +345,7 @@ describe('a session by bearer', () => {
     }
     for (const none of ['garbage', '']) {
       expect(await viaGraphql(gateway.url, 'session', { ...both, bearer: none })).toBe('Not logged in');
-      // v2 had no bearer: one that a proxy adds takes no cookie's place.
+      // v2 had no bearer tokens, so a token that a proxy adds must not replace the cookie.
       expect(await viaRest(gateway.url, 'session', { ...both, bearer: none })).toBe('granted');
     }
     const { headers } = await graphql(gateway.url, 'mutation { logout }', both);

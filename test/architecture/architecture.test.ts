@@ -17,7 +17,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ['rows'],
   ['values', 'errors', 'config'],
 ];
-/** Made by the build from prisma/schema.prisma. */
+/** The build makes this folder from prisma/schema.prisma. */
 const GENERATED = 'generated';
 
 /** Packages that only some rooms may know. */

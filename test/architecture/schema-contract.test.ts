@@ -32,7 +32,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-test('before the first release nothing can break', () => {
+test('a developer can break nothing before the first release', () => {
   expect(check()).toEqual([0, 'Nothing was released yet: nothing can break.\n', '']);
   git('add', '.');
   git('commit', '-m', 'Release');
@@ -57,12 +57,12 @@ test.each([
     '1 changes since v1.0.0, 1 of them breaking.\n',
     expect.stringContaining("Argument 'on: String!' added to field 'Query.deposit'"),
   ],
-])('since a release: %s', (_what, schema, status, stdout, stderr) => {
+])('a developer is told what breaks since a release: %s', (_what, schema, status, stdout, stderr) => {
   writeSchema(schema);
   expect(check()).toEqual([status, stdout, stderr]);
 });
 
-test('a release without a schema is a fault, and a folder without a history is said to be one', () => {
+test('a developer is told of a release without a schema, and of a folder without a history', () => {
   git('rm', '--cached', 'schema.graphql');
   git('commit', '-m', 'Lose it');
   git('tag', 'v1.10.0');

@@ -8,14 +8,14 @@ import { until } from '../support/until';
 const gateway = openPlayground({ lines: [v2Line({ deposit_date: new Date().toISOString().slice(0, 10), allocation_amount: '10.50' })] });
 const { organization } = gateway;
 
-/** What axe finds wrong on the page as it is, and whether the page is larger than its window. */
+/** Faults that axe finds on the page as it is, a page larger than its window, and variables under other parts. */
 async function problems(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return page.evaluate<string[]>(`axe.run().then(({ violations }) => [
     ...violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' ' + target)),
     ...(document.documentElement.scrollWidth > innerWidth ? ['wider than the window'] : []),
     ...(document.documentElement.scrollHeight > innerHeight ? ['higher than the window'] : []),
-    // What an analyst changes most often: the dates.
+    // The first variables are the dates, which an analyst changes most often.
     ...[...document.querySelectorAll(':root:not(:has(dialog[open])) .graphiql-editor-tool .view-line')].slice(0, 3).flatMap((line) => {
       const { top, height } = line.getBoundingClientRect();
       const above = document.elementFromPoint(line.getBoundingClientRect().left + 5, top + height / 2);
@@ -103,7 +103,7 @@ test.each([
   await page.getByRole('toolbar', { name: 'Editor Commands' }).hover();
   await page.mouse.wheel(0, 500);
   await until(() => page.evaluate<boolean>(`document.querySelector('.graphiql-toolbar').scrollTop > 0`));
-  // At its middle lies the button itself, not the toolbar's edge.
+  // The element at the button's middle is the button itself, not the toolbar's edge.
   const above = await page.evaluate<boolean>(`(() => {
     const { left, top, width, height } = document.querySelector('.graphiql-execute-button').getBoundingClientRect();
     return document.elementFromPoint(left + width / 2, top + height / 2)?.closest('.graphiql-execute-button') != null;
@@ -133,11 +133,11 @@ test('an analyst with many tabs sees the one that is shown', async () => {
   await page.context().close();
 });
 
-/** What has the focus: its name, or that it is an editor to be gone into. */
+/** The name of the element with the focus, or "an editor" for one that Enter opens. */
 const focused = `(({ classList, ariaLabel, labels, textContent }) =>
   classList.contains('graphiql-editor') ? 'an editor' : (ariaLabel ?? labels?.[0]?.textContent ?? textContent))(document.activeElement)`;
 
-/** Presses Tab until the focus is on it. */
+/** Presses Tab until the element of this name has the focus. */
 async function tabTo(page: Page, name: string, key = 'Tab'): Promise<void> {
   for (let presses = 0; (await page.evaluate(focused)) !== name; presses++) {
     if (presses === 60) throw new Error(`Tab does not lead to ${name}`);
@@ -177,7 +177,7 @@ test('an analyst without a mouse gets into an editor and out again', async () =>
   await page.keyboard.press('ControlOrMeta+Home');
   await page.keyboard.type('# typed');
   await page.locator('.graphiql-query-editor').getByText('# typed').waitFor();
-  // The first closes the list of suggestions, where typing has opened one.
+  // The first Escape closes the list of suggestions if typing has opened one.
   for (const key of ['Escape', 'Escape']) await page.keyboard.press(key);
   await tabTo(page, 'Download');
   await page.context().close();

@@ -11,9 +11,9 @@ import { openGateway } from '../support/open-gateway';
 import { launchTolerantBrowser } from '../support/playground-browser';
 
 let browser: BrowserContext;
-/** Apps on three origins: two that are listed, of the gateway's own site and of another, and one of another site that is not. */
+/** Apps on three origins. `listed` is of the gateway's own site, `abroad` and `unlisted` are of another; CORS_ORIGINS names the first two. */
 let apps: { listed: Server; abroad: Server; unlisted: Server };
-/** Stands before the gateway, ends TLS, and says so. */
+/** A proxy that takes https and forwards it to the gateway with X-Forwarded-Proto. */
 let proxy: Server;
 
 const listen = async (server: Server, host: string): Promise<Server> => {
@@ -77,7 +77,7 @@ interface Attempt {
   readonly password: string;
 }
 
-/** An app's first minute, as its page does it: what it reads of each answer, or why the browser did not let it. */
+/** An app's first minute, run in its page. It returns the answers that the app could read, and for each other one the reason of the browser. */
 const workday = async ({ gatewayUrl, provision, password }: Attempt) => {
   const work = async (path: string, init: RequestInit, read: (response: Response) => Promise<unknown>): Promise<unknown> => {
     try {
@@ -142,7 +142,7 @@ test('a page on an origin that is not listed reads and does nothing, though the 
   const refused = 'Failed to fetch';
   expect(await page.evaluate(workday, attempt())).toEqual({ login: refused, query: refused, file: refused, v2: refused, missing: refused });
 
-  // A form needs nobody's leave: it is sent with the cookie, and shows what came back.
+  // A form needs no preflight: the browser sends it with the cookie and shows the answer.
   await page.setContent(`<form method="post" action="${attempt().gatewayUrl}/graphql" enctype="text/plain">
     <input name="{&quot;query&quot;:&quot;mutation{logout}&quot;,&quot;x&quot;:&quot;" value="&quot;}"><button>Win a prize</button></form>`);
   const sent = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/graphql'));

@@ -23,7 +23,7 @@ async function open(): Promise<Page> {
   return page;
 }
 
-/** Lets a part of the page meet a fault, as a browser or an answer might bring one about. */
+/** Makes a function of the browser throw, so that the part of the page that calls it meets a fault. */
 const breakDown = (page: Page, method: string): Promise<void> =>
   page.evaluate(`{ window.whole = ${method}; ${method} = () => { throw new Error('it broke'); }; }`);
 const mend = (page: Page, method: string): Promise<void> => page.evaluate(`{ ${method} = window.whole; }`);

@@ -30,7 +30,7 @@ test('an analyst who cancels a download is told that nothing was saved', async (
   await logIn(page);
   const saved: string[] = [];
   page.on('download', (file) => saved.push(file.suggestedFilename()));
-  // It never comes.
+  // The answer never comes.
   await page.route('**/export/deposit-details.csv*', () => undefined);
   await page.getByRole('button', { name: 'Download', exact: true }).click();
   await page.getByRole('button', { name: 'Cancel' }).click();

@@ -3,7 +3,7 @@ import { createOrganization, importLines, v2Line } from '../support/gateway';
 import { execute, logIn, openPlayground, pasteInto } from '../support/playground-browser';
 import { until } from '../support/until';
 
-// Ten designations in January, half of them in March too; later ones get more.
+// Each designation has a gift in January, and every other one in March too. The higher its id, the larger its gifts.
 const MONTHS = Array.from({ length: 10 }, (_, n) => ['01', ...(n % 2 ? ['03'] : [])].map((month) => [n + 1, month] as const)).flat();
 const gateway = openPlayground({
   lines: MONTHS.map(([designation, month], n) =>
@@ -114,7 +114,7 @@ describe('an analyst who draws a summary', () => {
   test('begins with a figure that is known, and is told of one that is not', async () => {
     const own = await createOrganization(gateway.services);
     const line = (fields: object) => v2Line({ deposit_date: '2024-01-05', ...fields });
-    // A gift of which nobody knows how it is split, and one that went to a fund whole.
+    // The split of the first gift is unknown. The second went to one fund whole.
     await importLines(gateway.services, own, [
       line({ designation_id: 1, designation: 'Fund 1' }),
       line({ allocation_id: 'P101', designation_id: 2, designation: 'Fund 2' }),

@@ -6,14 +6,14 @@ import { execute, logIn, openPlayground, type OpenPage } from '../support/playgr
 
 const gateway = openPlayground();
 
-/** An organization with the demo as it is made on a day. */
+/** Creates an organization with the demo as it is on a day. */
 async function createDemo(day: string): Promise<TestOrganization> {
   const organization = await createOrganization(gateway.services);
   await gateway.services.imports.importLines(organization.id, createDemoLines(new Date(`${day}T12:00:00Z`)));
   return organization;
 }
 
-/** The page as it is used on a day. */
+/** Opens the page as an analyst does on a day. */
 async function openOn(day: string, organization: TestOrganization): Promise<OpenPage> {
   const opened = await gateway.visit({ as: organization });
   await opened.page.clock.setFixedTime(`${day}T12:00:00Z`);
@@ -37,7 +37,7 @@ async function runExample(page: Page, label: string): Promise<number> {
   return (await table.count()) === 0 ? 0 : Number(await table.getAttribute('aria-rowcount')) - 1;
 }
 
-/** The numbers of rows that are told and saved by a download; both 0 where there is no file of the query. */
+/** The number of rows that the page tells of a download and the number in its file. Both are 0 for a query that makes no file. */
 async function downloadRows(page: Page): Promise<[told: number, saved: number]> {
   const outcome = page.locator('.download-outcome', { hasText: /checked|asks for no lines/ });
   const saving = page.waitForEvent('download', { timeout: 0 }).catch(() => undefined);

@@ -89,12 +89,12 @@ test('an analyst saves a report, which keeps its address, and takes it into a sp
   expect(power).toContain('RelativePath = "reports/wells.csv"');
   for (const secret of [organization.webProvision, organization.apiProvision]) expect(power).not.toContain(secret);
 
-  // Opened again it is in a new tab of the editors, and its download is the same file.
+  // A saved report opens in a new tab of the editors, and its download is the same file.
   await dialog.getByRole('button', { name: 'Open wells' }).click();
   const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download', exact: true }).click()]);
   expect(await readFile(await saved.path(), 'utf8')).toBe(`\uFEFF${expected}`);
 
-  // Somebody of another organization finds nothing of it.
+  // An analyst of another organization sees none of the reports.
   const elsewhere = await open(other);
   await elsewhere.page.getByRole('button', { name: 'Saved reports' }).click();
   await elsewhere.page.getByRole('dialog').getByText('None yet.').waitFor();
@@ -105,7 +105,7 @@ test('an analyst saves a report, which keeps its address, and takes it into a sp
   await elsewhere.page.context().close();
 
   await page.getByRole('button', { name: 'Saved reports' }).click();
-  // Neither an earlier report nor an address that others use goes at one press.
+  // One press neither replaces an earlier report nor deletes one whose address others use.
   const asked: string[] = [];
   let isMeant = false;
   page.on('dialog', (question) => {
@@ -139,7 +139,7 @@ test('an analyst copies a command that fetches the same file elsewhere', async (
     `${gateway.url}/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-12-31&include_pending=false&columns=transaction_id,designation,amount`,
   );
   expect((await fetchFile(url!.slice(gateway.url.length))).text.split('\r\n').length).toBe(5);
-  // What cannot be a file says so.
+  // A query that cannot become a file says so.
   await pasteInto(page, 'query', 'query Who { viewer { username } }');
   await page.getByRole('button', { name: 'Copy', exact: true }).click();
   await page.getByRole('alert').filter({ hasText: 'query asks for no lines' }).waitFor();

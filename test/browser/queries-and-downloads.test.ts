@@ -145,7 +145,7 @@ test('an analyst sees a long answer as a table, sorts it exactly, scrolls it and
   await page.getByText(`${COUNT.toLocaleString('en-US')} rows`).waitFor();
   const table = page.getByRole('table');
   expect(await table.getAttribute('aria-rowcount')).toBe(String(COUNT + 1));
-  // Few of them are in the page.
+  // The page holds the rows in view alone.
   expect(await table.getByRole('row').count()).toBeLessThan(60);
   await table.getByRole('button', { name: 'amount', exact: true }).click();
   await table.getByRole('button', { name: 'amount', exact: true }).click();
@@ -163,7 +163,7 @@ test('an analyst sees a long answer as a table, sorts it exactly, scrolls it and
     .waitFor();
   const copied = (await page.evaluate<string>('navigator.clipboard.readText()')).split('\n');
   expect([copied.length, copied[0]!.split('\t')[5], Number(copied[1]!.split('\t')[5])]).toEqual([COUNT + 1, 'amount', amounts[0]]);
-  // A spreadsheet would run it.
+  // A spreadsheet would run the text as a formula.
   expect(copied[1]!.split('\t')[3]).toBe("'=1+1");
   expect(faults).toEqual([]);
   await page.context().close();
@@ -172,7 +172,7 @@ test('an analyst sees a long answer as a table, sorts it exactly, scrolls it and
 test('a page of another site cannot use the analyst’s session', async () => {
   const { page } = await open();
   await logIn(page);
-  // Another port is another origin of the same site: the browser does send the cookie.
+  // Another port is another origin of the same site, so the browser sends the cookie.
   const other = createServer((_request, response) => response.setHeader('Content-Type', 'text/html').end('<p>elsewhere</p>')).listen(
     0,
     '127.0.0.1',

@@ -61,7 +61,7 @@ test('an analyst is left with no rows of an earlier query when the next one fail
   const held = new Promise<void>((resolve) => (release = resolve));
   await page.route('**/graphql', async (route) => {
     if (route.request().postData()?.includes('late: amount')) await held;
-    // Of one that was stopped nothing is left to go on with.
+    // A request that the page has given up cannot go on.
     await route.continue().catch(() => undefined);
   });
   await pasteInto(page, 'query', linesOf('late: amount'));

@@ -9,7 +9,7 @@ const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
 const LINES = `query Lines { depositDetails(${RANGE}) { donorLastName amount } }`;
 const TOTALS = `query Totals { depositSummary(${RANGE}) { all { lines } } }`;
 
-/** How many statements wait for the lock. */
+/** The number of statements that wait for the lock. */
 async function waiting(): Promise<number> {
   const { rows } = await gateway.database.client.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM pg_locks WHERE relation = 'allocation'::regclass AND NOT granted`,
@@ -78,7 +78,7 @@ describe('an analyst', () => {
     await page.getByRole('region', { name: 'Totals of all lines' }).waitFor();
     expect((await footer.getByRole('alert').allTextContents()).join('')).toBe('');
 
-    // Nor totals, or their fault, of one that fails.
+    // A query that fails shows neither totals nor a fault of theirs.
     await pasteInto(page, 'query', LINES.replace('2024-01-01', '2025-01-01'));
     await execute(page);
     await page.locator('.graphiql-response').getByText('START_DATE_AFTER_END_DATE').waitFor();

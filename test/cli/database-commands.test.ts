@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { done, failed, runCommand, type Environment } from '../support/command';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
-// Commands run side by side, so that each takes longer.
+// Commands take long to start, so the tests run side by side.
 
 let database: TestDatabase;
 let environment: Environment;

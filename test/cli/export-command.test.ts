@@ -7,7 +7,7 @@ import { runCommand, startCommand, type CommandResult } from '../support/command
 import { CSV_HEADER, openDepositFiles, toNdjson, type DepositFiles } from '../support/deposit-files';
 import { v2Line } from '../support/gateway';
 
-// Commands run side by side, so that each takes longer.
+// Commands take long to start, so the tests run side by side.
 
 let files: DepositFiles;
 let organization: string;
@@ -32,7 +32,7 @@ const exportWords = (options: Readonly<Record<string, string>>, ...flags: string
 ];
 const runExport = (options: Readonly<Record<string, string>>, ...flags: string[]): Promise<CommandResult> =>
   runCommand(files.environment, exportWords(options, ...flags));
-/** What the export to this file has left beside it. */
+/** The files that an export to this path has left beside it. */
 const traces = async (file: string): Promise<string[]> => (await readdir(dirname(file))).filter((name) => name.startsWith(basename(file)));
 
 describe('an operator who exports', () => {

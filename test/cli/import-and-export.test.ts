@@ -3,7 +3,7 @@ import { bookLines, reportLines } from '../support/any-lines';
 import { CSV_HEADER, openDepositFiles, toCsv, toNdjson, type DepositFiles } from '../support/deposit-files';
 import { v2Line } from '../support/gateway';
 
-// Commands run side by side, so that each takes longer.
+// Commands take long to start, so the tests run side by side.
 
 let files: DepositFiles;
 
@@ -12,10 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => files.close());
 
-/** A v2 answer as the legacy service might send it, in report order: every character here comes back. */
+/** A v2 answer in report order, as the legacy service might send it. The export returns every character of it. */
 const ANSWER = [
   String.raw`{"response":[`,
-  // A gift split over two designations, by the donor with the largest id.
+  // The donor with the largest id splits a gift over two designations.
   String.raw`{"deposit_id":"10","transaction_date":"2023-12-31","deposit_date":"2024-01-02","transaction_id":"P500","allocation_id":"P900",`,
   String.raw`"donor_id":9007199254740991,"donor_first_name":"Ada \"Countess\"","donor_last_name":"O'Lovelace","address1":"12 St James Square",`,
   String.raw`"address2":"Apt #3","address3":"c\\o \\Nobody\\","city":"London","state":"","zip":"SW1Y 4JH","phone":"+44 20 555-0100",`,
@@ -26,12 +26,12 @@ const ANSWER = [
   String.raw`"address2":"Apt #3","address3":"c\\o \\Nobody\\","city":"London","state":"","zip":"SW1Y 4JH","phone":"+44 20 555-0100",`,
   String.raw`"email_address":"ada@example.org","amount":"100.00","fee_amount":"2.50","net_amount":"97.50","status":"Complete",`,
   String.raw`"account_type":"Checking","payment_type":"ACH","designation_id":0,"designation":"","designation_memo":"","main_memo":"\\."},`,
-  // Nobody's, taken back, and nothing known of it.
+  // A gift that was taken back, without donor and texts.
   String.raw`{"deposit_id":"10","transaction_date":"2024-01-01","deposit_date":"2024-01-02","transaction_id":"p1","allocation_id":"-7",`,
   String.raw`"donor_id":0,"donor_first_name":"","donor_last_name":"","address1":"","address2":"","address3":"","city":"","state":"","zip":"","phone":"",`,
   String.raw`"email_address":"","amount":"-5.00","fee_amount":"-0.25","net_amount":"-4.75","status":"","account_type":"","payment_type":"",`,
   String.raw`"designation_id":9007199254740991,"designation":"Größe 🌻 ${'\u2028'}","designation_memo":"","main_memo":""},`,
-  // Bytewise, "9" comes after "10". Texts that a format might take for something else.
+  // "9" comes after "10" bytewise. The texts look like values of the formats.
   String.raw`{"deposit_id":"9","transaction_date":"0001-01-01","deposit_date":"2024-01-02","transaction_id":"00","allocation_id":"000000001",`,
   String.raw`"donor_id":1,"donor_first_name":"\t\n\r\b\f\u000b\u0001\u001f${'\u007f\u0080\u2029\ufeff\uffff'}","donor_last_name":"a\n\\.\nb","address1":"\\N","address2":"NULL",`,
   String.raw`"address3":"null","city":" \t","state":"\r\n\r\n","zip":"'=1+1","phone":"''","email_address":"\"","amount":"999999999999.99",`,
@@ -74,7 +74,7 @@ describe('a v2 answer', () => {
 });
 
 describe('a file with all columns', () => {
-  /** What any file of these lines says of shares: what is known stands, a gift's only share is its amount. */
+  /** The shares in any file of these lines: known ones as they are, and for a gift's only allocation the gift's amount. */
   const withShares = (lines: readonly Record<string, unknown>[]) =>
     lines.map((line) => {
       const isInferred =
@@ -163,7 +163,7 @@ describe('an operator who imports', () => {
       `${unsaid}1 deposit taken for posted, 1 deposit left as the books have them; --status says it\n`,
       ...['1 PENDING', '2 POSTED'],
     ]);
-    // What a line says counts.
+    // The status in a line counts more than the option.
     expect(await run([gift, { ...other, deposit_status: 'pending' }], '--status', 'posted')).toEqual(['', '1 POSTED', '2 PENDING']);
     const { status, stderr } = await files.import(organization, 'lines.ndjson', '', '--status', 'POSTED');
     expect([status, stderr]).toEqual([

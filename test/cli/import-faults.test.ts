@@ -4,7 +4,7 @@ import { CSV_HEADER, openDepositFiles, toCsv, toNdjson, type DepositFiles } from
 import { v2Line } from '../support/gateway';
 import { until } from '../support/until';
 
-// Commands run side by side, so that each takes longer.
+// Commands take long to start, so the tests run side by side.
 
 let files: DepositFiles;
 let organization: string;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => files.close());
 
 const NOTHING = { deposits: 0, transactions: 0, allocations: 0, designations: 0, donors: 0 };
-/** Good lines, so that there is something that must not be written. */
+/** Good lines, which must not be written beside a bad one. */
 const good = v2Line();
 const gift = (number: number, fields: object = {}) => v2Line({ transaction_id: `T${number}`, allocation_id: `A${number}`, ...fields });
 

@@ -10,7 +10,7 @@ import { v2Line } from '../support/gateway';
 import { until } from '../support/until';
 
 const LINES = 30_000;
-/** Against hanging alone. */
+/** A bound against hanging, not a goal. */
 const IMPORT_TIMEOUT_MS = 300_000;
 const MEGABYTE = 1_000_000;
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => files.close());
 
-/** A v2 answer of about 60 MB: gifts to two designations each, with long memos, so that it is read quickly for its size. */
+/** A v2 answer of about 60 MB. Each gift goes to two designations, and long memos make few lines of many bytes. */
 function* largeAnswer(): Generator<string> {
   const main_memo = 'Thank you! '.repeat(135);
   for (let line = 0; line < LINES; line++) {
@@ -45,7 +45,7 @@ async function peakMemory(pid: number): Promise<number> {
 
 test('an operator imports a large file in constant memory, at a speed that does not fall with its size', async () => {
   const organization = await files.createOrganization();
-  // The planner's statistics of a table with one row must not mislead the import of many.
+  // Statistics of a table with one row must not mislead the planner in an import of many.
   await files.import(
     organization,
     'first.ndjson',

@@ -3,7 +3,7 @@ import { done, failed, runCommand, succeed, type CommandResult, type Environment
 import { graphql, login, PASSWORD } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
-// Commands run side by side, so that each takes longer.
+// Commands take long to start, so the tests run side by side.
 
 const SYSTEM = '/api/v2/authenticated_test_system';
 const SESSION = '/api/v2/authenticated_test_session';
@@ -25,7 +25,7 @@ const answer = async (path: string, headers: Record<string, string>): Promise<un
   (await fetch(gateway.url + path, { headers })).json();
 const refusal = (status: number, error: string) => ({ errors: [{ error, status }] });
 
-/** An organization of a test's own, made without the commands. */
+/** Creates an organization of a test's own without the commands. */
 async function createOrganization(): Promise<string> {
   const { name } = await gateway.services.organizations.create(`Organization ${randomUUID()}`, []);
   return name;

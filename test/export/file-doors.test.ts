@@ -56,7 +56,7 @@ describe('a file of the report', () => {
     const csv = (await download('deposit-details.csv')).body.toString();
     expect(csv.split('\r\n')[0]).toBe(Object.keys(lines[0]!).join(','));
     const records = parse<Record<string, string>>(csv, { columns: true, record_delimiter: '\r\n' });
-    // A spreadsheet would run these as formulas; they are free text, and amounts are not.
+    // A spreadsheet would run free text that begins so as a formula. Amounts are no free text.
     const guard = (value: string | number) => (typeof value === 'string' && /^[=+]/.test(value) ? `'${value}` : String(value));
     const guarded = lines.map((line) => Object.fromEntries(Object.entries(line).map(([name, value]) => [name, guard(value)])));
     expect(records).toEqual(guarded);

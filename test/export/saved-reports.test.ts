@@ -16,7 +16,7 @@ import {
 } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
-/** A spreadsheet would run it, CSV and COPY would break at it. */
+/** A name that a spreadsheet would run as a formula and at which CSV and COPY would break. */
 const ODD_NAME = '=SUM(A1)\t"q"\n\\N \\ é';
 const ODD_LINE = v2Line({ designation: ODD_NAME, designation_id: 78, donor_id: 999, deposit_id: 'D88', transaction_id: 'T88' });
 const gateway = openGateway({ lines: [...depositBook(60), ODD_LINE], loggedIn: true });
@@ -178,7 +178,7 @@ describe('all rows of a query', () => {
       variables: { query: `{ depositSummary(${PERIOD}) { all { lines } } }` },
     });
     expect(body.data).toEqual({ reportFile: { columns: ['lines'] } });
-    // What is wrong with the parameters is told to who may send them.
+    // The gateway names wrong parameters only to callers who may read the report.
     const reversed = `{ depositDetails(startDate: "2024-02-01", endDate: "2024-01-01") { amount } }`;
     expect(faultOf(await ask(reversed, {}, as))).toEqual([['PRIVILEGE_NOT_FOUND', 'Privilege to perform the action was not found']]);
   });
@@ -274,7 +274,7 @@ describe('a saved report', () => {
     expect(await list()).toEqual([a, { ...a, name: 'b', query: BY_FUND, variables: YEAR, path: '/reports/b.json' }]);
     const remove = (name: string, by: { provision?: string; cookie?: string }) =>
       graphql(gateway.url, `mutation { deleteReport(name: "${name}") }`, by);
-    // A server's credential reads, and changes nothing.
+    // An API provision may read saved reports but not change them.
     expect(faultOf(await remove('a', { provision: own.apiProvision }))![0]![0]).toBe('NOT_LOGGED_IN');
     expect(faultOf(await save('c', query, {}, { provision: own.apiProvision }))![0]![0]).toBe('NOT_LOGGED_IN');
     const asClerk = { provision: organization.webProvision, cookie: clerk };
@@ -348,7 +348,7 @@ describe('a saved report', () => {
     await gateway.database.client.query('DELETE FROM saved_report WHERE organization_id = $1', [own.id]);
     await fill(34, 29_900);
     expect(faultOf(await save('one-more', BY_FUND, YEAR, as))![0]![1]).toMatch(/^there are 34 reports of \d+ characters already/);
-    // And the cost of an operation knows of them.
+    // The list counts in an operation's cost.
     const { headers } = await graphql(gateway.url, '{ a: savedReports { name } b: savedReports { name } }', as);
     expect(headers.get('x-graphql-cost')).toBe('2000');
   });
@@ -377,7 +377,7 @@ describe('a saved report', () => {
       expect((await run('save', 'by-fund', path, '--variables', '[]')).status).toBe(2);
       expect((await run('delete', 'by-fund')).stdout).toBe('Deleted report "by-fund"\n');
       expect(await run('delete', 'by-fund')).toMatchObject({ status: 1, stderr: 'Not found\n' });
-      // What was taken is in the audit all the same.
+      // The audit names the files that were taken all the same.
       const { stdout } = await runCommand(environment, ['--json', 'audit', '--organization', own.name]);
       expect(JSON.parse(stdout)).toMatchObject([
         { report: 'deposit-summary', format: 'ndjson', outcome: 'whole', digest: headers.get('x-export-digest') },

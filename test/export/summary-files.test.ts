@@ -2,7 +2,7 @@ import { depositBook } from '../support/deposit-book';
 import { graphql, login, PASSWORD, v2Line } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
-/** A spreadsheet would run it, CSV and COPY would break at it. */
+/** A name that a spreadsheet would run as a formula and at which CSV and COPY would break. */
 const ODD_NAME = '=SUM(A1)\t"q"\n\\N \\ é';
 const ODD_LINE = v2Line({ designation: ODD_NAME, designation_id: 78, donor_id: 999, deposit_id: 'D88', transaction_id: 'T88' });
 const gateway = openGateway({ lines: [...depositBook(60), ODD_LINE], loggedIn: true });

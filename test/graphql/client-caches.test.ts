@@ -22,13 +22,13 @@ const gateway = openGateway({ lines: depositBook(120) });
 const { organization } = gateway;
 
 const types = Object.values(createSchema().getTypeMap()).filter(isObjectType);
-/** Every connection of the schema. */
+/** All connections of the schema. */
 const connections = types.flatMap((type) =>
   Object.values(type.getFields())
     .filter((field) => getNamedType(field.type).name.endsWith('Connection'))
     .map((field) => ({ name: `${type.name}.${field.name}`, type: type.name, field: field.name, of: getNamedType(field.type).name })),
 );
-/** A record with several others, for the connections that hang on one. */
+/** An entity of each type with several others below it, for the connections that start at one. */
 const PARENTS: Readonly<Record<string, readonly [field: string, id: string | number]>> = {
   ...{ Deposit: ['deposit', 'D0'], Transaction: ['transaction', 'T2'], Designation: ['designation', 1], Donor: ['donor', 1] },
 };
@@ -36,7 +36,7 @@ const parentOf = (type: string): string => `${PARENTS[type]![0]}(id: ${JSON.stri
 type Connection = (typeof connections)[number];
 type Shape = 'edges' | 'nodes';
 
-/** Asks for a page as an app does: some of what it asks with is a variable. */
+/** A query for a page as an app writes it: some arguments are variables. */
 function toQuery({ type, field, of }: Connection, shape: Shape): DocumentNode {
   const item = of === 'DepositDetailConnection' ? 'allocationId amount' : 'id';
   const selection = shape === 'edges' ? `edges { node { ${item} } }` : `nodes { ${item} }`;
@@ -64,7 +64,7 @@ interface RawPage {
   readonly totalCount: number;
 }
 
-/** The page in an answer, wherever it hangs. */
+/** The page in an answer, at the root or below an entity. */
 function toPage(data: unknown, { type, field }: Connection): Page {
   const root = data as Readonly<Record<string, Readonly<Record<string, RawPage>>>>;
   const { edges, nodes, pageInfo, totalCount } = (type === 'Query' ? root[field] : Object.values(root)[0]![field]) as unknown as RawPage;
@@ -72,7 +72,7 @@ function toPage(data: unknown, { type, field }: Connection): Page {
   return { ids: items.map(({ id, allocationId }) => String(id ?? allocationId)), ...pageInfo, totalCount };
 }
 
-/** All there is, asked for at once. */
+/** The ids of the whole list, from one request. */
 async function idsOf(connection: Connection): Promise<{ ids: readonly string[]; first: number }> {
   const query = toQuery(connection, 'nodes').loc!.source.body;
   const { body } = await graphql(gateway.url, query, { provision: organization.apiProvision, variables: { first: 1000 } });
@@ -107,7 +107,7 @@ const makeClients = (): Promise<Made> => {
   );
 };
 
-test("the documents' examples run as they are written", async () => {
+test("a frontend developer runs the documents' examples as they are written", async () => {
   const warn = jest.spyOn(console, 'warn');
   const answers: object[] = [];
   const { fetch: send } = globalThis;
@@ -127,7 +127,7 @@ test("the documents' examples run as they are written", async () => {
   expect(warn).not.toHaveBeenCalled();
 });
 
-test("the documents' session without a cookie is opened, and its token taken", async () => {
+test("a frontend developer opens the documents' session without a cookie, and its token is taken", async () => {
   const variables = { username: organization.username, password: PASSWORD };
   const provision = organization.webProvision;
   const { body } = await graphql(gateway.url, readExample(FRONTEND, 'Sessions', 'graphql'), { provision, variables });
@@ -164,7 +164,7 @@ describe.each(connections.flatMap((connection) => (['edges', 'nodes'] as const).
         page = toPage(twice[0].data, connection);
       }
       expect(toPage(client.readQuery({ query, variables: { first } }), connection)).toEqual({ ...page, ids, totalCount: ids.length });
-      // Back at the start, the list is that of the first page again.
+      // The first page alone makes up the list again after the return to the start.
       await list.refetch();
       expect(toPage(client.readQuery({ query, variables: { first } }), connection).ids).toEqual(ids.slice(0, first));
       watching.unsubscribe();

@@ -23,7 +23,7 @@ import { openGateway } from '../support/open-gateway';
 import { compileRelay } from '../support/relay-project';
 
 const LINES = depositBook(40).filter(({ deposit_status }) => deposit_status === 'posted');
-/** The largest first. */
+/** Allocation ids, the largest amount first. */
 const IDS = inOrder(LINES, ['amount', 'allocation_id'])
   .reverse()
   .map(({ allocation_id }) => allocation_id);
@@ -32,7 +32,7 @@ const PERIOD = { startDate: '2024-01-01', endDate: '2024-12-31', first: 15 };
 const gateway = openGateway({ lines: depositBook(40) });
 const { organization } = gateway;
 
-/** What a browser does for a client: it keeps the cookie and sends it back. */
+/** A fetch that keeps the cookie and sends it back, as a browser does for a client. */
 function createBrowserFetch(): typeof fetch {
   let cookie: string | undefined;
   return async (input, init) => {
@@ -73,7 +73,7 @@ test('Apollo Client logs in, tells errors by their code, and pages with its rela
   client.stop();
 });
 
-/** A line has no id of its own: it is known by its allocation. */
+/** A line has no id of its own, so the cache keeps it by its allocation. */
 const KEYS = { DepositDetail: ({ allocationId }: Data) => allocationId as string, PageInfo: () => null };
 
 test('urql logs in, tells errors by their code, and pages with its relay pagination', async () => {
@@ -174,7 +174,7 @@ test('Relay compiles against the schema, and pages with its own connection', asy
       await fetchQuery(environment, next, { first: 15, after: page.endCursor }).toPromise();
     }
     expect(readConnection().ids).toEqual(IDS);
-    // Records of different types may have one id.
+    // Entities of different types may share an id.
     expect(environment.getStore().getSource().get('Deposit:D1')).toMatchObject({ __typename: 'Deposit', id: 'D1' });
   } finally {
     project.remove();

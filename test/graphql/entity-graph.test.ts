@@ -13,7 +13,7 @@ afterAll(async () => {
   await gateway.stop();
   await proxy.close();
 });
-/** Holds the data. */
+/** The database of this gateway holds the data. */
 const store = openGateway({ lines: LINES });
 const { organization } = store;
 beforeAll(async () => {
@@ -44,7 +44,7 @@ const NESTED = `query ($deposits: Int!, $transactions: Int!, $allocations: Int!)
   }
 }`;
 
-/** The nested page by a plain reading of the lines. */
+/** The nested page as a plain reading of the lines gives it. */
 function nested(deposits: number, transactions: number, allocations: number): object {
   const ids = unique(LINES.map(({ deposit_id }) => deposit_id)).slice(0, deposits);
   return {
@@ -88,7 +88,7 @@ describe('a frontend that follows edges', () => {
     async (deposits, transactions, allocations) => {
       const before = proxy.statements();
       expect(await ask(NESTED, { deposits, transactions, allocations })).toEqual(nested(deposits, transactions, allocations));
-      // Access, deposits, transactions, donors (the first transaction has none), allocations with their designations.
+      // Statements: access, deposits, transactions, donors (the first transaction has none), allocations with their designations.
       expect(proxy.statements() - before).toBe(deposits === 1 ? 4 : 5);
     },
   );
@@ -101,7 +101,7 @@ describe('a frontend that follows edges', () => {
       } } } } } } } } }
     }`);
     expect((donors as { nodes: object[] }).nodes).toHaveLength(5);
-    // Access, donors, transactions, deposits, transactions, allocations; of them transactions with donors, and the designations' allocations,
+    // Statements: access, donors, transactions, deposits, transactions, allocations; then transactions with donors, and the designations' allocations,
     // whose transactions and deposits may have been read before.
     expect(proxy.statements() - before).toBeLessThanOrEqual(11);
   });
@@ -249,7 +249,7 @@ describe('a record asked for by its id', () => {
     const page = 'deposits(first: 20, pending: WITH) { nodes { id transactions(first: 5) { nodes { id amount donor { id } } } } }';
     const { a, b } = await ask(`{ a: ${page} b: ${page} }`);
     expect(a).toEqual(b);
-    // Access, twice the deposits, transactions, donors.
+    // Statements: access, deposits twice, transactions, donors.
     expect(proxy.statements() - before).toBe(5);
   });
 });

@@ -9,9 +9,9 @@ import { graphql } from '../support/gateway';
 import { createObjectAnswers, type ObjectAnswers } from '../support/object-answers';
 import { openGateway } from '../support/open-gateway';
 
-/** More of them find more; ten thousand take two minutes on a quiet machine. */
+/** More operations find more faults. Ten thousand take two minutes on a quiet machine. */
 const OPERATIONS = Number(process.env.GENERATED_QUERIES ?? 1000);
-/** The time that one of them may take on a busy machine, on the average. */
+/** The average time of an operation on a busy machine, at most. */
 const MOST_MS = 300;
 const NOT_TO_BE_SEEN = ['INTERNAL_SERVER_ERROR', 'DATA_SOURCE_QUERY_FAILED', 'NO_DATA_SOURCE_CONNECTION', 'GRAPHQL_PARSE_FAILED'];
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => objects.stop());
 
-/** Throws where the operation is not even valid syntax. */
+/** Throws if the operation is not valid syntax. */
 function isWithinLimits(query: string): boolean {
   let tokens = 0;
   for (let token = parse(query).loc?.startToken ?? null; token; token = token.next) tokens++;
@@ -54,7 +54,7 @@ test(
     let answered = 0;
     await fc.assert(
       fc.asyncProperty(operations, async (query) => {
-        // What has more tokens than an operation may have is no answer's to try.
+        // The gateway would refuse an operation with too many tokens unread.
         fc.pre(isWithinLimits(query));
         const { status, body } = await graphql(gateway.url, query, as());
         const codes = body.errors?.map(({ extensions }) => extensions.code) ?? [];
@@ -63,13 +63,13 @@ test(
         if (status === 400) return;
         answered++;
         const { data, errors } = JSON.parse(await objects.answer({ query })) as typeof body;
-        // Of several fields that are wrong at once, the first ends the answer.
+        // The first of several wrong fields ends the answer, so that the two ways may name different ones.
         expect([body.data, body.errors === undefined]).toEqual([data, errors === undefined]);
       }),
-      // To make what fails smaller takes far longer than to read it.
+      // Shrinking takes far longer than reading the operation that fails.
       { numRuns: OPERATIONS, endOnFailure: true },
     );
-    // What is refused, as too much or as a wrong page, tries little.
+    // Refused operations test little, so that most must be answered.
     expect(answered).toBeGreaterThan(OPERATIONS / 2);
   },
   Math.max(900_000, OPERATIONS * MOST_MS),

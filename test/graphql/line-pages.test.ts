@@ -148,7 +148,7 @@ describe('a cursor', () => {
     ];
     for (const variables of foreign) expect(await refused({ ...variables, first: 3, after })).toEqual(NOT_OURS('after'));
     expect(await refused({ first: 3, after }, other.apiProvision)).toEqual(NOT_OURS('after'));
-    // What says the same is the same query.
+    // A filter that says the same in other words is the same query.
     expect(idsOf(await page({ first: 1, after, orderBy: { field: 'DATE' }, filter: null }))).toEqual([LINES[3]!.allocation_id]);
   });
 
@@ -234,7 +234,7 @@ describe('a wrong page or filter', () => {
   });
 });
 
-/** What the gateway must answer, by a plain reading of the filter. */
+/** The lines that the filter selects by a plain reading of it. */
 function matches(line: BookLine, filter: Record<string, unknown>): boolean {
   const isIn = (name: string, value: unknown) => filter[name] === undefined || (filter[name] as unknown[]).includes(value);
   const { from, to } = (filter.transactionDate ?? {}) as { from?: string; to?: string };

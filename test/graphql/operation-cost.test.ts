@@ -13,7 +13,7 @@ test.each<[string, object, number]>([
   ['{ authenticatedTestSystem { message } }', {}, 2],
   ['{ __typename }', {}, 1],
   ['{ designations(first: 7) { nodes { a: __typename b: __typename } } }', {}, 22],
-  // Lines are never values.
+  // Streamed lines cost nothing: the gateway never holds them as values.
   [`{ depositDetails(${RANGE}) { depositId amount } }`, {}, 1],
   // The connection; a node with its name seven times.
   ['{ designations(first: 7) { nodes { name } } }', {}, 15],
@@ -62,13 +62,13 @@ test('an operation that costs too much is refused with its cost, the limit, and 
   });
 });
 
-test('what is within the limit by a variable is refused beyond it by another', async () => {
+test('an operation that one variable keeps within the limit is refused when another takes it beyond', async () => {
   const query = 'query ($n: Int) { deposits(first: 125) { nodes { transactions(first: $n) { nodes { id } } } } }';
   expect((await ask(query, { n: 998 })).status).toBe(200);
   expect((await ask(query, { n: 1000 })).status).toBe(400);
 });
 
-test('wrong variables are told as such, not by their cost', async () => {
+test('a caller with wrong variables is told of them, not of their cost', async () => {
   const { headers, body } = await ask('query ($n: Int) { designations(first: $n) { nodes { name } } }', { n: 'many' });
   expect([headers.get('x-graphql-cost'), body.errors?.map(({ extensions }) => extensions.code)]).toEqual([null, ['BAD_USER_INPUT']]);
 });
@@ -77,7 +77,7 @@ test.each([
   ['query ($p: PendingChoice = WITH) { deposits(pending: $p) { nodes { id } } }', { p: null }],
   [`query ($by: [GroupBy!] = []) { depositSummary(${RANGE}, groupBy: $by) { all { lines } } }`, { by: null }],
   ['query ($no: Boolean = false) { designations { nodes @include(if: $no) { name } } }', { no: null }],
-])('a null in place of a default is told as such: %s', async (query, variables) => {
+])('a caller with null in place of a default is told so: %s', async (query, variables) => {
   const { body } = await ask(query, variables);
   expect(body.errors?.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT']);
   expect(body.errors?.[0]?.message).toContain('must not be null');

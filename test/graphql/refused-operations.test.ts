@@ -129,7 +129,7 @@ describe('an operation beyond the limits', () => {
     expect(codes((await response.json()) as never)).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
   });
 
-  test('several at once are no batch', async () => {
+  test('in a batch with another is refused', async () => {
     const response = await fetch(`${gateway.url}/graphql`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Provision: organization.apiProvision },

@@ -3,7 +3,7 @@ import { v2Line } from '../support/gateway';
 import { createObjectAnswers, type ObjectAnswers } from '../support/object-answers';
 import { openGateway } from '../support/open-gateway';
 
-/** Everything that JSON or COPY escapes, and what they must leave alone. */
+/** All characters that JSON or COPY escapes, and some that both must leave alone. */
 const SPECIAL = [
   '"',
   '\\',
@@ -185,7 +185,7 @@ describe('rows written as bytes', () => {
       }),
       { numRuns: 300 },
     );
-    // Most of what is generated is valid, or the comparison would say little.
+    // The comparison says little unless most generated selections are valid.
     expect(answered).toBeGreaterThan(100);
   });
 

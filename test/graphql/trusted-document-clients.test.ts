@@ -18,10 +18,10 @@ import { compileRelay, type RelayProject } from '../support/relay-project';
 const FUND = 'query Fund($id: SafeInt!) { designation(id: $id) { ...Named } } fragment Named on Designation { id name }';
 const NOT_LISTED = parse('query NotListed { viewer { username } }');
 const VARIABLES = { id: 3 };
-/** What an app shows of it, by the fragment; a cache that has no __typename shows nothing. */
+/** The fund as an app shows it by its fragment. A cache without __typename would show nothing. */
 const SHOWN = { designation: { id: 3, name: 'General Fund' } };
 
-/** An app's directory: documents in src, and what the generators make of them. */
+/** An app's directory: its documents in src, and the files that the generators make of them. */
 let app: string;
 let relay: RelayProject;
 let fund: TypedDocumentNode<unknown, typeof VARIABLES>;
@@ -76,9 +76,9 @@ const MANIFESTS = {
 
 interface TrustingGateway {
   readonly url: string;
-  /** The documents' clients, for an app that somebody has logged in to. */
+  /** The clients as the documents configure them, in an app with a logged-in user. */
   readonly example: Example;
-  /** What the app has sent: bodies, and addresses where there was none. */
+  /** The bodies that the app has sent, or the address of a request without one. */
   readonly sent: string[];
 }
 
@@ -109,7 +109,7 @@ async function withGateway(manifest: keyof typeof MANIFESTS, use: (gateway: Trus
 
 const isById = (sent: readonly string[]): boolean => sent.length > 0 && !sent.some((text) => text.includes('designation('));
 
-/** What Apollo Client shows of the fund, and out of its cache. */
+/** The fund as Apollo Client shows it from the answer and then from its cache. */
 async function askApollo(link: ApolloLink): Promise<unknown[]> {
   const client = new ApolloClient({ cache: new InMemoryCache(), link });
   const { data } = await client.query({ query: fund, variables: VARIABLES });
@@ -118,7 +118,7 @@ async function askApollo(link: ApolloLink): Promise<unknown[]> {
   return [data, cached];
 }
 
-/** What urql shows of the fund, and out of its cache. */
+/** The fund as urql shows it from the answer and then from its cache. */
 async function askUrql(url: string, exchanges: readonly Exchange[]): Promise<unknown[]> {
   const client = new Client({ url, preferGetMethod: false, exchanges: [cacheExchange(), ...exchanges, fetchExchange] });
   const { data, error } = await client.query(fund, VARIABLES).toPromise();

@@ -14,7 +14,7 @@ import { openGateway } from '../support/open-gateway';
 const gateway = openGateway({ lines: [v2Line({ deposit_status: 'pending', allocation_amount: '10.50' })], loggedIn: true });
 const { organization } = gateway;
 
-/** What a typed client does: the document decides the types of variables and data. */
+/** Sends a document as a typed client does: the document decides the types of variables and data. */
 async function run<Data, Variables extends object>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Data> {
   const { body } = await graphql(gateway.url, print(document), { provision: organization.webProvision, cookie: gateway.cookie, variables });
   expect(body.errors).toBeUndefined();

@@ -7,7 +7,7 @@ import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
 const LINES = 20_000;
-/** Text that cannot be made much shorter, so that a reader that stops reading is noticed. */
+/** Text that hardly compresses, so that a reader who stops reading fills the buffers. */
 const MEMO = `(SELECT string_agg(encode(sha512((n || '-' || k)::bytea), 'base64'), '') FROM generate_series(1, 20) k)`;
 const STALL_MS = 2000;
 const FEW_LINES = ['1', '2', '3'].map((id) => v2Line({ deposit_id: id, transaction_id: id, allocation_id: id }));
@@ -18,9 +18,9 @@ type Coding = keyof typeof decoders;
 const codings = ['br', 'gzip'] as const;
 
 const gateway = openGateway({ settings: { READER_STALL_SECONDS: `${STALL_MS / 1000}` } });
-/** Has a long report. */
+/** An organization with a long report. */
 const { organization } = gateway;
-/** Has FEW_LINES. */
+/** An organization with FEW_LINES. */
 let small: TestOrganization;
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ const post = (query: string, reader: Reader = {}): Promise<IncomingMessage> =>
     body: JSON.stringify({ query }),
   });
 
-/** Forty days, 800 lines of about 2 kB. */
+/** A report of forty days: 800 lines of about 2 kB. */
 const doors = {
   REST: (reader: Reader) => get(`${REPORT}?start_date=2020-03-01&end_date=2020-04-09`, reader),
   GraphQL: (reader: Reader) =>
@@ -63,7 +63,7 @@ const codingHeaders = ({ headers }: IncomingMessage) => ({
 const CODED = (coding: Coding) => ({ coding, vary: 'Accept-Encoding', length: undefined });
 const PLAIN = { coding: undefined, vary: 'Accept-Encoding', length: undefined };
 
-/** Whether the bytes are the same, told without printing megabytes. */
+/** Compares bytes without printing megabytes when they differ. */
 function expectSame(actual: Buffer, expected: Buffer): void {
   expect({ length: actual.length, same: actual.equals(expected) }).toEqual({ length: expected.length, same: true });
 }
@@ -168,7 +168,7 @@ describe('a short answer', () => {
 });
 
 describe('a HEAD request', () => {
-  /** What may differ from one answer to the next, and the framing of a body that a HEAD has not. */
+  /** Headers that differ from one answer to the next, and those that frame a body, which a HEAD lacks. */
   const comparable = ({ date: _date, 'x-request-id': _id, 'transfer-encoding': _framing, ...headers }: IncomingHttpHeaders) => headers;
 
   test.each([undefined, 'gzip', 'br', 'identity'])('gets the headers of the GET, and no body: accepting %s', async (acceptEncoding) => {
@@ -187,7 +187,7 @@ describe('a HEAD request', () => {
 });
 
 describe.each(codings)('a long report in %s', (coding) => {
-  /** Asks for everything and reads nothing of it. */
+  /** Asks for the whole report and reads none of it. */
   async function startReport(): Promise<IncomingMessage> {
     const response = await get(EVERYTHING, { acceptEncoding: coding });
     expect(codingHeaders(response)).toEqual(CODED(coding));

@@ -8,7 +8,7 @@ import { until } from '../support/until';
 
 const SYSTEM = '/api/v2/authenticated_test_system';
 const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
-/** Found nowhere but in donors' data. */
+/** A text that stands in donors' data alone. */
 const CANARY = 'Canary7f3a';
 
 const CANARIES = {
@@ -195,7 +195,7 @@ describe('nothing that is sent', () => {
 test('a failure inside is masked, and logged without personal data', async () => {
   const own = await startGateway();
   const { webProvision } = await createOrganization(own.services);
-  // A view that fails with a donor's name in its message.
+  // This view fails with a donor's name in its message.
   await own.database.client.query(
     `CREATE OR REPLACE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '${CANARY}'; END $$`,
   );
@@ -211,7 +211,7 @@ test('a failure inside is masked, and logged without personal data', async () =>
   await own.stop();
 });
 
-test('no donor is found in the log after all of this', async () => {
+test('an operator finds no donor in the log after all of this', async () => {
   const cookie = await login(gateway.url, organization.webProvision);
   const { body } = await graphql(
     gateway.url,

@@ -3,7 +3,7 @@ import { createOrganization, graphql, importLines, startGateway, v2Line } from '
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
-/** Of every other gift nobody says how it is shared. */
+/** The shares of every other gift are unknown. */
 const LINES = depositBook(90).map(({ allocation_amount, ...line }): BookLine => {
   const isUnsaid = Number(line.transaction_id.slice(1)) % 2 === 1;
   return isUnsaid || allocation_amount === undefined ? line : { ...line, allocation_amount };
@@ -26,7 +26,7 @@ async function ask(query: string, as = organization): Promise<unknown> {
 const toCents = (amount: string): number => Math.round(Number(amount) * 100);
 const toMoney = (cents: number): string => (cents / 100).toFixed(2);
 
-/** The totals by a plain reading of what they mean. */
+/** The totals as a plain reading of the lines gives them. */
 function totalsOf(lines: readonly BookLine[]): object {
   const transactions = new Map(lines.map((line) => [line.transaction_id, line]));
   const amounts = (of: readonly BookLine[]) => {
@@ -90,7 +90,7 @@ describe('a summary', () => {
     async (groupBy) => {
       const chosen = LINES.filter(({ designation_id }) => designation_id === 2 || designation_id === 4);
       const isPart = (line: BookLine) => chosen.filter((each) => each.transaction_id === line.transaction_id).length === 1;
-      // Otherwise nothing was tried.
+      // The choice must hold a part of a split gift, or the test proves nothing.
       expect(chosen.some((line) => isPart(line) && linesOfGift.get(line.transaction_id)!.length > 1)).toBe(true);
       const { depositSummary } = (await ask(`{ depositSummary(${RANGE}, ${groupBy}filter: { designationIds: [2, 4] }) {
         ${PARTS} groups { all { byAllocation { known inferred unknown } } } } }`)) as {
@@ -220,7 +220,7 @@ describe('a summary', () => {
 });
 
 describe('totals and digest', () => {
-  /** How many statements wait for the lock. */
+  /** The number of statements that wait for the lock. */
   async function waiting(): Promise<number> {
     const { rows } = await gateway.database.client.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM pg_locks WHERE relation = 'allocation'::regclass AND NOT granted`,
@@ -228,7 +228,7 @@ describe('totals and digest', () => {
     return rows[0]!.count;
   }
 
-  /** Asks for both, does something while what they read is locked, and gives the answer. */
+  /** Asks for totals and digest, does something while the tables that they read are locked, and returns the answer. */
   async function askLocked(url: string, meanwhile: () => Promise<void>, signal?: AbortSignal): Promise<{ body: unknown }> {
     const { client } = gateway.database;
     await client.query('BEGIN; LOCK TABLE allocation');
@@ -275,7 +275,7 @@ describe('totals and digest', () => {
       );
       return rows;
     };
-    // By then there are as many connections as it takes.
+    // The first answers open as many connections as the parts of an answer need.
     for (let count = 0; count < 5; count++) await both();
     const before = await connections();
     for (let count = 0; count < 5; count++) await both();
@@ -301,7 +301,7 @@ describe('totals and digest', () => {
 test('all parts of an answer are of one moment: lines, page, count, totals, groups, digests', async () => {
   const own = await createOrganization(gateway.services);
   await importLines(gateway.services, own, LINES);
-  // At every moment each deposit is either in its own decade or a decade later.
+  // At every moment each deposit is either in its own decade or in the next one.
   const move = () =>
     gateway.database.client.query(
       `UPDATE deposit SET deposit_date = CASE WHEN deposit_date < '2030-01-01' THEN deposit_date + 3653 ELSE deposit_date - 3653 END
@@ -341,7 +341,7 @@ test('all parts of an answer are of one moment: lines, page, count, totals, grou
     writing.on = false;
     await writer;
   }
-  // Otherwise nothing was tried.
+  // The answers must show both versions of the data, or the test proves nothing.
   expect(counts.size).toBe(2);
 });
 

@@ -16,7 +16,7 @@ const fill = (target: RunningGateway, organizationId: number, lines: number): Pr
 
 beforeAll(() => fill(gateway, organization.id, LINES));
 
-/** Asks for everything and reads nothing of it. */
+/** Asks for the whole report and reads none of it. */
 const startReport = (target: RunningGateway = gateway, provision = organization.apiProvision): Promise<IncomingMessage> =>
   ask(target.url + EVERYTHING, { headers: { Provision: provision } });
 
@@ -102,7 +102,7 @@ describe('a long report', () => {
   });
 
   test('is given up when it takes too long', async () => {
-    // Time for the first line on a busy machine: before it, the answer would be a whole error.
+    // The time limit leaves a busy machine time for the first line. Before it, the answer would be a whole error.
     const own = await startGateway({ DATABASE_URL: gateway.database.url, REPORT_TIMEOUT_SECONDS: '3' });
     const response = await startReport(own);
     await until(async () => (await activeReports()) === 0);
@@ -124,7 +124,7 @@ test('all lines of an answer are of one moment, however many lists it holds', as
   const { id, apiProvision } = await createOrganization(own.services);
   await fill(own, id, 3000);
   const writing = { on: true };
-  // At every moment each deposit is either in its own decade or a decade later.
+  // At every moment each deposit is either in its own decade or in the next one.
   const writer = (async () => {
     while (writing.on)
       await own.database.client.query(

@@ -8,7 +8,7 @@ import { openGateway } from '../support/open-gateway';
 const LINES = 3000;
 const LONG_LINES = 6;
 const LONG_LENGTH = 300_000;
-/** What JSON, CSV or COPY escapes, in turns with what they leave alone. */
+/** Texts that JSON, CSV or COPY escapes, and texts that they leave alone. */
 const ALPHABET = [
   '"',
   '\\',
@@ -33,7 +33,7 @@ interface Line extends Record<string, unknown> {
   readonly deposit_date: string;
 }
 
-/** Text of that many characters, other text for every start. */
+/** Text of this length, which differs for every start. */
 function longText(start: number, length: number): string {
   let text = '';
   for (let n = start; text.length < length; n++) text += ALPHABET[(n * n + start) % ALPHABET.length]! + (n % 7 === 0 ? `${n}` : '');
@@ -49,7 +49,7 @@ function line(n: number): Line {
     main_memo: longText(n, isLong ? LONG_LENGTH : n % 50),
     designation_memo: n % 3 === 0 ? longText(n, n % 20) : '',
     ...(n % 500 === 301 && { designation_memo: '"'.repeat(LONG_LENGTH) }),
-    // Nothing in it stops the renderer's loop.
+    // This text has no character at which the renderer's loop stops.
     ...(n % 500 === 302 && { designation_memo: 'x'.repeat(LONG_LENGTH) }),
   };
   return v2Line(values) as Line;
@@ -65,7 +65,7 @@ const gateway = openGateway({
 });
 const { organization } = gateway;
 
-/** Whether the texts are the same, told without printing megabytes: where they part, and what stands there. */
+/** Compares texts without printing megabytes: a failure shows the first place where they differ. */
 function expectSame(actual: string, expected: string): void {
   let at = 0;
   while (at < expected.length && actual[at] === expected[at]) at++;

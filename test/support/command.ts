@@ -19,13 +19,13 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** The result of a command that succeeds with one line of output. */
+/** The result of a command that succeeded and said so in one line. */
 export const done = (line: string): CommandResult => ({ status: 0, stdout: `${line}\n`, stderr: '' });
 
-/** The result of a command that fails with one line on standard error. */
+/** The result of a command that failed and said so in one line. */
 export const failed = (line: string): CommandResult => ({ status: 1, stdout: '', stderr: `${line}\n` });
 
-/** Starts the real `deposit-gateway`. It inherits only PATH from the test's environment. */
+/** Starts the real `deposit-gateway`, which gets PATH alone of the test's own environment. */
 export function startCommand(environment: Environment, words: readonly string[], stdio: StdioOptions = 'pipe'): ChildProcess {
   return spawn(process.execPath, [...NODE_FLAGS, MAIN, ...words], { env: { PATH: process.env.PATH, ...environment }, stdio });
 }

@@ -23,11 +23,11 @@ export interface DepositFiles {
   createOrganization(): Promise<string>;
   /** Imports a file of this name and content. */
   import(organization: string, name: string, content: string | Buffer, ...options: string[]): Promise<CommandResult>;
-  /** Exports all lines of the organization, pending ones too, with the columns of v2 or with those chosen. */
+  /** Exports all deposits of the organization, pending ones too, in v2's fields or the chosen ones. */
   export(organization: string, format: 'json' | 'ndjson' | 'csv', columns?: string): Promise<string>;
-  /** Reads the lines of the organization's report straight from the database, which is quicker than an export. */
+  /** The lines of the organization's report straight from the database, which is quicker than an export. */
   lines(organization: string): Promise<object[]>;
-  /** Counts the rows of the five tables. */
+  /** The number of rows in each of the five tables. */
   countRows(): Promise<Record<string, number>>;
   close(): Promise<void>;
 }

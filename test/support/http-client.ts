@@ -4,11 +4,11 @@ export interface Asking {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Aborts to make the client leave, with or without its answer. */
+  /** Aborts when the client leaves, with or without its answer. */
   readonly signal?: AbortSignal;
 }
 
-/** Sends a request on a new connection, without headers of a client library. Resolves to the answer when its head is there. */
+/** Sends a request on a connection of its own, with no header but those given. Resolves when the answer begins, before its body is read. */
 export function ask(url: string, { method = 'GET', headers, body, signal }: Asking = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request(url, { method, headers: { ...headers }, agent: false, ...(signal && { signal }) }, resolve)

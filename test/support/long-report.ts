@@ -1,10 +1,10 @@
 import type { Client } from 'pg';
 
 export const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
-/** The address of the report with all lines that `fillReport` wrote. */
+/** The address of all lines that `fillReport` wrote. */
 export const EVERYTHING = `${REPORT}?start_date=2020-01-01&end_date=2029-12-31`;
 
-/** Writes lines of a thousand deposits, one deposit a day from 2020-01-01 on. `memo` is an SQL expression of the line's number n. */
+/** Writes lines of a thousand deposits, one a day from 2020-01-01 on. The database makes them itself; `memo` is SQL that may use the line's number n. */
 export async function fillReport(client: Client, organizationId: number, lines: number, memo: string): Promise<void> {
   const run = (sql: string) => client.query(sql.replaceAll(':organization', `${organizationId}`).replaceAll(':lines', `${lines}`));
   await run(`INSERT INTO designation VALUES (:organization, 1, 'General Fund')`);

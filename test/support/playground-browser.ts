@@ -43,7 +43,7 @@ interface Visit extends BrowserContextOptions {
 
 /** A gateway with a browser beside it. Each page has a context of its own, as if each were another analyst's. */
 export interface PlaygroundGateway extends OpenGateway {
-  /** Opens a page that is nowhere yet. */
+  /** Opens a page without an address yet. */
   readonly newPage: (options?: BrowserContextOptions) => Promise<Page>;
   /** Opens the Playground and enters the Provision. */
   readonly visit: (visit?: Visit) => Promise<OpenPage>;

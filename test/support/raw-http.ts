@@ -11,7 +11,7 @@ export function exchange(url: string, bytes: string | Buffer): Promise<string> {
   });
 }
 
-/** The status and the parsed JSON body of a raw answer. */
+/** The status and the parsed JSON body of an answer that `exchange` returned. */
 export function parseAnswer(answer: string): { status: number; body: unknown } {
   const [head = '', body = ''] = answer.split('\r\n\r\n');
   return { status: Number(head.split(' ')[1]), body: JSON.parse(body) as unknown };

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 20;
 
-/** Time enough on a busy machine for a condition that should hold at once. */
+/** A bound for events that come at once on a quiet machine. */
 const SOON_MS = 120_000;
 
-/** Waits until a condition holds. Throws when it does not hold within the time. */
+/** Waits until a condition holds, and fails after the time. */
 export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = SOON_MS): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await condition())) {

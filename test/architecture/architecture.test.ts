@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 
 const SRC = resolve(__dirname, '../../src');
+const TESTS = resolve(__dirname, '..');
 
 /** The rooms of src from left to right. A file imports from its own room and from rooms further right. */
 const ROOMS: readonly (readonly string[])[] = [
@@ -106,4 +107,16 @@ describe('the sources', () => {
     expect(names.filter((name) => !/^([a-z]+\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name))).toEqual([]);
     expect(files.filter((path) => readFileSync(path, 'utf8').split('\n').length > 400)).toEqual([]);
   });
+});
+
+test('the tests stand in a folder of their subject each, under names that differ, and have at most 400 lines', () => {
+  const paths = readdirSync(TESTS, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? readdirSync(join(TESTS, entry.name)).map((name) => join(entry.name, name)) : [entry.name],
+  );
+  const tests = paths.filter((path) => path.endsWith('.test.ts'));
+  expect(tests.length).toBeGreaterThan(40);
+  expect(tests.filter((path) => !path.includes('/'))).toEqual([]);
+  const names = tests.map((path) => basename(path));
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  expect(tests.filter((path) => readFileSync(join(TESTS, path), 'utf8').split('\n').length > 400)).toEqual([]);
 });

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import express, { Router, type Response } from 'express';
 import { AppError } from '../errors';
 
-/** Vite's output; the same place seen from the sources and from the build. */
+/** Vite's output directory. The path is the same from src/playground and from dist/playground. */
 const WEB_DIRECTORY = join(__dirname, '../../dist/playground-web');
 
-/** The page at /playground and its files; `/` leads to it. `provision` is the preset of its field. */
+/** Serves the page at /playground and its files, and redirects `/` to it. The page's Provision field starts with `provision`. */
 export function createPlaygroundRoutes(provision: string): Router {
   const template = readFileSync(join(WEB_DIRECTORY, 'index.html'), 'utf8');
   const page = template.replace('__GATEWAY_CONFIG__', () => escapeHtml(JSON.stringify({ provision })));
@@ -15,7 +15,7 @@ export function createPlaygroundRoutes(provision: string): Router {
   router.get(['/playground', '/playground/'], (_request, response) => {
     response.type('html').send(page);
   });
-  // The names of these files carry a hash of their content, and they hold nobody's data.
+  // Browsers may keep these files forever: their names hold a hash of their content, and they hold nobody's data.
   const setHeaders = (response: Response): void => void response.set('Cache-Control', 'public, max-age=31536000, immutable');
   router.use(
     '/playground/assets',

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-// The paths are absolute because the build runs from the repository's root.
+// The paths are absolute because the build runs in the repository's root.
 export default defineConfig({
   root: resolve(import.meta.dirname, 'web'),
   base: '/playground/',
@@ -12,9 +12,9 @@ export default defineConfig({
     outDir: resolve(import.meta.dirname, '../../dist/playground-web'),
     emptyOutDir: true,
     sourcemap: false,
-    // React's compiler has left directives in GraphiQL's packages that mean nothing any more.
+    // GraphiQL's packages hold directives of React's compiler, which have no effect here but would each print a warning.
     rolldownOptions: { checks: { moduleLevelDirective: false } },
-    // Monaco, which GraphiQL loads on demand, and its workers are that large.
+    // Monaco, the editor that GraphiQL loads on demand, and its workers have chunks of up to this many kB.
     chunkSizeWarningLimit: 4000,
   },
 });

@@ -18,7 +18,7 @@ async function open(): Promise<Page> {
   await pasteInto(page, 'query', QUERY);
   await execute(page);
   await page.locator('.graphiql-response').getByText('General Fund').waitFor();
-  // GraphiQL keeps what is typed a moment later.
+  // GraphiQL stores the editors' texts a moment after they change.
   await until(() => page.evaluate<boolean>(`localStorage.getItem('graphiql:tabState').includes('query Mine')`));
   return page;
 }

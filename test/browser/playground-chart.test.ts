@@ -27,7 +27,7 @@ const summary = (groupBy: string, key: string) => `{
   }
 }`;
 
-/** The texts that the page has drawn so far, each once. */
+/** Reads the texts that the page has drawn on canvases so far, each once. */
 const drawnTexts = (page: Page): Promise<string[]> => page.evaluate('[...new Set(window.drawnTexts)]');
 
 const untilDrawn = (page: Page, text: string): Promise<void> => until(async () => (await drawnTexts(page)).includes(text));
@@ -147,7 +147,7 @@ describe('an analyst who draws a summary', () => {
     ]);
     const totals = page.getByRole('region', { name: 'Totals of all lines' });
     await totals.waitFor();
-    expect((await totals.locator('dt, dd').allTextContents()).slice(-2)).toEqual(['by allocation', 'unknown']);
+    expect((await totals.locator('dt, dd').allTextContents()).slice(-2)).toEqual(['Amount by allocation', 'unknown']);
     await page.getByRole('button', { name: 'Table' }).click();
     await page.getByRole('table').waitFor();
     expect(await page.getByRole('cell').allTextContents()).toEqual(['Fund 1', '1', '10.50', 'unknown', 'Fund 2', '1', '10.50', 'unknown']);

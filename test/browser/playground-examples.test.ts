@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import type { Page } from 'playwright-core';
+import type { Page, Response } from 'playwright-core';
 import { createDemoLines } from '../../src/domain/demo-lines';
 import { createOrganization, type TestOrganization } from '../support/gateway';
-import { execute, logIn, openPlayground, type OpenPage } from '../support/playground-browser';
+import { execute, logIn, openPlayground, pasteInto, type OpenPage } from '../support/playground-browser';
 
 const gateway = openPlayground();
 
@@ -26,7 +26,7 @@ async function titlesOn(page: Page): Promise<string[]> {
   return (await page.getByLabel('Examples').locator('option').allTextContents()).filter((title) => !title.endsWith('…'));
 }
 
-/** Opens an example, runs it, and gives the number of rows in its table. */
+/** Opens an example, runs it, and returns the number of rows in its table. */
 async function runExample(page: Page, label: string): Promise<number> {
   await page.getByLabel('Examples').selectOption({ label });
   const nothingYet = page.getByText('No rows yet');
@@ -49,11 +49,30 @@ async function downloadRows(page: Page): Promise<[told: number, saved: number]> 
   return [Number(/^[\d,]+/.exec(text)?.[0].replaceAll(',', '')), lines];
 }
 
+const DONOR_YEAR = 'A donor’s last twelve months';
+
+interface DonorYearRequest {
+  readonly operationName?: string;
+  readonly variables: { readonly startDate: string; readonly endDate: string };
+}
+
+interface DonorYearAnswer {
+  readonly data: { readonly depositDetailsConnection: { readonly nodes: readonly { readonly donorId: number }[] } };
+}
+
+/** Waits for the next run of a donor's year. Returns its variables and the donor's id of each line. */
+async function nextDonorYear(page: Page): Promise<{ variables: DonorYearRequest['variables']; donorIds: number[] }> {
+  const requestOf = (response: Response) => response.request().postDataJSON() as DonorYearRequest;
+  const response = await page.waitForResponse((each) => each.url().endsWith('/graphql') && requestOf(each).operationName === 'DonorYear');
+  const { data } = (await response.json()) as DonorYearAnswer;
+  return { variables: requestOf(response).variables, donorIds: data.depositDetailsConnection.nodes.map(({ donorId }) => donorId) };
+}
+
 const CHARTS: Readonly<Record<string, RegExp>> = {
   'Designations of the last 30 days': /^Bar chart of all\.byAllocation\.amount by designation: .+ has the most, \d+\.\d\d\.$/,
   'Designations of the last twelve months, month by month':
     /^Line chart of all\.byAllocation\.amount by month and designation, \d{4}-\d\d to \d{4}-\d\d\.$/,
-  'A donor’s last twelve months': /^Line chart of all\.byTransaction\.amount by month, \d{4}-\d\d to \d{4}-\d\d\.$/,
+  [DONOR_YEAR]: /^Line chart of all\.byTransaction\.amount by month, \d{4}-\d\d to \d{4}-\d\d\.$/,
 };
 
 test('an analyst takes every example through its answer, table, chart and download', async () => {
@@ -74,6 +93,20 @@ test('an analyst takes every example through its answer, table, chart and downlo
   expect(faults).toEqual([]);
   await page.context().close();
 }, 300_000);
+
+test('an analyst finds one donor of the demo by the example’s name, and the same one by the ID in its comment', async () => {
+  const day = new Date().toISOString().slice(0, 10);
+  const { page, faults } = await openOn(day, await createDemo(day));
+  const [byName] = await Promise.all([nextDonorYear(page), runExample(page, DONOR_YEAR)]);
+  const comment = (await page.locator('.graphiql-query-editor .view-lines').innerText()).replaceAll('\u00a0', ' ');
+  const donorId = Number(/"donorIds": \[(\d+)\]/.exec(comment)?.[1]);
+  expect(new Set(byName.donorIds)).toEqual(new Set([donorId]));
+  await pasteInto(page, 'variables', JSON.stringify({ ...byName.variables, filter: { donorIds: [donorId] } }));
+  const [byId] = await Promise.all([nextDonorYear(page), execute(page)]);
+  expect(byId.donorIds).toEqual(byName.donorIds);
+  expect(faults).toEqual([]);
+  await page.context().close();
+}, 60_000);
 
 test.each([
   ['a Sunday', '2026-11-22'],

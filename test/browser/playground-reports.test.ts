@@ -55,7 +55,7 @@ test('an analyst sees what all lines add up to, and is warned of split gifts', a
   await totals.waitFor();
   const figures = (await totals.locator('dt, dd').allTextContents()).join('|');
   expect(figures).toBe(
-    'Lines|3|Transactions|2|Deposits|1|Amount by transaction|1,234,578.00|by line|2,469,145.50|by allocation|10.50 (2 unknown)',
+    'Lines|3|Transactions|2|Deposits|1|Amount by transaction|1,234,578.00|Amount by line|2,469,145.50|Amount by allocation|10.50 (2 unknown)',
   );
   await totals.getByRole('note').filter({ hasText: '1 gift is split over several lines' }).waitFor();
   await page.screenshot({ path: 'coverage/playground-totals.png' });
@@ -117,7 +117,7 @@ test('an analyst saves a report, which keeps its address, and takes it into a sp
   await dialog.getByRole('button', { name: 'Delete wells' }).click();
   expect(asked).toEqual([
     expect.stringMatching(/^Replace wells, saved by ada, \d{4}-\d\d-\d\d\?$/),
-    'Delete wells? What reads its address will find nothing.',
+    'Delete wells? Programs that read its address will find nothing.',
   ]);
   expect((await fetchFile('/reports/wells.csv')).status).toBe(200);
   isMeant = true;
@@ -130,7 +130,7 @@ test('an analyst saves a report, which keeps its address, and takes it into a sp
 
 test('an analyst copies a command that fetches the same file elsewhere', async () => {
   const { page, faults } = await openWith(QUERY, { startDate: '2024-01-01' });
-  await page.getByLabel('or as', { exact: true }).selectOption('curl');
+  await page.getByLabel('or the address as').selectOption('curl');
   await page.getByRole('button', { name: 'Copy', exact: true }).click();
   await page.getByRole('status').filter({ hasText: 'replace YOUR-API-PROVISION' }).waitFor();
   const command = await page.evaluate<string>('navigator.clipboard.readText()');

@@ -61,7 +61,7 @@ describe('an analyst who downloads', () => {
   test.each([
     ['The newest deposits', '1 row'],
     ['Designations of the last 30 days', '1 row'],
-    ['What is still pending', '0 rows'],
+    ['Pending gifts', '0 rows'],
     ['A donor’s last twelve months', '0 rows'],
     ['Tie-out totals of last month', '1 row'],
   ])('takes home the rows of the example: %s', async (label, rows) => {
@@ -102,8 +102,11 @@ describe('an analyst who downloads', () => {
     let saved = false;
     page.on('download', () => (saved = true));
     for (const [change, told] of [
-      [(body: Buffer) => body.subarray(0, body.length - 5), 'What arrived is not what the gateway sent'],
-      [(body: Buffer) => Buffer.from(body.toString().replace('10.50', '90.50')), 'What arrived is not what the gateway sent'],
+      [(body: Buffer) => body.subarray(0, body.length - 5), 'The file arrived damaged: it is not the one that the gateway sent.'],
+      [
+        (body: Buffer) => Buffer.from(body.toString().replace('10.50', '90.50')),
+        'The file arrived damaged: it is not the one that the gateway sent.',
+      ],
     ] as const) {
       await page.route('**/export/deposit-details.csv*', async (route) => {
         const response = await route.fetch();

@@ -17,7 +17,7 @@ async function waiting(): Promise<number> {
   return rows[0]!.count;
 }
 
-/** Runs a query that cannot end by itself, does something on the page, and waits until the database has given the query up. */
+/** Runs a query that waits for a locked table, calls `leave`, and waits until the database has cancelled the query. */
 async function runLocked(page: Page, query: string, leave: () => Promise<void>): Promise<void> {
   const { client } = gateway.database;
   await pasteInto(page, 'query', query);

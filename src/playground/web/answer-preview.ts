@@ -1,10 +1,10 @@
 import type { ExecutionResult } from 'graphql';
 import { formatCount } from './figures';
 
-/** GraphiQL's editor needs seconds for a text of many times as many rows, and more of its time with every scroll. */
+/** GraphiQL's editor takes seconds to show tens of thousands of rows, and stalls at every scroll. */
 const MAX_ROWS = 2_000;
 
-/** The answer as GraphiQL shows it: of a longer list the first rows, and in `extensions` a sentence that says so. */
+/** Cuts lists longer than MAX_ROWS for GraphiQL's editor, and says so in `extensions.preview`. */
 export function toPreview(answer: ExecutionResult): ExecutionResult {
   let longest = 0;
   const data = JSON.parse(
@@ -15,6 +15,6 @@ export function toPreview(answer: ExecutionResult): ExecutionResult {
     }),
   ) as ExecutionResult['data'];
   if (longest === 0) return answer;
-  const preview = `Only the first ${formatCount(MAX_ROWS)} of ${formatCount(longest)} rows stand here. Table shows them all, Download takes them home.`;
+  const preview = `Only the first ${formatCount(MAX_ROWS)} of ${formatCount(longest)} rows are shown here. Table shows all of them, Download saves them to a file.`;
   return { ...answer, data, extensions: { ...answer.extensions, preview } };
 }

@@ -17,15 +17,15 @@ import { toLength, type GroupChart } from './group-chart';
 Chart.register(BarController, BarElement, CategoryScale, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip);
 
 const MAX_LABEL_LENGTH = 22;
-/** Of so many, each would cover the line. */
+/** With more points than this the marks would cover the line, so none are drawn. */
 const MANY_POINTS = 60;
-/** Beside their colors, lines differ in their points. */
+/** Each line has its own kind of point, for readers who cannot tell the colors apart. */
 const pointStyles = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot', 'rectRounded', 'cross'] as const;
 
-/** Draws in the colors that the page has at this moment, and returns what takes the drawing away. */
+/** Draws the chart in the page's current colors. Returns a function that removes the chart. */
 export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series }: GroupChart): () => void {
   const styles = getComputedStyle(canvas);
-  /** A variable's own value would still be both themes' colors. */
+  /** Resolves a CSS variable to one color: its raw value is light-dark(…), which a canvas cannot read. */
   const resolve = (variable: string): string => {
     canvas.style.color = `var(${variable})`;
     return styles.color;

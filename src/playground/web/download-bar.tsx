@@ -14,7 +14,7 @@ import {
   type CopyForm,
   type FileFormat,
   type ReportQuery,
-} from './report-file';
+} from './file-url';
 import { SavedReports } from './saved-reports';
 
 const formatTitles: Readonly<Record<FileFormat, string>> = { csv: 'CSV', ndjson: 'NDJSON', json: 'JSON' };
@@ -27,11 +27,11 @@ type State =
 
 interface DownloadBarProps {
   readonly provision: string;
-  /** Called when no file came: it may be that nobody is logged in any more. */
+  /** Called when a download fails: the session may have ended. */
   readonly onFailure: () => void;
 }
 
-/** Takes home all rows of the query that is shown, not only those on its page. */
+/** Downloads all rows of the query in the editor, not only those on its page of the answer. */
 export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
   const editors = useEditors();
   const operationName = useGraphiQL((state) => state.operationName);
@@ -42,17 +42,17 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
   const runKey = useRunKey();
   const shownKey = useRef(runKey);
   shownKey.current = runKey;
-  /** Tells how something ended, unless another query is shown by now. */
+  /** Shows how an action ended, unless another query or tab is shown by now. */
   const tell = (key: unknown, ended: State): void => setState(shownKey.current === key ? ended : { kind: 'idle' });
   useEffect(() => setState((before) => (before.kind === 'running' ? before : { kind: 'idle' })), [runKey]);
-  // Nothing goes on for who has logged out.
+  // Logging out removes this bar, and so cancels its download.
   useEffect(() => () => running.current?.abort(), []);
   const current = (): ReportQuery => readQuery(editors.read(), operationName);
   const open = ({ query, variables }: ReportQuery): void => editors.openTab({ query, variables: JSON.stringify(variables, null, 2) });
   const copy = async (form: CopyForm): Promise<void> => {
     const key = runKey;
     try {
-      // Power Query reads CSV.
+      // The text for Power Query reads CSV, whatever format is chosen for downloads.
       const url = await fetchFileUrl(provision, current(), form === 'powerQuery' ? 'csv' : format);
       await copyText(toCopyText(form, url));
       tell(key, { kind: 'done', text: copyAdvice[form] });
@@ -120,7 +120,7 @@ function CopyButton({ onCopy }: { readonly onCopy: (form: CopyForm) => void }) {
   const [form, setForm] = useState<CopyForm>('powerQuery');
   return (
     <span className="copy-as">
-      <label htmlFor="copy-form">or as</label>
+      <label htmlFor="copy-form">or the address as</label>
       <select id="copy-form" value={form} onChange={(event) => setForm(event.target.value as CopyForm)}>
         {Object.entries(copyForms).map(([each, title]) => (
           <option key={each} value={each}>
@@ -136,7 +136,7 @@ function CopyButton({ onCopy }: { readonly onCopy: (form: CopyForm) => void }) {
 }
 
 function describe(progress: DownloadProgress | undefined): string {
-  if (!progress) return 'Adding up…';
+  if (!progress) return 'Preparing the file…';
   const { rows, allRows, bytes } = progress;
   return `${formatCount(rows)} of ${formatRows(allRows)}, ${(bytes / 1e6).toFixed(1)} MB`;
 }

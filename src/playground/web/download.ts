@@ -1,11 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { FileFormat } from './report-file';
+import type { FileFormat } from './file-url';
 
 export interface DownloadProgress {
   readonly bytes: number;
   readonly rows: number;
-  /** How many rows there will be. */
+  /** The number of rows in the whole file. */
   readonly allRows: number;
 }
 
@@ -13,7 +13,7 @@ export interface DownloadedFile {
   readonly name: string;
   readonly content: Blob;
   readonly rows: number;
-  /** SHA-256 of the lines as a summary gives it; null where it may not be told. */
+  /** The digest of the lines: SHA-256, the same as a summary's; null when the gateway does not send it. */
   readonly digest: string | null;
 }
 
@@ -38,13 +38,13 @@ const RECEIPT_TRIES = 20;
 const RECEIPT_WAIT_MS = 250;
 
 /**
- * Fetches all rows and checks what came against what the gateway says it sent: bytes, SHA-256 and number of rows. Throws what to tell the
- * person at the page; a file that is not whole is never given.
+ * Downloads a file and compares its bytes, SHA-256 and number of rows with the gateway's receipt. Throws an Error whose message the page
+ * shows when they differ: a file that is not whole is never returned.
  */
 export async function download(url: URL, options: DownloadOptions): Promise<DownloadedFile> {
   const { provision, format, signal, onProgress } = options;
   const address = new URL(url);
-  // By which Excel knows UTF-8.
+  // Excel reads a CSV file as UTF-8 only when it starts with a byte order mark.
   if (format === 'csv') address.searchParams.set('bom', 'true');
   const headers = { Provision: provision };
   const response = await fetch(address, { headers, credentials: 'same-origin', signal });
@@ -66,7 +66,7 @@ export async function download(url: URL, options: DownloadOptions): Promise<Down
     }
   } catch (cause) {
     if (signal.aborted) throw cause;
-    throw new Error('The download was cut off. Nothing was saved: try again.', { cause });
+    throw new Error('The download was cut off. Nothing was saved. Try again.', { cause });
   }
   const receipt = await fetchReceipt(response.headers.get('X-Export-Id') ?? '', headers, signal);
   const isWhole =
@@ -74,14 +74,14 @@ export async function download(url: URL, options: DownloadOptions): Promise<Down
     receipt.bytes === bytes &&
     receipt.fileSha256 === bytesToHex(hash.digest()) &&
     counter.allRows() === allRows;
-  if (!isWhole) throw new Error('What arrived is not what the gateway sent. Nothing was saved: try again.');
+  if (!isWhole) throw new Error('The file arrived damaged: it is not the one that the gateway sent. Nothing was saved. Try again.');
   const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? `report.${format}`;
   return { name, content: content.all(), rows: allRows, digest: response.headers.get('X-Export-Digest') };
 }
 
 const BLOB_LENGTH = 16 * 1024 * 1024;
 
-/** What has arrived. Of a long file most is in blobs, which browsers keep on disk: the page's own memory stays small. */
+/** Collects the bytes that have arrived. Long files go into blobs, which browsers keep on disk, so that the page's memory stays small. */
 function createContent(type: string): { add(piece: Uint8Array<ArrayBuffer>): void; all(): Blob } {
   const blobs: Blob[] = [];
   let pieces: Uint8Array<ArrayBuffer>[] = [];
@@ -115,19 +115,19 @@ export function saveFile({ name, content }: DownloadedFile): void {
 
 interface RowCounter {
   add(piece: Uint8Array): void;
-  /** So far. */
+  /** The rows counted so far. */
   rows(): number;
-  /** Once the file is whole. */
+  /** The rows of the file once all of it has been added. */
   allRows(): number;
 }
 
 /**
- * Rows that are whole: of CSV the records after the header, where line breaks between quotes end none; of NDJSON the lines; of JSON, whose
- * rows hold no objects, what a brace closes outside of text.
+ * Counts complete rows from the bytes. In CSV a row ends at a line break outside quotes, and the header is not counted. In NDJSON every line
+ * is a row. In JSON a row ends at a closing brace outside text, because no row holds an object.
  */
 function createRowCounter(format: FileFormat): RowCounter {
   const end = format === 'json' ? CLOSING_BRACE : NEW_LINE;
-  // In NDJSON a line break in text is an escape.
+  // NDJSON escapes line breaks in text, so its quotes need no care.
   const hasQuotes = format !== 'ndjson';
   let count = format === 'csv' ? -1 : 0;
   let isQuoted = false;
@@ -142,12 +142,12 @@ function createRowCounter(format: FileFormat): RowCounter {
       }
     },
     rows: () => Math.max(count, 0),
-    // The last brace of JSON closes the file.
+    // The last brace of a JSON file closes the file, not a row.
     allRows: () => (format === 'json' ? count - 1 : count),
   };
 }
 
-/** The gateway writes it a moment after the last byte. */
+/** Fetches the receipt of a file. The gateway writes it a moment after the last byte, so this asks until it has an outcome. */
 async function fetchReceipt(id: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Receipt> {
   for (let attempt = 1; ; attempt++) {
     const response = await fetch(`/export/receipts/${id}`, { headers, credentials: 'same-origin', signal });

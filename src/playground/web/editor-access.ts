@@ -2,7 +2,7 @@ import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect } from 'react';
 import { subscribeSystemScheme } from './color-scheme';
 
-/** Mends what GraphiQL tells wrongly to a screen reader, keeps its editors readable, and lets the keyboard out of them. */
+/** Corrects GraphiQL's roles for screen readers, keeps its editors in the page's theme, and lets the keyboard leave them. */
 export function EditorAccess() {
   const queryEditor = useGraphiQL((state) => state.queryEditor);
   const variableEditor = useGraphiQL((state) => state.variableEditor);
@@ -10,7 +10,7 @@ export function EditorAccess() {
   const responseEditor = useGraphiQL((state) => state.responseEditor);
   const theme = useGraphiQL((state) => state.theme);
   const { setTheme } = useGraphiQLActions();
-  // GraphiQL reads the system's theme only when its own is set; the colors around the editors follow the system at once.
+  // GraphiQL reads the system's theme only when its own theme is set. Without this the editors keep the old theme.
   useEffect(() => subscribeSystemScheme(() => setTheme(theme)), [theme, setTheme]);
   useEffect(() => {
     const tabs = document.querySelector('.graphiql-tabs');
@@ -32,7 +32,7 @@ export function EditorAccess() {
 /** Monaco's KeyCode.Escape. */
 const ESCAPE = 9;
 
-/** In an editor Tab is a character: Escape leads out, as Enter led in, unless there is something else for it to close. */
+/** Tab types a character inside an editor, so Escape leaves the editor. When a suggestion or search box is open, Escape closes that first. */
 const leaveEditor = {
   id: 'leave-editor',
   label: 'Leave the editor',
@@ -41,7 +41,7 @@ const leaveEditor = {
   run: (editor: { getContainerDomNode(): HTMLElement }) => editor.getContainerDomNode().focus(),
 };
 
-/** They hold buttons, which a tab may not: it is a list whose buttons are tabs. GraphiQL sets the attribute again when it changes. */
+/** Turns GraphiQL's tabs into a list of buttons, because the ARIA role `tab` must not hold buttons. GraphiQL sets aria-selected again at each change. */
 function mendTabs(tabs: Element): void {
   tabs.setAttribute('role', 'list');
   for (const tab of tabs.querySelectorAll(':scope > li')) {
@@ -50,7 +50,7 @@ function mendTabs(tabs: Element): void {
     if (selected === null) continue;
     tab.removeAttribute('aria-selected');
     tab.querySelector('.graphiql-tab-button')?.setAttribute('aria-current', selected);
-    // Of many tabs a new one is beyond the edge.
+    // With many tabs open, a new tab would be out of sight.
     if (selected === 'true') tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
 }

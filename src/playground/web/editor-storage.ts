@@ -6,8 +6,8 @@ const namespace = 'graphiql:';
 const tabsKey = `${namespace}tabState`;
 
 /**
- * localStorage for GraphiQL's tabs, history and layout, without what must not outlive the page: request headers, which
- * GraphiQL's history would keep although `shouldPersistHeaders` is off, and operations with a password in them.
+ * Keeps GraphiQL's tabs, history and layout in localStorage, but no secrets. It drops operations that mention a password, and request
+ * headers, which GraphiQL's history would keep although `shouldPersistHeaders` is off.
  */
 export const editorStorage: EditorStorage = {
   get length() {
@@ -15,7 +15,7 @@ export const editorStorage: EditorStorage = {
   },
   getItem(key) {
     const item = key.slice(namespace.length);
-    // GraphiQL stores what its editors hold a second time, but not before somebody types: the active tab always knows.
+    // GraphiQL stores the editors' texts a second time, but only after somebody types. The active tab's texts are always current.
     if (item === 'query' || item === 'variables') return findActiveTab()?.[item] ?? null;
     return localStorage.getItem(key);
   },
@@ -44,7 +44,7 @@ export const editorStorage: EditorStorage = {
   },
 };
 
-/** Whether GraphiQL kept tabs here earlier. */
+/** True when GraphiQL has stored tabs in this browser before. */
 export function hasStoredTabs(): boolean {
   return localStorage.getItem(tabsKey) !== null;
 }
@@ -61,12 +61,12 @@ function findActiveTab(): StoredTabs['tabs'][number] | undefined {
     const { tabs, activeTabIndex } = JSON.parse(stored) as StoredTabs;
     return tabs[activeTabIndex];
   } catch {
-    // GraphiQL takes tabs that cannot be read for none, and so must this: else the page could never open again.
+    // GraphiQL ignores stored tabs that cannot be read. Throwing here would keep the page from ever opening again.
     return undefined;
   }
 }
 
-/** Tabs are blanked instead of dropped, because the stored state counts them. */
+/** Blanks a tab with a secret and does not remove it: the stored index of the active tab counts every tab. */
 function blankSecretTab(key: string, value: unknown): unknown {
   if (key === 'headers') return null;
   return isSecretOperation(value) ? { ...value, query: null, variables: null } : value;

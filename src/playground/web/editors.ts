@@ -1,21 +1,21 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useMemo } from 'react';
 
-/** A query as it stands in GraphiQL's editors; the variables are JSON. */
+/** The texts of GraphiQL's editors: a GraphQL document, and its variables as JSON. */
 export interface EditorTexts {
   readonly query: string;
   readonly variables: string;
 }
 
 interface Editors {
-  /** False until both are there. */
+  /** False until GraphiQL has loaded both editors. */
   readonly isReady: boolean;
   readonly read: () => EditorTexts;
-  /** In a new tab: what stands in the others stays. */
+  /** Opens a new tab with these texts. The other tabs keep theirs. */
   readonly openTab: (texts: EditorTexts) => void;
 }
 
-/** GraphiQL's editors of query and variables. */
+/** Reads GraphiQL's query and variables editors, and opens tabs in them. */
 export function useEditors(): Editors {
   const actions = useGraphiQLActions();
   const queryEditor = useGraphiQL((state) => state.queryEditor);
@@ -31,7 +31,7 @@ export function useEditors(): Editors {
           [variableEditor, variables],
         ] as const) {
           editor?.setValue(text);
-          // It would stay where the tab before was.
+          // Otherwise cursor and scroll position would stay as they were in the tab before.
           editor?.setPosition({ lineNumber: 1, column: 1 });
           editor?.setScrollPosition({ scrollLeft: 0, scrollTop: 0 });
         }
@@ -41,7 +41,7 @@ export function useEditors(): Editors {
   );
 }
 
-/** Another value for every run and for every tab that is shown: a message about the one before is out of date. */
+/** Returns a key that changes with every run and every change of tab. A message that belongs to an earlier key is out of date. */
 export function useRunKey(): string {
   return useGraphiQL(({ tabs, activeTabIndex, queryId }) => `${tabs[activeTabIndex]?.id ?? ''} ${String(queryId)}`);
 }

@@ -10,11 +10,11 @@ import tieOutTotals from './queries/tie-out-totals.graphql?raw';
 export interface Example {
   readonly title: string;
   readonly query: string;
-  /** The text of the variables editor for somebody who asks today. */
+  /** Builds the text of the variables editor, with dates that end today. */
   readonly variables: (today: Date) => string;
 }
 
-// A day, a month or a year that has just begun has nothing to show yet: the examples look back from today.
+// The examples look back from today, because a month or a year that has just begun has nothing to show yet.
 export const defaultExample: Example = { title: 'Deposits of the last 30 days', query: depositDetails, variables: last30Days };
 
 export const examples: readonly Example[] = [
@@ -27,11 +27,11 @@ export const examples: readonly Example[] = [
     variables: (today) => last30Days(today, { groupBy: ['DESIGNATION'] }),
   },
   { title: 'Designations of the last twelve months, month by month', query: designationTotals, variables: lastTwelveMonths },
-  { title: 'What is still pending', query: pendingMoney, variables: lastTwelveMonths },
+  { title: 'Pending gifts', query: pendingMoney, variables: lastTwelveMonths },
   {
     title: 'A donor’s last twelve months',
     query: donorYear,
-    variables: (today) => lastTwelveMonths(today, { filter: { donorName: 'Smith' } }),
+    variables: (today) => lastTwelveMonths(today, { filter: { donorName: 'Ada Nakamura' } }),
   },
   { title: 'Tie-out totals of last month', query: tieOutTotals, variables: lastMonth },
   { title: 'Test my credentials', query: credentialsTest, variables: () => '' },
@@ -41,13 +41,13 @@ function last30Days(today: Date, others: object = {}): string {
   return toVariables(new Date(today.getFullYear(), today.getMonth(), today.getDate() - 29), today, others);
 }
 
-/** The month before that of today, which is whole. */
+/** The whole month before the current one. */
 function lastMonth(today: Date): string {
   const [year, month] = [today.getFullYear(), today.getMonth()];
   return toVariables(new Date(year, month - 1, 1), new Date(year, month, 0));
 }
 
-/** With all days of this month: pending deposits may be dated after today. */
+/** Twelve months up to the last day of this month, because pending deposits may be dated after today. */
 function lastTwelveMonths(today: Date, others: object = {}): string {
   const [year, month] = [today.getFullYear(), today.getMonth()];
   return toVariables(new Date(year, month - 11, 1), new Date(year, month + 1, 0), others);
@@ -57,7 +57,7 @@ function toVariables(start: Date, end: Date, others: object = {}): string {
   return JSON.stringify({ startDate: toLocalDate(start), endDate: toLocalDate(end), ...others }, null, 2);
 }
 
-/** Not toISOString, which names tomorrow or yesterday near midnight outside UTC. */
+/** Writes the local date. toISOString would give the UTC date, which is another day near midnight. */
 function toLocalDate(date: Date): string {
   return [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
 }

@@ -2,16 +2,16 @@ import type { ReactNode } from 'react';
 import { ErrorBoundary, getErrorMessage } from 'react-error-boundary';
 
 interface FaultBoundaryProps {
-  /** What cannot be shown after a fault, as the subject of a sentence in the plural. */
+  /** The part's name in the message, a plural such as “The totals”. */
   readonly part: string;
-  /** The fault is over when one of them changes: another answer may have none. */
+  /** A change of any of these values clears the fault, because another answer may be shown without one. */
   readonly resetKeys?: unknown[];
-  /** One more way back beside trying again. */
+  /** A second button, next to “Try again”. */
   readonly wayBack?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** Keeps a fault of a part of the page from taking the rest of it away. */
+/** Shows a message in place of a part that throws, so that the rest of the page stays. */
 export function FaultBoundary({ part, resetKeys, wayBack, children }: FaultBoundaryProps) {
   return (
     <ErrorBoundary

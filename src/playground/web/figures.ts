@@ -1,10 +1,10 @@
-/** Figures as the page writes them: English, as all of it is. */
+/** Writes a count with commas, in English like the rest of the page. */
 export const formatCount = (count: number): string => count.toLocaleString('en-US');
 
 export const formatRows = (rows: number): string => `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`;
 
-/** Stands for money that the books do not tell: it is not 0. */
+/** Shown for an amount that the books do not say. Unknown is not 0. */
 export const UNKNOWN = 'unknown';
 
-/** Exact for any length: the text itself is grouped, never a float. Null is a sum of which nothing is known. */
+/** Writes an exact decimal with commas, as text and never as a float. Null, a sum of which nothing is known, becomes “unknown”. */
 export const formatAmount = (amount: string | null): string => (amount ?? UNKNOWN).replace(/\B(?=(\d{3})+(?=\.))/g, ',');

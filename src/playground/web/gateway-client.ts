@@ -7,7 +7,7 @@ export interface Viewer {
   readonly username: string;
   readonly organization: string;
   readonly privileges: readonly string[];
-  /** ISO 8601; without requests the session ends earlier. */
+  /** The latest end of the session, in ISO 8601. Without requests the session ends earlier. */
   readonly sessionExpiresAt: string;
 }
 
@@ -17,7 +17,7 @@ export interface GraphQLRequest {
   readonly variables?: unknown;
 }
 
-/** What went wrong, in words for the person at the page. The code is the gateway's, where it gave one. */
+/** A failed request. The message is for the page to show; the code is the gateway's `extensions.code`, if it sent one. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: string | undefined;
@@ -28,13 +28,13 @@ export class GatewayError extends Error {
   }
 }
 
-/** Where the gateway's own text states a fact only, these say what to do about it. */
+/** Messages by error code that replace the gateway's own where a reader needs to know what to do. */
 const advice: Readonly<Record<string, string>> = {
   PROVISION_HEADER_MISSING: 'Enter a Provision first.',
   INVALID_PROVISION: 'This Provision is not valid. Check it for typing mistakes.',
-  INCORRECT_HOST: 'This Provision belongs to another host name.',
+  INCORRECT_HOST: 'This Provision is for another host name. Open the page at that host name.',
   PROVISION_MISMATCH: 'You are logged in under another Provision. Log in again to use this one.',
-  UNAUTHORIZED: 'This account has been disabled.',
+  UNAUTHORIZED: 'This account has been disabled. Ask your administrator.',
   LOGIN_FAILED: 'The username or password is not correct.',
   TOO_MANY_LOGIN_ATTEMPTS: 'Too many login attempts. Wait a little, then try again.',
   UNDER_MAINTENANCE: 'The gateway is under maintenance. Try again later.',
@@ -42,7 +42,7 @@ const advice: Readonly<Record<string, string>> = {
 
 const requestTimeoutMs = 30_000;
 
-/** Who is logged in under this Provision, if anybody. */
+/** Fetches the logged-in user under this Provision; undefined when nobody is logged in. */
 export async function fetchViewer(provision: string): Promise<Viewer | undefined> {
   try {
     return (await askGateway<{ viewer: Viewer }>(provision, { query: viewerQuery })).viewer;
@@ -60,7 +60,7 @@ export async function logout(provision: string): Promise<void> {
   await askGateway(provision, { query: logoutMutation });
 }
 
-/** Sends any request and returns the gateway's answer, errors included. Fails with a GatewayError where there is no answer. */
+/** Sends a request and returns the gateway's answer, with its errors. Throws a GatewayError when no GraphQL answer comes. */
 export async function postGraphQL(
   provision: string,
   request: GraphQLRequest,
@@ -68,7 +68,7 @@ export async function postGraphQL(
 ): Promise<ExecutionResult> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, String(value));
-  // The page's own: whose data is shown stands in its bar.
+  // The Provision in the page's bar always wins, so that the bar tells the truth about the data.
   headers.set('Provision', provision);
   headers.set('content-type', 'application/json');
   headers.set('accept', 'application/graphql-response+json, application/json');
@@ -90,12 +90,12 @@ export async function postGraphQL(
   return answer;
 }
 
-/** Whether the answer says that nobody is logged in. */
+/** True when the answer says that nobody is logged in. */
 export function tellsSessionLoss({ errors }: ExecutionResult): boolean {
   return errors?.some((error) => isSessionLoss(codeOf(error))) ?? false;
 }
 
-/** The data's shape is the gateway's schema's promise for the query that is sent. */
+/** Sends a request and returns its data. Throws a GatewayError at the first error. `Data` must fit the query: nothing checks it here. */
 export async function askGateway<Data>(provision: string, request: GraphQLRequest, signal?: AbortSignal): Promise<Data> {
   const late = AbortSignal.timeout(requestTimeoutMs);
   const { data, errors } = await postGraphQL(provision, request, { signal: signal ? AbortSignal.any([late, signal]) : late });
@@ -111,7 +111,7 @@ function codeOf({ extensions }: GraphQLFormattedError): string | undefined {
   return typeof extensions?.code === 'string' ? extensions.code : undefined;
 }
 
-/** UNAUTHORIZED is the gateway's word for a session whose user has been disabled. */
+/** UNAUTHORIZED means that the session's user has been disabled. */
 function isSessionLoss(code: string | undefined): boolean {
   return code === 'NOT_LOGGED_IN' || code === 'UNAUTHORIZED';
 }

@@ -1,20 +1,20 @@
 import type { ResultColumn, ResultRow, ResultTable } from './result-tables';
 
-/** The groups of a summary as lines over time, or as bars. */
+/** A chart of a summary's groups: lines over time, or bars. */
 export interface GroupChart {
   readonly kind: 'line' | 'bar';
-  /** What stands along the axis, in order. */
+  /** The labels of the horizontal axis, in order. */
   readonly labels: readonly string[];
   readonly series: readonly ChartSeries[];
-  /** What it shows, in a sentence. */
+  /** A sentence that says what the chart shows, for screen readers. */
   readonly summary: string;
-  /** What it does not show, in a sentence. */
+  /** A sentence about groups or amounts that the chart leaves out. */
   readonly omission: string | undefined;
 }
 
 interface ChartSeries {
   readonly name: string;
-  /** For each label the answer's own text, where there is one. */
+  /** The answer's own text for each label; undefined when it has none. */
   readonly values: readonly (string | undefined)[];
 }
 
@@ -31,15 +31,16 @@ const MONTH_LENGTH = 'yyyy-mm'.length;
 const [DAY, WEEK, MONTH, NAME, ID] = ['key.day', 'key.week', 'key.month', 'key.designation', 'key.designationId'] as const;
 const timeKeys: readonly string[] = [DAY, WEEK, MONTH];
 
-/** The columns of a list that can be drawn: numbers and money of rows that have a key. */
+/** The columns that can be drawn: numbers and amounts of groups that have a key. */
 export function valueColumns(table: ResultTable): ResultColumn[] {
   if (keysOf(table).length === 0) return [];
   return table.columns.filter(({ name, kind }) => !name.startsWith(KEY) && kind !== 'text' && hasValue(table, name));
 }
 
 /**
- * The figure to begin with: one that is known for every group, where there is one. Over designations only the shares add up; else a
- * transaction's amount counts once. Money says more than a count.
+ * Chooses the column that is drawn first. A column known for every group comes before one that is not, and an amount before a count.
+ * Between designations the amount by allocation is right, because it counts only each designation's share of a gift. Otherwise the amount
+ * by transaction is right, because it counts each gift once.
  */
 export function defaultColumn(table: ResultTable): ResultColumn | undefined {
   const columns = valueColumns(table);
@@ -51,11 +52,11 @@ export function defaultColumn(table: ResultTable): ResultColumn | undefined {
   return preferred.find((column) => column !== undefined) ?? choices.find(({ kind }) => kind === 'decimal') ?? choices[0];
 }
 
-/** Undefined where rows share a key, as they do when the query asks for a part of it only: one would hide the other. */
+/** Builds a chart of one column. Returns undefined when rows share a key, as when the query asks for only part of it: one would hide the other. */
 export function toGroupChart(table: ResultTable, column: ResultColumn): GroupChart | undefined {
   const keys = keysOf(table);
   const dates = timeKeys.filter((key) => keys.includes(key) && table.rows.every((row) => isDate(row[key])));
-  // A day tells its week and month; a week may lie in two months.
+  // A day implies its week and month. A week does not imply its month: it may lie in two.
   const times = dates.includes(DAY) ? [DAY] : dates;
   const others = keys.filter((key) => !dates.includes(key));
   const groups = toGroups(table.rows, times, others, column.name);
@@ -68,26 +69,26 @@ export function toGroupChart(table: ResultTable, column: ResultColumn): GroupCha
   return { ...chart, omission: [doubt, chart.omission].filter((sentence) => sentence !== undefined).join(' ') };
 }
 
-/** The keys that rows have: by what a summary does not group, its key is null in every row. */
+/** The key columns that have values. A summary's key is null in every row for all that it does not group by. */
 const keysOf = (table: ResultTable): string[] =>
   table.columns.map(({ name }) => name).filter((name) => name.startsWith(KEY) && hasValue(table, name));
 
 const hasValue = ({ rows }: ResultTable, name: string): boolean => rows.some((row) => row[name] !== undefined);
 
-/** In how many rows a figure is unknown, or money of which a part is: the count `unknown` beside it says how many shares it lacks. */
+/** Counts the rows whose figure is unknown in full or in part. A count `unknown` beside an amount says how many shares it lacks. */
 function countUnknown({ rows }: ResultTable, { name, kind }: ResultColumn): number {
   const beside = name.replace(/[^.]+$/, 'unknown');
   return rows.filter((row) => row[name] === undefined || (kind === 'decimal' && Number(row[beside] ?? 0) > 0)).length;
 }
 
-/** An alias may put anything under the name of a date. */
+/** Tests the text itself, because an alias may put any field under the name of a date. */
 const isDate = (value: unknown): boolean =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
 
 function toGroups(rows: readonly ResultRow[], times: readonly string[], others: readonly string[], column: string): Group[] {
   const textOf = (row: ResultRow, keys: readonly string[]): string => keys.map((key) => String(row[key] ?? '') || '(empty)').join(', ');
   const parts = withoutId(others);
-  // Two designations may have one name; then the query's id tells them apart.
+  // Two designations may have the same name. Their ids tell them apart, when the query asks for them.
   const namesakes = Map.groupBy(rows, (row) => textOf(row, parts));
   const isShared = (name: string): boolean => parts.length < others.length && new Set(namesakes.get(name)?.map((row) => row[ID])).size > 1;
   return rows.map((row) => {
@@ -101,7 +102,7 @@ function toGroups(rows: readonly ResultRow[], times: readonly string[], others: 
 }
 
 function toBars(groups: readonly Group[], column: string, by: readonly string[]): GroupChart {
-  // Not least, but nothing to compare: what is unknown comes last.
+  // An unknown value cannot be compared with the others, so it comes last.
   const [known, unknown] = [groups.filter(({ value }) => value !== undefined), groups.filter(({ value }) => value === undefined)];
   const bars = [...known.sort((one, other) => toLength(other.value) - toLength(one.value)), ...unknown];
   const drawn = bars.slice(0, MAX_BARS);
@@ -121,7 +122,7 @@ function toLines(groups: readonly Group[], column: string, keys: readonly string
     .map(([name, points]) => ({ name, points, size: points.reduce((sum, { value }) => sum + Math.abs(toLength(value)), 0) }))
     .sort((one, other) => other.size - one.size);
   const drawn = lines.slice(0, MAX_LINES);
-  // A month is told by its first day.
+  // The answer gives a month as its first day; the chart shows yyyy-mm.
   const isMonths = keys.length === 1 && keys[0] === MONTH;
   const shown = isMonths ? labels.map((label) => label.slice(0, MONTH_LENGTH)) : labels;
   const range = `${shown[0] ?? ''} to ${shown.at(-1) ?? ''}`;
@@ -137,13 +138,13 @@ function toLines(groups: readonly Group[], column: string, keys: readonly string
   };
 }
 
-/** The days, weeks or months from the first to the last: one without groups is a gap. */
+/** Adds the days, weeks or months that have no groups, so that the lines show a gap there. */
 function fillTimes(times: readonly string[], keys: readonly string[]): string[] {
   const [first, last] = [times[0], times.at(-1)];
   const step = keys.length === 1 ? steps[keys[0] ?? ''] : undefined;
   if (first === undefined || last === undefined || !step) return [...times];
   const filled: string[] = [];
-  // Dates are calendar dates: in UTC no day is left out.
+  // UTC has no daylight saving time, so that no day is skipped.
   for (const date = new Date(`${first}T00:00:00Z`); filled.at(-1) !== last && filled.length < MAX_TIMES; step(date)) {
     filled.push(date.toISOString().slice(0, 10));
   }
@@ -161,11 +162,11 @@ const steps: Readonly<Record<string, (date: Date) => unknown>> = {
 const toOmission = (drawn: number, all: number): string | undefined =>
   drawn === all ? undefined : `The ${String(drawn)} largest of ${String(all)} are drawn; the table has them all.`;
 
-/** Money becomes a float for its place on the screen, and for nothing else. */
+/** Turns an amount into a float, only for its place on the screen. */
 export const toLength = (value: string | undefined): number => Number(value ?? 0);
 
-/** A designation goes by its name where the query asks for it. */
+/** Drops the designation's id when its name is there to show. */
 const withoutId = (keys: readonly string[]): readonly string[] => (keys.includes(NAME) ? keys.filter((key) => key !== ID) : keys);
 
-/** `key.paymentType` is the payment type. */
+/** Turns `key.paymentType` into “payment type”. */
 const toWords = (key: string): string => key.slice(KEY.length).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

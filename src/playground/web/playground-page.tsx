@@ -8,7 +8,7 @@ import { TotalsBar } from './totals-bar';
 
 const viewTitles: Readonly<Record<ResultViewKind, string>> = { table: 'Table', chart: 'Chart' };
 
-/** The newest answer of each of GraphiQL's tabs, and whose they are. */
+/** The newest answer of each of GraphiQL's tabs, and the owner of the session that got them. */
 interface Answers {
   readonly owner: string | undefined;
   readonly byTab: ReadonlyMap<string, ShownAnswer | undefined>;
@@ -28,10 +28,10 @@ export function PlaygroundPage() {
     [owner],
   );
   useEffect(() => {
-    // They are kept for nobody, not even for the same user's next session.
+    // Answers end with the session. The same user's next session does not see them either.
     if (owner === '') setAnswers(undefined);
   }, [owner]);
-  // What another user saw is never shown, nor what another tab asked for.
+  // Answers of another user or of another tab are never shown.
   const shown = answers?.owner === owner ? answers?.byTab.get(tab) : undefined;
   const closeView = (
     <button type="button" onClick={() => setView(undefined)}>
@@ -46,7 +46,7 @@ export function PlaygroundPage() {
       </SessionBar>
       <main className="explorer">
         {isSettled && (
-          // A new owner starts with new editors: queries return from storage, results and headers of another user do not.
+          // A new owner gets new editors. Queries come back from storage; another user's results and headers do not.
           <QueryExplorer
             key={owner}
             provision={provision}
@@ -67,7 +67,7 @@ export function PlaygroundPage() {
       <footer>
         {viewer && (
           <FaultBoundary part="The totals" resetKeys={[shown]}>
-            {/* A query that failed has no lines to add up. */}
+            {/* A query that failed has no totals. */}
             <TotalsBar provision={provision} shown={shown?.data ? shown.query : undefined} />
           </FaultBoundary>
         )}

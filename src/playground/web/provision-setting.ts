@@ -1,22 +1,22 @@
 const storageKey = 'deposit-gateway.provision';
 
-/** The Provision this browser tab used last, else the one the server presets; empty without either. */
+/** Reads the Provision that this browser tab used last, else the server's preset, else an empty text. */
 export function loadProvision(): string {
   return sessionStorage.getItem(storageKey) ?? presetProvision();
 }
 
-/** Kept for this browser tab only: the Provision of a server is a credential. */
+/** Stores the Provision for this browser tab only, because an API provision is a credential. */
 export function saveProvision(provision: string): void {
   if (provision === '') sessionStorage.removeItem(storageKey);
   else sessionStorage.setItem(storageKey, provision);
 }
 
-/** Leaves out blanks and the invisible characters that come along when a Provision is pasted; a header cannot carry them. */
+/** Removes blanks and invisible characters, which pasting may add and a header cannot carry. */
 export function toProvision(text: string): string {
   return text.replace(/[^\x21-\x7e]/g, '');
 }
 
-/** The server writes {"provision":"…"} into the page; as built, the page holds a placeholder. */
+/** Reads the preset that the server writes into the page as {"provision":"…"}. The page as built holds a placeholder there. */
 function presetProvision(): string {
   const content = document.querySelector<HTMLMetaElement>('meta[name="gateway-config"]')?.content ?? '';
   if (!content.startsWith('{')) return '';

@@ -11,32 +11,32 @@ import { useEditors } from './editors';
 import { defaultExample, examples } from './examples';
 import { FaultBoundary } from './fault-boundary';
 import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from './gateway-client';
-import { selectOperation, type ReportQuery } from './report-file';
+import { selectOperation, type ReportQuery } from './file-url';
 import { ShareButton } from './share-button';
 import { toStoppable } from './stoppable-answer';
 
 interface QueryExplorerProps {
   readonly provision: string;
   readonly isLoggedIn: boolean;
-  /** Called after an answer that tells, or a mutation that may mean, another state of the session. */
+  /** Called when an answer says that the session has ended, and after every mutation, which may be a login or a logout. */
   readonly onSessionChange: () => void;
-  /** Told of the newest answer of a tab, and, when a request begins, that it has none any more. */
+  /** Called with a tab's newest answer, and with undefined when the tab sends its next request. */
   readonly onAnswer: (tab: string, answer: ShownAnswer | undefined) => void;
-  /** Told of the tab that is shown. */
+  /** Called with the id of the tab that is shown. */
   readonly onTab: (tab: string) => void;
-  /** The place in the bar for the examples, which need GraphiQL's editors. */
+  /** The element of the top bar that the examples are rendered into. */
   readonly examplesSlot: Element | null;
-  /** The place under the editors for taking rows home. */
+  /** The element of the footer that downloads and links are rendered into. */
   readonly downloadSlot: Element | null;
 }
 
-/** What was asked, and the data that it was answered with. */
+/** A query and the data of its answer. */
 export interface ShownAnswer {
   readonly query: ReportQuery;
   readonly data: unknown;
 }
 
-/** GraphiQL on the gateway. It fetches the schema whenever somebody logs in, and again under every other Provision. */
+/** Runs GraphiQL against the gateway. GraphiQL fetches the schema at every login and for every new Provision. */
 export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer, onTab, examplesSlot, downloadSlot }: QueryExplorerProps) {
   const tab = useRef('');
   const showTab = useCallback(
@@ -54,7 +54,7 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer
           if (tellsSessionLoss(answer)) onSessionChange();
           return answer;
         } finally {
-          // Also one that was stopped: the gateway may have done it.
+          // A stopped mutation counts too: the gateway may have carried it out.
           if (/\bmutation\b/.test(request.query)) onSessionChange();
         }
       };
@@ -69,7 +69,7 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer
     },
     [provision, onSessionChange, onAnswer],
   );
-  // GraphiQL ignores the variables of its default tab, and these would override those of stored tabs.
+  // GraphiQL takes no variables for its default tab. These would override those of stored tabs, so they are only for a first visit.
   const [initialVariables] = useState(() => (hasStoredTabs() ? undefined : defaultExample.variables(new Date())));
 
   return (
@@ -83,7 +83,9 @@ export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer
       shouldPersistHeaders={false}
       storage={editorStorage}
     >
-      <GraphiQL.Logo>{isLoggedIn ? <></> : <span className="schema-hint">Log in to explore the schema</span>}</GraphiQL.Logo>
+      <GraphiQL.Logo>
+        {isLoggedIn ? <></> : <span className="schema-hint">Log in to run queries and to read the schema</span>}
+      </GraphiQL.Logo>
       <EditorAccess />
       <ActiveTab onChange={showTab} />
       {examplesSlot && createPortal(<ExamplePicker />, examplesSlot)}
@@ -105,13 +107,13 @@ const toReportQuery = ({ query, operationName, variables }: GraphQLRequest): Rep
   variables: variables ?? {},
 });
 
-/** GraphiQL learns the operations of a new text a moment late: until then it would ask for one of the old text. */
+/** Removes an operation name that the text does not have. For a moment after an edit, GraphiQL still sends the old text's name. */
 function withKnownOperation({ operationName, ...request }: GraphQLRequest): GraphQLRequest {
   const isKnown = operationName && new RegExp(`\\b(query|mutation)\\s+${operationName}\\b`).test(request.query);
   return isKnown ? { ...request, operationName } : request;
 }
 
-/** Tells which tab of GraphiQL is shown, and stops what one that is left has asked: GraphiQL would show the answer in the next. */
+/** Reports the tab that is shown. Leaving a tab stops its query, because GraphiQL would show the answer in the next tab. */
 function ActiveTab({ onChange }: { readonly onChange: (tab: string) => void }) {
   const tab = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id ?? '');
   const actions = useGraphiQLActions();
@@ -129,7 +131,7 @@ function ExamplePicker() {
     if (!example) return;
     editors.openTab({ query: example.query, variables: example.variables(new Date()) });
   };
-  // Some systems choose at every arrow key on a closed list; each would open a tab.
+  // On some systems every arrow key changes a closed list, and would open one more tab. This opens the list instead.
   const showList = (event: KeyboardEvent<HTMLSelectElement>): void => {
     if (!event.key.startsWith('Arrow') || !('showPicker' in event.currentTarget)) return;
     event.preventDefault();

@@ -4,7 +4,7 @@ import { readColorScheme, subscribeColorScheme } from './color-scheme';
 import { defaultColumn, toGroupChart, valueColumns, type GroupChart } from './group-chart';
 import type { ResultTable } from './result-tables';
 
-/** Groups of a summary as lines or bars of one of their totals. The table says the same in words. */
+/** Draws one total of a summary's groups as lines or bars. The table view holds the same values as text. */
 export function ResultChart({ table }: { readonly table: ResultTable }) {
   const [chosen, setChosen] = useState<string>();
   const columns = valueColumns(table);
@@ -24,7 +24,9 @@ export function ResultChart({ table }: { readonly table: ResultTable }) {
       {chart ? (
         <ChartCanvas chart={chart} />
       ) : (
-        <p className="result-note">Several groups have the same key here. Ask for all of the key, with designationId, to draw them.</p>
+        <p className="result-note">
+          Several groups have the same key here. To draw them, ask for every field of the key, designationId included.
+        </p>
       )}
     </>
   );
@@ -38,7 +40,7 @@ function ChartCanvas({ chart }: { readonly chart: GroupChart }) {
   useEffect(() => {
     let erase: (() => void) | undefined;
     let isGone = false;
-    // Loaded with the first chart: the page starts without it.
+    // The chart library loads with the first chart, so that the page itself starts sooner.
     import('./chart-canvas')
       .then(
         ({ drawChart }) => {

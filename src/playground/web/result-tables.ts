@@ -2,7 +2,7 @@ import { UNKNOWN } from './figures';
 
 /** A list of an answer as a table. */
 export interface ResultTable {
-  /** Where it stands in the answer. */
+  /** The path of the list in the answer, such as `depositSummary.groups`. */
   readonly name: string;
   readonly columns: readonly ResultColumn[];
   readonly rows: readonly ResultRow[];
@@ -13,61 +13,61 @@ export interface ResultColumn {
   readonly kind: 'text' | 'number' | 'decimal';
 }
 
-/** The values of a row by the names of its columns. Null of the answer is undefined; what the row does not have is missing. */
+/** A row's values by column name. Null in the answer becomes undefined; a column that the row does not have is missing. */
 export type ResultRow = Readonly<Record<string, Value | undefined>>;
 type Value = string | number | boolean;
 
 type Json = Readonly<Record<string, unknown>>;
 
 const DECIMAL = /^-?\d+\.\d+$/;
-/** Where all money of a column is unknown, its name alone tells that it is money. */
+/** When every amount of a column is unknown, only the column's name shows that it holds money. */
 const MONEY_NAME = /amount$/i;
 
 /**
- * Every list of records in an answer. Records in records become columns like `key.month`; lists in rows are tables of their own, of all
- * rows together, in which a column `of …` tells the row that each belongs to: its id, or its number. In an answer without lists, such as
- * totals, each record is a table of one row.
+ * Finds every list of objects in an answer and makes a table of it. Objects inside a row become columns like `key.month`. Lists inside rows
+ * become one table together; its column `of …` holds the id, or else the number, of the row that the list was in. In an answer without
+ * lists, such as totals, each object becomes a table of one row.
  */
 export function findTables(data: unknown): ResultTable[] {
   const lists = new Map<string, Json[]>();
   gather(data, '', lists);
-  if (lists.size === 0 && isRecord(data)) {
-    for (const [name, value] of Object.entries(data)) if (isRecord(value)) lists.set(name, [value]);
+  if (lists.size === 0 && isObject(data)) {
+    for (const [name, value] of Object.entries(data)) if (isObject(value)) lists.set(name, [value]);
   }
-  return [...lists].filter(([, records]) => records.length > 0).map(([name, records]) => toTable(name, records));
+  return [...lists].filter(([, objects]) => objects.length > 0).map(([name, objects]) => toTable(name, objects));
 }
 
 function gather(value: unknown, name: string, lists: Map<string, Json[]>, of: Json = {}): void {
   if (Array.isArray(value)) {
-    const records = value.map((each: unknown) => (isRecord(each) && isRecord(each.node) ? each.node : each)).filter(isRecord);
-    // A list of scalars is no table; an empty one might have been.
-    if (records.length === 0 && value.length > 0) return;
+    const objects = value.map((each: unknown) => (isObject(each) && isObject(each.node) ? each.node : each)).filter(isObject);
+    // A list of scalars is no table. An empty list counts as a table without rows.
+    if (objects.length === 0 && value.length > 0) return;
     const list = lists.get(name) ?? [];
     lists.set(name, list);
-    for (const record of records) {
-      list.push({ ...of, ...record });
-      const { id } = record;
-      gatherBelow(record, name, lists, { [`of ${name}`]: typeof id === 'string' || typeof id === 'number' ? id : list.length });
+    for (const object of objects) {
+      list.push({ ...of, ...object });
+      const { id } = object;
+      gatherBelow(object, name, lists, { [`of ${name}`]: typeof id === 'string' || typeof id === 'number' ? id : list.length });
     }
-  } else if (isRecord(value)) gatherBelow(value, name, lists, of);
+  } else if (isObject(value)) gatherBelow(value, name, lists, of);
 }
 
-function gatherBelow(record: Json, name: string, lists: Map<string, Json[]>, of: Json): void {
-  for (const [key, value] of Object.entries(record)) gather(value, name === '' ? key : `${name}.${key}`, lists, of);
+function gatherBelow(object: Json, name: string, lists: Map<string, Json[]>, of: Json): void {
+  for (const [key, value] of Object.entries(object)) gather(value, name === '' ? key : `${name}.${key}`, lists, of);
 }
 
-function toTable(name: string, records: readonly Json[]): ResultTable {
-  const rows = records.map((record) => flatten(record));
+function toTable(name: string, objects: readonly Json[]): ResultTable {
+  const rows = objects.map((object) => flatten(object));
   const names = new Set(rows.flatMap((row) => Object.keys(row)));
-  // Null for a record, where another row has one, is no column of its own.
+  // An object that is null in one row and has columns like `donor.id` in another gets no column `donor`.
   const columns = [...names].filter((column) => ![...names].some((other) => other.startsWith(`${column}.`)));
   return { name, rows, columns: columns.map((column) => ({ name: column, kind: kindOf(column, rows) })) };
 }
 
-function flatten(record: Json, prefix = ''): ResultRow {
-  const entries = Object.entries(record).flatMap(([key, value]): [string, Value | undefined][] => {
+function flatten(object: Json, prefix = ''): ResultRow {
+  const entries = Object.entries(object).flatMap(([key, value]): [string, Value | undefined][] => {
     const name = prefix + key;
-    if (isRecord(value)) return Object.entries(flatten(value, `${name}.`));
+    if (isObject(value)) return Object.entries(flatten(value, `${name}.`));
     if (value === null) return [[name, undefined]];
     return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [[name, value]] : [];
   });
@@ -81,15 +81,15 @@ function kindOf(name: string, rows: readonly ResultRow[]): ResultColumn['kind'] 
   return given.every((value) => typeof value === 'string' && DECIMAL.test(value)) ? 'decimal' : 'text';
 }
 
-/** The text of a cell: null for money says that it is unknown, in every other column it is nothing. */
+/** The text of a cell. Null is “unknown” in a column of money, and empty in every other column. */
 export function toCell(row: ResultRow, { name, kind }: ResultColumn): string {
   const isUnknown = kind === 'decimal' && name in row && row[name] === undefined;
   return isUnknown ? UNKNOWN : String(row[name] ?? '');
 }
 
-/** The rows in the order of a column; equal ones stay as they were, and missing values come last. */
+/** Sorts the rows by a column. Rows with equal values keep their order; rows without a value come last. */
 export function sortRows(rows: readonly ResultRow[], { name, kind }: ResultColumn, isDescending: boolean): ResultRow[] {
-  // Each value is made comparable once: that takes longer than to compare it.
+  // Each value is converted once, because the conversion takes longer than a comparison.
   const keyed = rows.map((row) => {
     const value = row[name];
     return { row, key: value !== undefined && kind === 'decimal' ? toUnits(String(value)) : value };
@@ -104,18 +104,18 @@ export function sortRows(rows: readonly ResultRow[], { name, kind }: ResultColum
 
 const DECIMALS = 20;
 
-/** Exact, for any number of decimals that money has. */
+/** Converts a decimal to a whole number of its smallest unit, so that the comparison is exact. */
 function toUnits(text: string): bigint {
   const [whole = '', decimals = ''] = text.split('.');
   return BigInt(whole + decimals.padEnd(DECIMALS, '0'));
 }
 
-/** First characters by which a spreadsheet takes text for a formula. */
+/** Characters at the start of a text that make a spreadsheet run it as a formula. */
 const FORMULA = /^[=+\-@]/;
 
 /**
- * Cells for a spreadsheet: tabs between them, a line for each row. Text that it would run as a formula gets an apostrophe, as in CSV. What
- * is unknown is an empty cell, because a column with words does not add up.
+ * Writes the rows for pasting into a spreadsheet: tabs between cells, one line per row. Text that would run as a formula gets an apostrophe,
+ * as in CSV. An unknown amount becomes an empty cell, because a spreadsheet cannot add up a column that holds words.
  */
 export function toCells({ columns }: ResultTable, rows: readonly ResultRow[]): string {
   const toText = ({ name, kind }: ResultColumn, row: ResultRow): string => {
@@ -126,4 +126,4 @@ export function toCells({ columns }: ResultTable, rows: readonly ResultRow[]): s
   return [columns.map(({ name }) => name).join('\t'), ...lines].join('\n');
 }
 
-const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);

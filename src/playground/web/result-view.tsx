@@ -14,15 +14,15 @@ interface ResultViewProps {
 
 const textsBefore: Readonly<Record<ResultViewKind, string>> = {
   table: 'No rows yet: run a query that lists something.',
-  chart: 'No groups yet: run a summary with groupBy that asks for the key and a total of its groups.',
+  chart: 'No groups yet: run a summary with groupBy, and ask for the key and a total of each group.',
 };
 
 const textsOfNothing: Readonly<Record<ResultViewKind, string>> = {
-  table: 'The answer has no rows. Other dates, or less in the filter, may find some.',
+  table: 'The answer has no rows. Try other dates or a wider filter.',
   chart: 'Nothing to draw: a chart shows the groups of a summary, with their key and a total.',
 };
 
-/** The lists of the last answer as tables, or those that are groups as charts. */
+/** Shows a list of the last answer as a table, or a list of groups as a chart. */
 export function ResultView({ kind, data }: ResultViewProps) {
   const all = useMemo(() => findTables(data), [data]);
   const tables = useMemo(() => (kind === 'table' ? all : all.filter((table) => valueColumns(table).length > 0)), [all, kind]);

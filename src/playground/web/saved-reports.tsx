@@ -4,7 +4,7 @@ import { askGateway } from './gateway-client';
 import deleteReportMutation from './queries/delete-report.graphql?raw';
 import saveReportMutation from './queries/save-report.graphql?raw';
 import savedReportsQuery from './queries/saved-reports.graphql?raw';
-import { copyAdvice, toCopyText, type ReportQuery } from './report-file';
+import { copyAdvice, toCopyText, type ReportQuery } from './file-url';
 
 interface SavedReport {
   readonly name: string;
@@ -17,12 +17,12 @@ interface SavedReport {
 
 interface SavedReportsProps {
   readonly provision: string;
-  /** What stands in the editors; throws what to tell the person at the page. */
+  /** Reads the query in the editors. Throws an Error whose message the page shows. */
   readonly current: () => ReportQuery;
   readonly onOpen: (query: ReportQuery) => void;
 }
 
-/** The organization's queries with names: each has an address that stays, for spreadsheets and BI tools. */
+/** Lists the organization's saved reports. Each is a query with a name and a lasting address, for spreadsheets and BI tools. */
 export function SavedReports({ provision, current, onOpen }: SavedReportsProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [reports, setReports] = useState<readonly SavedReport[]>();
@@ -62,11 +62,11 @@ export function SavedReports({ provision, current, onOpen }: SavedReportsProps) 
     });
   };
   const remove = (name: string): void => {
-    if (!confirm(`Delete ${name}? What reads its address will find nothing.`)) return;
+    if (!confirm(`Delete ${name}? Programs that read its address will find nothing.`)) return;
     void run(async () => {
       await askGateway(provision, { query: deleteReportMutation, variables: { name } });
       await load();
-      // Its button is gone.
+      // The focus was on the deleted report's button.
       nameField.current?.focus();
       return `Deleted ${name}.`;
     });
@@ -104,7 +104,12 @@ export function SavedReports({ provision, current, onOpen }: SavedReportsProps) 
           <button type="submit">Save</button>
         </form>
         <p role={message?.isFault ? 'alert' : 'status'}>{message?.text}</p>
-        {reports?.length === 0 && <p>None yet. A saved report keeps one address, at which an API provision reads its rows.</p>}
+        {reports?.length === 0 && (
+          <p>
+            None yet. A saved report has an address that stays the same. Spreadsheets and BI tools read its rows there with an API
+            provision.
+          </p>
+        )}
         <ul>
           {reports?.map((report) => (
             <li key={report.name}>

@@ -7,12 +7,12 @@ interface SessionBarProps {
   readonly onProvision: (provision: string) => void;
   readonly viewer: Viewer | undefined;
   readonly problem: string | undefined;
-  /** Whether the gateway told who is logged in; until then the bar offers neither login nor logout. */
+  /** True once the gateway has said who is logged in. Until then the bar offers neither login nor logout. */
   readonly isSettled: boolean;
   readonly isBusy: boolean;
   readonly onLogin: (username: string, password: string) => void;
   readonly onLogout: () => void;
-  /** Where the examples go once the editors they open in are there. */
+  /** The slot for the examples, which render into it once the editors are loaded. */
   readonly children: ReactNode;
 }
 
@@ -41,7 +41,7 @@ export function SessionBar({ provision, onProvision, viewer, problem, isSettled,
   );
 }
 
-/** Takes effect on Enter or on leaving the field, not on every key: each Provision is asked about at the gateway. */
+/** Changes the Provision on Enter or on leaving the field, not at every key: each change sends a request to the gateway. */
 function ProvisionField({ provision, onProvision }: Pick<SessionBarProps, 'provision' | 'onProvision'>) {
   const field = useRef<HTMLInputElement>(null);
   const commit = (): void => {
@@ -56,12 +56,21 @@ function ProvisionField({ provision, onProvision }: Pick<SessionBarProps, 'provi
   return (
     <form className="bar-field" onSubmit={submit}>
       <label htmlFor="provision">Provision</label>
-      <input id="provision" ref={field} defaultValue={provision} onBlur={commit} size={36} autoComplete="off" spellCheck={false} />
+      <input
+        id="provision"
+        ref={field}
+        defaultValue={provision}
+        onBlur={commit}
+        size={36}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="Your administrator gives you one"
+      />
     </form>
   );
 }
 
-/** The password stays in its field: it is never part of the page's state. */
+/** Reads the password from its field at the login only: it is never part of the page's state. */
 function LoginForm({ isBusy, onLogin }: Pick<SessionBarProps, 'isBusy' | 'onLogin'>) {
   const username = useRef<HTMLInputElement>(null);
   const password = useRef<HTMLInputElement>(null);
@@ -95,7 +104,7 @@ const privilegeTitles: Readonly<Record<string, string>> = {
 function ViewerBadge({ viewer: { username, organization, privileges, sessionExpiresAt } }: { readonly viewer: Viewer }) {
   return (
     <div className="bar-viewer">
-      <span title={`The session ends by ${new Date(sessionExpiresAt).toLocaleString()}`}>
+      <span title={`The session ends at ${new Date(sessionExpiresAt).toLocaleString()}, or earlier if you send no requests.`}>
         <strong>{username}</strong> of {organization}
       </span>
       <ul aria-label="Granted privileges">

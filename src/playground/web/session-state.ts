@@ -4,11 +4,11 @@ import { loadProvision, saveProvision } from './provision-setting';
 
 interface SessionState {
   readonly provision: string;
-  /** Who is logged in under the Provision; undefined also while that is being asked. */
+  /** The user who is logged in under the Provision; undefined for nobody, and until the gateway has answered. */
   readonly viewer: Viewer | undefined;
-  /** Whose results the page may show: empty for nobody, undefined until the gateway answered for the first time. */
+  /** A key of the user whose results the page may show: empty for nobody, undefined until the gateway's first answer. */
   readonly owner: string | undefined;
-  /** What went wrong last, in plain words. */
+  /** The last error's message, for the page to show. */
   readonly problem: string | undefined;
 }
 
@@ -17,14 +17,14 @@ interface Session extends SessionState {
   readonly changeProvision: (provision: string) => void;
   readonly login: (username: string, password: string) => void;
   readonly logout: () => void;
-  /** Asks the gateway again, after something may have changed the session behind the page's back. */
+  /** Asks the gateway who is logged in. The session may change without this page, for instance in another tab. */
   readonly refresh: () => void;
 }
 
 type Outcome = Partial<Omit<SessionState, 'provision'>>;
 type Transition = (before: SessionState) => Outcome;
 
-/** The Provision in use and the login under it. The session itself is the browser's HttpOnly cookie, which the page cannot see. */
+/** Keeps the Provision and the login under it. The session itself is an HttpOnly cookie, which the page cannot read. */
 export function useSession(): Session {
   const [state, setState] = useState<SessionState>(() => ({
     provision: loadProvision(),
@@ -36,7 +36,7 @@ export function useSession(): Session {
   const queue = useRef(Promise.resolve());
   const { provision } = state;
 
-  // One at a time, in order: a slow answer to an earlier question must not undo a login.
+  // Requests run one at a time, in order: the slow answer to an earlier request must not undo a login.
   const enqueue = useCallback(
     (request: () => Promise<Transition>) => {
       const run = async (): Promise<void> => {
@@ -53,7 +53,7 @@ export function useSession(): Session {
   useEffect(() => {
     saveProvision(provision);
     enqueue(async () => {
-      // Without a Provision the gateway refuses every question.
+      // The gateway refuses every request without a Provision.
       const viewer = provision === '' ? undefined : await fetchViewer(provision);
       return (before) => (viewer ? loggedIn(viewer) : { owner: before.owner ?? '' });
     });
@@ -63,14 +63,14 @@ export function useSession(): Session {
     enqueue(async () => {
       const viewer = await fetchViewer(provision);
       if (viewer) return () => loggedIn(viewer);
-      // The rows that the session was good for go with it.
+      // An empty owner removes the rows that the ended session had loaded.
       return (before) => ({ viewer, owner: '', problem: before.viewer ? 'Your session has ended. Log in again.' : before.problem });
     });
   }, [provision, enqueue]);
   const isLoggedIn = state.viewer !== undefined;
   useEffect(() => {
     if (!isLoggedIn) return undefined;
-    // The cookie is all tabs': in another one somebody else may have logged in meanwhile.
+    // All tabs share the cookie: somebody else may have logged in through another tab.
     window.addEventListener('focus', refresh);
     return () => window.removeEventListener('focus', refresh);
   }, [isLoggedIn, refresh]);
@@ -78,7 +78,7 @@ export function useSession(): Session {
   return {
     ...state,
     isBusy: pending > 0,
-    // The viewer goes in the same step: the schema must not be asked for under a Provision before its login is known.
+    // This removes the viewer too: the schema must not be fetched under a new Provision before its login is known.
     changeProvision: (next) => {
       setState((before) => (before.provision === next ? before : { ...before, provision: next, viewer: undefined, problem: undefined }));
     },

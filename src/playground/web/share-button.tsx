@@ -3,7 +3,7 @@ import { copyText } from './clipboard';
 import { useEditors, useRunKey } from './editors';
 import { clearShareLink, readShareLink, toShareLink } from './share-link';
 
-/** Copies a link to the query that is shown, and opens the query of a link in a new tab of the editors. */
+/** Copies a link to the query in the editor. Opens the query of a followed link in a new tab. */
 export function ShareButton() {
   const editors = useEditors();
   const [outcome, setOutcome] = useState<{ readonly text: string; readonly isProblem: boolean }>();

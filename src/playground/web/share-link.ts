@@ -1,10 +1,13 @@
 import { parse } from 'graphql';
 import type { EditorTexts } from './editors';
 
-/** As long as mail and chat leave a link whole. */
+/** Mail and chat programs may cut a longer link. */
 const MAX_LENGTH = 16_000;
 
-/** The page's address with the texts of the two editors, and nothing else, behind #, which browsers never send. Throws what to tell the person at the page. */
+/**
+ * Builds the page's address with the two editors' texts, and nothing else, after #: browsers never send that part. Throws an Error whose
+ * message the page shows.
+ */
 export function toShareLink({ query, variables }: EditorTexts): string {
   if (/password/i.test(query + variables)) throw new Error('This query mentions a password: no link was made.');
   const fragment = new URLSearchParams({ query, variables }).toString();
@@ -12,7 +15,7 @@ export function toShareLink({ query, variables }: EditorTexts): string {
   return `${location.origin}${location.pathname}#${fragment}`;
 }
 
-/** What the address carries behind #, if anything. Throws what to tell the person at the page where it is no query. */
+/** Reads the query and variables after # of an address; undefined when it has none. Throws an Error whose message the page shows. */
 export function readShareLink(hash: string): EditorTexts | undefined {
   if (hash.length <= 1) return undefined;
   const fragment = new URLSearchParams(hash.slice(1));
@@ -27,7 +30,7 @@ export function readShareLink(hash: string): EditorTexts | undefined {
   return { query, variables };
 }
 
-/** The query stays out of the browser's history, and a reload does not open it again. */
+/** Removes the query from the address, so that it is not in the browser's history and a reload does not open it again. */
 export function clearShareLink(): void {
   history.replaceState(null, '', location.pathname + location.search);
 }

@@ -6,16 +6,16 @@ import { sortRows, toCell, toCells, type ResultColumn, type ResultRow, type Resu
 
 const ROW_HEIGHT = 28;
 const MIN_COLUMN_WIDTH = 110;
-/** Of a column's name, with its sign of sorting. */
+/** Pixels for each character of a column's name, with room for the sorting sign. */
 const CHARACTER_WIDTH = 9;
 
 interface Sorting {
-  /** Of a column; another answer may have another of this name, or none. */
+  /** The name of the sorted column. The next answer may have a different column of this name, or none. */
   readonly name: string;
   readonly isDescending: boolean;
 }
 
-/** A list of an answer, with as many of its rows in the page as can be seen. */
+/** Shows a list as a table that sorts by a click on a column. Only the visible rows are in the page, so that 100,000 rows scroll smoothly. */
 export function SortableTable({ table }: { readonly table: ResultTable }) {
   const [sorting, setSorting] = useState<Sorting>();
   const sorted = sorting && table.columns.find(({ name }) => name === sorting.name);
@@ -73,7 +73,7 @@ interface RowTemplate {
   readonly minWidth: number;
 }
 
-/** Each row is a grid of its own: they have the same columns because these do not ask for their contents' width. */
+/** The columns of every row. Each row is a grid of its own, so widths must not depend on contents, or columns would not line up. */
 function toTemplate(columns: readonly ResultColumn[]): RowTemplate {
   const widths = columns.map(({ name }) => Math.max(MIN_COLUMN_WIDTH, name.length * CHARACTER_WIDTH));
   return {
@@ -84,14 +84,14 @@ function toTemplate(columns: readonly ResultColumn[]): RowTemplate {
 
 interface TableRowProps {
   readonly index: number;
-  /** Pixels from the first row. */
+  /** Pixels between the top of the first row and this one. */
   readonly start: number;
   readonly columns: readonly ResultColumn[];
   readonly row: ResultRow | undefined;
   readonly template: RowTemplate;
 }
 
-/** Scrolling renders the rows that come into view, and leaves those that stay. */
+/** Memoized, so that scrolling renders only the rows that come into view. */
 const TableRow = memo(function TableRow({ index, start, columns, row, template }: TableRowProps) {
   return (
     <div role="row" aria-rowindex={index + 2} className="result-row" style={{ ...template, transform: `translateY(${String(start)}px)` }}>

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { GraphiQLProps } from 'graphiql';
 
-/** The form of an answer that GraphiQL's stop button can call off. */
+/** The form of answer that GraphiQL's stop button can cancel. */
 type Stoppable = Extract<Awaited<ReturnType<GraphiQLProps['fetcher']>>, { subscribe: unknown }>;
 
 interface Observer {
@@ -10,7 +10,7 @@ interface Observer {
   readonly complete: () => void;
 }
 
-/** Asks once. Stop aborts the signal, and nothing is told of an answer that comes all the same. */
+/** Sends one request. The stop button aborts its signal, and an answer that still arrives is dropped. */
 export function toStoppable(ask: (signal: AbortSignal) => Promise<ExecutionResult>): Stoppable {
   const subscribe = ({ next, error, complete }: Observer) => {
     const stopping = new AbortController();
@@ -26,6 +26,6 @@ export function toStoppable(ask: (signal: AbortSignal) => Promise<ExecutionResul
     );
     return { unsubscribe: () => stopping.abort() };
   };
-  // Its type has two more ways to subscribe, which GraphiQL does not use.
+  // The type asks for two more ways to subscribe, which GraphiQL does not use.
   return { subscribe } as Stoppable;
 }

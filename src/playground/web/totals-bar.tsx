@@ -1,23 +1,23 @@
 import { useEffect, useState } from 'react';
 import { formatAmount, formatCount } from './figures';
-import { fetchTotals, type LineTotals, type ReportQuery } from './report-file';
+import { fetchTotals, type LineTotals, type ReportQuery } from './file-url';
 
 interface TotalsBarProps {
   readonly provision: string;
-  /** The query whose answer is shown; undefined before the first. */
+  /** The query whose answer is shown; undefined before the first answer. */
   readonly shown: ReportQuery | undefined;
 }
 
 interface Found {
   readonly of: ReportQuery;
-  /** Undefined for a query that asks for no lines. */
+  /** Undefined when the query asks for no lines. */
   readonly totals?: LineTotals | undefined;
   readonly problem?: string;
 }
 
 const NOTHING: Omit<Found, 'of'> = {};
 
-/** What all lines of the query that is shown add up to, whatever page of them it asks for. */
+/** Shows the totals of all lines of the query, not only of the page that it asks for. */
 export function TotalsBar({ provision, shown }: TotalsBarProps) {
   const [found, setFound] = useState<Found>();
   useEffect(() => {
@@ -27,11 +27,11 @@ export function TotalsBar({ provision, shown }: TotalsBarProps) {
       (totals) => unwanted.signal.aborted || setFound({ of: shown, totals }),
       (error: unknown) => unwanted.signal.aborted || setFound({ of: shown, problem: (error as Error).message }),
     );
-    // The gateway adds up no longer what nobody waits for.
+    // The abort stops the adding up in the gateway too.
     return () => unwanted.abort();
   }, [provision, shown]);
 
-  // Never the totals of another query.
+  // The totals of another query are never shown.
   const { totals, problem } = found && found.of === shown ? found : NOTHING;
   if (problem !== undefined) return <p role="alert">The totals could not be added up: {problem}</p>;
   if (!totals) return null;
@@ -44,13 +44,13 @@ export function TotalsBar({ provision, shown }: TotalsBarProps) {
         <Figure name="Transactions" value={formatCount(transactions)} />
         <Figure name="Deposits" value={formatCount(deposits)} />
         <Figure name="Amount by transaction" value={formatAmount(byTransaction.amount)} />
-        <Figure name="by line" value={formatAmount(byLine.amount)} />
-        <Figure name="by allocation" value={formatShares(byAllocation)} />
+        <Figure name="Amount by line" value={formatAmount(byLine.amount)} />
+        <Figure name="Amount by allocation" value={formatShares(byAllocation)} />
       </dl>
       {splitTransactions > 0 && (
         <p className="totals-warning" role="note">
           {formatCount(splitTransactions)} {splitTransactions === 1 ? 'gift is' : 'gifts are'} split over several lines, and each line
-          repeats the whole gift{differ ? ': do not add up the lines, the money that came in is the amount by transaction.' : '.'}
+          repeats the whole gift.{differ && ' Do not add up the lines: the amount by transaction counts each gift once.'}
         </p>
       )}
     </section>
@@ -58,7 +58,7 @@ export function TotalsBar({ provision, shown }: TotalsBarProps) {
 }
 
 function formatShares({ amount, unknown }: LineTotals['byAllocation']): string {
-  // A sum of nothing that is known needs no count of what it lacks.
+  // When no share is known the amount already reads “unknown”, and needs no count.
   const isPart = amount !== null && unknown > 0;
   return isPart ? `${formatAmount(amount)} (${formatCount(unknown)} unknown)` : formatAmount(amount);
 }

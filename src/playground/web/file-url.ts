@@ -1,7 +1,7 @@
 import { Kind, parse, print } from 'graphql';
 import type { EditorTexts } from './editors';
 import { askGateway, GatewayError } from './gateway-client';
-import reportFileQuery from './queries/report-file.graphql?raw';
+import fileUrlQuery from './queries/file-url.graphql?raw';
 
 export const fileFormats = ['csv', 'ndjson', 'json'] as const;
 export type FileFormat = (typeof fileFormats)[number];
@@ -12,7 +12,10 @@ export interface ReportQuery {
   readonly variables: unknown;
 }
 
-/** What the lines of a query add up to, each grain by itself; amounts are exact text, null where nothing of them is known. */
+/**
+ * The totals of a query's lines: counts, and the amount added up by line, by transaction and by allocation. Amounts are exact decimal text;
+ * null means that no part of the sum is known.
+ */
 export interface LineTotals {
   readonly lines: number;
   readonly transactions: number;
@@ -23,30 +26,30 @@ export interface LineTotals {
   readonly byAllocation: { readonly amount: string | null; readonly unknown: number };
 }
 
-interface ReportFileData {
+interface FileUrlData {
   readonly reportFile: { readonly path: string; readonly summary?: { readonly all: LineTotals } };
 }
 
-/** The address of all rows of a query. Throws what to tell the person at the page. */
+/** Asks the gateway for the address of the file with all rows of a query. Throws an Error whose message the page shows. */
 export async function fetchFileUrl(provision: string, query: ReportQuery, format: FileFormat, signal?: AbortSignal): Promise<URL> {
   const variables = { ...query, format: format.toUpperCase(), withTotals: false };
-  const { reportFile } = await askGateway<ReportFileData>(provision, { query: reportFileQuery, variables }, signal);
+  const { reportFile } = await askGateway<FileUrlData>(provision, { query: fileUrlQuery, variables }, signal);
   return new URL(reportFile.path, location.origin);
 }
 
-/** Undefined where the query asks for no lines. Throws what to tell the person at the page. */
+/** Fetches the totals of a query's lines; undefined when the query asks for no lines. Throws an Error whose message the page shows. */
 export async function fetchTotals(provision: string, query: ReportQuery, signal: AbortSignal): Promise<LineTotals | undefined> {
   try {
-    const { reportFile } = await askGateway<ReportFileData>(provision, { query: reportFileQuery, variables: query }, signal);
+    const { reportFile } = await askGateway<FileUrlData>(provision, { query: fileUrlQuery, variables: query }, signal);
     return reportFile.summary?.all;
   } catch (error) {
-    // Its own answer has shown that there is nothing wrong with it but this.
+    // The query itself has been answered already, so the only fault left is that it asks for no lines.
     if (error instanceof GatewayError && error.code === 'BAD_USER_INPUT') return undefined;
     throw error;
   }
 }
 
-/** What stands in the editors; of several operations the named one. Throws what to tell the person at the page. */
+/** Reads the editors' query and variables, and keeps only the named operation. Throws an Error whose message the page shows. */
 export function readQuery({ query, variables }: EditorTexts, operationName?: string): ReportQuery {
   const operation = selectOperation(query, operationName);
   if (variables.trim() === '') return { query: operation, variables: {} };
@@ -57,7 +60,7 @@ export function readQuery({ query, variables }: EditorTexts, operationName?: str
   }
 }
 
-/** A document without its other operations; as it is, where that cannot be told. */
+/** Removes all operations but the named one. Returns the text unchanged when it has no such operation or cannot be parsed. */
 export function selectOperation(query: string, operationName: string | null | undefined): string {
   if (!operationName) return query;
   try {
@@ -68,38 +71,41 @@ export function selectOperation(query: string, operationName: string | null | un
     const fragments = document.definitions.filter((each) => each.kind !== Kind.OPERATION_DEFINITION);
     return print({ ...document, definitions: [named, ...fragments] });
   } catch {
-    // The gateway says what is wrong with it.
+    // The gateway answers with the syntax error.
     return query;
   }
 }
 
-/** Stands where who uses the address puts a server's Provision: the page's own is of no use without its login. */
+/** Stands for the reader's API provision: the page's own WEB provision reads nothing without a login. */
 const PLACEHOLDER = 'YOUR-API-PROVISION';
 
 export const copyForms = { url: 'Address', curl: 'curl command', powerQuery: 'Excel / Power Query' } as const;
 export type CopyForm = keyof typeof copyForms;
 
-/** What to do with what was copied. */
+/** The message after a copy: it says what to do next. */
 export const copyAdvice: Readonly<Record<CopyForm, string>> = {
-  url: 'The address is copied. Whoever opens it must send a Provision in a header of that name.',
-  curl: `Copied. In the text, replace ${PLACEHOLDER} by one that your administrator gives you.`,
-  powerQuery: `Copied for the advanced editor. In the text, replace ${PLACEHOLDER} by one that your administrator gives you.`,
+  url: 'The address is copied. Send an API provision with it, in the header Provision.',
+  curl: `The command is copied. Replace ${PLACEHOLDER} in it with an API provision from your administrator.`,
+  powerQuery: `Copied for the advanced editor of Power Query. Replace ${PLACEHOLDER} in it with an API provision from your administrator.`,
 };
 
-/** How other programs fetch the file; nobody's credentials are in it. */
+/** Builds the text with which another program fetches the file. It holds no credentials. */
 export function toCopyText(form: CopyForm, url: URL): string {
   switch (form) {
     case 'url':
       return url.href;
     case 'curl':
-      // The address holds no apostrophe: there it is %27.
+      // An apostrophe would end the shell's quotation.
       return `curl --fail --remote-header-name --remote-name --header 'Provision: ${PLACEHOLDER}' '${url.href.replaceAll("'", '%27')}'`;
     case 'powerQuery':
       return toPowerQuery(url);
   }
 }
 
-/** For the advanced editor of Power Query in Excel and Power BI. A base that stays lets Power BI refresh it. */
+/**
+ * Builds a query for the advanced editor of Power Query in Excel and Power BI. Power BI refreshes it only when the base address is constant,
+ * so the rest of the address goes into RelativePath.
+ */
 function toPowerQuery({ origin, pathname, search }: URL): string {
   return `let
   Source = Csv.Document(

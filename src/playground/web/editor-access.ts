@@ -32,7 +32,7 @@ export function EditorAccess() {
 /** Monaco's KeyCode.Escape. */
 const ESCAPE = 9;
 
-/** Tab types a character inside an editor, so Escape leaves the editor. When a suggestion or search box is open, Escape closes that first. */
+/** Leaves an editor at Escape, because Tab types a character there. While a suggestion or search box is open, Escape closes that first. */
 const leaveEditor = {
   id: 'leave-editor',
   label: 'Leave the editor',
@@ -41,7 +41,10 @@ const leaveEditor = {
   run: (editor: { getContainerDomNode(): HTMLElement }) => editor.getContainerDomNode().focus(),
 };
 
-/** Turns GraphiQL's tabs into a list of buttons, because the ARIA role `tab` must not hold buttons. GraphiQL sets aria-selected again at each change. */
+/**
+ * Turns GraphiQL's tabs into a list of buttons, because an element with the ARIA role `tab` must not hold buttons. GraphiQL sets
+ * aria-selected again at each change.
+ */
 function mendTabs(tabs: Element): void {
   tabs.setAttribute('role', 'list');
   for (const tab of tabs.querySelectorAll(':scope > li')) {

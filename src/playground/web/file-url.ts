@@ -76,7 +76,7 @@ export function selectOperation(query: string, operationName: string | null | un
   }
 }
 
-/** Stands for the reader's API provision: the page's own WEB provision reads nothing without a login. */
+/** Takes the place of an API provision in copied texts: the page's own Provision is of no use there without a login. */
 const PLACEHOLDER = 'YOUR-API-PROVISION';
 
 export const copyForms = { url: 'Address', curl: 'curl command', powerQuery: 'Excel / Power Query' } as const;
@@ -103,8 +103,8 @@ export function toCopyText(form: CopyForm, url: URL): string {
 }
 
 /**
- * Builds a query for the advanced editor of Power Query in Excel and Power BI. Power BI refreshes it only when the base address is constant,
- * so the rest of the address goes into RelativePath.
+ * Builds a query for the advanced editor of Power Query in Excel and Power BI. Power BI refreshes it only when the base address is
+ * constant, so the rest of the address goes into RelativePath.
  */
 function toPowerQuery({ origin, pathname, search }: URL): string {
   return `let

@@ -52,7 +52,10 @@ export function defaultColumn(table: ResultTable): ResultColumn | undefined {
   return preferred.find((column) => column !== undefined) ?? choices.find(({ kind }) => kind === 'decimal') ?? choices[0];
 }
 
-/** Builds a chart of one column. Returns undefined when rows share a key, as when the query asks for only part of it: one would hide the other. */
+/**
+ * Builds a chart of one column. Returns undefined when two rows share a key, because one would hide the other. That happens when the query
+ * asks for only part of the key.
+ */
 export function toGroupChart(table: ResultTable, column: ResultColumn): GroupChart | undefined {
   const keys = keysOf(table);
   const dates = timeKeys.filter((key) => keys.includes(key) && table.rows.every((row) => isDate(row[key])));

@@ -40,7 +40,7 @@ export function findTables(data: unknown): ResultTable[] {
 function gather(value: unknown, name: string, lists: Map<string, Json[]>, of: Json = {}): void {
   if (Array.isArray(value)) {
     const objects = value.map((each: unknown) => (isObject(each) && isObject(each.node) ? each.node : each)).filter(isObject);
-    // A list of scalars is no table. An empty list counts as a table without rows.
+    // A list of scalars is no table. An empty list still counts as a list, so that the answer is not taken for totals.
     if (objects.length === 0 && value.length > 0) return;
     const list = lists.get(name) ?? [];
     lists.set(name, list);

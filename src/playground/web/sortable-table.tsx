@@ -15,7 +15,7 @@ interface Sorting {
   readonly isDescending: boolean;
 }
 
-/** Shows a list as a table that sorts by a click on a column. Only the visible rows are in the page, so that 100,000 rows scroll smoothly. */
+/** Shows a list as a table that is sorted by clicks on its columns. The page holds only visible rows, so that 100,000 scroll smoothly. */
 export function SortableTable({ table }: { readonly table: ResultTable }) {
   const [sorting, setSorting] = useState<Sorting>();
   const sorted = sorting && table.columns.find(({ name }) => name === sorting.name);

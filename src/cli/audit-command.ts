@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { withServices, type CommandContext } from './command';
 import { formatTable, printResult } from './terminal';
 
-const MAX_RECORDS = 100_000;
+const MAX_ENTRIES = 100_000;
 
 /** `audit`: lists the audit entries of an organization's exports. */
 export function auditCommand(context: () => CommandContext): Command {
@@ -12,26 +12,26 @@ export function auditCommand(context: () => CommandContext): Command {
     .addOption(new Option('--limit <count>', 'number of exports to list').default(50).argParser(readLimit))
     .action(async (options: { organization: string; limit: number }) => {
       const { terminal, json } = context();
-      const records = await withServices(context(), async ({ organizations, audit: exports }) => {
+      const entries = await withServices(context(), async ({ organizations, audit }) => {
         const { id } = await organizations.get(options.organization);
-        return exports.list(id, options.limit);
+        return audit.list(id, options.limit);
       });
-      const rows = records.map((record) => [
-        record.startedAt.toISOString(),
-        record.username ?? (record.provision === null ? 'command line' : `provision ${record.provision}…`),
-        `${record.report}.${record.format}`,
-        `${record.startDate}/${record.endDate}`,
-        record.outcome ?? 'not finished',
-        String(record.lines ?? ''),
-        record.digest ?? '',
+      const rows = entries.map((entry) => [
+        entry.startedAt.toISOString(),
+        entry.username ?? (entry.provision === null ? 'command line' : `provision ${entry.provision}…`),
+        `${entry.report}.${entry.format}`,
+        `${entry.startDate}/${entry.endDate}`,
+        entry.outcome ?? 'not finished',
+        String(entry.lines ?? ''),
+        entry.digest ?? '',
       ]);
-      printResult(terminal, json, records, formatTable(['AT', 'WHO', 'WHAT', 'RANGE', 'OUTCOME', 'LINES', 'DIGEST'], rows));
+      printResult(terminal, json, entries, formatTable(['AT', 'WHO', 'WHAT', 'RANGE', 'OUTCOME', 'LINES', 'DIGEST'], rows));
     });
 }
 
 function readLimit(text: string): number {
   const count = Number(text);
-  if (!/^[0-9]+$/.test(text) || count < 1 || count > MAX_RECORDS)
-    throw new InvalidArgumentError(`It must be a number from 1 to ${MAX_RECORDS}.`);
+  if (!/^[0-9]+$/.test(text) || count < 1 || count > MAX_ENTRIES)
+    throw new InvalidArgumentError(`It must be a number from 1 to ${MAX_ENTRIES}.`);
   return count;
 }

@@ -13,7 +13,7 @@ interface GroupColumn {
 }
 
 /** The ways to group lines, each with the columns that name a group in a file. */
-export const lineGroups = {
+const lineGroups = {
   DAY: { day: { field: 'day', type: 'date' } },
   /** A week is named by its Monday, a month by its first day. */
   WEEK: { week: { field: 'week', type: 'date' } },

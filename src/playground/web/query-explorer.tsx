@@ -10,8 +10,8 @@ import { editorStorage, hasStoredTabs } from './editor-storage';
 import { useEditors } from './editors';
 import { defaultExample, examples } from './examples';
 import { FaultBoundary } from './fault-boundary';
-import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from './gateway-client';
 import { selectOperation, type ReportQuery } from './file-url';
+import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from './gateway-client';
 import { ShareButton } from './share-button';
 import { toStoppable } from './stoppable-answer';
 

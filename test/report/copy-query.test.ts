@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { CopyQuery, type CopyOptions } from '../src/data/postgres/copy-query';
+import { CopyQuery, type CopyOptions } from '../../src/data/postgres/copy-query';
 
 /** Hands on what the server sends in pieces that end where the test says, however the network has cut it. */
 class CutSocket extends Socket {

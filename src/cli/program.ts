@@ -4,13 +4,14 @@ import { AppError, describeError, OperatorError } from '../errors';
 import { auditCommand } from './audit-command';
 import type { CommandContext } from './command';
 import { demoCommand } from './demo-command';
+import { exportCommand } from './export-command';
+import { importCommand } from './import-command';
 import { migrateCommand } from './migrate-command';
 import { organizationCommand, provisionCommand, userCommand } from './organization-commands';
 import { reportCommand } from './report-command';
 import { schemaCommand } from './schema-command';
 import { serveCommand } from './serve-command';
 import { write, type Terminal } from './terminal';
-import { exportCommand, importCommand } from './transfer-commands';
 
 /** The exit status of a command: 0 done, 1 failed, 2 wrong usage. */
 export type ExitStatus = 0 | 1 | 2;

@@ -7,7 +7,6 @@ import { OperatorError } from '../errors';
 import { fileFormats } from '../formats/file-format';
 import { readImportLines } from '../formats/import-format';
 import { importStatuses, type ImportStatus } from '../formats/import-line';
-
 import { withServices, type CommandContext } from './command';
 import { printResult, startProgress, type Progress } from './terminal';
 

@@ -23,7 +23,7 @@ export async function launchTolerantBrowser(): Promise<BrowserContext> {
   mkdirSync(join(profile, 'Default'));
   writeFileSync(join(profile, 'Default/Preferences'), JSON.stringify({ profile: { cookie_controls_mode: 0 } }));
   const context = await chromium.launchPersistentContext(profile, { ...launchOptions, ignoreHTTPSErrors: true });
-  context.on('close', () => rmSync(profile, { recursive: true, maxRetries: 20, retryDelay: 100 }));
+  context.on('close', () => rmSync(profile, { recursive: true, maxRetries: 20, retryDelay: 500 }));
   return context;
 }
 

@@ -28,7 +28,7 @@ export async function startGateway(settings: Readonly<Record<string, string>> = 
   const config = readConfig({ ...PATIENT, PORT: '0', DATABASE_URL: database.url, DRAIN_MILLISECONDS: '0', ...settings });
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
-  const app = await createApp(config, { connectionString: database.url }, log).catch(async (error: unknown) => {
+  const app = await createApp(config, { connectionString: config.DATABASE_URL }, log).catch(async (error: unknown) => {
     await database.drop();
     throw error;
   });

@@ -14,7 +14,7 @@ import { createHealthRoutes } from './http/health-routes';
 import { HttpServer } from './http/http-server';
 import { createPlaygroundRoutes } from './playground/playground-routes';
 import { FileResolver } from './resolvers/file-resolver';
-import { ReportReader } from './resolvers/report-reader';
+import { SchemaReportDocuments } from './resolvers/report-documents';
 import { createResolvers } from './resolvers/resolver-set';
 import { createV2Routes } from './rest/v2-routes';
 import { createServices, type OpenDatabase } from './services';
@@ -50,7 +50,7 @@ export async function createApp(config: Config, address: OpenDatabase['address']
   const httpServer = new HttpServer(doors, { keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND });
   doors.use(createHealthRoutes({ isDraining: () => httpServer.draining, findObstacle: () => services.findObstacle() }));
   doors.use('/api/v2', createV2Routes(resolvers, kit));
-  doors.use(createFileRoutes(new FileResolver(services, new ReportReader(schema)), kit));
+  doors.use(createFileRoutes(new FileResolver(services, new SchemaReportDocuments(schema)), kit));
   doors.use('/graphql', createGraphqlRoute(apollo, documents, kit));
   if (config.PLAYGROUND) doors.use(createPlaygroundRoutes(config.PLAYGROUND_PROVISION));
   doors.use(() => {

@@ -50,7 +50,7 @@ interface Setting {
   readonly meaning: string;
 }
 
-/** Every setting: its environment name, values, default and meaning. A test holds README's table equal to this one. */
+/** Every setting: its environment name, values, default and meaning. A test holds the table in docs/settings.md equal to this one. */
 export const settings = {
   PORT: { schema: wholeNumber(0, 65535), fallback: '4000', meaning: 'Port to listen on; 0 takes a free one' },
   HOST: {

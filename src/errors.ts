@@ -1,6 +1,6 @@
 /**
  * Every error that the gateway answers with. The code is GraphQL's `extensions.code`; the status and the text are v2's (contract sections
- * 2.3 and 7), and the contract's texts are literal. A test holds README's table equal to this one. GraphQL answers with errors have
+ * 2.3 and 7), and the contract's texts are literal. A test holds the table in docs/errors.md equal to this one. GraphQL answers with errors have
  * GraphQL's own status, mostly 200, unless the row has a `graphqlStatus`.
  */
 export const errorTable = {
@@ -34,7 +34,7 @@ export const errorTable = {
 
 /**
  * The codes that GraphQL and Apollo give to faulty requests, with their usual status; it stays 200 when a field refuses a value. The texts
- * here say what the messages of each code tell. README's table has these rows after the others.
+ * here say what the messages of each code tell. The table in docs/errors.md has these rows after the others.
  */
 export const requestFaultTable = {
   PERSISTED_QUERY_NOT_FOUND: { status: 200, text: 'The hash is not known here: send the query with it' },

@@ -121,7 +121,7 @@ export function createServices(
     maxWaiting: config.REPORT_QUEUE,
     maxWaitMs: config.REPORT_QUEUE_SECONDS * MS_PER_SECOND,
   });
-  const reports = new DepositDetailService(new DepositDetailStore(database, queue), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND);
+  const depositDetails = new DepositDetailService(new DepositDetailStore(database, queue), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND);
   const users = new UserStore(database);
   const organizations = new OrganizationService(new OrganizationStore(database), users);
   const imports = new ImportService(new ImportStore(database));
@@ -133,8 +133,8 @@ export function createServices(
       sessionIdleMinutes: config.SESSION_IDLE_MINUTES,
     }),
     logins,
-    depositDetails: reports,
-    depositSummaries: new DepositSummaryService(new DepositSummaryStore(), reports),
+    depositDetails: depositDetails,
+    depositSummaries: new DepositSummaryService(new DepositSummaryStore(), depositDetails),
     entities: new EntityService(new EntityStore(database)),
     audit: new AuditService(new AuditStore(database)),
     savedReports: new SavedReportService(new SavedReportStore(database)),

@@ -52,14 +52,16 @@ export function exportCommand(context: () => CommandContext): Command {
           const snapshot = depositDetails.openSnapshot(new AbortController().signal, () => Promise.resolve(caller));
           const { head, template, tail } = createFileLayout(format, columns);
           const rows = depositDetails.report(lineSet, snapshot).bytes(template);
+          const put = async (block: Buffer): Promise<void> => {
+            await write(target, block);
+            progress.add(block.length);
+          };
           try {
-            await entry.accompany({ head, rows, tail }, async (blocks) => {
-              await write(target, head);
-              for await (const block of blocks) {
-                await write(target, block);
-                progress.add(block.length);
+            await entry.accompany({ head, rows, tail }, async (pieces) => {
+              for (const piece of pieces) {
+                if (typeof piece === 'string') await write(target, piece);
+                else for await (const block of piece) await put(block);
               }
-              await write(target, tail);
             });
           } finally {
             await snapshot.close();

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { OperatorError } from '../errors';
 import { findJsonFault } from '../formats/json-fault';
 import { createSchema } from '../graphql/schema';
-import { ReportReader } from '../resolvers/report-reader';
+import { SchemaReportDocuments } from '../resolvers/report-documents';
 import { withServices, type CommandContext } from './command';
 import { formatTable, printResult } from './terminal';
 
@@ -48,7 +48,7 @@ export function reportCommand(context: () => CommandContext): Command {
       });
       const report = await withServices(context(), async ({ organizations, savedReports }) => {
         const { id } = await organizations.get(organization);
-        return savedReports.save(id, { name, query, variables, updatedBy: null }, new ReportReader(createSchema()));
+        return savedReports.save(id, { name, query, variables, updatedBy: null }, new SchemaReportDocuments(createSchema()));
       });
       printResult(terminal, json, report, `Saved report "${name}": /reports/${name}.csv`);
     });

@@ -49,7 +49,7 @@ async function listen(app: App, demo: DemoCredentials | undefined, { config, ter
   }
 }
 
-/** npm passes on a Ctrl-C that the terminal has already sent to everyone: what follows so soon is the same wish. */
+/** npm passes on a Ctrl-C that the terminal has already sent to every process, so a second signal within this time is the same one. */
 const SAME_WISH_MS = 1000;
 
 /**

@@ -50,29 +50,29 @@ export class AuditStore {
   constructor(private readonly database: Database) {}
 
   async insert({ startDate, endDate, conditions, ...entry }: NewAuditEntry): Promise<void> {
-    await this.database.prisma.exportRecord.create({
+    await this.database.prisma.auditEntry.create({
       data: { ...entry, conditions: [...conditions], startDate: new Date(startDate), endDate: new Date(endDate) },
     });
   }
 
   async finish(id: string, end: AuditOutcome): Promise<void> {
-    await this.database.prisma.exportRecord.update({ where: { id }, data: { ...end, finishedAt: new Date() } });
+    await this.database.prisma.auditEntry.update({ where: { id }, data: { ...end, finishedAt: new Date() } });
   }
 
   async find(organizationId: number, id: string): Promise<AuditEntry | null> {
-    const entry = await this.database.prisma.exportRecord.findFirst({ where: { organizationId, id } });
+    const entry = await this.database.prisma.auditEntry.findFirst({ where: { organizationId, id } });
     return entry && toEntry(entry);
   }
 
   /** The organization's entries, the newest first. */
   async list(organizationId: number, limit: number): Promise<AuditEntry[]> {
-    const { exportRecord } = this.database.prisma;
-    const rows = await exportRecord.findMany({ where: { organizationId }, orderBy: [{ startedAt: 'desc' }, { id: 'desc' }], take: limit });
+    const { auditEntry } = this.database.prisma;
+    const rows = await auditEntry.findMany({ where: { organizationId }, orderBy: [{ startedAt: 'desc' }, { id: 'desc' }], take: limit });
     return rows.map(toEntry);
   }
 }
 
-type Row = NonNullable<Awaited<ReturnType<Database['prisma']['exportRecord']['findFirst']>>>;
+type Row = NonNullable<Awaited<ReturnType<Database['prisma']['auditEntry']['findFirst']>>>;
 
 const DATE_LENGTH = 10;
 const PROVISION_LENGTH = 8;

@@ -3,7 +3,7 @@ import type { Database } from './postgres/database';
 /** The kind of application that a provision was issued to. */
 export type ProvisionKind = 'WEB' | 'MOBILE' | 'API';
 
-export interface OrganizationRecord {
+export interface OrganizationRow {
   readonly id: number;
   readonly name: string;
   readonly hosts: readonly string[];
@@ -18,8 +18,8 @@ export interface NewProvision {
   readonly privileges: readonly string[];
 }
 
-export interface ProvisionRecord extends NewProvision {
-  readonly organization: OrganizationRecord;
+export interface ProvisionRow extends NewProvision {
+  readonly organization: OrganizationRow;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
@@ -29,15 +29,15 @@ export interface ProvisionRecord extends NewProvision {
 export class OrganizationStore {
   constructor(private readonly database: Database) {}
 
-  async find(name: string): Promise<OrganizationRecord | null> {
+  async find(name: string): Promise<OrganizationRow | null> {
     return this.database.prisma.organization.findUnique({ where: { name } });
   }
 
-  async list(): Promise<OrganizationRecord[]> {
+  async list(): Promise<OrganizationRow[]> {
     return this.database.prisma.organization.findMany({ orderBy: { name: 'asc' } });
   }
 
-  async insert(name: string, hosts: readonly string[]): Promise<OrganizationRecord> {
+  async insert(name: string, hosts: readonly string[]): Promise<OrganizationRow> {
     return this.database.prisma.organization.create({ data: { name, hosts: [...hosts] } });
   }
 
@@ -53,7 +53,7 @@ export class OrganizationStore {
     await this.database.prisma.provision.create({ data: { ...provision, privileges: [...provision.privileges] } });
   }
 
-  async listProvisions(): Promise<ProvisionRecord[]> {
+  async listProvisions(): Promise<ProvisionRow[]> {
     return this.database.prisma.provision.findMany({
       include: { organization: true },
       orderBy: [{ organizationId: 'asc' }, { createdAt: 'asc' }],

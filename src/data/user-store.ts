@@ -1,6 +1,6 @@
 import type { Database } from './postgres/database';
 
-export interface UserRecord {
+export interface UserRow {
   readonly id: number;
   readonly username: string;
   readonly passwordHash: string;
@@ -19,15 +19,15 @@ export interface NewUser {
 export class UserStore {
   constructor(private readonly database: Database) {}
 
-  async find(organizationId: number, username: string): Promise<UserRecord | null> {
+  async find(organizationId: number, username: string): Promise<UserRow | null> {
     return this.database.prisma.user.findUnique({ where: { organizationId_username: { organizationId, username } } });
   }
 
-  async list(organizationId: number): Promise<UserRecord[]> {
+  async list(organizationId: number): Promise<UserRow[]> {
     return this.database.prisma.user.findMany({ where: { organizationId }, orderBy: { username: 'asc' } });
   }
 
-  async insert(user: NewUser): Promise<UserRecord> {
+  async insert(user: NewUser): Promise<UserRow> {
     return this.database.prisma.user.create({ data: { ...user, privileges: [...user.privileges] } });
   }
 

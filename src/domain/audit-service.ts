@@ -55,6 +55,9 @@ export interface FileParts {
   readonly tail: string;
 }
 
+/** A file as it is sent: texts and rows, in order. */
+export type FilePieces = readonly (string | AsyncGenerator<Buffer>)[];
+
 /** The audit entry of a file that is being sent. */
 export class OpenAuditEntry {
   private readonly hash = createHash('sha256');
@@ -66,13 +69,13 @@ export class OpenAuditEntry {
   ) {}
 
   /**
-   * Sends a file, then closes the entry with its outcome, its bytes and its SHA-256. `send` must write the head, the rows that it is given
-   * and the tail. Throws the errors of `send` and of the rows.
+   * Sends a file, then closes the entry with its outcome, its bytes and its SHA-256. `send` must write all
+   * pieces in order. Throws the errors of `send` and of the rows.
    */
-  async accompany(file: FileParts, send: (rows: AsyncGenerator<Buffer>) => Promise<void>, totals?: ExportTotals): Promise<void> {
+  async accompany(file: FileParts, send: (pieces: FilePieces) => Promise<void>, totals?: ExportTotals): Promise<void> {
     let outcome: AuditOutcome['outcome'] = 'broken';
     try {
-      await send(this.count(file));
+      await send([file.head, this.count(file), file.tail]);
       outcome = 'whole';
     } finally {
       const { lines = null, digest = null } = totals ?? {};

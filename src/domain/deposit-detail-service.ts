@@ -20,7 +20,7 @@ export interface ReportParameters {
 
 /** A report's parameters with a filter of its lines, as a caller sent them. */
 export interface LineParameters extends ReportParameters {
-  readonly filter?: (LineFilterInput & { readonly pending?: PendingChoice | null | undefined }) | null | undefined;
+  readonly filter?: LineFilterInput | null | undefined;
 }
 
 /** Checked parameters: two calendar dates in order, both included, and the choice of pending deposits. */

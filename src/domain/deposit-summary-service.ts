@@ -8,6 +8,7 @@ import { v2Layouts } from '../formats/v2-line';
 import { toCopyRow } from '../rows/copy-encoding';
 import { renderRows, type RowStream } from '../rows/row-stream';
 import type { Money } from '../values/money';
+import { valueAt } from '../values/paths';
 import type { MemberAccess, RequestAccess } from './access-service';
 import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
 import { tellsDonors } from './line-filter';
@@ -157,14 +158,14 @@ export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy
   const objects = async (): Promise<SummaryGroup[]> => (groupBy.length > 0 ? summary.groups() : [{ key: {}, ...(await summary.totals()) }]);
   async function* toCopy(fields: readonly string[]): AsyncGenerator<Buffer> {
     const groups = await objects();
-    yield Buffer.from(groups.map((group) => toCopyRow(fields.map((field) => valueAt(group, field)))).join(''));
+    yield Buffer.from(groups.map((group) => toCopyRow(fields.map((field) => figureOf(group, field)))).join(''));
   }
   return { objects, bytes: (template) => renderRows(toCopy(template.columns.map(({ field }) => field)), template) };
 }
 
 /** The value at a path of a group; null when the caller may not have it. */
-function valueAt(group: SummaryGroup, field: string): string | number | null {
-  const value = field.split('.').reduce<unknown>((tree, step) => (tree as Readonly<Record<string, unknown>>)[step], group);
+function figureOf(group: SummaryGroup, field: string): string | number | null {
+  const value = valueAt(group, field.split('.'));
   if (value === undefined) throw new Error(`A group has no ${field}`);
   return value as string | number | null;
 }

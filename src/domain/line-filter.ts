@@ -1,6 +1,7 @@
 import { InputError } from '../errors';
 import { conditionNames, isPersonal, lineConditions, type LineFilter, type LineFilterInput } from '../formats/line-conditions';
 import { toCents } from '../values/money';
+import { valueAt } from '../values/paths';
 
 const MAX_VALUES = 1000;
 const MAX_TEXT_LENGTH = 1000;
@@ -10,7 +11,7 @@ export function toLineFilter(input: LineFilterInput | null | undefined): LineFil
   const filter: LineFilter = Object.fromEntries(
     conditionNames.flatMap((name) => {
       const { path } = lineConditions[name];
-      const value = toValue(`filter.${path}`, valueAt(input, path));
+      const value = toValue(`filter.${path}`, valueAt(input, path.split('.')));
       return value === undefined ? [] : [[name, value]];
     }),
   );
@@ -41,8 +42,4 @@ function toValue(name: string, value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   if (value.length > MAX_VALUES) throw new InputError(`${name} has ${value.length} values; the limit is ${MAX_VALUES}`);
   return value.map((each: unknown) => (typeof each === 'string' ? toText(name, each) : each));
-}
-
-function valueAt(input: unknown, path: string): unknown {
-  return path.split('.').reduce((tree, step) => (tree as Readonly<Record<string, unknown>> | null | undefined)?.[step], input);
 }

@@ -47,7 +47,7 @@ export class LoginGuard {
    * Counts an attempt before the password is checked, so that many attempts at once gain nothing. Throws TOO_MANY_LOGIN_ATTEMPTS when a
    * limit is used up.
    */
-  async begin(caller: LoginCaller): Promise<LoginAttempt> {
+  async startAttempt(caller: LoginCaller): Promise<LoginAttempt> {
     const { organizationId, username } = caller;
     const keys = toKeys(caller);
     // No user name holds a NUL, and PostgreSQL's text cannot hold one.

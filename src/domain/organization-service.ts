@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { OrganizationRecord, OrganizationStore, ProvisionKind, ProvisionRecord } from '../data/organization-store';
-import type { UserRecord, UserStore } from '../data/user-store';
+import type { OrganizationRow, OrganizationStore, ProvisionKind, ProvisionRow } from '../data/organization-store';
+import type { UserRow, UserStore } from '../data/user-store';
 import { OperatorError } from '../errors';
 import { isUuid } from '../values/ids';
 import { toHostName } from './access-service';
@@ -37,18 +37,18 @@ export class OrganizationService {
     private readonly users: UserStore,
   ) {}
 
-  async get(name: string): Promise<OrganizationRecord> {
+  async get(name: string): Promise<OrganizationRow> {
     const organization = await this.organizations.find(name);
     if (!organization) throw new OperatorError(`There is no organization "${name}"`);
     return organization;
   }
 
-  async list(): Promise<OrganizationRecord[]> {
+  async list(): Promise<OrganizationRow[]> {
     return this.organizations.list();
   }
 
   /** Creates an organization. `hosts` are the names at which it may be reached; an empty list means any. */
-  async create(name: string, hosts: readonly string[]): Promise<OrganizationRecord> {
+  async create(name: string, hosts: readonly string[]): Promise<OrganizationRow> {
     assertName('organization', name);
     const names = toHostNames(hosts);
     if (await this.organizations.find(name)) throw new OperatorError(`There is an organization "${name}" already`);
@@ -78,7 +78,7 @@ export class OrganizationService {
     return id;
   }
 
-  async listProvisions(): Promise<ProvisionRecord[]> {
+  async listProvisions(): Promise<ProvisionRow[]> {
     return this.organizations.listProvisions();
   }
 
@@ -98,7 +98,7 @@ export class OrganizationService {
       throw new OperatorError(`There is no provision ${id} that could be revoked`);
   }
 
-  async getUser(organization: string, username: string): Promise<UserRecord & { readonly organizationId: number }> {
+  async getUser(organization: string, username: string): Promise<UserRow & { readonly organizationId: number }> {
     const { id: organizationId } = await this.get(organization);
     const user = await this.users.find(organizationId, username);
     if (!user) throw new OperatorError(`There is no user "${username}" in "${organization}"`);
@@ -131,7 +131,7 @@ export class OrganizationService {
     await this.users.disable(organizationId, username);
   }
 
-  async listUsers(organization: string): Promise<UserRecord[]> {
+  async listUsers(organization: string): Promise<UserRow[]> {
     return this.users.list((await this.get(organization)).id);
   }
 }

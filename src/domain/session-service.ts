@@ -15,7 +15,7 @@ export interface LoginRequest {
   readonly earlierToken: string | undefined;
 }
 
-export interface OpenedSession {
+export interface NewSession {
   /** 256 random bits in base64url. Only their SHA-256 is stored. */
   readonly token: string;
   /** The time at which the session ends if no request comes. */
@@ -43,9 +43,9 @@ export class SessionService {
   ) {}
 
   /** Opens a session under the provision of the access. Throws TOO_MANY_LOGIN_ATTEMPTS, or LOGIN_FAILED, also for a disabled user. */
-  async login(access: SystemAccess, request: LoginRequest): Promise<OpenedSession> {
+  async login(access: SystemAccess, request: LoginRequest): Promise<NewSession> {
     const organizationId = access.organization.id;
-    const attempt = await this.guard.begin({ organizationId, username: request.username, address: request.address });
+    const attempt = await this.guard.startAttempt({ organizationId, username: request.username, address: request.address });
 
     // No user name holds a NUL, and PostgreSQL's text cannot hold one.
     const user = request.username.includes('\0') ? null : await this.users.find(organizationId, request.username);

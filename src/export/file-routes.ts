@@ -1,4 +1,5 @@
 import type { Request, Response, Router } from 'express';
+import type { FilePieces } from '../domain/audit-service';
 import { AppError } from '../errors';
 import { chosenColumns, fileOptionNames, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileFormat } from '../formats/file-format';
@@ -99,15 +100,15 @@ async function sendFile(
     });
   };
   const trailers = () => ({ ...headers, ...(entry && { [FILE_SHA256]: entry.fileSha256() }) });
-  const send = (sent: AsyncGenerator<Buffer>): Promise<void> =>
-    sendRows(response, [head, sent, tail], {
-      sendHead,
+  const send = (pieces: FilePieces): Promise<void> =>
+    sendRows(response, pieces, {
+      setHeaders: sendHead,
       readerPace,
       signal: context.snapshot.signal,
       coding: toContentCoding(request),
       ...(hasTrailers && { trailers }),
     });
-  if (!entry) await send(rows);
+  if (!entry) await send([head, rows, tail]);
   else await entry.accompany({ head, rows, tail }, send, totals && { lines: totals.all.lines, digest: totals.digest ?? null });
 }
 

@@ -1,9 +1,10 @@
 import { InputError } from '../errors';
 import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
 import { toCents } from '../values/money';
+import { valueAt } from '../values/paths';
 import { lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
 import type { FileColumns } from './file-format';
-import { conditionNames, isPersonal, lineConditions, pendingChoices, type LineFilterInput, type PendingChoice } from './line-conditions';
+import { conditionNames, isPersonal, lineConditions, pendingChoices, type LineFilterInput } from './line-conditions';
 import { groupBys, type GroupBy } from './line-groups';
 
 /** A query string as Express parses it. A name that is given several times has an array. */
@@ -14,7 +15,7 @@ interface FileLines {
   readonly startDate: LocalDate;
   readonly endDate: LocalDate;
   readonly includePending: boolean;
-  readonly filter: LineFilterInput & { readonly pending?: PendingChoice | null | undefined };
+  readonly filter: LineFilterInput;
 }
 
 /** The content of a file: its lines, groups and columns. */
@@ -136,7 +137,7 @@ export function parseFileOptions(given: QueryString): FileOptions {
 export function formatFileQuery(query: FileQuery): string {
   const parameters = new URLSearchParams();
   for (const [name, { path }] of Object.entries(parametersOf(query))) {
-    for (const value of [valueAt(query, path) ?? []].flat()) parameters.append(name, String(value));
+    for (const value of [parameterAt(query, path) ?? []].flat()) parameters.append(name, String(value));
   }
   if (query.columns) parameters.set(COLUMNS, query.columns.join(','));
   // Commas need no escapes in a query (RFC 3986 section 3.4), and the columns are easier to read without.
@@ -147,14 +148,14 @@ export function formatFileQuery(query: FileQuery): string {
 export const findEmptyList = (query: FileQuery): string | undefined =>
   Object.values(LINE_PARAMETERS)
     .map(({ path }) => path)
-    .find((path) => [valueAt(query, path)].some((value) => Array.isArray(value) && value.length === 0))
+    .find((path) => [parameterAt(query, path)].some((value) => Array.isArray(value) && value.length === 0))
     ?.slice(1)
     .join('.');
 
 /** The parameters of the conditions that a file has, without their values, which may be personal. */
 export const namesOfConditions = (query: FileQuery): string[] =>
   Object.entries(LINE_PARAMETERS)
-    .filter(([, { path }]) => path.includes('filter') && valueAt(query, path) !== undefined)
+    .filter(([, { path }]) => path.includes('filter') && parameterAt(query, path) !== undefined)
     .map(([name]) => name);
 
 function assertKnown(given: QueryString, names: readonly string[]): void {
@@ -197,8 +198,6 @@ function put(tree: Tree, [step, ...rest]: readonly string[], value: unknown): vo
   else put((tree[step!] ??= {}) as Tree, rest, value);
 }
 
-/** The value at a path of a query. Null counts as undefined, because GraphQL callers may send either for a value that they leave out. */
-function valueAt(query: FileQuery, path: readonly string[]): Value | readonly Value[] | undefined {
-  const value = path.reduce<unknown>((tree, step) => (tree as Tree | null | undefined)?.[step], query);
-  return (value ?? undefined) as Value | readonly Value[] | undefined;
-}
+/** The value of a parameter. GraphQL's null means the same as a missing value. */
+const parameterAt = (query: FileQuery, path: readonly string[]): Value | readonly Value[] | undefined =>
+  (valueAt(query, path) ?? undefined) as Value | readonly Value[] | undefined;

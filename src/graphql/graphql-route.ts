@@ -42,7 +42,7 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
         },
       });
       await sendRows(response, toPieces(answer, context), {
-        sendHead: () => sendHead(answer, response),
+        setHeaders: () => sendHead(answer, response),
         readerPace: kit.readerPace,
         signal: context.snapshot.signal,
         coding: toContentCoding(request),

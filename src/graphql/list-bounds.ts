@@ -1,4 +1,4 @@
-import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLSchema } from 'graphql';
+import { getNamedType, getNullableType, isLeafType, isListType, isObjectType, type GraphQLSchema } from 'graphql';
 import { MAX_GROUPS } from '../domain/deposit-summary-service';
 import { MAX_SAVED_REPORTS } from '../domain/saved-report-service';
 
@@ -15,23 +15,22 @@ export const streamedFields: readonly string[] = ['depositDetails'];
 const PAGE_FIELDS: readonly string[] = ['nodes', 'edges'];
 
 /**
- * Throws for a list of objects whose length is unknown to the cost of an operation: it is not a page, has no bound in `listBounds` and is
- * not streamed. Such a list would cost 1, no matter how long it is.
+ * Throws unless every list has a length that the cost of an operation can count: a page, a bound of its own, or a stream. A list without one
+ * would cost 1, however long it is. Lists of scalars below the root are few and short.
  */
 export function assertListsAreBounded(schema: GraphQLSchema): void {
-  const root = schema.getQueryType();
+  const roots = [schema.getQueryType(), schema.getMutationType()];
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
       const target = getNamedType(field.type);
-      if (!isObjectType(target)) continue;
       const name = `${type.name}.${field.name}`;
       if (isConnection(target.name) && !field.args.some((argument) => argument.name === 'first')) {
         throw new Error(`${name} is a connection without the argument first`);
       }
-      if (!isListType(getNullableType(field.type))) continue;
+      if (!isListType(getNullableType(field.type)) || (isLeafType(target) && !roots.includes(type))) continue;
       const isPage = isConnection(type.name) && PAGE_FIELDS.includes(field.name);
-      const isStreamed = type === root && streamedFields.includes(field.name);
+      const isStreamed = type === schema.getQueryType() && streamedFields.includes(field.name);
       if (!isPage && !isStreamed && listBounds[name] === undefined)
         throw new Error(`${name} is a list without a bound: add it to listBounds`);
     }

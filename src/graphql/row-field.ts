@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import {
   getNamedType,
   getNullableType,
+  isEnumType,
   isNonNullType,
+  isScalarType,
   isObjectType,
   type GraphQLObjectType,
   type GraphQLOutputType,
@@ -73,10 +75,16 @@ function toTemplate(info: GraphQLResolveInfo): RowTemplate {
 function toMember(type: GraphQLObjectType, key: string, name: string): JsonMember {
   if (name === '__typename') return { key, constant: type.name };
   const fieldType = type.getFields()[name]!.type;
-  const bare = BARE_KINDS[getNamedType(getNullableType(fieldType)).name];
-  if (bare && !isNonNullType(fieldType)) throw new Error(`${type.name}.${name}: a nullable ${bare} has no row template`);
-  return { key, field: name, kind: bare ?? (isNonNullType(fieldType) ? 'text' : 'nullable') };
+  const leaf = getNullableType(fieldType);
+  const kind = isEnumType(leaf) ? 'text' : isScalarType(leaf) ? KINDS[leaf.name] : undefined;
+  if (!kind) throw new Error(`${type.name}.${name}: ${String(leaf)} has no row template`);
+  if (isNonNullType(fieldType)) return { key, field: name, kind };
+  if (kind !== 'text') throw new Error(`${type.name}.${name}: a nullable ${kind} has no row template`);
+  return { key, field: name, kind: 'nullable' };
 }
 
-/** Scalars whose JSON values are not text. */
-const BARE_KINDS: Readonly<Record<string, 'number' | 'boolean'>> = { SafeInt: 'number', Boolean: 'boolean' };
+/** The scalars that a template can write. */
+const KINDS: Readonly<Record<string, 'text' | 'number' | 'boolean'>> = {
+  ...{ String: 'text', ID: 'text', Decimal: 'text', LocalDate: 'text' },
+  ...{ SafeInt: 'number', Boolean: 'boolean' },
+};

@@ -10,6 +10,8 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 1000;
 /** On a stop, connections without a request are closed at this interval. */
 const IDLE_MS = 200;
+/** On a stop, the listener is tried at this interval until it can be closed. */
+const CLOSING_PAUSE_MS = 1;
 /** Our error codes for the faults that the HTTP parser finds before there is a request. Any other fault is BAD_REQUEST. */
 const PARSER_ERRORS: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
@@ -95,12 +97,13 @@ export class HttpServer {
     const late = sleep(graceMs, false, { signal: this.hurry.signal, ref: false }).catch(() => false);
     const inTime = await Promise.race([closed, late]);
     clearInterval(idle);
+    const isWhole = inTime || this.unfinished.size === 0;
     // Connections that arrive while the listener is still closing are cut too.
     const cutting = setInterval(() => this.cutAll(), IDLE_MS);
     this.cutAll();
     await closed;
     clearInterval(cutting);
-    return inTime;
+    return isWhole;
   }
 }
 
@@ -133,7 +136,7 @@ async function closeListener(server: Server, isOver: () => boolean): Promise<voi
   if (listener?.listen && typeof address === 'object' && address) {
     listener.listen(0);
     const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[address.address] ?? address.address;
-    while (!(await takeLastPlace(host, address.port)) && !isOver()) await new Promise(setImmediate);
+    while (!(await takeLastPlace(host, address.port)) && !isOver()) await sleep(CLOSING_PAUSE_MS);
   }
   // http's own close() would also close connections whose next request is already on its way, and so reset that request.
   await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));

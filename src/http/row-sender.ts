@@ -26,7 +26,7 @@ export interface ReaderPace {
 
 interface RowSenderOptions {
   /** Sets status and headers. It is called when the first block of rows is there, so that an earlier failure still gets an error answer. */
-  readonly sendHead: () => void;
+  readonly setHeaders: () => void;
   /** Aborts when the rows are given up. The answer is then cut off. */
   readonly signal: AbortSignal;
   /** The connection of a reader that is slower is reset. */
@@ -62,12 +62,12 @@ const compressors: Readonly<Record<Exclude<ContentCoding, 'identity'>, () => Bro
 export async function sendRows(response: ServerResponse, pieces: readonly AnswerPiece[], options: RowSenderOptions): Promise<void> {
   const firstRows = pieces.find((piece) => typeof piece !== 'string');
   if (!firstRows) {
-    options.sendHead();
+    options.setHeaders();
     response.end(pieces.map(String).join(''));
     return;
   }
   const firstBlock = await firstRows.next();
-  options.sendHead();
+  options.setHeaders();
   const isLong = !firstBlock.done && firstBlock.value.length >= MIN_COMPRESSED_BYTES;
   const hasMoreLists = pieces.some((piece) => typeof piece !== 'string' && piece !== firstRows);
   const coding = isLong || hasMoreLists ? options.coding : 'identity';
@@ -162,7 +162,7 @@ class AnswerWriter {
   }
 
   private async settle(bytes: number, start: (done: (error?: Error | null) => void) => void): Promise<void> {
-    this.pace.begin();
+    this.pace.startWaiting();
     await new Promise<void>((resolve, reject) => {
       this.fail = () => reject(new Error('The connection was closed before the answer was whole'));
       if (this.signal.aborted || this.response.closed) this.fail();
@@ -170,7 +170,7 @@ class AnswerWriter {
       else if (!this.response.destroyed) start((error) => (error ? breakOff(this.response) : resolve()));
     }).finally(() => {
       this.fail = undefined;
-      this.pace.end(bytes);
+      this.pace.stopWaiting(bytes);
     });
   }
 
@@ -195,11 +195,11 @@ class PaceMeter {
     this.isAnyPaceEnough = true;
   }
 
-  begin(): void {
+  startWaiting(): void {
     this.waitingSince = performance.now();
   }
 
-  end(bytes: number): void {
+  stopWaiting(bytes: number): void {
     this.waitedMs = this.waited();
     this.waitingSince = undefined;
     this.bytes += bytes;
@@ -213,7 +213,7 @@ class PaceMeter {
     if (this.bytes === 0 && sent === this.sent) return true;
     if (!this.isAnyPaceEnough && this.bytes < (waitedMs / MS_PER_SECOND) * bytesPerSecond) return true;
     this.sent = sent;
-    if (this.waitingSince !== undefined) this.begin();
+    if (this.waitingSince !== undefined) this.startWaiting();
     this.waitedMs = 0;
     this.bytes = 0;
     return false;

@@ -10,7 +10,7 @@ import { DecimalScalar } from './scalars';
 })
 export class Allocation implements AllocationEntity {
   @Field(() => ID, {
-    description: 'ID of the allocation, unique within the organization, such as `"P1043"`; `allocationId` of the report\'s lines.',
+    description: 'ID of the allocation, unique within the organization, such as `"A1"`; `allocationId` of the report\'s lines.',
   })
   id!: string;
 

@@ -9,7 +9,7 @@ import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
 import { createConnectionType } from './connection-types';
 import { DepositSummary, groupByEnum } from './deposit-summary-types';
-import { depositStatuses } from './deposit-types';
+import { depositStatusEnum } from './deposit-types';
 import { DepositDetailFilter } from './line-filter-types';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 
@@ -33,10 +33,10 @@ export class DepositDetailsArgs implements ReportParameters {
   includePending: unknown;
 }
 
-const orderFields = { DATE: 'DATE', AMOUNT: 'AMOUNT', DONOR_NAME: 'DONOR_NAME', DESIGNATION: 'DESIGNATION' } as const satisfies {
+const orderFieldEnum = { DATE: 'DATE', AMOUNT: 'AMOUNT', DONOR_NAME: 'DONOR_NAME', DESIGNATION: 'DESIGNATION' } as const satisfies {
   [Field in LineOrder['field']]: Field;
 };
-registerEnumType(orderFields, {
+registerEnumType(orderFieldEnum, {
   name: 'DepositDetailOrderField',
   description: 'A value that lines are ordered by.',
   valuesConfig: {
@@ -46,8 +46,8 @@ registerEnumType(orderFields, {
     DESIGNATION: { description: 'Name of the designation (fund).' },
   },
 });
-const orderDirections = { ASC: 'ASC', DESC: 'DESC' } as const;
-registerEnumType(orderDirections, {
+const orderDirectionEnum = { ASC: 'ASC', DESC: 'DESC' } as const;
+registerEnumType(orderDirectionEnum, {
   name: 'OrderDirection',
   description: 'Direction of an order.',
   valuesConfig: {
@@ -58,10 +58,10 @@ registerEnumType(orderDirections, {
 
 @InputType({ description: 'An order of lines. Lines with equal values are ordered by allocation ID.' })
 export class DepositDetailOrder implements LineOrder {
-  @Field(() => orderFields, { description: 'The value that the lines are ordered by.' })
+  @Field(() => orderFieldEnum, { description: 'The value that the lines are ordered by.' })
   field!: LineOrder['field'];
 
-  @Field(() => orderDirections, { defaultValue: 'ASC', description: 'Direction of the order.' })
+  @Field(() => orderDirectionEnum, { defaultValue: 'ASC', description: 'Direction of the order.' })
   direction!: LineOrder['direction'];
 }
 
@@ -89,12 +89,12 @@ export class DepositDetail {
   depositDate!: LocalDate;
 
   @Field(() => String, {
-    description: 'ID of the transaction: digits, possibly after a letter, such as `"P1043"`. All lines of a split gift repeat it.',
+    description: 'ID of the transaction: text of the books, such as `"T1"`. All lines of a split gift repeat it.',
   })
   transactionId!: string;
 
   @Field(() => String, {
-    description: 'ID of the allocation, such as `"P1043"`. It is unique within the organization: no other line has it.',
+    description: 'ID of the allocation, such as `"A1"`. It is unique within the organization: no other line has it.',
   })
   allocationId!: string;
 
@@ -175,8 +175,8 @@ export class DepositDetail {
   })
   allocationAmountInferred!: boolean;
 
-  @Field(() => depositStatuses, { description: 'Status of the deposit: posted or pending.' })
-  depositStatus!: keyof typeof depositStatuses;
+  @Field(() => depositStatusEnum, { description: 'Status of the deposit: posted or pending.' })
+  depositStatus!: keyof typeof depositStatusEnum;
 }
 
 /** The source of the connection's fields. Each part is read only when a query selects it. */

@@ -145,13 +145,15 @@ export class SummaryGroup implements domain.SummaryGroup {
   @Field(() => SummaryGroupKey, { description: 'The values that the lines of the group have in common.' })
   key!: SummaryGroupKey;
 
-  @Field(() => SummaryTotals, { description: 'Totals of the lines of posted and pending deposits together.' })
+  @Field(() => SummaryTotals, {
+    description: 'Totals of all lines of the set. Pending deposits are among them only when `includePending` or `pending` asks for them.',
+  })
   all!: SummaryTotals;
 
   @Field(() => SummaryTotals, { description: 'Totals of the lines of posted deposits.' })
   posted!: SummaryTotals;
 
-  @Field(() => SummaryTotals, { description: 'Totals of the lines of pending deposits.' })
+  @Field(() => SummaryTotals, { description: 'Totals of the lines of pending deposits; zero unless pending deposits are asked for.' })
   pending!: SummaryTotals;
 }
 
@@ -160,7 +162,9 @@ export class SummaryGroup implements domain.SummaryGroup {
 export class DepositSummary {
   constructor(private readonly summary: domain.DepositSummary) {}
 
-  @Field(() => SummaryTotals, { description: 'Totals of the lines of posted and pending deposits together.' })
+  @Field(() => SummaryTotals, {
+    description: 'Totals of all lines of the set. Pending deposits are among them only when `includePending` or `pending` asks for them.',
+  })
   async all(): Promise<SummaryTotals> {
     return (await this.summary.totals()).all;
   }
@@ -170,7 +174,7 @@ export class DepositSummary {
     return (await this.summary.totals()).posted;
   }
 
-  @Field(() => SummaryTotals, { description: 'Totals of the lines of pending deposits.' })
+  @Field(() => SummaryTotals, { description: 'Totals of the lines of pending deposits; zero unless pending deposits are asked for.' })
   async pending(): Promise<SummaryTotals> {
     return (await this.summary.totals()).pending;
   }

@@ -6,8 +6,8 @@ import { createConnectionType } from './connection-types';
 import { pendingEnum } from './line-filter-types';
 import { LocalDateScalar } from './scalars';
 
-export const depositStatuses = { POSTED: 'POSTED', PENDING: 'PENDING' } as const;
-registerEnumType(depositStatuses, {
+export const depositStatusEnum = { POSTED: 'POSTED', PENDING: 'PENDING' } as const;
+registerEnumType(depositStatusEnum, {
   name: 'DepositStatus',
   description: 'Status of a deposit.',
   valuesConfig: {
@@ -26,8 +26,8 @@ export class Deposit implements DepositEntity {
   @Field(() => LocalDateScalar, { description: 'Date of the deposit, such as `"2026-01-31"`.' })
   depositDate!: LocalDate;
 
-  @Field(() => depositStatuses, { description: 'Status of the deposit: posted or pending.' })
-  status!: keyof typeof depositStatuses;
+  @Field(() => depositStatusEnum, { description: 'Status of the deposit: posted or pending.' })
+  status!: keyof typeof depositStatusEnum;
 }
 
 @ObjectType({ description: 'A page of deposits.' })

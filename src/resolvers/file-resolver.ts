@@ -9,7 +9,7 @@ import { AppError, InputError } from '../errors';
 import { namesOfConditions, tellsDonorsByName, type FileQuery, type QueryString } from '../formats/file-address';
 import type { RowStream } from '../rows/row-stream';
 import { isUuid } from '../values/ids';
-import type { ReportReader } from './report-reader';
+import type { SchemaReportDocuments } from './report-documents';
 import type { RequestContext } from './request-context';
 
 /** The rows of a file and their control totals, from one state of the data. */
@@ -40,7 +40,7 @@ interface FileServices {
 export class FileResolver {
   constructor(
     private readonly services: FileServices,
-    private readonly documents: ReportReader,
+    private readonly documents: SchemaReportDocuments,
   ) {}
 
   async depositDetails(read: Read<FileQuery>, context: RequestContext): Promise<FileSource> {
@@ -71,7 +71,7 @@ export class FileResolver {
    */
   async receipt(id: string, { access }: RequestContext): Promise<AuditEntry> {
     const { organization, mayReadDonors } = await access.authorizeMember();
-    const entry = isUuid(id) ? await this.services.audit.find(organization.id, id) : null;
+    const entry = isUuid(id) && id === id.toLowerCase() ? await this.services.audit.find(organization.id, id) : null;
     if (!entry) throw new AppError('NOT_FOUND');
     if (mayReadDonors) return entry;
     if (entry.report === 'deposit-details' || tellsDonorsByName(entry.conditions)) throw new AppError('PRIVILEGE_NOT_FOUND');

@@ -36,7 +36,7 @@ export class DecimalRange {
 
 @InputType({
   description:
-    'Conditions that narrow the lines. A line must meet all conditions that are given. It meets a list when it has one of its values, so that no line meets an empty list. A list has at most 1000 values.',
+    'Conditions that narrow the lines. A line must meet all conditions that are given. A line meets a list of values when it has one of them, so no line meets an empty list. A list has at most 1000 values.',
 })
 export class DepositDetailFilter implements LineFilterInput {
   @Field(() => LocalDateRange, { nullable: true, description: 'Range of the transaction date.' })
@@ -45,7 +45,7 @@ export class DepositDetailFilter implements LineFilterInput {
   @Field(() => [String], { nullable: true, description: 'IDs of deposits, such as `["1043", "1044"]`.' })
   depositIds?: string[] | null;
 
-  @Field(() => [String], { nullable: true, description: 'IDs of transactions, such as `["P1043"]`.' })
+  @Field(() => [String], { nullable: true, description: 'IDs of transactions, such as `["T1", "T2"]`.' })
   transactionIds?: string[] | null;
 
   @Field(() => [GraphQLSafeInt], { nullable: true, description: 'IDs of designations (funds), such as `[3, 4]`.' })

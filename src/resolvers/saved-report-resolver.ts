@@ -7,7 +7,7 @@ import type { SavedReportService } from '../domain/saved-report-service';
 import { InputError } from '../errors';
 import { chosenColumns, formatFileQuery, type FileQuery } from '../formats/file-address';
 import { DepositSummary } from './deposit-summary-types';
-import { ReportReader } from './report-reader';
+import { SchemaReportDocuments } from './report-documents';
 import type { RequestContext } from './request-context';
 import { ReportFile, SavedReport } from './saved-report-types';
 
@@ -40,7 +40,7 @@ export class SavedReportResolver {
   ): Promise<ReportFile> {
     const member = await access.authorizeMember();
     const { mayReadDonors } = member;
-    const file = new ReportReader(schema).toFileQuery({ query, variables: variables ?? {} });
+    const file = new SchemaReportDocuments(schema).toFileQuery({ query, variables: variables ?? {} });
     if (!file.groupBy) await access.authorizeDonors();
     const lineSet = await authorizeTotals(access, member, file.lines);
     const report = file.groupBy ? 'deposit-summary' : 'deposit-details';
@@ -76,7 +76,7 @@ export class SavedReportResolver {
   ): Promise<SavedReport> {
     const { organization, user } = await access.authorizeSession(REPORT_PRIVILEGE);
     const report = { name, query, variables: variables ?? {}, updatedBy: user.username };
-    return toType(await this.service.save(organization.id, report, new ReportReader(schema)));
+    return toType(await this.service.save(organization.id, report, new SchemaReportDocuments(schema)));
   }
 
   @Mutation(() => Boolean, {

@@ -4,10 +4,10 @@ import type * as data from '../data/saved-report-store';
 import type { FileFormat } from '../formats/file-format';
 import { DepositSummary } from './deposit-summary-types';
 
-const fileFormats = { CSV: 'csv', NDJSON: 'ndjson', JSON: 'json' } as const satisfies {
+const fileFormatEnum = { CSV: 'csv', NDJSON: 'ndjson', JSON: 'json' } as const satisfies {
   [Format in FileFormat as Uppercase<Format>]: Format;
 };
-registerEnumType(fileFormats, {
+registerEnumType(fileFormatEnum, {
   name: 'FileFormat',
   description: 'Format of a file.',
   valuesConfig: {
@@ -39,7 +39,7 @@ export class ReportFile {
     description:
       'Path of the file on this gateway, such as `/export/deposit-details.csv?start_date=2026-01-01&end_date=2026-01-31`. A request for it needs the same credentials.',
   })
-  path(@Arg('format', () => fileFormats, FORMAT) format: FileFormat): string {
+  path(@Arg('format', () => fileFormatEnum, FORMAT) format: FileFormat): string {
     return this.addressOf(format);
   }
 
@@ -79,7 +79,7 @@ export class SavedReport implements Omit<data.SavedReport, 'variables'> {
     description:
       'Path of the file on this gateway, such as `/reports/january-2026.csv`. Variables may be added as parameters: `?startDate=2026-02-01`.',
   })
-  path(@Arg('format', () => fileFormats, FORMAT) format: FileFormat): string {
+  path(@Arg('format', () => fileFormatEnum, FORMAT) format: FileFormat): string {
     return `/reports/${this.name}.${format}`;
   }
 }

@@ -11,7 +11,7 @@ import { DecimalScalar, LocalDateScalar } from './scalars';
 })
 export class Transaction implements Omit<TransactionEntity, 'donorId'> {
   @Field(() => ID, {
-    description: 'ID of the transaction, unique within the organization, such as `"P1043"`; `transactionId` of the report\'s lines.',
+    description: 'ID of the transaction, unique within the organization, such as `"T1"`; `transactionId` of the report\'s lines.',
   })
   id!: string;
 

@@ -1,5 +1,4 @@
 import type { Request, Router } from 'express';
-import { AppError } from '../errors';
 import { v2Layouts } from '../formats/v2-line';
 import type { DoorKit } from '../http/door-kit';
 import { createRequestRouter } from '../http/request-router';
@@ -14,7 +13,7 @@ interface V2Resolvers {
 
 /** The v2 door (contract section 4). Each route parses, calls a resolver and formats. Errors have the contract's body (section 2.3). */
 export function createV2Routes({ authentication, depositDetails }: V2Resolvers, kit: DoorKit): Router {
-  const router = createRequestRouter(kit, {
+  return createRequestRouter(kit, {
     '/authenticated_test_system': async (context, _request, response) => {
       response.json({ data: await authentication.authenticatedTestSystem(context) });
     },
@@ -25,18 +24,13 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
       const rows = await depositDetails.depositDetails(parseReportQuery(request.query), context);
       const { head, template, tail } = v2Layouts.json;
       await sendRows(response, [head, rows.bytes(template), tail], {
-        sendHead: () => void response.type('json'),
+        setHeaders: () => void response.type('json'),
         readerPace: kit.readerPace,
         signal: context.snapshot.signal,
         coding: toContentCoding(request),
       });
     },
   });
-  router.use(() => {
-    throw new AppError('NOT_FOUND');
-  });
-  router.use(kit.createErrorHandler());
-  return router;
 }
 
 /** Reads the parameters unchecked. Any `include_pending` but `true`, `false` or none becomes undefined, which the resolver refuses. */

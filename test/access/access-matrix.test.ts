@@ -1,6 +1,6 @@
 import { getNamedType, isObjectType, type GraphQLField, type GraphQLObjectType } from 'graphql';
 import { createSchema } from '../../src/graphql/schema';
-import { ReportReader } from '../../src/resolvers/report-reader';
+import { SchemaReportDocuments } from '../../src/resolvers/report-documents';
 import { createOrganization, importLines, login, openSession, PASSWORD, v2Line, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
@@ -55,7 +55,7 @@ beforeAll(async () => {
         query: `query Fund($name: String!) { depositDetails(${PERIOD.join(', ')}) { amount } ${CANARY}: depositSummary(${PERIOD.join(', ')}, filter: { donorName: $name }) { all { lines } } }`,
         variables: { name: `${CANARY}-${of}` },
       },
-      new ReportReader(createSchema()),
+      new SchemaReportDocuments(createSchema()),
     );
   await saved(ours, 'ours');
   await saved(theirs, 'theirs');

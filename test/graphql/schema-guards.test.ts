@@ -28,12 +28,14 @@ describe('a streamed list is refused at the start when a field of its rows', () 
   test.each([
     ['takes arguments', 'amount(in: String): Decimal!', 'Line.amount has a resolver or arguments, which streamed rows would pass by'],
     ['is a number or null', 'donorId: SafeInt', 'Line.donorId: a nullable number has no row template'],
+    ['is a list', 'memos: [String!]!', 'Line.memos: [String!] has no row template'],
+    ['is of a scalar that no template knows', 'count: Int!', 'Line.count: Int has no row template'],
   ])('%s', (_what, rows, fault) => {
     expect(() => streamRows(schemaOf(rows), 'lines')).toThrow(fault);
   });
 });
 
-describe('a list of objects is refused at the start', () => {
+describe('a list is refused at the start when its length has no bound', () => {
   test.each([
     ['at the root without a bound', 'type Query { things: [Thing!]! } type Thing { id: ID! }', 'Query.things is a list without a bound'],
     [

@@ -9,10 +9,10 @@ interface Holder {
   readonly startTime: string;
 }
 
-/** Another process holds the directory. */
+/** Thrown when another process holds the directory. */
 export class DirectoryInUseError extends OperatorError {}
 
-/** Held by one process at a time; freed by `release` or by the death of its holder, never by age. */
+/** A lock that one process holds at a time. `release` or the death of its holder frees it; age never does. */
 export interface DirectoryLock {
   release(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const LOCK_FILE = 'gateway.lock';
 
 /** Takes the directory for this process. Throws an OperatorError that names the living process which holds it. */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
-  // Not with its parents: a misspelt path is told of. (And Node's recursive mkdir never ends where nothing can be made, as in /proc.)
+  // Parents are not made, so that a misspelt path is an error. Node's recursive mkdir also never ends under /proc, where nothing can be made.
   await succeeds(mkdir(directory), 'EEXIST').catch((error: unknown) => {
     throw new OperatorError(`DATA_DIR: the directory cannot be made: ${(error as Error).message}`, { cause: error });
   });
@@ -30,7 +30,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const draft = `${file}.${ownPid}`;
   await writeFile(draft, own, { mode: 0o600 });
   try {
-    // A link is there whole or not at all, and never replaces what is there.
+    // A hard link appears complete or not at all, and never replaces an existing file.
     while (!(await succeeds(link(draft, file), 'EEXIST'))) await removeIfStale(file, directory);
   } finally {
     await rm(draft, { force: true });
@@ -42,7 +42,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   };
 }
 
-/** The process that holds the directory, if one that is alive does. */
+/** The living process that holds the directory, or undefined. */
 export async function findHolder(directory: string): Promise<number | undefined> {
   const holder = toHolder(await readIfThere(join(directory, LOCK_FILE)));
   return holder && (await isAlive(holder)) ? holder.pid : undefined;
@@ -55,7 +55,7 @@ async function removeIfStale(file: string, directory: string): Promise<void> {
   if (holder && (await isAlive(holder))) {
     throw new DirectoryInUseError(`The embedded database in ${directory} is in use by process ${holder.pid}`);
   }
-  // Moved aside before it is removed: of two processes that find it stale, one moves it, and what the other moves is looked at again.
+  // The stale lock is moved aside before it is removed. When two processes find it stale, one moves it; the other checks what it has moved.
   const aside = `${file}.stale-${ownPid}`;
   if (!(await succeeds(rename(file, aside), 'ENOENT'))) return;
   if ((await readIfThere(aside)) !== content) await succeeds(link(aside, file), 'EEXIST');
@@ -79,7 +79,7 @@ export function processExists(pid: number): boolean {
   }
 }
 
-/** Clock ticks from boot to the start of a process (proc(5), stat, field 22); empty where there is no /proc. */
+/** Clock ticks from boot to the start of a process (proc(5), stat, field 22); empty on systems without /proc. */
 async function findStartTime(pid: number): Promise<string> {
   const stat = (await readIfThere(`/proc/${pid}/stat`)) ?? '';
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
@@ -94,7 +94,7 @@ export async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
-/** False when the step failed in the one expected way. */
+/** Resolves to false when the step failed with the one expected error code. */
 async function succeeds(step: Promise<void>, expectedFailure: string): Promise<boolean> {
   try {
     await step;

@@ -22,7 +22,7 @@ const RESTART_DELAY_MS = 200;
 /** sun_path of a unix socket address holds 108 bytes with its end mark (unix(7)). */
 const MAX_SOCKET_PATH = 107;
 
-/** Also keeps donors' data out of the log: no statements, no parameters, no failing rows. */
+/** The settings of the server. They keep donors' data out of its log: no statements, no parameters, no failing rows. */
 const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '',
   port: '5432',
@@ -43,8 +43,8 @@ export interface SharedPostgres {
 }
 
 /**
- * A PostgreSQL of the gateway's own: a separate process, reachable by a unix socket and with a password alone, in a data directory that
- * is locked for one gateway at a time. It is started again if it dies.
+ * The gateway's own PostgreSQL: a separate process that is reachable by a unix socket and a password only. Its data directory is locked
+ * for one gateway at a time. It is started again when it dies.
  */
 export class EmbeddedPostgres {
   private server: ChildProcess | undefined;
@@ -60,8 +60,8 @@ export class EmbeddedPostgres {
   ) {}
 
   /**
-   * `prepare` makes the database ready for whoever shares it. Throws an OperatorError when another process holds the directory
-   * (DirectoryInUseError) or PostgreSQL does not come up.
+   * Starts the server. `prepare` makes the database ready before other processes may share it. Throws an OperatorError when another process
+   * holds the directory (DirectoryInUseError) or PostgreSQL does not start.
    */
   static async start(
     dataDirectory: string,
@@ -72,7 +72,7 @@ export class EmbeddedPostgres {
     const lock = await lockDirectory(dataDirectory);
     let postgres: EmbeddedPostgres | undefined;
     try {
-      // What an earlier holder wrote: nobody is to be sent there before this one is ready.
+      // An earlier holder's address is removed, so that nobody connects before this server is ready.
       await rm(addressFile(dataDirectory), { force: true });
       const home = await openPostgresHome(dataDirectory);
       await endOrphan(home);
@@ -91,7 +91,7 @@ export class EmbeddedPostgres {
     }
   }
 
-  /** Takes part in the embedded PostgreSQL that a living process holds in this directory, if one does; waits while it is being started. */
+  /** Shares the embedded PostgreSQL that a living process holds in this directory, and waits while it starts. Undefined when none holds it. */
   static async share(dataDirectory: string): Promise<SharedPostgres | undefined> {
     const deadline = Date.now() + START_TIMEOUT_MS;
     for (;;) {
@@ -108,7 +108,7 @@ export class EmbeddedPostgres {
     }
   }
 
-  /** `fast` ends what others still do with it, `smart` waits for them to leave. */
+  /** Stops the server. `fast` ends the connections of other processes, `smart` waits until they have left. */
   async stop(mode: 'fast' | 'smart'): Promise<void> {
     await rm(addressFile(this.dataDirectory), { force: true });
     if (mode === 'smart') await this.waitUntilAlone();
@@ -140,7 +140,7 @@ export class EmbeddedPostgres {
     const settings = { ...SERVER_SETTINGS, unix_socket_directories: String(this.address.host) };
     const log = await open(join(this.home.directory, 'server.log'), logMode, 0o600);
     try {
-      // A process group of its own: Ctrl-C in the gateway's terminal must not stop it before the gateway has drained.
+      // The server has its own process group, because Ctrl-C in the gateway's terminal must not stop it before the gateway has drained.
       this.server = spawn(
         join(this.home.bin, 'postgres'),
         ['-D', clusterDirectory(this.home), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
@@ -200,7 +200,7 @@ const clusterDirectory = (home: PostgresHome): string => join(home.directory, 'c
 /** Nothing of the caller's environment reaches PostgreSQL: PGDATA, locale or time zone would change what it does. */
 const childOptions = (home: PostgresHome) => ({ cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC' }, ...home.account });
 
-/** Makes the database cluster if there is none yet, and returns its password. Made aside and then moved: it is there whole or not at all. */
+/** Makes the database cluster if there is none yet, and returns its password. A new cluster is moved into place when it is complete. */
 async function initialise(home: PostgresHome): Promise<string> {
   const passwordFile = join(home.directory, 'password');
   const cluster = clusterDirectory(home);
@@ -228,11 +228,11 @@ async function run(home: PostgresHome, program: string, parameters: readonly str
   if (code !== 0) throw new OperatorError(`${program} failed: ${output.trim()}`);
 }
 
-/** A gateway that was killed leaves its PostgreSQL behind: that one is stopped first. */
+/** Stops the PostgreSQL that a killed gateway has left running. */
 async function endOrphan(home: PostgresHome): Promise<void> {
   const pid = await findServer(clusterDirectory(home));
   if (pid === undefined) {
-    // What is left of a server that is gone. PostgreSQL would take any process that has its number now for that server.
+    // The file of a server that is gone is removed: PostgreSQL would take any process that has its number now for that server.
     await rm(join(clusterDirectory(home), 'postmaster.pid'), { force: true });
     return;
   }
@@ -245,8 +245,8 @@ async function endOrphan(home: PostgresHome): Promise<void> {
 }
 
 /**
- * In another container a living gateway has no number here, so that its lock looks stale; but its socket, on the volume that both have,
- * answers. Throws an OperatorError then.
+ * Throws an OperatorError when a gateway in another container holds the directory. Its process is invisible here, so its lock looks stale,
+ * but its socket on the shared volume answers.
  */
 async function assertNoHiddenHolder(dataDirectory: string): Promise<void> {
   const address = await readIfThere(addressFile(dataDirectory)).catch(() => undefined);
@@ -261,7 +261,7 @@ async function assertNoHiddenHolder(dataDirectory: string): Promise<void> {
   }
 }
 
-/** A connection, or undefined where nobody answers. */
+/** A connection, or undefined when nobody answers. */
 async function connect(address: DatabaseAddress): Promise<Client | undefined> {
   const client = new Client({ ...address, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, application_name: 'deposit-gateway share' });
   client.on('error', () => undefined);
@@ -274,22 +274,22 @@ async function connect(address: DatabaseAddress): Promise<Client | undefined> {
   }
 }
 
-/** The process of a cluster's server, where there is one that can be seen. */
+/** The process id of a cluster's server, or undefined when no such process is visible. */
 async function findServer(cluster: string): Promise<number | undefined> {
   const [line] = ((await readIfThere(join(cluster, 'postmaster.pid'))) ?? '').split('\n');
   const pid = Number(line);
   return pid > 0 && (await isServerOf(cluster, pid)) ? pid : undefined;
 }
 
-/** Whether the number is still that of this cluster's PostgreSQL and not, after a restart of the machine, of something else. */
+/** True when the process is still this cluster's PostgreSQL. After a restart of the machine another process may have its number. */
 async function isServerOf(cluster: string, pid: number): Promise<boolean> {
   if (!processExists(pid)) return false;
-  // Empty for a process that has ended but was not waited for; where there is no /proc, the number has to do.
+  // The file is empty for a zombie process. On systems without /proc, the number alone decides.
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => cluster);
   return command.split('\0').includes(cluster);
 }
 
-/** Beside the data, or in the temp directory where that path is too long for a socket. */
+/** Makes the directory of the socket beside the data, or in the temporary directory when that path is too long for a socket. */
 async function makeSocketDirectory(home: PostgresHome): Promise<string> {
   let directory = join(home.directory, 'socket');
   if (Buffer.byteLength(join(directory, '.s.PGSQL.5432')) > MAX_SOCKET_PATH) directory = await mkdtemp(join(tmpdir(), 'deposit-gateway-'));

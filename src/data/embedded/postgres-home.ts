@@ -4,35 +4,36 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { arch, getuid, pid, platform } from 'node:process';
 import { OperatorError } from '../../errors';
 
-/** The account that PostgreSQL runs under; undefined is the gateway's own. */
+/** The account that PostgreSQL runs under. */
 interface Account {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** Where the embedded PostgreSQL lives, and as whom. */
+/** The directory of the embedded PostgreSQL, and the account that owns it. */
 export interface PostgresHome {
   readonly directory: string;
+  /** Undefined for the gateway's own account. */
   readonly account: Account | undefined;
   /** The binaries of this home: initdb and postgres. */
   readonly bin: string;
 }
 
 const ROOT = 0;
-/** Debian's place for the state of services; everyone may pass through it. */
+/** Debian's directory for the state of services, which every account may pass through. */
 const STATE_DIRECTORY = '/var/lib';
 
 /**
- * Finds or makes the home in `dataDirectory`, binaries included. PostgreSQL refuses to run as root: started by root it gets the account
- * postgres or nobody; where that account cannot pass through to the data directory (a home of mode 700), the home is made in /var/lib
- * and the data directory holds a link to it.
+ * Finds or makes the home in `dataDirectory`, binaries included. PostgreSQL refuses to run as root, so a gateway that root starts runs it as
+ * postgres or nobody. When that account cannot reach the data directory (a parent has mode 700), the home is made in /var/lib, and the data
+ * directory holds a link to it.
  */
 export async function openPostgresHome(dataDirectory: string): Promise<PostgresHome> {
   const place = join(resolve(dataDirectory), 'postgres');
   const asRoot = getuid?.() === ROOT;
   const existing = await stat(place).catch(() => undefined);
   if (!existing) await makeHome(place, asRoot ? await findServiceAccount() : undefined);
-  // A link is resolved: the account may not be able to follow it.
+  // The link is resolved here, because the account may not be able to follow it.
   const directory = await realpath(place);
   const { uid, gid } = await stat(directory);
   return { directory, account: asRoot ? { uid, gid } : undefined, bin: join(await installEngine(directory), 'bin') };
@@ -54,7 +55,7 @@ async function makeHome(directory: string, account: Account | undefined): Promis
   await symlink(reachable, directory);
 }
 
-/** The unprivileged account of a system on which the gateway was started by root. */
+/** Finds the unprivileged account that PostgreSQL runs under when root has started the gateway. */
 async function findServiceAccount(): Promise<Account> {
   const accounts = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
   const account = accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody');
@@ -67,7 +68,7 @@ async function findServiceAccount(): Promise<Account> {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** Whether an account may pass through a directory and all that are above it. */
+/** True when an account may pass through a directory and all of its parents. */
 async function canReach(directory: string, { uid, gid }: Account): Promise<boolean> {
   const { mode, uid: owner, gid: group } = await stat(directory);
   const mayPass = owner === uid ? mode & constants.S_IXUSR : group === gid ? mode & constants.S_IXGRP : mode & constants.S_IXOTH;
@@ -76,8 +77,8 @@ async function canReach(directory: string, { uid, gid }: Account): Promise<boole
 }
 
 /**
- * The npm package's binaries, copied into the home: there the service account can reach them, and the links between the libraries,
- * which the package's install script would make, can be made without writing into node_modules.
+ * Copies the npm package's binaries into the home, where the service account can reach them. The links between the libraries, which the
+ * package's install script would make, are made there too, without writing into node_modules.
  */
 async function installEngine(home: string): Promise<string> {
   const source = findPackage();

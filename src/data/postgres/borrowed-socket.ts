@@ -5,7 +5,7 @@ export interface BorrowedSocket {
   /** Leaves further data in the socket until `resume`. */
   pause(): void;
   resume(): void;
-  /** Pg reads again, `unread` before all that comes later. */
+  /** Gives the socket back to pg, which reads `unread` before everything that comes later. */
   giveBack(unread?: Buffer): void;
 }
 

@@ -9,7 +9,7 @@ const LENGTH_LENGTH = 4;
 const COPY_DATA = 0x64;
 const COPY_DONE = 0x63;
 const ERROR_RESPONSE = 0x45;
-/** Output that waits for its reader beyond this stays in the socket. */
+/** The most bytes of output that wait for their reader in memory. Further output stays in the socket. */
 const MAX_WAITING_BYTES = 128 * 1024;
 
 export interface Statement {
@@ -19,10 +19,9 @@ export interface Statement {
 
 export interface CopyOptions {
   readonly before: readonly Statement[];
-  /** The COPY … TO STDOUT. */
   readonly text: string;
   readonly after: readonly Statement[];
-  /** Milliseconds in which the statements before the COPY must be answered. */
+  /** Milliseconds within which the statements before the COPY must be answered. */
   readonly answerTimeoutMs: number;
 }
 
@@ -45,7 +44,7 @@ export class CopyQuery implements Submittable {
 
   constructor(private readonly options: CopyOptions) {}
 
-  /** COPY's text format, cut anywhere. Throws the database's error. */
+  /** Reads the output in COPY's text format, cut anywhere. Throws the database's error. */
   async *read(): AsyncGenerator<Buffer> {
     for (;;) {
       const piece = this.waiting.shift();
@@ -89,7 +88,7 @@ export class CopyQuery implements Submittable {
   }
 
   handleCommandComplete(): void {
-    // pg's client tells every query; the end is told by handleReadyForQuery.
+    // pg's client calls this on every query. The end comes with handleReadyForQuery.
   }
 
   handleReadyForQuery(): void {
@@ -105,7 +104,7 @@ export class CopyQuery implements Submittable {
       if (this.contentLeft > 0) {
         const size = Math.min(this.contentLeft, piece.length - read);
         if (this.header[0] === COPY_DATA) {
-          // Over the frames before it, so that the contents are in one piece.
+          // The content overwrites the frame headers before it, so that all contents of a piece are contiguous.
           piece.copyWithin(kept, read, read + size);
           kept += size;
         }
@@ -116,7 +115,7 @@ export class CopyQuery implements Submittable {
       this.header[this.headerLength++] = piece[read++]!;
       if (this.headerLength < HEADER_LENGTH) continue;
       if (this.header[0] === ERROR_RESPONSE || this.header[0] === COPY_DONE) {
-        // What follows is pg's own to read: the end of the COPY, or the error in its place. Its parser keeps what it is given.
+        // pg reads the rest itself: the end of the COPY, or the error in its place. Its parser keeps the buffer that it is given.
         this.handBack(Buffer.concat([this.header, piece.subarray(read)]));
         break;
       }
@@ -139,7 +138,7 @@ export class CopyQuery implements Submittable {
   }
 }
 
-/** A statement of the extended protocol, unnamed, whose parameters go as text. */
+/** Sends an unnamed statement by the extended protocol, its parameters as text. */
 function send(connection: Connection, { text, values = [] }: Statement): void {
   connection.parse({ name: '', text, types: [] }, true);
   connection.bind({ portal: '', statement: '', values: [...values] }, true);

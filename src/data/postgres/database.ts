@@ -53,7 +53,7 @@ export class Database {
   private isClosing = false;
 
   constructor(options: DatabaseOptions) {
-    const lane = (config: PoolConfig): Pool => {
+    const createPool = (config: PoolConfig): Pool => {
       const pool = new Pool({
         ...options.address,
         connectionTimeoutMillis: options.connectTimeoutMs,
@@ -70,14 +70,14 @@ export class Database {
       pool.on('connect', (client) => client.on('error', () => undefined));
       return pool;
     };
-    this.pool = lane({
+    this.pool = createPool({
       max: options.poolSize,
       statement_timeout: options.answerTimeoutMs - STATEMENT_MARGIN_MS,
       options: `${SESSION} ${PLANNING}`,
     });
     this.answerTimeoutMs = options.answerTimeoutMs;
     limitUse(this.pool, options.answerTimeoutMs);
-    this.longPool = lane({ max: options.longConnections, options: `${SESSION} ${REPORT_PLANNING}` });
+    this.longPool = createPool({ max: options.longConnections, options: `${SESSION} ${REPORT_PLANNING}` });
     this.prisma = createPrisma(this.pool);
   }
 

@@ -22,19 +22,19 @@ export interface Caller {
 const RETRY_AFTER_SECONDS = 5;
 
 /** The part of the queue that belongs to an organization or a credential. */
-interface Share {
+interface Standing {
   inside: number;
   waiting: number;
   /** The number of the turn in which it last got a lane. Among equals, the older turn goes first. */
-  lastTurn: number;
+  lastAdmission: number;
 }
 
-interface OrganizationShare extends Share {
-  readonly credentials: Map<string, CredentialShare>;
+interface OrganizationStanding extends Standing {
+  readonly credentials: Map<string, CredentialStanding>;
 }
 
-interface CredentialShare extends Share {
-  readonly line: Waiter[];
+interface CredentialStanding extends Standing {
+  readonly waiters: Waiter[];
 }
 
 interface Waiter {
@@ -49,10 +49,10 @@ interface Waiter {
  * and a time to come back. An organization that holds no lane may get an extra one, so that slow readers elsewhere cannot shut it out.
  */
 export class FairQueue {
-  private readonly organizations = new Map<number, OrganizationShare>();
+  private readonly organizations = new Map<number, OrganizationStanding>();
   private inside = 0;
   private waiting = 0;
-  private turn = 0;
+  private admissions = 0;
 
   constructor(private readonly options: FairQueueOptions) {}
 
@@ -71,15 +71,15 @@ export class FairQueue {
       };
       const waiter: Waiter = { letIn: () => settle(resolve), turnAway: (reason) => settle(() => reject(reason)) };
       const stepOut = (reason: Error): void => {
-        const line = this.shareOf(caller).credential.line;
-        line.splice(line.indexOf(waiter), 1);
+        const { waiters } = this.standingOf(caller).credential;
+        waiters.splice(waiters.indexOf(waiter), 1);
         this.count(caller, 'waiting', -1);
         waiter.turnAway(reason);
       };
       const onAbort = (): void => stepOut(signal.reason as Error);
       const timer = setTimeout(() => stepOut(turnedAway(`The report waited ${maxWaitMs} ms for its turn`)), maxWaitMs);
       signal.addEventListener('abort', onAbort);
-      this.shareOf(caller).credential.line.push(waiter);
+      this.standingOf(caller).credential.waiters.push(waiter);
       this.count(caller, 'waiting', 1);
       this.admit();
       if (this.waiting > maxWaiting) this.shorten(caller);
@@ -107,57 +107,57 @@ export class FairQueue {
       const next = fairest([...this.organizations].filter(([, organization]) => organization.waiting > 0 && this.mayEnter(organization)));
       if (!next) return;
       const [organizationId, { credentials }] = next;
-      const [credential, { line }] = fairest([...credentials].filter(([, { waiting }]) => waiting > 0))!;
+      const [credential, { waiters }] = fairest([...credentials].filter(([, { waiting }]) => waiting > 0))!;
       const caller = { organizationId, credential };
-      const { letIn } = line.shift()!;
-      this.turn++;
-      for (const share of Object.values(this.shareOf(caller))) share.lastTurn = this.turn;
+      const { letIn } = waiters.shift()!;
+      this.admissions++;
+      for (const standing of Object.values(this.standingOf(caller))) standing.lastAdmission = this.admissions;
       this.count(caller, 'inside', 1);
       this.count(caller, 'waiting', -1);
       letIn();
     }
   }
 
-  private mayEnter({ inside }: Share): boolean {
+  private mayEnter({ inside }: Standing): boolean {
     return this.inside < this.options.width || (inside === 0 && this.inside < this.options.width + this.options.guests);
   }
 
   /** Turns away the newest report of the longest line. Among lines of the same length, the newcomer's own counts as the longest. */
   private shorten(newcomer: Caller): void {
     const [organizationId, { credentials }] = longest(this.organizations, newcomer.organizationId);
-    const [credential, { line }] = longest(credentials, newcomer.credential);
-    const { turnAway } = line.pop()!;
+    const [credential, { waiters }] = longest(credentials, newcomer.credential);
+    const { turnAway } = waiters.pop()!;
     this.count({ organizationId, credential }, 'waiting', -1);
     turnAway(turnedAway(`${this.options.maxWaiting} reports are waiting already`));
   }
 
-  private shareOf({ organizationId, credential }: Caller): { organization: OrganizationShare; credential: CredentialShare } {
-    const none = { inside: 0, waiting: 0, lastTurn: 0 };
-    const organization = this.organizations.get(organizationId) ?? { ...none, credentials: new Map<string, CredentialShare>() };
-    const share = organization.credentials.get(credential) ?? { ...none, line: [] };
+  private standingOf({ organizationId, credential }: Caller): { organization: OrganizationStanding; credential: CredentialStanding } {
+    const none = { inside: 0, waiting: 0, lastAdmission: 0 };
+    const organization = this.organizations.get(organizationId) ?? { ...none, credentials: new Map<string, CredentialStanding>() };
+    const standing = organization.credentials.get(credential) ?? { ...none, waiters: [] };
     this.organizations.set(organizationId, organization);
-    organization.credentials.set(credential, share);
-    return { organization, credential: share };
+    organization.credentials.set(credential, standing);
+    return { organization, credential: standing };
   }
 
   private count(caller: Caller, what: 'inside' | 'waiting', change: 1 | -1): void {
-    const { organization, credential } = this.shareOf(caller);
+    const { organization, credential } = this.standingOf(caller);
     this[what] += change;
     organization[what] += change;
     credential[what] += change;
-    // A share without a lane and a waiting place is deleted, so that the maps do not grow.
+    // A standing without a lane and a waiting place is deleted, so that the maps do not grow.
     if (credential.inside + credential.waiting === 0) organization.credentials.delete(caller.credential);
     if (organization.inside + organization.waiting === 0) this.organizations.delete(caller.organizationId);
   }
 }
 
-/** The share that holds the fewest lanes; among equals, the one that got its last lane the longest time ago. */
-function fairest<Key, Of extends Share>(shares: readonly (readonly [Key, Of])[]): readonly [Key, Of] | undefined {
-  return shares.toSorted(([, one], [, other]) => one.inside - other.inside || one.lastTurn - other.lastTurn)[0];
+/** The standing that holds the fewest lanes; among equals, the one that got its last lane the longest time ago. */
+function fairest<Key, Of extends Standing>(standings: readonly (readonly [Key, Of])[]): readonly [Key, Of] | undefined {
+  return standings.toSorted(([, one], [, other]) => one.inside - other.inside || one.lastAdmission - other.lastAdmission)[0];
 }
 
-function longest<Key, Of extends Share>(shares: ReadonlyMap<Key, Of>, first: Key): readonly [Key, Of] {
-  return [...shares].toSorted(
+function longest<Key, Of extends Standing>(standings: ReadonlyMap<Key, Of>, first: Key): readonly [Key, Of] {
+  return [...standings].toSorted(
     ([key, one], [otherKey, other]) => other.waiting - one.waiting || Number(otherKey === first) - Number(key === first),
   )[0]!;
 }

@@ -14,7 +14,7 @@ export interface SnapshotOptions {
   readonly caller: () => Promise<Caller>;
   /** Aborted when the reader has left. */
   readonly signal: AbortSignal;
-  /** Milliseconds after which the whole answer is given up, not counting the wait for a lane. */
+  /** Milliseconds after which the whole answer is given up, counted from the moment at which its connection is there. */
   readonly timeoutMs: number;
 }
 
@@ -24,23 +24,17 @@ export interface SnapshotOptions {
  */
 export type Copy = (select: Prisma.Sql) => AsyncGenerator<Buffer>;
 
-/**
- * The states of a snapshot and the transitions between them.
- *
- * | state    | meaning                                     | leaves to                                                      |
- * | -------- | ------------------------------------------- | -------------------------------------------------------------- |
- * | unopened | no statement was asked for yet              | busy: first statement; failed: no connection; closed           |
- * | idle     | the transaction waits for a statement       | busy: next statement; closed: COMMIT                           |
- * | busy     | a statement is under way                    | idle; ended: last COPY; failed: its error; closed: cancels it  |
- * | ended    | the last COPY has committed the transaction | failed: a statement that comes too late; closed                |
- * | failed   | a later statement would see another state   | closed                                                         |
- * | closed   | the answer is over                          |                                                                |
- */
+/** The states of a snapshot, and those that each may become. */
 const TRANSITIONS = {
+  // Nothing was asked yet. The first statement takes a connection, or fails to.
   unopened: ['busy', 'failed', 'closed'],
+  // The transaction waits for a statement. Closing commits it.
   idle: ['busy', 'closed'],
+  // A statement is under way. Closing cancels it.
   busy: ['idle', 'ended', 'failed', 'closed'],
+  // The last COPY has committed the transaction. A statement that comes too late fails.
   ended: ['failed', 'closed'],
+  // A later statement would see another state of the data, so there is none.
   failed: ['closed'],
   closed: [],
 } as const satisfies Record<string, readonly string[]>;
@@ -190,8 +184,8 @@ export class ReportSnapshot {
     if (this.failure) throw this.failure;
     if (this.state === 'ended') throw new Error('The transaction of this state has ended: a later statement would read another');
     this.lane ??= await LaneConnection.open(this.database, this.queue, await this.options.caller(), this.signal);
-    this.deadline.start();
     this.signal.throwIfAborted();
+    this.deadline.start();
     this.move('busy');
     return this.lane;
   }

@@ -44,7 +44,7 @@ interface OperationScope {
 }
 
 /** Reads the queries of saved reports and of `reportFile` against the schema. */
-export class ReportReader implements ReportDocuments {
+export class SchemaReportDocuments implements ReportDocuments {
   constructor(private readonly schema: GraphQLSchema) {}
 
   /**

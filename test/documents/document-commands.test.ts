@@ -39,8 +39,11 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'npm run check': 'the run of the checks',
   'docker build -t deposit-gateway .': 'newcomer.test.ts',
   'docker run -d --name gateway -p 4000:4000 -v gateway-data:/data deposit-gateway': 'newcomer.test.ts',
-  'docker run -d --name gateway -p 4000:4000 -e DATABASE_URL=postgresql://gateway:secret@db:5432/gateway deposit-gateway':
+  'docker run --rm -e DATABASE_URL=postgresql://gateway:secret@db:5432/gateway deposit-gateway deposit-gateway migrate':
     'document-links.test.ts',
+  'docker run -d --name gateway-own-postgres -p 4000:4000 -e DATABASE_URL=postgresql://gateway:secret@db:5432/gateway deposit-gateway':
+    'document-links.test.ts',
+  'docker exec gateway deposit-gateway --help': 'document-tables.test.ts',
   'npx generate-persisted-query-manifest': 'trusted-document-clients.test.ts',
   'npm install': 'newcomer.test.ts',
   // A form of other commands.

@@ -111,7 +111,7 @@ describe('a reader of the documents', () => {
     const decisions = documents.flatMap(({ name, text }) => {
       const number = /^docs\/decisions\/(\d{4})-[a-z-]+\.md$/.exec(name)?.[1];
       const [, title, date] = /^# (.+)\n\nDate: (\d{4}-\d\d-\d\d)\n/.exec(text) ?? [];
-      return number === undefined ? [] : [[number, date, `[${title}](${name.split('/').at(-1)!})`]];
+      return number === undefined ? [] : [[number, date, `[${title?.replaceAll('`', '')}](${name.split('/').at(-1)!})`]];
     });
     expect(decisions.map(([number]) => Number(number))).toEqual(decisions.map((_, position) => position + 1));
     expect(tableOf(readDocument('docs/decisions/README.md'), 'decision')).toEqual(decisions);

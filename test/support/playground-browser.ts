@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
@@ -23,7 +24,8 @@ export async function launchTolerantBrowser(): Promise<BrowserContext> {
   mkdirSync(join(profile, 'Default'));
   writeFileSync(join(profile, 'Default/Preferences'), JSON.stringify({ profile: { cookie_controls_mode: 0 } }));
   const context = await chromium.launchPersistentContext(profile, { ...launchOptions, ignoreHTTPSErrors: true });
-  context.on('close', () => rmSync(profile, { recursive: true, maxRetries: 20, retryDelay: 500 }));
+  // Chromium may still write to its profile after it has closed. What cannot be removed stays in the system's temporary directory.
+  context.on('close', () => void rm(profile, { recursive: true, maxRetries: 10, retryDelay: 200 }).catch(() => undefined));
   return context;
 }
 

@@ -13,6 +13,7 @@ async function post(body: string, headers: Readonly<Record<string, string>>) {
   });
   return { status: response.status, type: response.headers.get('content-type'), body: (await response.json()) as object };
 }
+const ask = (query: string) => post(JSON.stringify({ query }), { Provision: organization.apiProvision });
 const repeat = (count: number, text: string): string => Array.from({ length: count }, () => text).join(' ');
 const missing = { errors: [{ message: 'Provision header missing', extensions: { code: 'PROVISION_HEADER_MISSING' } }] };
 const invalid = { errors: [{ message: 'Invalid provision', extensions: { code: 'INVALID_PROVISION' } }] };
@@ -24,12 +25,12 @@ describe('a caller without a valid provision', () => {
     ['more than may be sent', JSON.stringify({ query: `#${'x'.repeat(200_000)}` })],
     ['fields again and again', JSON.stringify({ query: `{ ${repeat(280, 'viewer { username }')} }` })],
     ['a hash', JSON.stringify({ extensions: { persistedQuery: { version: 1, sha256Hash: 'f'.repeat(64) } } })],
-  ])('is told so before anything is parsed: %s', async (_title, body) => {
+  ])('is told that its provision is missing or invalid before anything is parsed: %s', async (_title, body) => {
     expect(await post(body, {})).toEqual({ status: 200, type: 'application/json; charset=utf-8', body: missing });
     expect(await post(body, { Provision: randomUUID() })).toEqual({ status: 200, type: 'application/json; charset=utf-8', body: invalid });
   });
 
-  test('is told so by the status too, where the answer has the media type for it', async () => {
+  test('is told of its missing provision by the status too when it accepts the media type of GraphQL answers', async () => {
     expect(await post('{', { Accept: 'application/graphql-response+json, application/json;q=0.9' })).toEqual({
       ...{ status: 422, type: 'application/graphql-response+json; charset=utf-8' },
       body: missing,
@@ -38,7 +39,6 @@ describe('a caller without a valid provision', () => {
 });
 
 describe('a document that would keep everybody waiting', () => {
-  const ask = (query: string) => post(JSON.stringify({ query }), { Provision: organization.apiProvision });
   const fragments = (count: number) =>
     Array.from(
       { length: count },
@@ -75,13 +75,7 @@ describe('a document that would keep everybody waiting', () => {
     }
   });
 
-  test('may repeat fields as the fragments of an app do', async () => {
-    const parts = Array.from({ length: 30 }, (_, n) => `fragment part${n} on Viewer { __typename username organization }`);
-    const { body } = await ask(`{ viewer { ${parts.map((_part, n) => `...part${n}`).join(' ')} } } ${parts.join(' ')}`);
-    expect(body).toMatchObject({ errors: [{ extensions: { code: 'NOT_LOGGED_IN' } }] });
-  });
-
-  test('may not ask for the schema over and over', async () => {
+  test('is refused when it asks for the schema over and over', async () => {
     const types = '__schema { types { name fields { name args { name type { ofType { name } } } type { ofType { ofType { name } } } } } }';
     const { body } = await ask(`{ ${Array.from({ length: 20 }, (_, n) => `a${n}: ${types}`).join(' ')} }`);
     expect(body).toEqual({
@@ -94,5 +88,13 @@ describe('a document that would keep everybody waiting', () => {
         },
       ],
     });
+  });
+});
+
+describe("an app's document", () => {
+  test('may repeat fields in its fragments', async () => {
+    const parts = Array.from({ length: 30 }, (_, n) => `fragment part${n} on Viewer { __typename username organization }`);
+    const { body } = await ask(`{ viewer { ${parts.map((_part, n) => `...part${n}`).join(' ')} } } ${parts.join(' ')}`);
+    expect(body).toMatchObject({ errors: [{ extensions: { code: 'NOT_LOGGED_IN' } }] });
   });
 });

@@ -323,7 +323,7 @@ export async function startPeers({ url, organization }: BenchDatabase, isWanted:
   return running;
 }
 
-/** Whether Debian's postgresql-client is installed. */
+/** True when psql, of Debian's postgresql-client, is installed. */
 export function hasPsql(): Promise<boolean> {
   return new Promise((resolve) => {
     spawn('psql', ['--version'], { stdio: 'ignore' })

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import type { DatabaseAddress } from '../../src/data/postgres/database';
 
-/** How much to make: lines in all, spread evenly over the organizations and over four years. */
+/** The number of lines in all. They are spread evenly over the organizations and over four years. */
 export interface DataSetSize {
   readonly lines: number;
   readonly organizations: number;
@@ -10,7 +10,7 @@ export interface DataSetSize {
 const FIRST_DAY = '2022-01-01';
 const DAYS = 1461;
 const DEPOSITS_PER_DAY = 4;
-/** Of 20 gifts, one is split in two and one in three. */
+/** One gift in 20 is split in two, and one in 20 is split in three. */
 const LINES_PER_TRANSACTION = 1.15;
 const TRANSACTIONS_PER_DONOR = 15;
 const DESIGNATIONS = 60;

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 
 type End = () => Promise<void>;
 
-/** How to end what the benchmark has started and not ended yet, in the order in which it was started. */
+/** The functions that end the works in progress of the benchmark, in the order in which the works were started. */
 const ends = new Set<End>();
 let isEnding = false;
 

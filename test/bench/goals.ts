@@ -1,6 +1,6 @@
 import { toColumns, type Result } from './results';
 
-/** What a figure should be at most (a ratio, milliseconds or megabytes), where the works that it needs were measured. */
+/** The most that a figure should be: a ratio, milliseconds or megabytes. `value` is undefined when a work that it needs was not measured. */
 interface Goal {
   readonly name: string;
   readonly limit: number;

@@ -9,7 +9,7 @@ export interface HttpRequest {
   readonly body?: string;
 }
 
-/** What an answer cost its reader. */
+/** The cost of an answer to its reader. */
 export interface Reading {
   readonly wallMs: number;
   /** From the request until the first byte of the body. */

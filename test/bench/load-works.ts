@@ -15,7 +15,10 @@ const SAMPLE_MS = 50;
 const PROBES = 500;
 const PROBE_PAUSE_MS = 10;
 
-/** What one whole report costs the gateway in memory, on each door, and whether that grows with its length. */
+/**
+ * Measures the memory that one whole report costs the gateway on each door. Prints the peak of each half: the second one is higher when the
+ * cost grows with the length.
+ */
 export async function measureMemory(database: BenchDatabase, period: Period, warmUp: Period): Promise<Result[]> {
   const results: Result[] = [];
   for (const door of ['ours, REST', 'ours, GraphQL', 'ours, CSV with totals']) {
@@ -80,7 +83,7 @@ async function countReports({ url }: BenchDatabase): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** What a small request has to wait while four readers take one report after the other. */
+/** Measures the wait of a small request while four readers take one report after the other. */
 export async function measureLiveness(gateway: ServerProcess, database: BenchDatabase, period: Period): Promise<Result> {
   const readers = await startReaders('report-readers.ts', [toReportUrl(gateway, period), database.organization.apiProvision, '4']);
   const client = new HttpClient();

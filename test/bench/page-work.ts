@@ -23,7 +23,7 @@ interface PageBench {
 /** Answers in one round, one after the other, of each client. */
 const REPEATS = 30;
 
-/** How a server names what the page is made of: each field with its arguments, under the names of ours. */
+/** The fields of the page as a server names them, each with its arguments and with the gateway's name as its alias. */
 interface Names {
   readonly parameters: string;
   readonly id: string;

@@ -11,7 +11,7 @@ export interface ReportWork {
   readonly repeats: number;
 }
 
-/** Whoever needs longer than this for one answer is left out of the work, and the output says so. */
+/** A contender that needs longer than this for one answer is left out of the work, and the output says so. */
 const LONGEST_ANSWER_MS = 20_000;
 
 interface Runner {

@@ -1,4 +1,4 @@
-/** What one contender needed for one work. */
+/** The figures of one contender for one work. */
 export interface Result {
   readonly work: string;
   readonly contender: string;
@@ -6,7 +6,7 @@ export interface Result {
   readonly medianMs: number;
   readonly minMs: number;
   readonly rounds: number;
-  /** How many lines an answer holds. */
+  /** The number of lines of an answer. */
   readonly lines?: number;
   readonly peakRssMb?: number;
   readonly firstByteMs?: number;

@@ -26,7 +26,7 @@ async function expectRefusal(name: string, content: string | Buffer, lines: read
   expect(await files.countRows()).toEqual(NOTHING);
 }
 
-describe('a bad line is named with its field and the reason, and nothing is written', () => {
+describe('an operator whose file has bad lines', () => {
   const TEXT_MONEY = 'must be an amount as text with two decimals, like "10.50"';
   const DATE = 'must be a calendar date YYYY-MM-DD';
   const NUMBER = 'must be a whole number from 0 to 9007199254740991';
@@ -88,7 +88,7 @@ describe('a bad line is named with its field and the reason, and nothing is writ
     ],
   };
 
-  test.concurrent.each(Object.keys(faults))('%s', async (kind) => {
+  test.concurrent.each(Object.keys(faults))('is told the field and the reason of each, and nothing is written: %s', async (kind) => {
     const cases = faults[kind]!;
     const lines = [good, ...cases.map(([fields], position) => gift(position, fields))];
     const expected = cases.map(([, fault], position) => `line ${position + 2}: ${fault}`);
@@ -96,14 +96,14 @@ describe('a bad line is named with its field and the reason, and nothing is writ
     await expectRefusal('lines.ndjson', toNdjson(lines), [...expected, `Nothing was imported: ${expected.length} faults`]);
   });
 
-  test.concurrent('elements that are no lines, of a v2 answer', async () => {
+  test.concurrent('is told the elements of a v2 answer that are no lines', async () => {
     await expectRefusal('answer.json', `{"response":[${JSON.stringify(good)},null,"x",7,[]]}`, [
       ...[2, 3, 4, 5].map((line) => `line ${line}: it must be an object with the fields of a deposit line`),
       'Nothing was imported: 4 faults',
     ]);
   });
 
-  test.concurrent('records of a CSV file, counted in lines of text', async () => {
+  test.concurrent('is told the records of a CSV file, counted in lines of text', async () => {
     const first = gift(1, { main_memo: 'over\r\nthree\nlines\rand so on', city: '\r\n' });
     const content = `${toCsv([first, gift(2, { donor_id: '9007199254740992' })])}\r\n${toCsv([gift(3, { amount: "'-5.00", designation_id: '' })]).slice(CSV_HEADER.length + 2)}`;
     await expectRefusal('lines.csv', content, [
@@ -114,7 +114,7 @@ describe('a bad line is named with its field and the reason, and nothing is writ
     ]);
   });
 
-  test.concurrent('the first twenty of many', async () => {
+  test.concurrent('is told the first twenty of many faults', async () => {
     const lines = Array.from({ length: 25 }, (_, position) => gift(position, { amount: 'much' }));
     await expectRefusal('lines.ndjson', toNdjson(lines), [
       ...lines.slice(0, 20).map((_, position) => `line ${position + 1}: amount ${TEXT_MONEY}`),
@@ -123,7 +123,7 @@ describe('a bad line is named with its field and the reason, and nothing is writ
     ]);
   });
 
-  test.concurrent('as JSON where the operator asks for it', async () => {
+  test.concurrent('gets the faults as JSON on request', async () => {
     const { status, stdout, stderr } = await files.import(organization, 'lines.ndjson', toNdjson([good, gift(2, { city: 5 })]), '--json');
     expect([status, stderr]).toEqual([1, 'Nothing was imported: 1 fault\n']);
     expect(JSON.parse(stdout)).toEqual({ imported: 0, faultCount: 1, faults: [{ line: 2, field: 'city', reason: 'must be text' }] });
@@ -131,8 +131,8 @@ describe('a bad line is named with its field and the reason, and nothing is writ
   });
 });
 
-describe('lines that contradict each other are named, and nothing is written', () => {
-  test.concurrent('every kind', async () => {
+describe('an operator whose lines contradict each other', () => {
+  test.concurrent('is told every kind of contradiction, and nothing is written', async () => {
     const lines = [
       good,
       v2Line({ allocation_id: '1', amount: '20.50', net_amount: '20.00', status: 'Settled' }),
@@ -159,7 +159,7 @@ describe('lines that contradict each other are named, and nothing is written', (
     ]);
   });
 
-  test.concurrent('the first twenty of many', async () => {
+  test.concurrent('is told the first twenty of many faults', async () => {
     const lines = [good, ...Array.from({ length: 25 }, (_, position) => v2Line({ allocation_id: `${position}`, status: `${position}` }))];
     await expectRefusal('lines.ndjson', toNdjson(lines), [
       ...lines.slice(1, 21).map((_, position) => `line ${position + 2}: status differs from line 1, which has the same transaction_id`),
@@ -169,7 +169,7 @@ describe('lines that contradict each other are named, and nothing is written', (
   });
 });
 
-describe('a file that is not what it says is refused in one line, and nothing is written', () => {
+describe('a file that is not what it says', () => {
   const line = JSON.stringify(good);
   const csv = toCsv([good]);
   const NOT_JSON = 'The file is not a v2 answer in JSON: ';
@@ -226,11 +226,11 @@ describe('a file that is not what it says is refused in one line, and nothing is
     ['a line without end', 'lines.ndjson', `{"city":"${'x'.repeat(1_100_000)}`, 'Line 1 is longer than 1000000 characters'],
   ];
 
-  test.concurrent.each(cases)('%s', async (_title, name, content, reason) => {
+  test.concurrent.each(cases)('is refused in one line, and nothing is written: %s', async (_title, name, content, reason) => {
     await expectRefusal(name, content, [reason]);
   });
 
-  test.concurrent('one of another format, none, or a directory', async () => {
+  test.concurrent('is refused in one line when it has another format, is missing or is a directory', async () => {
     const directory = files.path('folder.csv');
     await mkdir(directory);
     const missing = files.path('missing.json');
@@ -245,13 +245,13 @@ describe('a file that is not what it says is refused in one line, and nothing is
   });
 });
 
-describe('an import that cannot go on is told in one line, and nothing is written', () => {
-  test.concurrent('there is no such organization', async () => {
+describe('an operator whose import cannot go on', () => {
+  test.concurrent('is told in one line that there is no such organization', async () => {
     const result = await files.import('Nobody', 'lines.ndjson', toNdjson([good]));
     expect(result).toEqual({ status: 1, stdout: '', stderr: 'There is no organization "Nobody"\n' });
   });
 
-  test('the database ends its connection', async () => {
+  test('is told in one line that the database ended the connection, and nothing is written', async () => {
     const { client } = files.database;
     await client.query('BEGIN');
     await client.query('LOCK TABLE allocation');

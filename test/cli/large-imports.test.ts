@@ -43,7 +43,7 @@ async function peakMemory(pid: number): Promise<number> {
   return Number(/^VmHWM:\s+([0-9]+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
 }
 
-test('an operator imports a large file in constant memory, at a speed that does not fall with its size', async () => {
+test('an operator imports a large file in constant memory', async () => {
   const organization = await files.createOrganization();
   // Statistics of a table with one row must not mislead the planner in an import of many.
   await files.import(

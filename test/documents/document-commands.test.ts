@@ -13,7 +13,7 @@ jest.setTimeout(600_000);
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
 
-/** Where the documents' gateway listens. */
+/** The documents' gateway listens here. */
 const ADDRESS = '127.0.0.1:4000';
 /** The documents whose commands need what others made before them, in the order in which they run; all others follow. */
 const ORDER = ['README.md', 'docs/operators.md', 'SECURITY.md'];
@@ -29,7 +29,7 @@ const LANGUAGES: Readonly<Record<string, readonly string[] | 'anywhere'>> = {
 };
 /** The sections whose examples client-caches.test.ts and trusted-document-clients.test.ts run. */
 const CLIENT_SECTIONS = ['Clients', 'Trusted documents'];
-/** What takes too long, or needs what is not there, and what tries it instead. */
+/** Commands that take too long, or need a machine or a network, and the test that tries each of them instead. */
 const STAND_INS: Readonly<Record<string, string>> = {
   'npm install && npm start': 'newcomer.test.ts',
   'npm install && npm test': 'this very run',
@@ -87,7 +87,7 @@ let directory: string;
 const outputs = new Map<string, string>();
 
 /**
- * Runs a command as it is written, in a shell that knows what earlier ones have exported, with a password for whoever asks for one. curl
+ * Runs a command as it is written, in a shell that knows what earlier ones have exported, with a password on the standard input. curl
  * finds the gateway where the documents have it, and tells of every refusal.
  */
 async function run(command: string): Promise<{ status: number | null; stdout: string; stderr: string }> {
@@ -161,6 +161,8 @@ describe('a reader of the documents', () => {
       if (name === 'SECURITY.md') writeFileSync(join(directory, 'environment'), `export OLD=${await issueOldProvision()}\n`);
       for (const command of commandsIn(document).filter(isRunnable))
         expect([command, await run(command)]).toEqual([command, expect.objectContaining({ status: 0, stderr: '' })]);
+      // A header and three lines, before docs/files.md gives another file this name.
+      if (name === 'docs/operators.md') expect(contentOf('january.csv').trim().split('\n')).toHaveLength(4);
     },
   );
 
@@ -227,7 +229,7 @@ describe('a reader of the documents', () => {
     expect(totals).toEqual([all.byLine!.amount, all.byTransaction!.amount, all.byAllocation!.amount]);
   });
 
-  test("configures proxies that are installed by the documents' blocks", () => {
+  test("configures nginx and HAProxy, each if installed, by the documents' blocks", () => {
     const check = (command: string, words: string[]): void => {
       const { error, status, stderr } = spawnSync(command, words, { encoding: 'utf8' });
       if (error && 'code' in error && error.code === 'ENOENT') return;

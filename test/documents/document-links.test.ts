@@ -42,7 +42,7 @@ const anchorsOf = (text: string): string[] =>
 const filesUnder = (folder: string): string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`);
 
-/** What stands between code marks in a document's prose. */
+/** The texts between code marks in a document's prose. */
 const codeMarksOf = (text: string): string[] => [...proseOf(text).matchAll(/`([^`\n]+)`/g)].map((match) => match[1]!);
 
 describe('a reader of the documents', () => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
   headers['a server'] = { Provision: apiProvision };
 });
 
-describe.each(['a logged-in user', 'an app with a bearer token', 'a server'])('%s finds GraphQL over HTTP as it is specified', (who) => {
+describe.each(['a logged-in user', 'an app with a bearer token', 'a server'])('%s', (who) => {
   const audits = serverAudits({
     url: () => `${gateway.url}/graphql`,
     fetchFn: (url: string, init?: RequestInit) => {
@@ -25,21 +25,24 @@ describe.each(['a logged-in user', 'an app with a bearer token', 'a server'])('%
     },
   });
 
-  test('in as many audits as there are', () => expect(audits).toHaveLength(61));
+  test('asks in all 61 audits of GraphQL over HTTP', () => expect(audits).toHaveLength(61));
 
-  test.each(audits.map(({ name, fn }) => [name, fn] as const))('%s', async (_name, run) => {
-    const result = await run();
-    expect(result.status === 'ok' ? 'ok' : `${result.status}: ${result.reason}`).toBe('ok');
-  });
+  test.each(audits.map(({ name, fn }) => [name, fn] as const))(
+    'finds that the gateway passes an audit of GraphQL over HTTP: %s',
+    async (_name, run) => {
+      const result = await run();
+      expect(result.status === 'ok' ? 'ok' : `${result.status}: ${result.reason}`).toBe('ok');
+    },
+  );
 });
 
-/** What the log has beyond news, from a line on. */
+/** The warnings and errors of the log, from a line on. */
 const failuresSince = (line: number): string[] =>
   gateway.logLines.slice(line).filter((text) => (JSON.parse(text) as { level: number }).level > 30);
 
-describe('an operation of a kind that the schema lacks', () => {
+describe('an operation that does not fit the schema', () => {
   test.each(['subscription { x }', 'subscription S { __typename }', 'query Q { __typename } subscription S { x }'])(
-    'is refused as one that is not valid, and is no failure of the gateway: %s',
+    'is refused as invalid, and is no failure of the gateway, when the schema lacks its kind: %s',
     async (query) => {
       const logged = gateway.logLines.length;
       const { status, body } = await graphql(gateway.url, query, { provision: gateway.organization.apiProvision });
@@ -63,7 +66,7 @@ describe('an operation of a kind that the schema lacks', () => {
     ['mutation { nothing }', 'Cannot query field "nothing" on type "Mutation".'],
     ['mutation M($n: Nothing!) { logout }', 'Unknown type "Nothing".'],
     ['mutation { ... on Nothing { logout } }', 'Unknown type "Nothing".'],
-  ])('nor is one of a type or with a field that the schema lacks: %s', async (query, message) => {
+  ])('is refused as invalid, and is no failure of the gateway, when the schema lacks its type or field: %s', async (query, message) => {
     const logged = gateway.logLines.length;
     const { status, body } = await graphql(gateway.url, query, { provision: gateway.organization.apiProvision });
     expect([status, body.errors?.[0]]).toEqual([

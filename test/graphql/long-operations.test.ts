@@ -1,3 +1,4 @@
+import { operationLimits } from '../../src/graphql/operation-limits';
 import { startDatabaseProxy } from '../support/database-proxy';
 import { depositBook } from '../support/deposit-book';
 import { createOrganization, graphql, startGateway } from '../support/gateway';
@@ -23,7 +24,7 @@ test('a long operation, which rests on its way, is answered as a short one is', 
   ];
   const costs = [short, long].map(({ headers }) => Number(headers.get('x-graphql-cost')));
   // Below and above the cost from which on an operation rests.
-  expect([costs[0]! < 2_000, costs[1]! > 2_000]).toEqual([true, true]);
+  expect([costs[0]! < operationLimits.restCost, costs[1]! > operationLimits.restCost]).toEqual([true, true]);
   expect(long.body).toEqual(short.body);
   expect([long.status, long.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
   expect(long.body).toMatchObject({

@@ -8,6 +8,8 @@ const asApi = () => ({ provision: organization.apiProvision });
 const asUser = () => ({ provision: organization.webProvision, cookie: gateway.cookie });
 const codes = (body: { errors?: { extensions: { code: string } }[] }) => body.errors?.map(({ extensions }) => extensions.code);
 
+const repeat = (count: number, item: (n: number) => string) => Array.from({ length: count }, (_, n) => item(n)).join(' ');
+
 describe('introspection', () => {
   const schema = '{ __schema { queryType { name } } }';
   const hidden = [
@@ -84,7 +86,6 @@ describe('a request that could come from another site', () => {
 });
 
 describe('an operation beyond the limits', () => {
-  const repeat = (count: number, item: (n: number) => string) => Array.from({ length: count }, (_, n) => item(n)).join(' ');
   const bomb = `{ ...F0 } ${repeat(16, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)} fragment F16 on Query { __typename }`;
   test.each([
     ['aliases', `{ ${repeat(51, (n) => `a${n}: __typename`)} }`],
@@ -99,7 +100,7 @@ describe('an operation beyond the limits', () => {
     ['depth', `{ ${'a { '.repeat(500)} a ${'} '.repeat(500)} }`],
     ['directives', `{ __typename ${'@include(if: true) '.repeat(2000)} }`],
     ['a long name', `{ ${'x'.repeat(90_000)} }`],
-  ])('is refused shortly: %s', async (_title, query) => {
+  ])('is refused in a short answer: %s', async (_title, query) => {
     const { status, body } = await graphql(gateway.url, query, asApi());
     expect([200, 400]).toContain(status);
     expect(body.data).toBeUndefined();
@@ -108,18 +109,20 @@ describe('an operation beyond the limits', () => {
     expect(codes(body)!.every((code) => ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'].includes(code))).toBe(true);
   });
 
-  test('says by how much', async () => {
+  test('is refused with an error that says by how much', async () => {
     const { body } = await graphql(gateway.url, `{ ${repeat(51, (n) => `a${n}: __typename`)} }`, asApi());
     expect(body.errors!.map(({ message }) => message)).toContain('The operation has 51 aliases; the limit is 50');
   });
+});
 
-  test('may be many reports, still in one answer', async () => {
+describe("a frontend's operation", () => {
+  test('may be many reports, which come in one answer', async () => {
     const fields = repeat(20, (n) => `r${n}: depositDetails(startDate: "2024-01-02", endDate: "2024-01-02") { amount }`);
     const { body } = await graphql(gateway.url, `{ ${fields} }`, asApi());
     expect(Object.values(body.data!)).toEqual(Array.from({ length: 20 }, () => [{ amount: '10.50' }]));
   });
 
-  test('as a hash alone is told that it must be sent', async () => {
+  test('that is sent as a hash alone gets the error that asks for its text', async () => {
     const extensions = { persistedQuery: { version: 1, sha256Hash: 'ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ec54a6b38' } };
     const response = await fetch(`${gateway.url}/graphql`, {
       method: 'POST',
@@ -129,7 +132,7 @@ describe('an operation beyond the limits', () => {
     expect(codes((await response.json()) as never)).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
   });
 
-  test('in a batch with another is refused', async () => {
+  test('that is sent in a batch with another is refused', async () => {
     const response = await fetch(`${gateway.url}/graphql`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Provision: organization.apiProvision },

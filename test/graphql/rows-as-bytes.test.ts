@@ -174,8 +174,8 @@ const operation: fc.Arbitrary<Operation> = fc
     variables: { yes: true, no: false },
   }));
 
-describe('rows written as bytes', () => {
-  test('are what graphql-js makes of the same rows as objects, for generated selections', async () => {
+describe('a list whose rows are written as bytes', () => {
+  test('is what graphql-js makes of the same rows as objects, for generated selections', async () => {
     let answered = 0;
     await fc.assert(
       fc.asyncProperty(operation, async (generated) => {
@@ -189,21 +189,21 @@ describe('rows written as bytes', () => {
     expect(answered).toBeGreaterThan(100);
   });
 
-  test('carry every special character unchanged', async () => {
+  test('carries every special character unchanged', async () => {
     const query = `{ depositDetails(${RANGE}) { allocationId mainMemo donorFirstName allocationAmount } }`;
     const { data } = JSON.parse(await asBytes({ query })) as { data: { depositDetails: { allocationId: string; mainMemo: string }[] } };
     expect(data.depositDetails.map(({ mainMemo }) => mainMemo).sort()).toEqual([...SPECIAL].sort());
     expect(data.depositDetails.map(({ allocationId }) => allocationId).sort()).toEqual(SPECIAL.map((value, n) => `${value}${n}`).sort());
   });
 
-  test('are all fields at once, and none but the type name', async () => {
+  test('may have all fields at once, or the type name alone', async () => {
     for (const set of [FIELDS.join(' '), '__typename', 'a: __typename b: __typename']) {
       const query = `{ depositDetails(${RANGE}) { ${set} } }`;
       expect(await asBytes({ query })).toBe(await objects.answer({ query }));
     }
   });
 
-  test('keep their place under names that JavaScript knows', async () => {
+  test('keeps its place under a name that JavaScript knows', async () => {
     const query = `{ __proto: depositDetails(${RANGE}) { constructor: amount toString: status hasOwnProperty: donorId } constructor: __typename }`;
     expect(await asBytes({ query })).toBe(await objects.answer({ query }));
   });

@@ -39,7 +39,7 @@ describe('a list is refused at the start when its length has no bound', () => {
   test.each([
     ['at the root without a bound', 'type Query { things: [Thing!]! } type Thing { id: ID! }', 'Query.things is a list without a bound'],
     [
-      'below the root',
+      'below the root without a bound',
       'type Query { thing: Thing } type Thing { parts: [Part!] } type Part { id: ID! }',
       'Thing.parts is a list without a bound',
     ],
@@ -48,11 +48,11 @@ describe('a list is refused at the start when its length has no bound', () => {
       'type Query { things: ThingConnection! } type ThingConnection { nodes: [Thing!]! } type Thing { id: ID! }',
       'Query.things is a connection without the argument first',
     ],
-  ])('%s', (_where, types, fault) => {
+  ])('is refused at the start %s', (_where, types, fault) => {
     expect(() => assertListsAreBounded(buildSchema(types))).toThrow(fault);
   });
 
-  test('but for pages', () => {
+  test('is accepted in a connection that takes a page', () => {
     const types = 'type Query { things(first: Int): ThingConnection! } type ThingConnection { nodes: [Thing!]! } type Thing { id: ID! }';
     expect(() => assertListsAreBounded(buildSchema(types))).not.toThrow();
   });

@@ -21,15 +21,15 @@ async function run<Data, Variables extends object>(document: TypedDocumentNode<D
   return body.data as Data;
 }
 
-describe("the Playground's example queries, as typed documents", () => {
+describe("a typed client that sends the Playground's example queries", () => {
   const month = { startDate: '2024-01-01', endDate: '2024-01-31' };
 
-  test('list the deposits of a range', async () => {
+  test('finds no pending deposit in the list of a range', async () => {
     const { depositDetails } = await run(DepositDetailsDocument, month);
     expect(depositDetails).toEqual([]);
   });
 
-  test('show pending money exactly', async () => {
+  test('gets pending money exactly', async () => {
     const { depositDetailsConnection } = await run(PendingMoneyDocument, month);
     const [line] = depositDetailsConnection.nodes;
     const { amount, feeAmount, netAmount, allocationAmount } = line!;
@@ -41,7 +41,7 @@ describe("the Playground's example queries, as typed documents", () => {
     });
   });
 
-  test('give each designation its shares', async () => {
+  test('gets the shares of each designation', async () => {
     const { depositSummary } = await run(DesignationTotalsDocument, { ...month, groupBy: ['DESIGNATION'] });
     expect(depositSummary.groups.map(({ key, all }) => [key, all.byAllocation])).toEqual([
       [
@@ -51,21 +51,21 @@ describe("the Playground's example queries, as typed documents", () => {
     ]);
   });
 
-  test('add up what a donor gave', async () => {
+  test('gets the sum of the gifts of a donor', async () => {
     const filter = { donorName: 'Lovelace' };
     const { depositDetailsConnection } = await run(DonorYearDocument, { ...month, filter });
     const { totalCount, summary } = depositDetailsConnection;
     expect([totalCount, summary.all.byTransaction.amount]).toEqual([1, '10.50']);
   });
 
-  test('tie out pending and posted money', async () => {
+  test('gets totals that tie out pending and posted money', async () => {
     const { depositSummary } = await run(TieOutTotalsDocument, month);
     const { all, posted, pending, digest } = depositSummary;
     expect([all, posted, pending].map(({ byLine }) => byLine.netAmount)).toEqual(['10.00', '0.00', '10.00']);
     expect(digest).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('check the credentials', async () => {
+  test('checks its credentials', async () => {
     const { authenticatedTestSession, viewer } = await run(CredentialsTestDocument, {});
     expect([authenticatedTestSession.message, viewer.username]).toEqual(['Session request authenticated', 'ada']);
   });

@@ -15,7 +15,7 @@ async function ask(socket: Socket): Promise<unknown[]> {
   return [answer.split('\r\n')[0], /^Connection: (.*)\r$/m.exec(answer)?.[1], /^Keep-Alive: (.*)\r$/m.exec(answer)?.[1]];
 }
 
-test('a client is told how long a connection waits for its next request, and finds it open so long and no longer', async () => {
+test('a client is told how long a connection stays open, and it is closed after that, while another one with a longer time stays open', async () => {
   const [long, short] = [open(patient), open(impatient)];
   expect([await ask(long), await ask(short)]).toEqual([
     ['HTTP/1.1 200 OK', 'keep-alive', 'timeout=75'],

@@ -21,7 +21,7 @@ class CutSocket extends Socket {
     let more = true;
     for (let end = 1; end <= piece.length; end++) {
       if (!this.isCutAfter(++this.received) && end < piece.length) continue;
-      // Of its own, so that nobody can read beyond it or write into the next one.
+      // Each piece has a buffer of its own, so that nobody can read beyond it or write into the next one.
       more = super.push(Buffer.from(piece.subarray(start, end)));
       start = end;
     }

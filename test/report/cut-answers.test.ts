@@ -87,14 +87,14 @@ async function begin(door: Door, version: string): Promise<RawReader> {
 }
 
 describe.each([
-  ['the database gave up', {}, () => breakReports(store.database.client)],
-  ['it took too long', { REPORT_TIMEOUT_SECONDS: '5' }, undefined],
-  ['its reader was too slow', { READER_STALL_SECONDS: '1' }, undefined],
-])('an answer that broke off because %s ends with a reset', (_why, settings, breakOff) => {
+  ['the database gives up', {}, () => breakReports(store.database.client)],
+  ['it takes too long', { REPORT_TIMEOUT_SECONDS: '5' }, undefined],
+  ['its reader is too slow', { READER_STALL_SECONDS: '1' }, undefined],
+])('an answer that breaks off because %s', (_why, settings, breakOff) => {
   beforeAll(() => start(settings));
   afterAll(() => gateway.stop());
 
-  test.each(cases)('%s over HTTP/%s', async (door, version) => {
+  test.each(cases)('ends with a reset: %s over HTTP/%s', async (door, version) => {
     const reader = await begin(door, version);
     await breakOff?.();
     await until(isOver);
@@ -102,7 +102,7 @@ describe.each([
   });
 });
 
-test.each(cases)('so does one that a stop could not wait for: %s over HTTP/%s', async (door, version) => {
+test.each(cases)('an answer that a stop cannot wait for ends with a reset: %s over HTTP/%s', async (door, version) => {
   await start({ SHUTDOWN_GRACE_SECONDS: '0' });
   const reader = await begin(door, version);
   await gateway.stop();

@@ -16,7 +16,7 @@ const { organization: hope } = store;
 let faith: TestOrganization;
 let grace: TestOrganization;
 let mercy: TestOrganization;
-/** What lies between the gateway under test and the data. */
+/** The proxy between the gateway under test and the database. */
 let proxy: DatabaseProxy;
 let gateway: TestGateway;
 
@@ -49,7 +49,7 @@ async function lineUp(path: string, headers: Headers): Promise<{ response: Promi
   return { response };
 }
 
-/** What became of a report: its number of lines, or its error. */
+/** Reads a report to its end. Returns its number of lines, `cut`, or its error. */
 async function outcomeOf(response: Promise<IncomingMessage>): Promise<number | string> {
   const { body, complete } = await readAll(await response);
   if (!complete) return 'cut';

@@ -8,7 +8,7 @@ import { until } from '../support/until';
 const LINES = 150_000;
 const MB = 1024 * 1024;
 
-const gateway = openGateway({ settings: { REPORT_CONCURRENCY: '8' } });
+const gateway = openGateway({ settings: { REPORT_CONCURRENCY: '8', READER_STALL_SECONDS: '600' } });
 const { organization } = gateway;
 
 const fill = (target: RunningGateway, organizationId: number, lines: number): Promise<void> =>
@@ -33,11 +33,11 @@ describe('a long report', () => {
     expect(keys).toEqual([...keys].sort());
   });
 
-  test('is cancelled in the database within a second of its reader leaving', async () => {
+  test('is cancelled in the database when its reader leaves, long before a slow reader is given up', async () => {
     const response = await startReport();
     expect(await activeReports()).toBe(1);
     response.destroy();
-    await until(async () => (await activeReports()) === 0, 1000);
+    await until(async () => (await activeReports()) === 0);
   });
 
   test('is logged as broken off when its reader left, by the id of the answer', async () => {

@@ -11,18 +11,19 @@ const LINES = 20_000;
 /** Each deposit has twenty lines. */
 const DAY_LINES = 20;
 const FIRST_DAY = `${REPORT}?start_date=2020-01-01&end_date=2020-01-01`;
-/** What the access of a request takes; and a report: BEGIN, the parameters, COPY, COMMIT. */
+/** The statements that the access of a request takes. */
 const ACCESS_STATEMENTS = 1;
+/** The statements that a report takes: BEGIN, the parameters, COPY, COMMIT. */
 const REPORT_STATEMENTS = 4;
-/** A report whose reader left early. */
+/** The statements that a report takes in addition when its reader leaves early. */
 const CANCEL_STATEMENTS = 1;
-/** Who is turned away all the same, is so at once. */
+/** No request waits so long in a test. A request that is turned away under this setting is turned away at once. */
 const NO_END = { REPORT_QUEUE_SECONDS: '3600' };
 
 /** Holds the data. */
 const store = openGateway();
 const { organization } = store;
-/** What lies between the gateway under test and the data. */
+/** The proxy between the gateway under test and the database. */
 let proxy: DatabaseProxy;
 let gateway: TestGateway;
 
@@ -90,7 +91,7 @@ async function expectTurnedAwayOverGraphql(response: Promise<IncomingMessage>): 
   });
 }
 
-/** How long it takes, in milliseconds. */
+/** Measures how long something takes, in milliseconds. */
 async function time(what: Promise<void>): Promise<number> {
   const started = Date.now();
   await what;

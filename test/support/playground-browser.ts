@@ -35,7 +35,7 @@ export interface OpenPage {
   readonly faults: string[];
 }
 
-/** How an analyst visits the Playground: with the window and colors of the context options. */
+/** A visit of an analyst to the Playground, with the window and colors of the context options. */
 interface Visit extends BrowserContextOptions {
   /** The organization whose Provision the analyst enters. The gateway's own by default. */
   readonly as?: TestOrganization;

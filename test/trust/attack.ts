@@ -6,7 +6,7 @@ import { createServices, type Services } from '../../src/services';
 import { startServe, type ServeProcess } from '../support/command';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
-/** What an attack reached, against what it may reach. */
+/** A figure that an attack reached, and whether it holds the limit. */
 export interface Finding {
   readonly name: string;
   readonly figure: string;
@@ -48,7 +48,7 @@ export interface Answer {
 
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 
-/** What is kept of a long body. */
+/** The number of pieces that are kept of a long body. */
 const KEPT_PIECES = 4;
 
 /** One request, read to its end. */

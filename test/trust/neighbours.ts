@@ -28,7 +28,7 @@ export async function createNeighbours({ serve, database, services }: Target): P
   return { attacker, victim, yearMs: percentile(years, 50) };
 }
 
-/** What the victim meets while the attack goes on: over REST and GraphQL in turns. */
+/** Measures the victim's requests while the attack goes on, over REST and GraphQL in turns. */
 export async function askBeside({ serve }: Target, { victim, yearMs }: Neighbours): Promise<readonly Finding[]> {
   const headers = { Provision: victim.apiProvision };
   const body = JSON.stringify({ query: DAY_SUMMARY });

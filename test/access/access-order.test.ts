@@ -6,7 +6,7 @@ import {
   login,
   openSession,
   PASSWORD,
-  startGateway,
+  withGateway,
   type RunningGateway,
   type TestOrganization,
 } from '../support/gateway';
@@ -103,12 +103,12 @@ describe('a caller with several things wrong', () => {
   });
 
   test('is told of service maintenance before anything of the provision, and after a missing header', async () => {
-    const closed = await startGateway({ UNDER_MAINTENANCE: 'on' });
-    for (const kind of ['system', 'session', 'report'] as const) {
-      expect(await askBoth(closed.url, kind, { provision: UNKNOWN })).toBe('Under maintenance');
-      expect(await askBoth(closed.url, kind, {})).toBe('Provision header missing');
-    }
-    await closed.stop();
+    await withGateway({ UNDER_MAINTENANCE: 'on' }, async (closed) => {
+      for (const kind of ['system', 'session', 'report'] as const) {
+        expect(await askBoth(closed.url, kind, { provision: UNKNOWN })).toBe('Under maintenance');
+        expect(await askBoth(closed.url, kind, {})).toBe('Provision header missing');
+      }
+    });
   });
 });
 
@@ -197,9 +197,9 @@ describe('an organization with hosts', () => {
       ['127.0.0.1', 'granted'],
       ['10.0.0.0/8', 'Incorrect host for provision'],
     ] as const) {
-      const own = await startGateway({ TRUST_PROXY });
-      expect(await asking(forwarded, own)).toBe(expected);
-      await own.stop();
+      await withGateway({ TRUST_PROXY }, async (own) => {
+        expect(await asking(forwarded, own)).toBe(expected);
+      });
     }
   });
 });

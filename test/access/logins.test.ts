@@ -1,4 +1,4 @@
-import { createOrganization, graphql, login, PASSWORD, startGateway } from '../support/gateway';
+import { createOrganization, graphql, login, PASSWORD, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
@@ -28,18 +28,18 @@ describe('a login', () => {
   });
 
   test('over https sets a cookie that is bound to this host', async () => {
-    const own = await startGateway({ TRUST_PROXY: '127.0.0.1' });
-    const { webProvision } = await createOrganization(own.services);
-    const response = await fetch(`${own.url}/graphql`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-Forwarded-Proto': 'https', Provision: webProvision },
-      body: JSON.stringify({ query: `mutation { login(username: "ada", password: "${PASSWORD}") { username } }` }),
+    await withGateway({ TRUST_PROXY: '127.0.0.1' }, async (own) => {
+      const { webProvision } = await createOrganization(own.services);
+      const response = await fetch(`${own.url}/graphql`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-Forwarded-Proto': 'https', Provision: webProvision },
+        body: JSON.stringify({ query: `mutation { login(username: "ada", password: "${PASSWORD}") { username } }` }),
+      });
+      expect(response.headers.get('set-cookie')).toMatch(
+        /^__Host-session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
+      );
+      expect(response.headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
     });
-    expect(response.headers.get('set-cookie')).toMatch(
-      /^__Host-session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
-    );
-    expect(response.headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
-    await own.stop();
   });
 
   test.each([

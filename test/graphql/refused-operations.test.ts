@@ -1,4 +1,4 @@
-import { createOrganization, graphql, login, startGateway, v2Line } from '../support/gateway';
+import { createOrganization, graphql, login, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
 const gateway = openGateway({ lines: [v2Line({ allocation_amount: '10.50' })], loggedIn: true });
@@ -37,12 +37,12 @@ describe('introspection', () => {
       ['off', ['INTROSPECTION_DISABLED']],
       ['on', undefined],
     ] as const) {
-      const own = await startGateway({ INTROSPECTION: setting });
-      const { webProvision } = await createOrganization(own.services);
-      const credentials = { provision: webProvision, cookie: await login(own.url, webProvision) };
-      const { status, body } = await graphql(own.url, schema, credentials);
-      expect([status, codes(body)]).toEqual([200, expected]);
-      await own.stop();
+      await withGateway({ INTROSPECTION: setting }, async (own) => {
+        const { webProvision } = await createOrganization(own.services);
+        const credentials = { provision: webProvision, cookie: await login(own.url, webProvision) };
+        const { status, body } = await graphql(own.url, schema, credentials);
+        expect([status, codes(body)]).toEqual([200, expected]);
+      });
     }
   });
 

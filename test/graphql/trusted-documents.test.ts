@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createOrganization, login, PASSWORD, startGateway } from '../support/gateway';
+import { createOrganization, login, PASSWORD, startGateway, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
 const TRUSTED = '{ authenticatedTestSystem { message } }';
@@ -117,8 +117,7 @@ test('a server may send any document, and so is nobody told more than who they a
 });
 
 test('without a manifest any app may persist its queries by itself', async () => {
-  const open = await startGateway();
-  try {
+  await withGateway({}, async (open) => {
     const { webProvision } = await createOrganization(open.services);
     expect(await send(hashOnly(TRUSTED), webProvision, open.url)).toEqual(fault('PERSISTED_QUERY_NOT_FOUND'));
     expect(await send({ query: TRUSTED, ...hashOnly(TRUSTED) }, webProvision, open.url)).toEqual(GREETED);
@@ -129,24 +128,19 @@ test('without a manifest any app may persist its queries by itself', async () =>
       { errors: [{ message: 'Provision header missing', extensions: { code: 'PROVISION_HEADER_MISSING' } }] },
     ]);
     expect(await login(open.url, webProvision)).toContain('=');
-  } finally {
-    await open.stop();
-  }
+  });
 });
 
 test('the manifest that is generated from codegen.yml is one', async () => {
   const generated = resolve(__dirname, '../../src/generated/operations/persisted-documents.json');
   const documents = Object.entries(JSON.parse(readFileSync(generated, 'utf8')) as Record<string, string>);
   expect(documents.length).toBeGreaterThan(2);
-  const own = await startGateway({ TRUSTED_DOCUMENTS: generated });
-  try {
+  await withGateway({ TRUSTED_DOCUMENTS: generated }, async (own) => {
     const { apiProvision } = await createOrganization(own.services);
     const [, query] = documents.find(([, text]) => text.includes('depositDetails'))!;
     const variables = { startDate: '2024-01-01', endDate: '2024-01-31' };
     expect(await send({ ...hashOnly(query), variables }, apiProvision, own.url)).toEqual([200, { data: { depositDetails: [] } }]);
-  } finally {
-    await own.stop();
-  }
+  });
 });
 
 const flat = (id: string, text: unknown): string => JSON.stringify({ [id]: text });
@@ -162,15 +156,12 @@ test.each([
 ])('an app may name a document %s', async (_how, id, text) => {
   const file = join(directory, 'other.json');
   writeFileSync(file, text);
-  const own = await startGateway({ TRUSTED_DOCUMENTS: file });
-  try {
+  await withGateway({ TRUSTED_DOCUMENTS: file }, async (own) => {
     const { webProvision } = await createOrganization(own.services);
     expect(await send({ documentId: id }, webProvision, own.url)).toEqual(GREETED);
     expect(await send({ extensions: { persistedQuery: { version: 1, sha256Hash: id } } }, webProvision, own.url)).toEqual(GREETED);
     expect(await send({ query: OTHER }, webProvision, own.url)).toEqual(UNTRUSTED);
-  } finally {
-    await own.stop();
-  }
+  });
 });
 
 test.each([

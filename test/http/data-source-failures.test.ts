@@ -4,7 +4,7 @@ import { ReportSnapshot } from '../../src/data/postgres/report-snapshot';
 import { Prisma } from '../../src/generated/prisma/client';
 import { startDatabaseProxy } from '../support/database-proxy';
 import { askBoth, PATHS, QUERIES, type Ask, type Kind } from '../support/doors';
-import { graphql, startGateway } from '../support/gateway';
+import { graphql, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
 // Each test breaks the database of its gateway.
@@ -50,19 +50,19 @@ describe('a data source', () => {
   });
 
   test('that cannot be reached is told of, with a time to come back', async () => {
-    const lost = await startGateway({ DATABASE_URL: 'postgresql://nobody:nothing@127.0.0.1:1/none' });
-    for (const kind of ['system', 'session', 'report'] as const) {
-      expect(await ask(kind, { provision: UNKNOWN }, lost.url)).toBe('No connection to data source');
-      const response = await fetch(lost.url + PATHS[kind], { headers: { Provision: UNKNOWN } });
-      expect([response.status, response.headers.get('retry-after')]).toEqual([500, '1']);
-      expect(await response.json()).toEqual({ errors: [{ error: 'No connection to data source', status: 500 }] });
-    }
-    const { status, headers } = await graphql(lost.url, QUERIES.system, { provision: UNKNOWN });
-    expect([status, headers.get('retry-after')]).toEqual([503, '1']);
-    const ready = await fetch(`${lost.url}/ready`);
-    expect([ready.status, await ready.json()]).toEqual([503, { status: 'not ready', reason: 'The database cannot be reached' }]);
-    expect((await fetch(`${lost.url}/live`)).status).toBe(200);
-    await lost.stop();
+    await withGateway({ DATABASE_URL: 'postgresql://nobody:nothing@127.0.0.1:1/none' }, async (lost) => {
+      for (const kind of ['system', 'session', 'report'] as const) {
+        expect(await ask(kind, { provision: UNKNOWN }, lost.url)).toBe('No connection to data source');
+        const response = await fetch(lost.url + PATHS[kind], { headers: { Provision: UNKNOWN } });
+        expect([response.status, response.headers.get('retry-after')]).toEqual([500, '1']);
+        expect(await response.json()).toEqual({ errors: [{ error: 'No connection to data source', status: 500 }] });
+      }
+      const { status, headers } = await graphql(lost.url, QUERIES.system, { provision: UNKNOWN });
+      expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+      const ready = await fetch(`${lost.url}/ready`);
+      expect([ready.status, await ready.json()]).toEqual([503, { status: 'not ready', reason: 'The database cannot be reached' }]);
+      expect((await fetch(`${lost.url}/live`)).status).toBe(200);
+    });
   });
 
   test('that lacks a grant is told of in the log, by state and relation', async () => {
@@ -73,30 +73,29 @@ describe('a data source', () => {
     const url = new URL(database.url);
     url.username = role;
     url.password = 'gateway';
-    const bounded = await startGateway({ DATABASE_URL: url.href });
-    const faults = () =>
-      bounded.logLines
-        .map((line) => JSON.parse(line) as Record<string, unknown>)
-        .filter(({ msg }) => msg === 'request failed: the database user lacks a grant')
-        .map(({ sqlState, relation, code }) => [sqlState, relation, code]);
-    const ready = async () => (await fetch(`${bounded.url}/ready`)).json();
-    expect(await ready()).toEqual({ status: 'ready' });
+    await withGateway({ DATABASE_URL: url.href }, async (bounded) => {
+      const faults = () =>
+        bounded.logLines
+          .map((line) => JSON.parse(line) as Record<string, unknown>)
+          .filter(({ msg }) => msg === 'request failed: the database user lacks a grant')
+          .map(({ sqlState, relation, code }) => [sqlState, relation, code]);
+      const ready = async () => (await fetch(`${bounded.url}/ready`)).json();
+      expect(await ready()).toEqual({ status: 'ready' });
 
-    await query(`REVOKE SELECT ON deposit_detail FROM ${role}`);
-    const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
-    expect((await fetch(bounded.url + path, { headers: { Provision: organization.apiProvision } })).status).toBe(404);
-    expect(faults()).toEqual([['42501', 'deposit_detail', 'DATA_SOURCE_QUERY_FAILED']]);
-    await query(`REVOKE SELECT ON designation FROM ${role}`);
-    const designations = '{ designations(first: 1) { edges { node { name } } } }';
-    await graphql(bounded.url, designations, { provision: organization.apiProvision });
-    expect(faults().slice(1)).toEqual([['42501', 'designation', 'DATA_SOURCE_QUERY_FAILED']]);
-    await query(`REVOKE SELECT ON session FROM ${role}`);
-    expect(await ask('session', mine(), bounded.url)).toBe('Establishing session failed');
-    expect(faults().slice(2)).toEqual(Array(2).fill(['42501', 'session', 'ESTABLISHING_SESSION_FAILED']));
-    await query(`REVOKE SELECT ON _prisma_migrations FROM ${role}`);
-    expect(await ready()).toEqual({ status: 'not ready', reason: 'The database user lacks a grant on _prisma_migrations' });
-
-    await bounded.stop();
+      await query(`REVOKE SELECT ON deposit_detail FROM ${role}`);
+      const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
+      expect((await fetch(bounded.url + path, { headers: { Provision: organization.apiProvision } })).status).toBe(404);
+      expect(faults()).toEqual([['42501', 'deposit_detail', 'DATA_SOURCE_QUERY_FAILED']]);
+      await query(`REVOKE SELECT ON designation FROM ${role}`);
+      const designations = '{ designations(first: 1) { edges { node { name } } } }';
+      await graphql(bounded.url, designations, { provision: organization.apiProvision });
+      expect(faults().slice(1)).toEqual([['42501', 'designation', 'DATA_SOURCE_QUERY_FAILED']]);
+      await query(`REVOKE SELECT ON session FROM ${role}`);
+      expect(await ask('session', mine(), bounded.url)).toBe('Establishing session failed');
+      expect(faults().slice(2)).toEqual(Array(2).fill(['42501', 'session', 'ESTABLISHING_SESSION_FAILED']));
+      await query(`REVOKE SELECT ON _prisma_migrations FROM ${role}`);
+      expect(await ready()).toEqual({ status: 'not ready', reason: 'The database user lacks a grant on _prisma_migrations' });
+    });
     await query(`DROP OWNED BY ${role}`);
     await query(`DROP ROLE ${role}`);
   });
@@ -116,61 +115,61 @@ describe('a data source', () => {
 
   test('is asked once for the access of a request, however many fields need it', async () => {
     const proxy = await startDatabaseProxy(gateway.database.url);
-    const watched = await startGateway({ DATABASE_URL: proxy.url });
-    const operation = '{ a: authenticatedTestSession { message } b: authenticatedTestSystem { message } viewer { username } }';
-    const { body } = await graphql(watched.url, operation, mine());
-    expect(Object.keys(body.data!)).toEqual(['a', 'b', 'viewer']);
-    expect(proxy.statements()).toBe(1);
-    await watched.stop();
+    await withGateway({ DATABASE_URL: proxy.url }, async (watched) => {
+      const operation = '{ a: authenticatedTestSession { message } b: authenticatedTestSystem { message } viewer { username } }';
+      const { body } = await graphql(watched.url, operation, mine());
+      expect(Object.keys(body.data!)).toEqual(['a', 'b', 'viewer']);
+      expect(proxy.statements()).toBe(1);
+    });
     await proxy.close();
   });
 
   test('is asked twice for a report, for the access and for the lines', async () => {
     const proxy = await startDatabaseProxy(gateway.database.url);
-    const watched = await startGateway({ DATABASE_URL: proxy.url });
-    const { apiProvision: provision } = organization;
-    const report = async (): Promise<unknown> => {
-      const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
-      return (await fetch(watched.url + path, { headers: { Provision: provision } })).json();
-    };
-    // Opens the connections.
-    await report();
-    const before = proxy.roundTrips();
-    expect(await report()).toEqual({ response: [] });
-    expect(proxy.roundTrips()).toBe(before + 2);
-    const { body } = await graphql(watched.url, QUERIES.report.replace('2024-01-02', '2024-01-01'), { provision });
-    expect(body).toEqual({ data: { depositDetails: [] } });
-    expect(proxy.roundTrips()).toBe(before + 4);
-    await watched.stop();
+    await withGateway({ DATABASE_URL: proxy.url }, async (watched) => {
+      const { apiProvision: provision } = organization;
+      const report = async (): Promise<unknown> => {
+        const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
+        return (await fetch(watched.url + path, { headers: { Provision: provision } })).json();
+      };
+      // Opens the connections.
+      await report();
+      const before = proxy.roundTrips();
+      expect(await report()).toEqual({ response: [] });
+      expect(proxy.roundTrips()).toBe(before + 2);
+      const { body } = await graphql(watched.url, QUERIES.report.replace('2024-01-02', '2024-01-01'), { provision });
+      expect(body).toEqual({ data: { depositDetails: [] } });
+      expect(proxy.roundTrips()).toBe(before + 4);
+    });
     await proxy.close();
   });
 
   test('that hangs when access is checked is given up within seconds', async () => {
     const proxy = await startDatabaseProxy(gateway.database.url);
-    const frozen = await startGateway({ DATABASE_URL: proxy.url, ...SHORT_WAITS });
-    proxy.freezeAt('provision');
-    const startedAt = performance.now();
-    const { status } = await fetch(frozen.url + PATHS.system, { headers: { Provision: organization.apiProvision } });
-    expect(status).toBe(500);
-    expect(performance.now() - startedAt).toBeLessThan(4000);
-    await frozen.stop();
+    await withGateway({ DATABASE_URL: proxy.url, ...SHORT_WAITS }, async (frozen) => {
+      proxy.freezeAt('provision');
+      const startedAt = performance.now();
+      const { status } = await fetch(frozen.url + PATHS.system, { headers: { Provision: organization.apiProvision } });
+      expect(status).toBe(500);
+      expect(performance.now() - startedAt).toBeLessThan(4000);
+    });
     await proxy.close();
   });
 
   test('that hangs when a report begins is given up within seconds, and keeps neither the reader nor the gateway waiting', async () => {
     const proxy = await startDatabaseProxy(gateway.database.url);
-    const frozen = await startGateway({ DATABASE_URL: proxy.url, REPORT_CONCURRENCY: '1', ...SHORT_WAITS });
-    proxy.freezeAt('BEGIN');
-    for (let round = 0; round < 2; round++) {
-      const startedAt = performance.now();
-      const response = await fetch(frozen.url + PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01'), {
-        headers: { Provision: organization.apiProvision },
-      });
-      expect([response.status, response.headers.get('retry-after')]).toEqual([500, '1']);
-      expect(await response.json()).toEqual({ errors: [{ error: 'No connection to data source', status: 500 }] });
-      expect(performance.now() - startedAt).toBeLessThan(4000);
-    }
-    await frozen.stop();
+    await withGateway({ DATABASE_URL: proxy.url, REPORT_CONCURRENCY: '1', ...SHORT_WAITS }, async (frozen) => {
+      proxy.freezeAt('BEGIN');
+      for (let round = 0; round < 2; round++) {
+        const startedAt = performance.now();
+        const response = await fetch(frozen.url + PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01'), {
+          headers: { Provision: organization.apiProvision },
+        });
+        expect([response.status, response.headers.get('retry-after')]).toEqual([500, '1']);
+        expect(await response.json()).toEqual({ errors: [{ error: 'No connection to data source', status: 500 }] });
+        expect(performance.now() - startedAt).toBeLessThan(4000);
+      }
+    });
     await proxy.close();
   });
 

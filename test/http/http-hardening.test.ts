@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { createOrganization, graphql, login, startGateway, v2Line } from '../support/gateway';
+import { createOrganization, graphql, login, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { exchange, parseAnswer } from '../support/raw-http';
 import { until } from '../support/until';
@@ -195,22 +195,22 @@ describe('nothing that is sent', () => {
 });
 
 test('a failure inside is masked, and logged without personal data', async () => {
-  const own = await startGateway();
-  const { webProvision } = await createOrganization(own.services);
-  // This view fails with a donor's name in its message.
-  await own.database.client.query(
-    `CREATE OR REPLACE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '${CANARY}'; END $$`,
-  );
-  await own.database.client.query('ALTER TABLE session ADD CHECK (fail() > 0) NOT VALID');
-  const { body } = await graphql(own.url, 'mutation { login(username: "ada", password: "correct horse battery staple") { username } }', {
-    provision: webProvision,
+  await withGateway({}, async (own) => {
+    const { webProvision } = await createOrganization(own.services);
+    // This view fails with a donor's name in its message.
+    await own.database.client.query(
+      `CREATE OR REPLACE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '${CANARY}'; END $$`,
+    );
+    await own.database.client.query('ALTER TABLE session ADD CHECK (fail() > 0) NOT VALID');
+    const { body } = await graphql(own.url, 'mutation { login(username: "ada", password: "correct horse battery staple") { username } }', {
+      provision: webProvision,
+    });
+    expect(body.errors).toEqual([
+      expect.objectContaining({ message: 'Establishing session failed', extensions: { code: 'ESTABLISHING_SESSION_FAILED' } }),
+    ]);
+    expect(own.logLines.some((line) => line.includes('"code":"ESTABLISHING_SESSION_FAILED"') && line.includes('requestId'))).toBe(true);
+    expect(own.logLines.join('')).not.toContain(CANARY);
   });
-  expect(body.errors).toEqual([
-    expect.objectContaining({ message: 'Establishing session failed', extensions: { code: 'ESTABLISHING_SESSION_FAILED' } }),
-  ]);
-  expect(own.logLines.some((line) => line.includes('"code":"ESTABLISHING_SESSION_FAILED"') && line.includes('requestId'))).toBe(true);
-  expect(own.logLines.join('')).not.toContain(CANARY);
-  await own.stop();
 });
 
 test('an operator finds no donor in the log after answers with donors and after errors', async () => {

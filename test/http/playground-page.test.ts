@@ -1,4 +1,4 @@
-import { startGateway } from '../support/gateway';
+import { withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
 const PROVISION = '2082808f-1a6e-49bc-ae1e-e3730039a5a8';
@@ -17,9 +17,9 @@ describe('an analyst', () => {
   test('is led to the Playground from the root, where there is one', async () => {
     const response = await fetch(gateway.url, { redirect: 'manual' });
     expect([response.status, response.headers.get('location')]).toEqual([302, '/playground']);
-    const without = await startGateway({ PLAYGROUND: 'off' });
-    expect((await fetch(without.url, { redirect: 'manual' })).status).toBe(404);
-    await without.stop();
+    await withGateway({ PLAYGROUND: 'off' }, async (without) => {
+      expect((await fetch(without.url, { redirect: 'manual' })).status).toBe(404);
+    });
   });
 
   test('gets every file of the page from the gateway, under names that may be kept for ever', async () => {
@@ -59,8 +59,8 @@ describe('an analyst', () => {
   });
 
   test('finds no Playground where it is switched off', async () => {
-    const own = await startGateway({ PLAYGROUND: 'off' });
-    expect((await fetch(`${own.url}/playground`)).status).toBe(404);
-    await own.stop();
+    await withGateway({ PLAYGROUND: 'off' }, async (own) => {
+      expect((await fetch(`${own.url}/playground`)).status).toBe(404);
+    });
   });
 });

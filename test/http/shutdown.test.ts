@@ -1,7 +1,7 @@
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { startServe } from '../support/command';
 import { createTestDatabase } from '../support/database';
-import { createOrganization, startGateway } from '../support/gateway';
+import { createOrganization, startGateway, withGateway } from '../support/gateway';
 import { until } from '../support/until';
 
 const SYSTEM = '/api/v2/authenticated_test_system';
@@ -16,30 +16,31 @@ function get(url: string, headers: Record<string, string>, agent: Agent): Promis
 
 describe('a gateway that is told to stop', () => {
   test('says so on /ready first, still answers, and resets nobody', async () => {
-    const gateway = await startGateway({ DRAIN_MILLISECONDS: '2000' });
-    const { apiProvision } = await createOrganization(gateway.services);
-    const clients = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
-    const outcomes: (number | string)[] = [];
-    // As a balancer's do, they go on until an answer tells them that the connection ends.
-    const loops = clients.map(async (agent) => {
-      for (let open = true; open;) {
-        const response = await get(gateway.url + SYSTEM, { Provision: apiProvision }, agent);
-        outcomes.push(response.statusCode!);
-        open = response.headers.connection !== 'close';
-      }
+    await withGateway({ DRAIN_MILLISECONDS: '2000' }, async (gateway) => {
+      const { apiProvision } = await createOrganization(gateway.services);
+      const clients = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+      const outcomes: (number | string)[] = [];
+      // As a balancer's do, they go on until an answer tells them that the connection ends.
+      const loops = clients.map(async (agent) => {
+        for (let open = true; open;) {
+          const response = await get(gateway.url + SYSTEM, { Provision: apiProvision }, agent);
+          outcomes.push(response.statusCode!);
+          open = response.headers.connection !== 'close';
+        }
+      });
+      await until(() => outcomes.length > 50);
+      const stopped = gateway.stop();
+      const ready = await fetch(`${gateway.url}/ready`);
+      expect([ready.status, ready.headers.get('connection'), await ready.json()]).toEqual([
+        503,
+        'close',
+        { status: 'not ready', reason: 'The gateway is stopping' },
+      ]);
+      expect((await fetch(`${gateway.url}/live`)).status).toBe(200);
+      await Promise.all([stopped, ...loops]);
+      expect(new Set(outcomes)).toEqual(new Set([200]));
+      for (const agent of clients) agent.destroy();
     });
-    await until(() => outcomes.length > 50);
-    const stopped = gateway.stop();
-    const ready = await fetch(`${gateway.url}/ready`);
-    expect([ready.status, ready.headers.get('connection'), await ready.json()]).toEqual([
-      503,
-      'close',
-      { status: 'not ready', reason: 'The gateway is stopping' },
-    ]);
-    expect((await fetch(`${gateway.url}/live`)).status).toBe(200);
-    await Promise.all([stopped, ...loops]);
-    expect(new Set(outcomes)).toEqual(new Set([200]));
-    for (const agent of clients) agent.destroy();
   });
 
   test('resets nobody who opens a connection for each request', async () => {
@@ -59,32 +60,34 @@ describe('a gateway that is told to stop', () => {
   });
 
   test('lets a report finish that is being read', async () => {
-    const gateway = await startGateway();
-    const { id, apiProvision } = await createOrganization(gateway.services);
-    await fillOneDeposit(gateway, id, 20_000);
-    const response = await startReport(gateway.url, apiProvision);
-    const stopped = gateway.stop();
-    let length = 0;
-    let last = '';
-    for await (const piece of response as AsyncIterable<Buffer>) {
-      length += piece.length;
-      last = piece.toString().slice(-2);
-    }
-    expect([response.complete, last]).toEqual([true, ']}']);
-    expect(length).toBeGreaterThan(5_000_000);
-    await stopped;
+    await withGateway({}, async (gateway) => {
+      const { id, apiProvision } = await createOrganization(gateway.services);
+      await fillOneDeposit(gateway, id, 20_000);
+      const response = await startReport(gateway.url, apiProvision);
+      const stopped = gateway.stop();
+      let length = 0;
+      let last = '';
+      for await (const piece of response as AsyncIterable<Buffer>) {
+        length += piece.length;
+        last = piece.toString().slice(-2);
+      }
+      expect([response.complete, last]).toEqual([true, ']}']);
+      expect(length).toBeGreaterThan(5_000_000);
+      await stopped;
+    });
   });
 
   test('cuts a report that does not finish within the grace time, so that it shows', async () => {
-    const gateway = await startGateway({ SHUTDOWN_GRACE_SECONDS: '1' });
-    const { id, apiProvision } = await createOrganization(gateway.services);
-    await fillOneDeposit(gateway, id, 50_000);
-    const response = await startReport(gateway.url, apiProvision);
-    const broken = new Promise((resolve) => response.once('error', resolve));
-    await gateway.stop();
-    response.resume();
-    await broken;
-    expect(response.complete).toBe(false);
+    await withGateway({ SHUTDOWN_GRACE_SECONDS: '1' }, async (gateway) => {
+      const { id, apiProvision } = await createOrganization(gateway.services);
+      await fillOneDeposit(gateway, id, 50_000);
+      const response = await startReport(gateway.url, apiProvision);
+      const broken = new Promise((resolve) => response.once('error', resolve));
+      await gateway.stop();
+      response.resume();
+      await broken;
+      expect(response.complete).toBe(false);
+    });
   });
 });
 

@@ -1,5 +1,5 @@
 import { request, type IncomingMessage } from 'node:http';
-import { createOrganization, graphql, startGateway, type RunningGateway } from '../support/gateway';
+import { createOrganization, graphql, withGateway, type RunningGateway } from '../support/gateway';
 import { ask, readAll } from '../support/http-client';
 import { activeReports as countReports, EVERYTHING, fillReport, REPORT } from '../support/long-report';
 import { openGateway } from '../support/open-gateway';
@@ -64,20 +64,20 @@ describe('a long report', () => {
   });
 
   test('is cancelled while the database has not given a line yet', async () => {
-    const own = await startGateway();
-    const { id, apiProvision } = await createOrganization(own.services);
-    await fill(own, id, 10);
-    await own.database.client.query(`CREATE FUNCTION slowly(text) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT $1 FROM pg_sleep(30)'`);
-    await own.database.client.query(
-      `DO $$ BEGIN EXECUTE 'CREATE OR REPLACE VIEW deposit_detail AS ' || replace(pg_get_viewdef('deposit_detail'), 't.main_memo,', 'slowly(t.main_memo) AS main_memo,'); END $$`,
-    );
-    const url = `${own.url}${REPORT}?start_date=2020-01-01&end_date=2029-12-31`;
-    const sent = request(url, { headers: { Provision: apiProvision }, agent: false });
-    sent.on('error', () => undefined).end();
-    await until(async () => (await activeReports(own)) === 1);
-    sent.destroy();
-    await until(async () => (await activeReports(own)) === 0);
-    await own.stop();
+    await withGateway({}, async (own) => {
+      const { id, apiProvision } = await createOrganization(own.services);
+      await fill(own, id, 10);
+      await own.database.client.query(`CREATE FUNCTION slowly(text) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT $1 FROM pg_sleep(30)'`);
+      await own.database.client.query(
+        `DO $$ BEGIN EXECUTE 'CREATE OR REPLACE VIEW deposit_detail AS ' || replace(pg_get_viewdef('deposit_detail'), 't.main_memo,', 'slowly(t.main_memo) AS main_memo,'); END $$`,
+      );
+      const url = `${own.url}${REPORT}?start_date=2020-01-01&end_date=2029-12-31`;
+      const sent = request(url, { headers: { Provision: apiProvision }, agent: false });
+      sent.on('error', () => undefined).end();
+      await until(async () => (await activeReports(own)) === 1);
+      sent.destroy();
+      await until(async () => (await activeReports(own)) === 0);
+    });
   });
 
   test('that breaks off cannot be taken for a whole one', async () => {
@@ -93,21 +93,21 @@ describe('a long report', () => {
 
   test('is given up when its reader stops reading, and costs no memory meanwhile', async () => {
     const before = process.memoryUsage().rss;
-    const own = await startGateway({ DATABASE_URL: gateway.database.url, READER_STALL_SECONDS: '2', REPORT_CONCURRENCY: '8' });
-    const stalled = await Promise.all(Array.from({ length: 8 }, () => startReport(own)));
-    await until(async () => (await activeReports()) === 0);
-    expect(process.memoryUsage().rss - before).toBeLessThan(64 * MB);
-    for (const response of stalled) expect((await readAll(response)).complete).toBe(false);
-    await own.stop();
+    await withGateway({ DATABASE_URL: gateway.database.url, READER_STALL_SECONDS: '2', REPORT_CONCURRENCY: '8' }, async (own) => {
+      const stalled = await Promise.all(Array.from({ length: 8 }, () => startReport(own)));
+      await until(async () => (await activeReports()) === 0);
+      expect(process.memoryUsage().rss - before).toBeLessThan(64 * MB);
+      for (const response of stalled) expect((await readAll(response)).complete).toBe(false);
+    });
   });
 
   test('is given up when it takes too long', async () => {
     // The time limit leaves a busy machine time for the first line. Before it, the answer would be a whole error.
-    const own = await startGateway({ DATABASE_URL: gateway.database.url, REPORT_TIMEOUT_SECONDS: '3' });
-    const response = await startReport(own);
-    await until(async () => (await activeReports()) === 0);
-    expect((await readAll(response)).complete).toBe(false);
-    await own.stop();
+    await withGateway({ DATABASE_URL: gateway.database.url, REPORT_TIMEOUT_SECONDS: '3' }, async (own) => {
+      const response = await startReport(own);
+      await until(async () => (await activeReports()) === 0);
+      expect((await readAll(response)).complete).toBe(false);
+    });
   });
 
   test('leaves short requests their own connections', async () => {
@@ -120,25 +120,25 @@ describe('a long report', () => {
 });
 
 test('all lines of an answer are of one moment, however many lists it holds', async () => {
-  const own = await startGateway();
-  const { id, apiProvision } = await createOrganization(own.services);
-  await fill(own, id, 3000);
-  const writing = { on: true };
-  // At every moment each deposit is either in its own decade or in the next one.
-  const writer = (async () => {
-    while (writing.on)
-      await own.database.client.query(
-        `UPDATE deposit SET deposit_date = CASE WHEN deposit_date < '2030-01-01' THEN deposit_date + 3653 ELSE deposit_date - 3653 END`,
-      );
-  })();
-  const query = `{ early: depositDetails(startDate: "2020-01-01", endDate: "2029-12-31") { allocationId }
-                   late: depositDetails(startDate: "2030-01-01", endDate: "2039-12-31") { allocationId } }`;
-  for (let round = 0; round < 15; round++) {
-    const { body } = await graphql(own.url, query, { provision: apiProvision });
-    const { early, late } = body.data as Record<'early' | 'late', { allocationId: string }[]>;
-    expect([early.length + late.length, new Set([...early, ...late].map(({ allocationId }) => allocationId)).size]).toEqual([3000, 3000]);
-  }
-  writing.on = false;
-  await writer;
-  await own.stop();
+  await withGateway({}, async (own) => {
+    const { id, apiProvision } = await createOrganization(own.services);
+    await fill(own, id, 3000);
+    const writing = { on: true };
+    // At every moment each deposit is either in its own decade or in the next one.
+    const writer = (async () => {
+      while (writing.on)
+        await own.database.client.query(
+          `UPDATE deposit SET deposit_date = CASE WHEN deposit_date < '2030-01-01' THEN deposit_date + 3653 ELSE deposit_date - 3653 END`,
+        );
+    })();
+    const query = `{ early: depositDetails(startDate: "2020-01-01", endDate: "2029-12-31") { allocationId }
+                     late: depositDetails(startDate: "2030-01-01", endDate: "2039-12-31") { allocationId } }`;
+    for (let round = 0; round < 15; round++) {
+      const { body } = await graphql(own.url, query, { provision: apiProvision });
+      const { early, late } = body.data as Record<'early' | 'late', { allocationId: string }[]>;
+      expect([early.length + late.length, new Set([...early, ...late].map(({ allocationId }) => allocationId)).size]).toEqual([3000, 3000]);
+    }
+    writing.on = false;
+    await writer;
+  });
 });

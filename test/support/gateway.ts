@@ -17,6 +17,7 @@ export interface RunningGateway {
 
 /** A gateway that its test stops. */
 export interface TestGateway extends RunningGateway {
+  /** Stops the gateway and drops its database, once however often it is called. */
   stop(): Promise<void>;
 }
 
@@ -34,17 +35,23 @@ export async function startGateway(settings: Readonly<Record<string, string>> = 
   });
   const port = await app.httpServer.listen(config.PORT, config.HOST);
   const services = createServices(config, { connectionString: database.url }, () => undefined);
-  return {
-    url: `http://127.0.0.1:${port}`,
-    database,
-    services,
-    logLines,
-    stop: async () => {
-      await app.stop();
-      await services.close();
-      await database.drop();
-    },
+  const stop = async (): Promise<void> => {
+    await app.stop();
+    await services.close();
+    await database.drop();
   };
+  let stopped: Promise<void> | undefined;
+  return { url: `http://127.0.0.1:${port}`, database, services, logLines, stop: () => (stopped ??= stop()) };
+}
+
+/** Starts a gateway for the time that a test uses it, and stops it when the test is done, has failed or has stopped it itself. */
+export async function withGateway(settings: Readonly<Record<string, string>>, use: (gateway: TestGateway) => Promise<void>): Promise<void> {
+  const gateway = await startGateway(settings);
+  try {
+    await use(gateway);
+  } finally {
+    await gateway.stop();
+  }
 }
 
 export const PASSWORD = 'correct horse battery staple';

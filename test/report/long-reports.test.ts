@@ -133,12 +133,17 @@ test('all lines of an answer are of one moment, however many lists it holds', as
     })();
     const query = `{ early: depositDetails(startDate: "2020-01-01", endDate: "2029-12-31") { allocationId }
                      late: depositDetails(startDate: "2030-01-01", endDate: "2039-12-31") { allocationId } }`;
-    for (let round = 0; round < 15; round++) {
-      const { body } = await graphql(own.url, query, { provision: apiProvision });
-      const { early, late } = body.data as Record<'early' | 'late', { allocationId: string }[]>;
-      expect([early.length + late.length, new Set([...early, ...late].map(({ allocationId }) => allocationId)).size]).toEqual([3000, 3000]);
+    try {
+      for (let round = 0; round < 15; round++) {
+        const { body } = await graphql(own.url, query, { provision: apiProvision });
+        const { early, late } = body.data as Record<'early' | 'late', { allocationId: string }[]>;
+        expect([early.length + late.length, new Set([...early, ...late].map(({ allocationId }) => allocationId)).size]).toEqual([
+          3000, 3000,
+        ]);
+      }
+    } finally {
+      writing.on = false;
+      await writer;
     }
-    writing.on = false;
-    await writer;
   });
 });

@@ -72,6 +72,14 @@ describe('the sources', () => {
     expect(files.map((path) => relative(SRC, path)).filter((path) => rankOf(path) < 0)).toEqual([]);
   });
 
+  test('are TypeScript, but for the tools that build them', () => {
+    const others = readdirSync(SRC, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !/\.tsx?$/.test(entry.name))
+      .map((entry) => relative(SRC, join(entry.parentPath, entry.name)))
+      .filter((path) => !/^(generated|playground\/web)\//.test(path));
+    expect(others.sort()).toEqual(['cli/build-stamp.mjs', 'playground/vite.config.mjs']);
+  });
+
   test('import from their own room or from one further right', () => {
     const wrong = imports.filter(({ file, target }) => {
       if (!isInside(target) || roomOf(file) === roomOf(target)) return false;

@@ -1,4 +1,4 @@
-import { v2Line } from '../support/gateway';
+import { PASSWORD, v2Line } from '../support/gateway';
 import { execute, logIn, openPlayground } from '../support/playground-browser';
 
 const gateway = openPlayground({ lines: [v2Line({ deposit_date: new Date().toISOString().slice(0, 10) })] });
@@ -37,5 +37,27 @@ test('an analyst who cancels a download is told that nothing was saved', async (
   await page.getByRole('alert').filter({ hasText: 'The download was cancelled. Nothing was saved.' }).waitFor();
   await page.getByRole('button', { name: 'Download', exact: true }).waitFor();
   expect([saved, faults]).toEqual([[], []]);
+  await page.context().close();
+});
+
+test('an analyst who presses Enter before the page knows who is logged in is logged in', async () => {
+  const { page } = await gateway.visit();
+  const username = page.getByLabel('Username');
+  await username.waitFor();
+  let answer!: () => void;
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  const isViewer = (text: string | null): boolean => text?.includes('query Viewer') ?? false;
+  await page.route('**/graphql', async (route) => {
+    if (isViewer(route.request().postData())) await answered;
+    await route.continue();
+  });
+  await page.getByLabel('Provision').fill(gateway.organization.apiProvision);
+  const asked = page.waitForRequest((request) => isViewer(request.postData()));
+  await username.fill(gateway.organization.username);
+  await asked;
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByLabel('Password').press('Enter');
+  answer();
+  await page.getByRole('button', { name: 'Log out' }).waitFor();
   await page.context().close();
 });

@@ -42,17 +42,22 @@ export function useSession(): Session {
       const run = async (): Promise<void> => {
         const transition = await request().catch(toProblem);
         setState((before) => (before.provision === provision ? { ...before, ...transition(before) } : before));
-        setPending((count) => count - 1);
       };
-      setPending((count) => count + 1);
       queue.current = queue.current.then(run);
+      return queue.current;
     },
     [provision],
   );
+  // The page is busy with a login or a logout only. A browser ignores Enter in a form whose button is disabled, so the button stays enabled
+  // while the gateway is asked who is logged in.
+  const act = (request: () => Promise<Transition>): void => {
+    setPending((count) => count + 1);
+    void enqueue(request).then(() => setPending((count) => count - 1));
+  };
 
   useEffect(() => {
     saveProvision(provision);
-    enqueue(async () => {
+    void enqueue(async () => {
       // The gateway refuses every request without a Provision.
       const viewer = provision === '' ? undefined : await fetchViewer(provision);
       return (before) => (viewer ? loggedIn(viewer) : { owner: before.owner ?? '' });
@@ -60,7 +65,7 @@ export function useSession(): Session {
   }, [provision, enqueue]);
 
   const refresh = useCallback(() => {
-    enqueue(async () => {
+    void enqueue(async () => {
       const viewer = await fetchViewer(provision);
       if (viewer) return () => loggedIn(viewer);
       // An empty owner removes the rows that the ended session had loaded.
@@ -83,13 +88,13 @@ export function useSession(): Session {
       setState((before) => (before.provision === next ? before : { ...before, provision: next, viewer: undefined, problem: undefined }));
     },
     login: (username, password) => {
-      enqueue(async () => {
+      act(async () => {
         const viewer = await login(provision, username, password);
         return () => loggedIn(viewer);
       });
     },
     logout: () => {
-      enqueue(async () => {
+      act(async () => {
         await logout(provision);
         return () => ({ viewer: undefined, owner: '', problem: undefined });
       });

@@ -7,6 +7,10 @@ import { restInLists } from './loop-turns';
 import { callResolversDirectly } from './resolver-calls';
 import { streamRows } from './row-field';
 
+const QUERY =
+  'The questions of the gateway. Every request needs the header `Provision`; each field names the privilege that it needs beside it.';
+const MUTATION = 'The changes: logins and saved reports. Every request needs the header `Provision`.';
+
 /** The executable schema over these resolvers. Without resolvers it can be printed and validated against, but not executed. */
 export function createSchema(resolvers?: ResolverSet): GraphQLSchema {
   const names = Object.keys(resolverClasses) as (keyof ResolverSet)[];
@@ -17,6 +21,9 @@ export function createSchema(resolvers?: ResolverSet): GraphQLSchema {
     // Arguments are checked by scalars and by the domain, never by decorators.
     validate: false,
   });
+  // type-graphql has no place for these two descriptions.
+  schema.getQueryType()!.description = QUERY;
+  schema.getMutationType()!.description = MUTATION;
   callResolversDirectly(schema, instances);
   for (const field of streamedFields) streamRows(schema, field);
   assertListsAreBounded(schema);

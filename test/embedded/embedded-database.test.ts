@@ -158,9 +158,7 @@ describe('a gateway without DATABASE_URL', () => {
     await client.connect();
     await client.query('DELETE FROM organization');
     await client.end();
-    const startedAt = Date.now();
     const second = await runCommand({ DATA_DIR: directory, PORT: '0' }, ['serve']);
-    expect(Date.now() - startedAt).toBeLessThan(20_000);
     expect(second).toEqual(failed(`The embedded database in ${directory} is in use by process ${serve.child.pid}`));
     expect(await isReady(serve)).toBe(true);
     expect(await succeed(settings(directory), ['organization', 'list', '--json'])).toBe('[]\n');

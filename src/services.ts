@@ -1,6 +1,7 @@
 import type { Config } from './config';
 import { AccessStore } from './data/access-store';
 import { AuditStore } from './data/audit-store';
+import { BookStore } from './data/book-store';
 import { DepositDetailStore } from './data/deposit-detail-store';
 import { DepositSummaryStore } from './data/deposit-summary-store';
 import { DirectoryInUseError } from './data/embedded/directory-lock';
@@ -18,6 +19,7 @@ import { SessionStore } from './data/session-store';
 import { UserStore } from './data/user-store';
 import { AccessService } from './domain/access-service';
 import { AuditService } from './domain/audit-service';
+import { BookService } from './domain/book-service';
 import { DemoService } from './domain/demo-service';
 import { DepositDetailService } from './domain/deposit-detail-service';
 import { DepositSummaryService } from './domain/deposit-summary-service';
@@ -39,6 +41,7 @@ export interface Services {
   readonly audit: AuditService;
   readonly savedReports: SavedReportService;
   readonly organizations: OrganizationService;
+  readonly books: BookService;
   readonly imports: ImportService;
   readonly demo: DemoService;
   /** The reason why the gateway cannot serve, for an operator; undefined when the database answers and has the newest migration. */
@@ -139,6 +142,7 @@ export function createServices(
     audit: new AuditService(new AuditStore(database)),
     savedReports: new SavedReportService(new SavedReportStore(database)),
     organizations,
+    books: new BookService(new BookStore(database)),
     imports,
     demo: new DemoService(organizations, imports),
     findObstacle: () => findObstacle(database),

@@ -1,15 +1,13 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { withServices, type CommandContext } from './command';
-import { formatTable, printResult } from './terminal';
-
-const MAX_ENTRIES = 100_000;
+import { formatTable, printResult, readCount } from './terminal';
 
 /** `audit`: lists the audit entries of an organization's exports. */
 export function auditCommand(context: () => CommandContext): Command {
   return new Command('audit')
     .description('lists the exports of an organization, the newest first: time, user, report, number of lines and digest')
     .requiredOption('--organization <name>', 'name of the organization')
-    .addOption(new Option('--limit <count>', 'number of exports to list').default(50).argParser(readLimit))
+    .addOption(new Option('--limit <count>', 'number of exports to list').default(50).argParser(readCount))
     .action(async (options: { organization: string; limit: number }) => {
       const { terminal, json } = context();
       const entries = await withServices(context(), async ({ organizations, audit }) => {
@@ -27,11 +25,4 @@ export function auditCommand(context: () => CommandContext): Command {
       ]);
       printResult(terminal, json, entries, formatTable(['AT', 'WHO', 'WHAT', 'RANGE', 'OUTCOME', 'LINES', 'DIGEST'], rows));
     });
-}
-
-function readLimit(text: string): number {
-  const count = Number(text);
-  if (!/^[0-9]+$/.test(text) || count < 1 || count > MAX_ENTRIES)
-    throw new InvalidArgumentError(`It must be a number from 1 to ${MAX_ENTRIES}.`);
-  return count;
 }

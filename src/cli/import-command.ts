@@ -1,8 +1,10 @@
+import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { basename, extname } from 'node:path';
 import { Command, Option } from 'commander';
 import { ImportError, type ImportResult } from '../domain/import-service';
+import type { ChangeSource } from '../data/book-transaction';
 import { OperatorError } from '../errors';
 import { fileFormats } from '../formats/file-format';
 import { readImportLines } from '../formats/import-format';
@@ -23,26 +25,31 @@ export function importCommand(context: () => CommandContext): Command {
       if (!format) throw new OperatorError(`${file}: the name of an import file ends in .json, .ndjson or .csv`);
       const size = await sizeOf(file);
       const progress = startProgress(terminal, size, 'Importing {bar} {percentage}% | {eta_formatted} left');
+      let hash = createHash('sha256');
       try {
         const result = await withServices(context(), async ({ organizations, imports }) => {
           const { id } = await organizations.get(organization);
-          return imports.importLines(
-            id,
-            readImportLines(format, () => readWithProgress(file, progress)),
-            status,
-          );
+          const read = (): AsyncGenerator<Buffer> => readWithProgress(file, progress, (hash = createHash('sha256')));
+          const source = (): ChangeSource => ({ cause: 'import', file: { name: basename(file), sha256: hash.digest('hex') } });
+          return imports.importLines(id, readImportLines(format, read), { status, source });
         });
         progress.stop();
-        const { lines, assumed, ...written } = result;
+        const { lines, assumed, version, ...written } = result;
         const changes = Object.entries(written).map(([kind, count]) => `${count} ${kind}`);
         const summary = `Imported ${lines} lines; new or changed: ${changes.join(', ')}`;
-        printResult(terminal, json, result, [summary, ...describeAssumed(assumed)].join('\n'));
+        printResult(terminal, json, result, [summary, describeVersion(version), ...describeAssumed(assumed)].join('\n'));
       } catch (error) {
         progress.stop();
         if (error instanceof ImportError) printFaults(error, context());
         throw error;
       }
     });
+}
+
+function describeVersion(version: ImportResult['version']): string {
+  if (!version) return 'Nothing changed: there is no new data version';
+  const { added, changed, removed } = version.lines;
+  return `The books are at data version ${version.number}: ${added} lines added, ${changed} changed, ${removed} removed`;
 }
 
 /** One line that names the statuses that the import assumed; no line when it assumed none. */
@@ -62,9 +69,10 @@ async function sizeOf(file: string): Promise<number> {
   return found.size;
 }
 
-async function* readWithProgress(file: string, progress: Progress): AsyncGenerator<Buffer> {
+async function* readWithProgress(file: string, progress: Progress, hash: Hash): AsyncGenerator<Buffer> {
   for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) {
     progress.add(piece.length);
+    hash.update(piece);
     yield piece;
   }
 }

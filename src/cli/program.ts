@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError, readConfig } from '../config';
 import { AppError, describeError, OperatorError } from '../errors';
 import { auditCommand } from './audit-command';
+import { checkCommand, versionCommand } from './book-commands';
 import type { CommandContext } from './command';
 import { demoCommand } from './demo-command';
 import { exportCommand } from './export-command';
@@ -35,6 +36,8 @@ export async function runProgram(
     importCommand,
     exportCommand,
     auditCommand,
+    versionCommand,
+    checkCommand,
     reportCommand,
     schemaCommand,
   ];

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { Presets, SingleBar } from 'cli-progress';
+import { InvalidArgumentError } from 'commander';
 import { OperatorError } from '../errors';
 
 /** The standard streams of a command. */
@@ -26,6 +27,16 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
         .trimEnd(),
     )
     .join('\n');
+}
+
+const MAX_COUNT = 100_000;
+
+/** Reads the number of entries to list. Throws the error that commander shows with the option's name. */
+export function readCount(text: string): number {
+  const count = Number(text);
+  if (!/^[0-9]+$/.test(text) || count < 1 || count > MAX_COUNT)
+    throw new InvalidArgumentError(`It must be a number from 1 to ${MAX_COUNT}.`);
+  return count;
 }
 
 /** Asks for a password without showing it. Reads the first line when standard input is not a terminal. */

@@ -1,18 +1,19 @@
-import { Prisma, type DepositDetail } from '../generated/prisma/client';
+import { Prisma, type DepositLine } from '../generated/prisma/client';
 import type { RowColumn } from '../rows/row-template';
 import type { LocalDate } from '../values/dates';
+import { IS_CURRENT, lineFields, toColumn } from './line-columns';
 import { whereLines, type LineSet } from './line-set';
 import type { Database } from './postgres/database';
 import type { FairQueue } from './postgres/fair-queue';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 import { ReportSnapshot, type Copy, type SnapshotOptions } from './postgres/report-snapshot';
 
-/** A line of the view `deposit_detail`: dates and amounts are text, numeric ids are numbers. */
-export type DepositDetailLine = Omit<DepositDetail, Unread | Dates | Amounts | Ids> &
+/** A line of the report: dates and amounts are text, numeric ids are numbers. */
+export type DepositDetailLine = Omit<DepositLine, Unread | Dates | Amounts | Ids> &
   Record<Dates, LocalDate> &
   Record<Exclude<Amounts, 'allocationAmount'>, string> &
   Record<Ids, number> & { allocationAmount: string | null };
-type Unread = 'organizationId' | 'allocationKnownAmount';
+type Unread = 'organizationId' | 'since' | 'until' | 'donorSearch';
 type Dates = 'depositDate' | 'transactionDate';
 type Amounts = 'amount' | 'feeAmount' | 'netAmount' | 'allocationAmount';
 type Ids = 'donorId' | 'designationId';
@@ -28,8 +29,7 @@ export interface LineOrder {
 const { sql, raw } = Prisma;
 
 export const lineOrders: Readonly<Record<LineOrderField, KeyOrder>> = {
-  // The index of the deposits covers the first two columns.
-  DATE: { columns: { deposit_date: 'date', deposit_id: 'text', transaction_id: 'text', allocation_id: 'text' }, indexed: 2 },
+  DATE: { columns: { deposit_date: 'date', deposit_id: 'text', transaction_id: 'text', allocation_id: 'text' }, indexed: 4 },
   AMOUNT: { columns: { amount: 'numeric', allocation_id: 'text' } },
   DONOR_NAME: { columns: { donor_last_name: 'text', donor_first_name: 'text', allocation_id: 'text' }, isPersonal: true },
   DESIGNATION: { columns: { designation: 'text', allocation_id: 'text' } },
@@ -46,7 +46,7 @@ export class DepositDetailStore {
     return new ReportSnapshot(this.database, this.queue, options);
   }
 
-  /** Reads the lines in report order as COPY's text format. The `field` of each column is Prisma's name of a column of the view. */
+  /** Reads the lines in report order as COPY's text format. The `field` of each column is Prisma's name of a column of the lines. */
   copyLines(copy: Copy, lineSet: LineSet, columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
     return copy(selectLines(columnList(columns.map(toCopied)), lineSet));
   }
@@ -60,8 +60,8 @@ export class DepositDetailStore {
   async listPage(lineSet: LineSet, order: LineOrder, page: KeysetPage, snapshot?: ReportSnapshot): Promise<DepositDetailLine[]> {
     const select = selectPage({
       values: LINE_VALUES,
-      from: 'deposit_detail',
-      owned: sql`organization_id = ${lineSet.organizationId}::int`,
+      from: 'deposit_line',
+      owned: sql`organization_id = ${lineSet.organizationId}::int AND ${raw(IS_CURRENT)}`,
       where: whereLines(lineSet),
       order: lineOrders[order.field],
       isDescending: order.direction === 'DESC',
@@ -74,32 +74,25 @@ export class DepositDetailStore {
   /** True when the organization has a line for the allocation. */
   async has(organizationId: number, allocationId: string, snapshot: ReportSnapshot): Promise<boolean> {
     const found = await snapshot.list(
-      sql`SELECT FROM deposit_detail WHERE organization_id = ${organizationId}::int AND allocation_id = ${allocationId}::text`,
+      sql`SELECT FROM deposit_line WHERE ${raw(IS_CURRENT)} AND organization_id = ${organizationId}::int AND allocation_id = ${allocationId}::text`,
     );
     return found.length > 0;
   }
 
   async count(lineSet: LineSet, snapshot: ReportSnapshot): Promise<number> {
     const [row] = await snapshot.list<{ count: number }>(
-      sql`SELECT count(*)::float8 AS count FROM deposit_detail WHERE ${whereLines(lineSet)}`,
+      sql`SELECT count(*)::float8 AS count FROM deposit_line WHERE ${whereLines(lineSet)}`,
     );
     return row!.count;
   }
 }
 
 const selectLines = (values: Prisma.Sql, lineSet: LineSet): Prisma.Sql =>
-  sql`SELECT ${values} FROM deposit_detail WHERE ${whereLines(lineSet)} ORDER BY ${REPORT_ORDER}`;
+  sql`SELECT ${values} FROM deposit_line WHERE ${whereLines(lineSet)} ORDER BY ${REPORT_ORDER}`;
 
 /** Puts columns or expressions into SQL as they are: they are always the code's own, never a caller's. */
 function columnList(columns: readonly string[]): Prisma.Sql {
   return raw(columns.join(', '));
-}
-
-/** The column of a Prisma field of the view: donorId is donor_id. Throws for any other name, because the result becomes part of SQL. */
-function toColumn(field: string): string {
-  if (!Object.hasOwn(Prisma.DepositDetailScalarFieldEnum, field))
-    throw new Error(`deposit_detail has no column for ${JSON.stringify(field)}`);
-  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** The expression by which COPY writes a column. Booleans are cast to text, because COPY itself writes them as t and f. */
@@ -116,9 +109,9 @@ const CASTS: Readonly<Record<string, string>> = {
   donorId: '::float8',
   designationId: '::float8',
 };
-const UNREAD: readonly Unread[] = ['organizationId', 'allocationKnownAmount'];
+const UNREAD: readonly Unread[] = ['organizationId', 'since', 'until', 'donorSearch'];
 const LINE_VALUES = columnList(
-  Object.keys(Prisma.DepositDetailScalarFieldEnum)
+  lineFields
     .filter((field) => !UNREAD.some((unread) => unread === field))
     .map((field) => `${toColumn(field)}${CASTS[field] ?? ''} AS "${field}"`),
 );

@@ -59,16 +59,16 @@ const FIGURES = [
   exact('sum(amount)', 'transactionAmount'),
   exact('sum(fee_amount)', 'transactionFeeAmount'),
   exact('sum(amount) - sum(fee_amount)', 'transactionNetAmount'),
-  `sum(COALESCE(known_share, inferred_share))::${EXACT}::text AS "allocationAmount"`,
+  `sum(share)::${EXACT}::text AS "allocationAmount"`,
   'COALESCE(sum(known), 0)::float8 AS "knownAllocations"',
-  'count(inferred_share)::float8 AS "inferredAllocations"',
+  'COALESCE(sum(inferred), 0)::float8 AS "inferredAllocations"',
 ].join(', ');
 const TRANSACTION = 'deposit_status, deposit_id, transaction_id, donor_id, amount, fee_amount';
 
 export class DepositSummaryStore {
   /** Reads the totals of the whole line set: one row for each part. */
   totals(lineSet: LineSet, snapshot: ReportSnapshot): Promise<SummaryRow[]> {
-    return snapshot.list<SummaryRow>(sql`WITH gift AS (${selectGifts(lineSet, [], [])}) ${selectFigures(lineSet, [])}`);
+    return snapshot.list<SummaryRow>(sql`WITH gift AS (${selectGifts(lineSet, [])}) ${selectFigures(lineSet, [])}`);
   }
 
   /** Reads the totals of each group, ordered by the groups' values; at most `maxRows` rows. */
@@ -76,7 +76,7 @@ export class DepositSummaryStore {
     const columns = groupBy.flatMap((by) => GROUPS[by].columns);
     const names = columns.map((column) => column.replace(/^.* AS /s, ''));
     const values = groupBy.flatMap((by) => GROUPS[by].values);
-    return snapshot.list<GroupKey & SummaryRow>(sql`WITH gift AS (${selectGifts(lineSet, groupBy, columns)})
+    return snapshot.list<GroupKey & SummaryRow>(sql`WITH gift AS (${selectGifts(lineSet, columns)})
       ${selectFigures(lineSet, names, values)} ORDER BY ${raw(names.join(', '))}, part LIMIT ${maxRows}::int`);
   }
 }
@@ -97,28 +97,11 @@ function selectFigures({ pending }: LineSet, names: readonly string[], values: r
   return raw(`SELECT ${[...values, `${part} AS part`, FIGURES].join(', ')} FROM gift GROUP BY ${sets}`);
 }
 
-/** The SELECT of a row for each pair of a transaction and a group with lines of it. At most one share of a transaction is inferred. */
-function selectGifts(lineSet: LineSet, groupBy: readonly GroupBy[], columns: readonly string[]): Prisma.Sql {
+/** The SELECT of a row for each pair of a transaction and a group with lines of it. */
+function selectGifts(lineSet: LineSet, columns: readonly string[]): Prisma.Sql {
   const ordinals = columns.map((_column, index) => `${index + 1}`);
-  // The window of `inferredShare` needs the rows of a gift one after the other: grouping by it first saves another sort.
-  const first = isParted(lineSet, groupBy) ? ['transaction_id'] : [];
-  return sql`SELECT ${raw([...columns, TRANSACTION].join(', '))},
-      count(*) AS lines, count(allocation_known_amount) AS known, sum(allocation_known_amount) AS known_share,
-      ${raw(inferredShare(lineSet, groupBy))} AS inferred_share
-    FROM deposit_detail WHERE ${whereLines(lineSet)} GROUP BY ${raw([...first, ...ordinals, TRANSACTION].join(', '))}`;
+  return sql`SELECT ${raw([...columns, TRANSACTION].join(', '))}, count(*) AS lines, sum(allocation_amount) AS share,
+      count(allocation_amount) FILTER (WHERE NOT allocation_amount_inferred) AS known,
+      count(*) FILTER (WHERE allocation_amount_inferred) AS inferred
+    FROM deposit_line WHERE ${whereLines(lineSet)} GROUP BY ${raw([...ordinals, TRANSACTION].join(', '))}`;
 }
-
-/**
- * The inferred share by the view's rule: the amount of the gift, when the gift has a single line and no stated share. The view looks for
- * other lines of the gift once for each line. Only a condition on designations can leave out some lines of a gift. Without one, all lines
- * of a gift are in the set and are counted here: that adds no time to a year's totals, while the view's rule adds twice their own.
- */
-function inferredShare(lineSet: LineSet, groupBy: readonly GroupBy[]): string {
-  if (lineSet.filter.designationIds) return 'sum(CASE WHEN allocation_known_amount IS NULL THEN allocation_amount END)';
-  const linesOfGift = isParted(lineSet, groupBy) ? 'sum(count(*)) OVER (PARTITION BY transaction_id)' : 'count(*)';
-  return `CASE WHEN ${linesOfGift} = 1 AND count(allocation_known_amount) = 0 THEN amount END`;
-}
-
-/** True when all lines of a gift are in the set and may fall into several groups. */
-const isParted = ({ filter }: LineSet, groupBy: readonly GroupBy[]): boolean =>
-  filter.designationIds === undefined && groupBy.includes('DESIGNATION');

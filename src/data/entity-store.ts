@@ -3,7 +3,8 @@ import type { PendingChoice } from '../formats/line-conditions';
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
-import { nameBegins, wherePending } from './line-set';
+import { IS_CURRENT } from './line-columns';
+import { hasName, wherePending } from './line-set';
 import { toArrayLiteral } from './postgres/array-literal';
 import type { Database } from './postgres/database';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
@@ -92,9 +93,9 @@ interface Table {
   readonly values: (scope: EntityScope) => Prisma.Sql;
 }
 
-/** A column of the allocation's line in the report's view. The rule of an inferred share is written in that view and nowhere else. */
+/** A column of the allocation's line. The rule of an inferred share is written in the view of the lines and nowhere else. */
 const ofLine = (column: string): Prisma.Sql =>
-  sql`(SELECT ${raw(column)} FROM deposit_detail WHERE organization_id = source.organization_id AND allocation_id = source.id)`;
+  sql`(SELECT ${raw(column)} FROM deposit_line WHERE ${raw(IS_CURRENT)} AND organization_id = source.organization_id AND allocation_id = source.id)`;
 
 /** The table of each kind of entity and the values that are read from it. Ids and dates have the report's form; amounts are text. */
 const TABLES: Readonly<Record<EntityKind, Table>> = {
@@ -262,5 +263,5 @@ function whereDeposits(scope: EntityScope, { startDate, endDate, pending }: Depo
 
 function whereDonors(scope: EntityScope, search: string | undefined): Prisma.Sql {
   const all = readable('donor', scope);
-  return search === undefined ? all : sql`${all} AND ${nameBegins(search)}`;
+  return search === undefined ? all : sql`${all} AND ${hasName('search_text', search)}`;
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { BookTransaction, type ChangeSource, type NewVersion } from './book-transaction';
 import type { Database } from './postgres/database';
 import { toDataSourceError } from './postgres/database-errors';
 
@@ -101,37 +101,26 @@ const AGREEMENTS: Readonly<Partial<Record<Column, readonly Column[]>>> = {
 export class ImportStore {
   constructor(private readonly database: Database) {}
 
-  /** Runs an import in one transaction on a connection of the long pool: committed when `work` resolves, undone when it throws. */
-  async inTransaction<Result>(work: (transaction: ImportTransaction) => Promise<Result>): Promise<Result> {
-    const client = await this.database.longPool.connect().catch(rethrowTranslated);
-    try {
-      await client.query('BEGIN').catch(rethrowTranslated);
-      const result = await work(new ImportTransaction(client));
-      await client.query('COMMIT').catch(rethrowTranslated);
-      client.release();
-      return result;
-    } catch (error) {
-      // Dropping the connection undoes the transaction, in whatever state a broken COPY left it.
-      client.release(true);
-      throw error;
-    }
+  /** Runs an import in one transaction: committed when `work` resolves, undone when it throws. */
+  inTransaction<Result>(organizationId: number, work: (transaction: ImportTransaction) => Promise<Result>): Promise<Result> {
+    return BookTransaction.run(this.database, organizationId, (books) => work(new ImportTransaction(books)));
   }
 }
 
 export class ImportTransaction {
-  constructor(private readonly client: PoolClient) {}
+  constructor(private readonly books: BookTransaction) {}
 
   /** Writes the lines into a temporary table, at the pace at which the database takes them. */
   async stage(lines: AsyncIterable<StagedLine>): Promise<void> {
     const columns = Object.entries(COLUMNS).map(([name, type]) => `${name} ${type}`);
-    await this.query(`CREATE TEMPORARY TABLE import_line (${columns.join(', ')}) ON COMMIT DROP`);
-    const copy = this.client.query(copyFrom(`COPY import_line (${columnNames.join(', ')}) FROM STDIN (FORMAT csv)`));
+    await this.books.query(`CREATE TEMPORARY TABLE import_line (${columns.join(', ')}) ON COMMIT DROP`);
+    const copy = this.books.connection.query(copyFrom(`COPY import_line (${columnNames.join(', ')}) FROM STDIN (FORMAT csv)`));
     let sourceFailed = false;
     const onSourceError = (): void => void (sourceFailed = true);
     await pipeline(Readable.from(toCsv(lines, onSourceError)), copy).catch((error: unknown) => {
       throw sourceFailed ? error : toDataSourceError(error);
     });
-    await this.query('ANALYZE import_line');
+    await this.books.query('ANALYZE import_line');
   }
 
   /** Finds contradictions between lines with the same id: their number, and the first `limit` of them in the file's order. */
@@ -139,7 +128,7 @@ export class ImportTransaction {
     let count = 0;
     const found: ImportConflict[] = [];
     for (const [key, fields] of Object.entries(AGREEMENTS) as [Column, readonly Column[]][]) {
-      const { rows } = await this.query<ConflictRow>(conflictQuery(key, fields), [limit]);
+      const { rows } = await this.books.query<ConflictRow>(conflictQuery(key, fields), [limit]);
       count += Number(rows[0]?.count ?? 0);
       found.push(
         ...rows.flatMap((row) => row.fields.map((field) => ({ line: Number(row.line), firstLine: Number(row.first_line), field, key }))),
@@ -152,37 +141,35 @@ export class ImportTransaction {
    * Counts the deposits without a status. Call it before `merge`, after which no deposit is new. From here to the end of the transaction no
    * other import of the organization runs.
    */
-  async findAssumptions(organizationId: number): Promise<StatusAssumptions> {
-    // An organization imports one file at a time: two imports could deadlock on each other's rows.
-    await this.query(`SELECT pg_advisory_xact_lock(hashtext('deposit-gateway import'), $1)`, [organizationId]);
-    const { rows } = await this.query<Record<keyof StatusAssumptions, string>>(FIND_ASSUMPTIONS, [organizationId]);
+  async findAssumptions(): Promise<StatusAssumptions> {
+    await this.books.lock();
+    const { rows } = await this.books.query<Record<keyof StatusAssumptions, string>>(FIND_ASSUMPTIONS, [this.books.organizationId]);
     return { posted: Number(rows[0]?.posted), kept: Number(rows[0]?.kept) };
   }
 
-  /** Writes the new and changed entities into the organization's data, in the order of the foreign keys. */
-  async merge(organizationId: number): Promise<ImportCounts> {
-    const write = async (statement: string, analyze: string): Promise<number> => {
-      const { rowCount } = await this.query(statement, [organizationId]);
+  /**
+   * Writes the new and changed entities into the organization's data, in the order of the foreign keys, and then the lines. Nothing is
+   * written, and there is no new version, when the books have all of it already.
+   */
+  async merge(source: ChangeSource): Promise<{ readonly counts: ImportCounts; readonly version: NewVersion | null }> {
+    const write = async (statement: string, table: string): Promise<number> => {
+      const { rows } = await this.books.query<{ count: string }>(statement, [this.books.organizationId]);
+      const count = Number(rows[0]?.count);
       // Without ANALYZE the planner knows nothing of the new rows, and reads the whole organization to check each foreign key to them.
-      if (rowCount !== 0) await this.query(analyze);
-      return rowCount ?? 0;
+      if (count > 0) await this.books.query(`ANALYZE ${table}`);
+      return count;
     };
-    const designations = await write(MERGE_DESIGNATIONS, 'ANALYZE designation');
-    const donors = await write(MERGE_DONORS, 'ANALYZE donor');
-    const deposits = await write(MERGE_DEPOSITS, 'ANALYZE deposit');
-    const transactions = await write(MERGE_TRANSACTIONS, 'ANALYZE transaction');
-    const allocations = await write(MERGE_ALLOCATIONS, 'ANALYZE allocation');
-    const { rows } = await this.query<{ count: string }>('SELECT count(*) FROM import_line');
-    return { lines: Number(rows[0]?.count), deposits, transactions, allocations, designations, donors };
+    const designations = await write(MERGE_DESIGNATIONS, 'designation');
+    const donors = await write(MERGE_DONORS, 'donor');
+    const deposits = await write(MERGE_DEPOSITS, 'deposit');
+    const transactions = await write(MERGE_TRANSACTIONS, 'transaction');
+    await this.books.query(NOTE_MOVED_ALLOCATIONS, [this.books.organizationId]);
+    const allocations = await write(MERGE_ALLOCATIONS, 'allocation');
+    const { rows } = await this.books.query<{ count: string }>('SELECT count(*) FROM import_line');
+    const counts = { lines: Number(rows[0]?.count), deposits, transactions, allocations, designations, donors };
+    const isChanged = designations + donors + deposits + transactions + allocations > 0;
+    return { counts, version: isChanged ? await this.books.advance(source) : null };
   }
-
-  private async query<Row extends QueryResultRow>(statement: string, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
-    return this.client.query<Row>(statement, [...values]).catch(rethrowTranslated);
-  }
-}
-
-function rethrowTranslated(error: unknown): never {
-  throw toDataSourceError(error);
 }
 
 /**
@@ -220,23 +207,46 @@ WHERE cardinality(fields) > 0
 ORDER BY line LIMIT $1`;
 }
 
-const MERGE_DESIGNATIONS = `
+/**
+ * The statement that writes entities and counts them. Each RETURNING gives `id`, and `is_old` for an entity that the books had already.
+ * `changed` selects the transactions whose lines the written entities change.
+ */
+const mergeQuery = (insert: string, changed: string): string => `
+WITH written AS (${insert}
+), noted AS (
+  INSERT INTO changed_transaction ${changed}
+)
+SELECT count(*) FROM written`;
+
+const MERGE_DESIGNATIONS = mergeQuery(
+  `
 INSERT INTO designation AS old (organization_id, id, name)
 SELECT DISTINCT ON (designation_id) $1::int, designation_id, designation FROM import_line ORDER BY designation_id
 ON CONFLICT (organization_id, id) DO UPDATE SET name = EXCLUDED.name
-WHERE old.name <> EXCLUDED.name`;
+WHERE old.name <> EXCLUDED.name
+RETURNING id, xmax <> 0 AS is_old`,
+  `SELECT a.transaction_id FROM allocation a JOIN written w ON w.is_old AND a.designation_id = w.id WHERE a.organization_id = $1`,
+);
 
-const MERGE_DONORS = `
-INSERT INTO donor AS old (organization_id, id, first_name, last_name, address1, address2, address3, city, state, zip, phone, email)
-SELECT DISTINCT ON (donor_id) $1::int, donor_id, donor_first_name, donor_last_name, address1, address2, address3, city, state, zip, phone, email_address
-FROM import_line WHERE donor_id > 0 ORDER BY donor_id
+const MERGE_DONORS = mergeQuery(
+  `
+INSERT INTO donor AS old
+  (organization_id, id, first_name, last_name, address1, address2, address3, city, state, zip, phone, email, search_text)
+SELECT *, fold_for_search(donor_first_name || ' ' || donor_last_name || ' ' || donor_first_name) FROM (
+  SELECT DISTINCT ON (donor_id) $1::int, donor_id, donor_first_name, donor_last_name, address1, address2, address3,
+    city, state, zip, phone, email_address
+  FROM import_line WHERE donor_id > 0 ORDER BY donor_id
+) AS staged
 ON CONFLICT (organization_id, id) DO UPDATE SET
-  (first_name, last_name, address1, address2, address3, city, state, zip, phone, email) =
+  (first_name, last_name, address1, address2, address3, city, state, zip, phone, email, search_text) =
   (EXCLUDED.first_name, EXCLUDED.last_name, EXCLUDED.address1, EXCLUDED.address2, EXCLUDED.address3,
-   EXCLUDED.city, EXCLUDED.state, EXCLUDED.zip, EXCLUDED.phone, EXCLUDED.email)
+   EXCLUDED.city, EXCLUDED.state, EXCLUDED.zip, EXCLUDED.phone, EXCLUDED.email, EXCLUDED.search_text)
 WHERE (old.first_name, old.last_name, old.address1, old.address2, old.address3, old.city, old.state, old.zip, old.phone, old.email) <>
   (EXCLUDED.first_name, EXCLUDED.last_name, EXCLUDED.address1, EXCLUDED.address2, EXCLUDED.address3,
-   EXCLUDED.city, EXCLUDED.state, EXCLUDED.zip, EXCLUDED.phone, EXCLUDED.email)`;
+   EXCLUDED.city, EXCLUDED.state, EXCLUDED.zip, EXCLUDED.phone, EXCLUDED.email)
+RETURNING id, xmax <> 0 AS is_old`,
+  `SELECT t.id FROM transaction t JOIN written w ON w.is_old AND t.donor_id = w.id WHERE t.organization_id = $1`,
+);
 
 const FIND_ASSUMPTIONS = `
 SELECT count(*) FILTER (WHERE d.id IS NULL) AS posted, count(d.id) AS kept
@@ -244,15 +254,20 @@ FROM (SELECT DISTINCT deposit_id FROM import_line WHERE deposit_status IS NULL) 
 LEFT JOIN deposit d ON d.organization_id = $1 AND d.id = l.deposit_id`;
 
 // A v2 line does not say whether its deposit is pending: a deposit in the books keeps its status, a new one is posted.
-const MERGE_DEPOSITS = `
+const MERGE_DEPOSITS = mergeQuery(
+  `
 INSERT INTO deposit AS old (organization_id, id, deposit_date, status)
 SELECT DISTINCT ON (l.deposit_id) $1::int, l.deposit_id, l.deposit_date, COALESCE(upper(l.deposit_status)::deposit_status, d.status, 'POSTED')
 FROM import_line l LEFT JOIN deposit d ON d.organization_id = $1 AND d.id = l.deposit_id
 ORDER BY l.deposit_id
 ON CONFLICT (organization_id, id) DO UPDATE SET (deposit_date, status) = (EXCLUDED.deposit_date, EXCLUDED.status)
-WHERE (old.deposit_date, old.status) <> (EXCLUDED.deposit_date, EXCLUDED.status)`;
+WHERE (old.deposit_date, old.status) <> (EXCLUDED.deposit_date, EXCLUDED.status)
+RETURNING id, xmax <> 0 AS is_old`,
+  `SELECT t.id FROM transaction t JOIN written w ON w.is_old AND t.deposit_id = w.id WHERE t.organization_id = $1`,
+);
 
-const MERGE_TRANSACTIONS = `
+const MERGE_TRANSACTIONS = mergeQuery(
+  `
 INSERT INTO transaction AS old
   (organization_id, id, deposit_id, donor_id, transaction_date, amount, fee_amount, status, account_type, payment_type, main_memo)
 SELECT DISTINCT ON (transaction_id)
@@ -265,14 +280,27 @@ ON CONFLICT (organization_id, id) DO UPDATE SET
 WHERE (old.deposit_id, old.donor_id, old.transaction_date, old.amount, old.fee_amount, old.status, old.account_type, old.payment_type, old.main_memo)
   IS DISTINCT FROM
   (EXCLUDED.deposit_id, EXCLUDED.donor_id, EXCLUDED.transaction_date, EXCLUDED.amount, EXCLUDED.fee_amount,
-   EXCLUDED.status, EXCLUDED.account_type, EXCLUDED.payment_type, EXCLUDED.main_memo)`;
+   EXCLUDED.status, EXCLUDED.account_type, EXCLUDED.payment_type, EXCLUDED.main_memo)
+RETURNING id`,
+  'SELECT id FROM written',
+);
+
+// A transaction that loses an allocation may infer another share from then on.
+const NOTE_MOVED_ALLOCATIONS = `
+INSERT INTO changed_transaction
+SELECT a.transaction_id FROM import_line l JOIN allocation a ON a.organization_id = $1 AND a.id = l.allocation_id
+WHERE a.transaction_id <> l.transaction_id`;
 
 // A line may also lack the share: a share in the books then stays.
-const MERGE_ALLOCATIONS = `
+const MERGE_ALLOCATIONS = mergeQuery(
+  `
 INSERT INTO allocation AS old (organization_id, id, transaction_id, designation_id, amount, memo)
 SELECT $1::int, l.allocation_id, l.transaction_id, l.designation_id, COALESCE(l.allocation_amount, a.amount), l.designation_memo
 FROM import_line l LEFT JOIN allocation a ON a.organization_id = $1 AND a.id = l.allocation_id
 ON CONFLICT (organization_id, id) DO UPDATE SET (transaction_id, designation_id, amount, memo) =
   (EXCLUDED.transaction_id, EXCLUDED.designation_id, EXCLUDED.amount, EXCLUDED.memo)
 WHERE (old.transaction_id, old.designation_id, old.amount, old.memo)
-  IS DISTINCT FROM (EXCLUDED.transaction_id, EXCLUDED.designation_id, EXCLUDED.amount, EXCLUDED.memo)`;
+  IS DISTINCT FROM (EXCLUDED.transaction_id, EXCLUDED.designation_id, EXCLUDED.amount, EXCLUDED.memo)
+RETURNING transaction_id`,
+  'SELECT transaction_id FROM written',
+);

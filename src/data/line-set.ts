@@ -1,6 +1,7 @@
 import { conditionNames, type ConditionName, type LineFilter, type PendingChoice } from '../formats/line-conditions';
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';
+import { IS_CURRENT } from './line-columns';
 import { toArrayLiteral } from './postgres/array-literal';
 
 /** The lines of an organization's deposits in a period, narrowed by a filter; both ends of the period are included. */
@@ -13,10 +14,9 @@ export interface LineSet {
 }
 
 const { sql, raw } = Prisma;
-const NOBODY = 0;
 
-/** The SQL of each condition over deposit_detail. Every value has a cast, because a COPY sends its values as text. */
-const CONDITIONS: { readonly [Name in ConditionName]: (value: NonNullable<LineFilter[Name]>, organizationId: number) => Prisma.Sql } = {
+/** The SQL of each condition over deposit_line. Every value has a cast, because a COPY sends its values as text. */
+const CONDITIONS: { readonly [Name in ConditionName]: (value: NonNullable<LineFilter[Name]>) => Prisma.Sql } = {
   fromTransactionDate: (date) => sql`transaction_date >= ${date}::date`,
   toTransactionDate: (date) => sql`transaction_date <= ${date}::date`,
   minAmount: (amount) => sql`amount >= ${amount}::numeric`,
@@ -24,32 +24,27 @@ const CONDITIONS: { readonly [Name in ConditionName]: (value: NonNullable<LineFi
   depositIds: (ids) => sql`deposit_id = ANY(${toArrayLiteral(ids)}::text[])`,
   transactionIds: (ids) => sql`transaction_id = ANY(${toArrayLiteral(ids)}::text[])`,
   designationIds: (ids) => sql`designation_id = ANY(${toArrayLiteral(ids)}::bigint[])`,
-  // The view writes a missing donor as 0, so no index covers its donor_id. The gift's own donor_id has an index; it is null for nobody.
-  donorIds: (ids, organizationId) =>
-    ids.includes(NOBODY)
-      ? sql`donor_id = ANY(${toArrayLiteral(ids)}::bigint[])`
-      : sql`transaction_id IN (SELECT id FROM "transaction"
-          WHERE organization_id = ${organizationId}::int AND donor_id = ANY(${toArrayLiteral(ids)}::bigint[]))`,
+  donorIds: (ids) => sql`donor_id = ANY(${toArrayLiteral(ids)}::bigint[])`,
   statuses: (texts) => sql`status = ANY(${toArrayLiteral(texts)}::text[])`,
   accountTypes: (texts) => sql`account_type = ANY(${toArrayLiteral(texts)}::text[])`,
   paymentTypes: (texts) => sql`payment_type = ANY(${toArrayLiteral(texts)}::text[])`,
-  donorName: (name, organizationId) => sql`transaction_id IN (SELECT gift.id FROM "transaction" gift JOIN donor USING (organization_id)
-      WHERE gift.organization_id = ${organizationId}::int AND donor.id = gift.donor_id AND ${nameBegins(name)})`,
+  donorName: (name) => hasName('donor_search', name),
 };
 
-/** The WHERE clause that selects a line set from deposit_detail. */
+/** The WHERE clause that selects a line set from deposit_line. */
 export function whereLines({ organizationId, startDate, endDate, pending, filter }: LineSet): Prisma.Sql {
   const conditions = [
+    raw(IS_CURRENT),
     sql`organization_id = ${organizationId}::int`,
     sql`deposit_date BETWEEN ${startDate}::date AND ${endDate}::date`,
     ...wherePending('deposit_status', pending),
-    ...conditionNames.flatMap((name) => whereCondition(name, filter[name], organizationId)),
+    ...conditionNames.flatMap((name) => whereCondition(name, filter[name])),
   ];
   return Prisma.join(conditions, ' AND ');
 }
 
-function whereCondition<Name extends ConditionName>(name: Name, value: LineFilter[Name], organizationId: number): Prisma.Sql[] {
-  return value === undefined ? [] : [CONDITIONS[name](value, organizationId)];
+function whereCondition<Name extends ConditionName>(name: Name, value: LineFilter[Name]): Prisma.Sql[] {
+  return value === undefined ? [] : [CONDITIONS[name](value)];
 }
 
 /** The condition on a deposit's status; none when posted and pending deposits are both wanted. */
@@ -58,6 +53,10 @@ export function wherePending(column: string, pending: PendingChoice): Prisma.Sql
   return [pending === 'ONLY' ? sql`${raw(column)} = 'PENDING'` : sql`${raw(column)} = 'POSTED'`];
 }
 
-/** A condition on a donor: the last name, or "first last", begins with the text, in any case of letters. */
-export const nameBegins = (beginning: string): Prisma.Sql =>
-  sql`(starts_with(lower(last_name), lower(${beginning}::text)) OR starts_with(lower(first_name || ' ' || last_name), lower(${beginning}::text)))`;
+/**
+ * A condition on a donor's names in the form of the SQL function fold_for_search: a word of the first name, or of the last name, begins with
+ * the text, which may go on into the words that follow. The last name is followed by the first name, so either may stand first. The
+ * subquery keeps PostgreSQL from folding the text again for every row.
+ */
+export const hasName = (column: string, beginning: string): Prisma.Sql =>
+  sql`strpos(' ' || ${raw(column)}, (SELECT ' ' || fold_for_search(${beginning}::text))) > 0`;

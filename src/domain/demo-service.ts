@@ -33,7 +33,7 @@ export class DemoService {
   async create(): Promise<DemoCredentials> {
     const { id, name: organization } = await this.organizations.create(ORGANIZATION, []);
     const password = randomBytes(PASSWORD_BYTES).toString('base64url');
-    await this.imports.importLines(id, createDemoLines(new Date()));
+    await this.imports.importLines(id, createDemoLines(new Date()), { source: () => ({ cause: 'demo' }) });
     await this.organizations.createUser({ organization, username: USERNAME, password, grants: [REPORT_PRIVILEGE] });
     const apiProvision = await this.organizations.createProvision({
       organization,

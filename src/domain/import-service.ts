@@ -1,3 +1,4 @@
+import type { ChangeSource, NewVersion } from '../data/book-transaction';
 import type { ImportStore, ImportCounts, StatusAssumptions } from '../data/import-store';
 import { OperatorError } from '../errors';
 import { parseImportLine, type ImportLine, type ImportStatus, type LineFault, type RawLine } from '../formats/import-line';
@@ -18,16 +19,22 @@ export class ImportError extends OperatorError {
 /** The numbers of what an import wrote, and of the deposits whose status it had to assume. */
 export interface ImportResult extends ImportCounts {
   readonly assumed: StatusAssumptions;
+  /** The data version that the import made; null when it changed nothing. */
+  readonly version: NewVersion | null;
+}
+
+export interface ImportOptions {
+  /** The status of deposits whose lines do not state one. */
+  readonly status?: ImportStatus | undefined;
+  /** Tells the origin of the lines. It is called when all of them have been read. */
+  readonly source: () => ChangeSource;
 }
 
 export class ImportService {
   constructor(private readonly store: ImportStore) {}
 
-  /**
-   * Imports all lines in one transaction, or throws an ImportError and imports none. Entities that have not changed are left alone.
-   * `status` is the status of deposits whose lines do not state one.
-   */
-  async importLines(organizationId: number, lines: AsyncIterable<RawLine>, status?: ImportStatus): Promise<ImportResult> {
+  /** Imports all lines in one transaction, or throws an ImportError and imports none. Entities that have not changed are left alone. */
+  async importLines(organizationId: number, lines: AsyncIterable<RawLine>, { status, source }: ImportOptions): Promise<ImportResult> {
     const faults: LineFault[] = [];
     let faultCount = 0;
     const note = (found: readonly LineFault[]): void => {
@@ -43,7 +50,7 @@ export class ImportService {
       }
     }
 
-    return this.store.inTransaction(async (transaction) => {
+    return this.store.inTransaction(organizationId, async (transaction) => {
       await transaction.stage(goodLines());
       if (faultCount === 0) {
         const { first, count } = await transaction.findConflicts(MAX_FAULTS);
@@ -51,8 +58,9 @@ export class ImportService {
         faultCount = count;
       }
       if (faultCount > 0) throw new ImportError(faults, faultCount);
-      const assumed = await transaction.findAssumptions(organizationId);
-      return { ...(await transaction.merge(organizationId)), assumed };
+      const assumed = await transaction.findAssumptions();
+      const { counts, version } = await transaction.merge(source());
+      return { ...counts, assumed, version };
     });
   }
 }

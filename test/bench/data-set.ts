@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import type { DatabaseAddress } from '../../src/data/postgres/database';
+import { repairLines } from '../support/books';
 
 /** The number of lines in all. They are spread evenly over the organizations and over four years. */
 export interface DataSetSize {
@@ -33,6 +34,8 @@ export async function fillDataSet(address: DatabaseAddress, { lines, organizatio
     await client.query(DEPOSIT, [organizations, deposits, FIRST_DAY, DEPOSITS_PER_DAY]);
     await client.query(TRANSACTION, [organizations, transactions, deposits, donors, FIRST_DAY, DEPOSITS_PER_DAY]);
     await client.query(ALLOCATION, [organizations, transactions, DESIGNATIONS]);
+    await client.query('ANALYZE');
+    for (let organization = 1; organization <= organizations; organization++) await repairLines(client, organization);
     await client.query('VACUUM (ANALYZE)');
     await client.query('CHECKPOINT');
   } finally {

@@ -9,7 +9,9 @@ const gateway = openPlayground();
 /** Creates an organization with the demo as it is on a day. */
 async function createDemo(day: string): Promise<TestOrganization> {
   const organization = await createOrganization(gateway.services);
-  await gateway.services.imports.importLines(organization.id, createDemoLines(new Date(`${day}T12:00:00Z`)));
+  await gateway.services.imports.importLines(organization.id, createDemoLines(new Date(`${day}T12:00:00Z`)), {
+    source: () => ({ cause: 'demo' }),
+  });
   return organization;
 }
 

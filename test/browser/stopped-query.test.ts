@@ -12,7 +12,7 @@ const TOTALS = `query Totals { depositSummary(${RANGE}) { all { lines } } }`;
 /** The number of statements that wait for the lock. */
 async function waiting(): Promise<number> {
   const { rows } = await gateway.database.client.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM pg_locks WHERE relation = 'allocation'::regclass AND NOT granted`,
+    `SELECT count(*)::int AS count FROM pg_locks WHERE relation = 'deposit_line'::regclass AND NOT granted`,
   );
   return rows[0]!.count;
 }
@@ -21,7 +21,7 @@ async function waiting(): Promise<number> {
 async function runLocked(page: Page, query: string, leave: () => Promise<void>): Promise<void> {
   const { client } = gateway.database;
   await pasteInto(page, 'query', query);
-  await client.query('BEGIN; LOCK TABLE allocation');
+  await client.query('BEGIN; LOCK TABLE deposit_line');
   try {
     await execute(page);
     await until(async () => (await waiting()) > 0);

@@ -72,7 +72,8 @@ describe('an operator who exports', () => {
     const totals = async (name: string) => (await files.query(POSTED_AND_PENDING, [name])).rows;
     const { stdout } = await runExport({ format: 'csv' }, '--include-pending');
     expect((await files.import(other, 'moved.csv', stdout)).stdout).toBe(
-      'Imported 2 lines; new or changed: 2 deposits, 2 transactions, 2 allocations, 1 designations, 1 donors\n',
+      'Imported 2 lines; new or changed: 2 deposits, 2 transactions, 2 allocations, 1 designations, 1 donors\n' +
+        'The books are at data version 1: 2 lines added, 0 changed, 0 removed\n',
     );
     expect(await totals(other)).toEqual([
       { status: 'POSTED', sum: '10.50' },
@@ -112,7 +113,7 @@ describe('an operator who exports', () => {
     await writeFile(file, 'earlier');
     const { client } = files.database;
     await client.query('BEGIN');
-    await client.query('LOCK TABLE allocation');
+    await client.query('LOCK TABLE deposit_line');
     const result = await runCommand({ ...files.environment, REPORT_TIMEOUT_SECONDS: '1' }, exportWords({ out: file }));
     await client.query('ROLLBACK');
     expect(result).toEqual({ status: 1, stdout: '', stderr: 'Data source query failed: The report took over 1000 ms\n' });

@@ -47,6 +47,7 @@ describe('a v2 answer', () => {
       status: 0,
       stdout:
         'Imported 4 lines; new or changed: 2 deposits, 3 transactions, 4 allocations, 3 designations, 2 donors\n' +
+        'The books are at data version 1: 4 lines added, 0 changed, 0 removed\n' +
         'The file does not say whether its deposits are posted or pending: 2 deposits taken for posted; --status says it\n',
       stderr: '',
     });
@@ -125,7 +126,7 @@ describe('a file with all columns', () => {
 describe('an operator who imports', () => {
   const gift = v2Line({ amount: '100.00', fee_amount: '2.00', net_amount: '98.00' });
   const lines = [gift, { ...gift, allocation_id: 'P101', designation_id: 4, designation: 'Missions' }];
-  const UNCHANGED = { lines: 2, deposits: 0, transactions: 0, allocations: 0, designations: 0, donors: 0 };
+  const UNCHANGED = { lines: 2, deposits: 0, transactions: 0, allocations: 0, designations: 0, donors: 0, version: null };
   const counts = { lines: 2, deposits: 1, transactions: 1, allocations: 2, designations: 2, donors: 1 };
   const assumed = (posted: number, kept: number) => ({ assumed: { posted, kept } });
 
@@ -135,7 +136,7 @@ describe('an operator who imports', () => {
     const first = await files.import(organization, 'lines.ndjson', toNdjson(lines), '--json');
     expect({ ...first, stdout: JSON.parse(first.stdout) as unknown }).toEqual({
       status: 0,
-      stdout: { ...counts, ...assumed(1, 0) },
+      stdout: { ...counts, ...assumed(1, 0), version: { number: 1, lines: { added: 2, changed: 0, removed: 0 } } },
       stderr: '',
     });
     const before = await versions();
@@ -155,7 +156,7 @@ describe('an operator who imports', () => {
     };
     const run = async (content: readonly object[], ...options: string[]) => {
       const { stdout } = await files.import(organization, 'lines.ndjson', toNdjson(content), ...options);
-      return [stdout.split('\n').slice(1).join('\n'), ...(await statuses())];
+      return [stdout.split('\n').slice(2).join('\n'), ...(await statuses())];
     };
     expect(await run([gift], '--status', 'pending')).toEqual(['', '1 PENDING']);
     const unsaid = 'The file does not say whether its deposits are posted or pending: ';
@@ -189,7 +190,8 @@ describe('an operator who imports', () => {
       ...{ status: 'Returned', city: 'Paris', donor_first_name: '', designation: `Fund ${position}`, designation_memo: 'moved' },
     }));
     const result = await files.import(organization, 'lines.ndjson', toNdjson(corrected), '--json');
-    expect(JSON.parse(result.stdout)).toEqual({ ...counts, ...assumed(0, 1) });
+    const version = { number: 2, lines: { added: 0, changed: 2, removed: 0 } };
+    expect(JSON.parse(result.stdout)).toEqual({ ...counts, ...assumed(0, 1), version });
     expect(await files.lines(organization)).toEqual([...corrected, other]);
   });
 
@@ -279,7 +281,9 @@ describe('an operator who imports', () => {
       expect(await files.export(organization, format)).toBe(empty);
       expect(await files.import(organization, `lines.${format}`, empty)).toEqual({
         status: 0,
-        stdout: 'Imported 0 lines; new or changed: 0 deposits, 0 transactions, 0 allocations, 0 designations, 0 donors\n',
+        stdout:
+          'Imported 0 lines; new or changed: 0 deposits, 0 transactions, 0 allocations, 0 designations, 0 donors\n' +
+          'Nothing changed: there is no new data version\n',
         stderr: '',
       });
     }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { kill, pid } from 'node:process';
 import { promisify } from 'node:util';
 import { Client, type ClientConfig } from 'pg';
+import { repairLines } from '../support/books';
 import { failed, runCommand, startCommand, startServe, succeed, type Environment, type ServeProcess } from '../support/command';
 import { until } from '../support/until';
 
@@ -350,5 +351,6 @@ async function fillChurch(address: ClientConfig): Promise<void> {
   await client.query(`INSERT INTO deposit VALUES (1, 'D', '2020-01-01', 'POSTED')`);
   await client.query(`INSERT INTO transaction SELECT 1, 'T' || n, 'D', NULL, '2020-01-01', n, 0 FROM generate_series(1, 30000) n`);
   await client.query(`INSERT INTO allocation SELECT 1, 'A' || n, 'T' || n, 1, NULL, '' FROM generate_series(1, 30000) n`);
+  await repairLines(client, 1);
   await client.end();
 }

@@ -179,6 +179,7 @@ describe('a cursor', () => {
     await client.query('DELETE FROM allocation WHERE organization_id = $1 AND id = $2', [own.id, id]);
     await client.query('UPDATE transaction SET donor_id = NULL WHERE organization_id = $1 AND donor_id = $2', [own.id, nodes.at(-1)!.id]);
     await client.query('DELETE FROM donor WHERE organization_id = $1 AND id = $2', [own.id, nodes.at(-1)!.id]);
+    await gateway.services.books.repair(own.id);
     for (const { body } of [
       await send(PAGE, { orderBy, after: line }, own.apiProvision),
       await send(DONORS, { after: pageInfo.endCursor }, own.apiProvision),

@@ -35,7 +35,7 @@ describe('a data source', () => {
   });
 
   test('whose report query fails answers with the error, not with half a report', async () => {
-    await query('DROP VIEW deposit_detail');
+    await query('DROP TABLE deposit_line');
     const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
     const response = await fetch(gateway.url + path, { headers: { Provision: organization.apiProvision } });
     expect(response.status).toBe(404);
@@ -82,10 +82,10 @@ describe('a data source', () => {
       const ready = async () => (await fetch(`${bounded.url}/ready`)).json();
       expect(await ready()).toEqual({ status: 'ready' });
 
-      await query(`REVOKE SELECT ON deposit_detail FROM ${role}`);
+      await query(`REVOKE SELECT ON deposit_line FROM ${role}`);
       const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
       expect((await fetch(bounded.url + path, { headers: { Provision: organization.apiProvision } })).status).toBe(404);
-      expect(faults()).toEqual([['42501', 'deposit_detail', 'DATA_SOURCE_QUERY_FAILED']]);
+      expect(faults()).toEqual([['42501', 'deposit_line', 'DATA_SOURCE_QUERY_FAILED']]);
       await query(`REVOKE SELECT ON designation FROM ${role}`);
       const designations = '{ designations(first: 1) { edges { node { name } } } }';
       await graphql(bounded.url, designations, { provision: organization.apiProvision });

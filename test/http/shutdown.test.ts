@@ -1,4 +1,5 @@
 import { Agent, request, type IncomingMessage } from 'node:http';
+import { repairLines } from '../support/books';
 import { startServe } from '../support/command';
 import { createTestDatabase } from '../support/database';
 import { createOrganization, startGateway, withGateway } from '../support/gateway';
@@ -113,6 +114,7 @@ async function fillOneDeposit({ database }: Gateway, organizationId: number, lin
   await run(`INSERT INTO deposit VALUES (:organization, 'D', '2020-01-01', 'POSTED')`);
   await run(`INSERT INTO transaction SELECT :organization, 'T' || n, 'D', NULL, '2020-01-01', n, 0 FROM generate_series(1, :lines) n`);
   await run(`INSERT INTO allocation SELECT :organization, 'A' || n, 'T' || n, 1, NULL, '' FROM generate_series(1, :lines) n`);
+  await repairLines(database.client, organizationId);
 }
 
 function startReport(url: string, provision: string): Promise<IncomingMessage> {

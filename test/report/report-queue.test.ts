@@ -235,9 +235,9 @@ describe('a report that fails in the database', () => {
   test('leaves its place to the next', async () => {
     await start({ REPORT_QUEUE: '0' });
     const { client } = store.database;
-    await client.query('ALTER VIEW deposit_detail RENAME TO deposit_detail_away');
+    await client.query('ALTER TABLE deposit_line RENAME TO deposit_line_away');
     const failed = [await answerOf(get(FIRST_DAY)), await answerOf(list('2020-01-01')), await answerOf(get(FIRST_DAY))];
-    await client.query('ALTER VIEW deposit_detail_away RENAME TO deposit_detail');
+    await client.query('ALTER TABLE deposit_line_away RENAME TO deposit_line');
     expect(failed.map(({ status }) => status)).toEqual([404, 200, 404]);
     expect(failed[0]!.body).toEqual({ errors: [{ error: 'Data source query failed', status: 404 }] });
     expect(await linesOf(await get(FIRST_DAY))).toBe(DAY_LINES);
@@ -264,7 +264,7 @@ describe('a report that fails in the database', () => {
     await other.connect();
     try {
       await other.query('BEGIN');
-      await other.query('LOCK TABLE allocation');
+      await other.query('LOCK TABLE deposit_line');
       const first = await lineUp(() => get(FIRST_DAY));
       await until(async () => (await activeReports(client)) === 1);
       const second = await lineUp(() => get(FIRST_DAY));

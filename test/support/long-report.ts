@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import { repairLines } from './books';
 
 export const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
 /** The address of all lines that `fillReport` wrote. */
@@ -15,6 +16,7 @@ export async function fillReport(client: Client, organizationId: number, lines: 
   await run(`INSERT INTO transaction SELECT :organization, 'T' || n, 'D' || n % 1000, 1, '2020-01-01', n, 0, 'Complete', 'Checking', 'ACH', ${memo}
     FROM generate_series(1, :lines) n`);
   await run(`INSERT INTO allocation SELECT :organization, 'A' || n, 'T' || n, 1, NULL, '' FROM generate_series(1, :lines) n`);
+  await repairLines(client, organizationId);
   await run('ANALYZE');
 }
 

@@ -101,7 +101,7 @@ async function withEngine<Result>(address: DatabaseAddress, use: (engine: Schema
   const engine = await Engine.new(
     { datamodels: [[SCHEMA_FILE, readSchema()]] },
     () => undefined,
-    bindMigrationAwareSqlAdapterFactory(new IntrospectionAdapter(pool)),
+    bindMigrationAwareSqlAdapterFactory(new EngineAdapter(pool)),
   );
   try {
     return await use(engine);
@@ -132,18 +132,19 @@ async function loadEngine() {
 
 /**
  * The engine's introspection reads the catalog type "char" (oid 18) and expects a character, but adapter-pg refuses that type. This pool
- * presents it as bpchar (oid 1042) and remembers the columns, and IntrospectionAdapter marks those columns as characters.
+ * presents it as bpchar (oid 1042) and remembers the columns, and EngineAdapter marks those columns as characters.
  */
 class IntrospectionPool extends Pool {
   readonly characterColumns = new WeakMap<object, number[]>();
 
   constructor(config: PoolConfig) {
     super(config);
-    const query = this.query.bind(this) as (...parameters: unknown[]) => Promise<QueryResult | undefined>;
-    const passCharacters = async (...parameters: unknown[]): Promise<QueryResult | undefined> => {
+    const query = this.query.bind(this) as (...parameters: unknown[]) => Promise<Partial<QueryResult> | undefined>;
+    const passCharacters = async (...parameters: unknown[]): Promise<Partial<QueryResult> | undefined> => {
       const result = await query(...parameters);
-      const characters = result?.fields.flatMap((field, position) => (field.dataTypeID === 18 ? position : [])) ?? [];
-      if (!result || characters.length === 0) return result;
+      // Several statements at once have no one result.
+      const characters = result?.fields?.flatMap((field, position) => (field.dataTypeID === 18 ? position : [])) ?? [];
+      if (!result?.fields || !result.rows || characters.length === 0) return result;
       for (const position of characters) result.fields[position]!.dataTypeID = 1042;
       this.characterColumns.set(result.rows, characters);
       return result;
@@ -152,7 +153,11 @@ class IntrospectionPool extends Pool {
   }
 }
 
-class IntrospectionAdapter extends PrismaPg {
+/**
+ * The adapter of the engine. It marks the columns that IntrospectionPool presents as characters, and it sends a migration as a whole:
+ * PostgreSQL then applies all of it or nothing. The adapter of Prisma would cut it at every semicolon, those of functions and comments too.
+ */
+class EngineAdapter extends PrismaPg {
   constructor(private readonly introspectionPool: IntrospectionPool) {
     super(introspectionPool);
   }
@@ -166,6 +171,9 @@ class IntrospectionAdapter extends PrismaPg {
         result.columnTypes[position] = ColumnTypeEnum.Character;
       }
       return result;
+    };
+    adapter.executeScript = async (script) => {
+      await adapter.executeRaw({ sql: script, args: [], argTypes: [] });
     };
     return adapter;
   }

@@ -1,0 +1,77 @@
+import { Command, Option } from 'commander';
+import type { BookCheck } from '../data/book-store';
+import { OperatorError } from '../errors';
+import { withServices, type CommandContext } from './command';
+import { formatTable, printResult, readCount } from './terminal';
+
+/** `check`: compares the lines of an organization, or of all, with the books. */
+export function checkCommand(context: () => CommandContext): Command {
+  return new Command('check')
+    .description('computes every line of the report from the books and compares it with the one that stands')
+    .option('--organization <name>', 'name of the organization; all of them when it is missing')
+    .option('--repair', 'brings lines that differ in line with the books, as a new data version', false)
+    .action(async ({ organization, repair }: { organization?: string; repair: boolean }) => {
+      const { terminal, json } = context();
+      const checks = await withServices(context(), async ({ organizations, books }) => {
+        const chosen = organization === undefined ? await organizations.list() : [await organizations.get(organization)];
+        const found: Check[] = [];
+        for (const { id, name } of chosen) {
+          const check = await books.check(id);
+          const repaired = repair && check.differences > 0 ? (await books.repair(id)).number : null;
+          found.push({ organization: name, ...check, repaired });
+        }
+        return found;
+      });
+      printResult(terminal, json, checks, checks.map(describe).join('\n'));
+      const faulty = checks.filter((check) => !isSound(check)).map((check) => check.organization);
+      if (faulty.length > 0) throw new OperatorError(`The lines do not agree with the books: ${faulty.join(', ')}`);
+    });
+}
+
+interface Check extends BookCheck {
+  readonly organization: string;
+  /** The data version that the repair made; null when nothing was repaired. */
+  readonly repaired: number | null;
+}
+
+const isSound = ({ differences, repaired, versionsAreWhole, totalsAgree }: Check): boolean =>
+  (differences === 0 || repaired !== null) && versionsAreWhole && (totalsAgree || repaired !== null);
+
+function describe({ organization, lines, version, differences, first, repaired, versionsAreWhole, totalsAgree }: Check): string {
+  const head = `${organization}: ${lines} lines at data version ${version}, ${differences} of them different from the books`;
+  const details = first.map(({ allocationId, kind, columns }) =>
+    kind === 'different' ? `  ${allocationId}: ${columns.join(', ')}` : `  ${allocationId}: ${kind}`,
+  );
+  return [
+    head,
+    ...details,
+    ...(differences > first.length ? [`  and ${differences - first.length} more`] : []),
+    ...(versionsAreWhole ? [] : ['  the numbers of the data versions have a gap']),
+    ...(totalsAgree ? [] : [`  the totals of data version ${version} are not those of the lines`]),
+    ...(repaired === null ? [] : [`  repaired: the books are at data version ${repaired}`]),
+  ].join('\n');
+}
+
+/** `version list`: lists the versions of an organization's books. */
+export function versionCommand(context: () => CommandContext): Command {
+  const list = new Command('list')
+    .description("lists the versions of an organization's books, the newest first: cause, file, changes and totals")
+    .requiredOption('--organization <name>', 'name of the organization')
+    .addOption(new Option('--limit <count>', 'number of versions to list').default(50).argParser(readCount))
+    .action(async (options: { organization: string; limit: number }) => {
+      const { terminal, json } = context();
+      const versions = await withServices(context(), async ({ organizations, books }) => {
+        const { id } = await organizations.get(options.organization);
+        return books.versions(id, options.limit);
+      });
+      const rows = versions.map((version) => [
+        ...[String(version.number), version.recordedAt.toISOString(), version.cause, version.fileName ?? ''],
+        ...[version.linesAdded, version.linesChanged, version.linesRemoved, version.lines, version.transactions].map(String),
+        ...[version.amount, version.feeAmount],
+      ]);
+      printResult(terminal, json, versions, formatTable(COLUMNS, rows));
+    });
+  return new Command('version').description("shows the versions of an organization's books").addCommand(list);
+}
+
+const COLUMNS = ['VERSION', 'AT', 'CAUSE', 'FILE', 'ADDED', 'CHANGED', 'REMOVED', 'LINES', 'TRANSACTIONS', 'AMOUNT', 'FEES'];

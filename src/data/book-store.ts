@@ -1,0 +1,129 @@
+import type { QueryResultRow } from 'pg';
+import { BookTransaction, totalsOf, type NewVersion } from './book-transaction';
+import { computedColumns, IS_CURRENT } from './line-columns';
+import type { Database } from './postgres/database';
+import { toDataSourceError } from './postgres/database-errors';
+
+/** A version of an organization's books, with the change that made it and the books' totals at it. Each transaction counts once. */
+export interface DataVersion {
+  readonly number: number;
+  readonly recordedAt: Date;
+  readonly cause: string;
+  /** The imported file; both are null for other causes. */
+  readonly fileName: string | null;
+  readonly fileSha256: string | null;
+  readonly linesAdded: number;
+  readonly linesChanged: number;
+  readonly linesRemoved: number;
+  readonly lines: number;
+  readonly transactions: number;
+  readonly amount: string;
+  readonly feeAmount: string;
+}
+
+/** A line that differs from the books. It names columns, not values, because those are personal. */
+export interface LineDifference {
+  readonly allocationId: string;
+  /** `missing`: the books have the allocation and no line has it. `surplus`: the other way around. */
+  readonly kind: 'missing' | 'surplus' | 'different';
+  readonly columns: readonly string[];
+}
+
+/** The outcome of a comparison of an organization's lines with its books. */
+export interface BookCheck {
+  readonly lines: number;
+  readonly differences: number;
+  /** The first differences in the order of the allocations' ids. */
+  readonly first: readonly LineDifference[];
+  readonly version: number;
+  /** True when the versions' numbers begin with 1 and have no gap. */
+  readonly versionsAreWhole: boolean;
+  /** True when the totals of the last version are those of the lines. */
+  readonly totalsAgree: boolean;
+}
+
+/** The versions of the books, and the agreement of the lines with the books. */
+export class BookStore {
+  constructor(private readonly database: Database) {}
+
+  /** The organization's versions, the newest first. */
+  listVersions(organizationId: number, limit: number): Promise<DataVersion[]> {
+    return this.database.query<DataVersion & QueryResultRow>({ text: LIST_VERSIONS, values: [organizationId, limit] });
+  }
+
+  /** Computes every line from the books and compares it with the one that stands, in one state of the data. */
+  async check(organizationId: number, limit: number): Promise<BookCheck> {
+    const client = await this.database.longPool.connect().catch(rethrowTranslated);
+    try {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      const { rows: first } = await client.query<LineDifference & { total: string }>(FIND_DIFFERENCES, [organizationId, limit]);
+      const { rows: totals } = await client.query<{ lines: string; agree: boolean }>(COMPARE_TOTALS, [organizationId]);
+      const { rows: versions } = await client.query<{ count: string; last: string }>(COUNT_VERSIONS, [organizationId]);
+      await client.query('COMMIT');
+      client.release();
+      const { count, last } = versions[0]!;
+      return {
+        lines: Number(totals[0]!.lines),
+        differences: Number(first[0]?.total ?? 0),
+        first: first.map(({ allocationId, kind, columns }) => ({ allocationId, kind, columns })),
+        version: Number(last),
+        versionsAreWhole: count === last,
+        totalsAgree: totals[0]!.agree,
+      };
+    } catch (error) {
+      client.release(true);
+      throw toDataSourceError(error);
+    }
+  }
+
+  /** Brings all lines in line with the books, as a new version. */
+  repair(organizationId: number): Promise<NewVersion> {
+    return BookTransaction.run(this.database, organizationId, async (books) => {
+      await books.lock();
+      await books.query(FOLD_NAMES, [organizationId]);
+      await books.query(NOTE_ALL, [organizationId]);
+      await books.query(NOTE_REMOVED, [organizationId]);
+      return books.advance({ cause: 'repair' });
+    });
+  }
+}
+
+function rethrowTranslated(error: unknown): never {
+  throw toDataSourceError(error);
+}
+
+const LIST_VERSIONS = `
+SELECT number::float8 AS number, recorded_at AS "recordedAt", cause, file_name AS "fileName", file_sha256 AS "fileSha256",
+  lines_added::float8 AS "linesAdded", lines_changed::float8 AS "linesChanged", lines_removed::float8 AS "linesRemoved",
+  lines::float8 AS lines, transactions::float8 AS transactions, amount::text AS amount, fee_amount::text AS "feeAmount"
+FROM data_version WHERE organization_id = $1 ORDER BY number DESC LIMIT $2`;
+
+const columnsOf = (table: string): string => computedColumns.map((column) => `${table}.${column}`).join(', ');
+const FIND_DIFFERENCES = `
+SELECT COALESCE(computed.allocation_id, line.allocation_id) AS "allocationId",
+  CASE WHEN line.allocation_id IS NULL THEN 'missing' WHEN computed.allocation_id IS NULL THEN 'surplus' ELSE 'different' END AS kind,
+  array_remove(ARRAY[${computedColumns.map((column) => `CASE WHEN computed.${column} IS DISTINCT FROM line.${column} THEN '${column}' END`).join(', ')}], NULL) AS columns,
+  count(*) OVER () AS total
+FROM (SELECT * FROM deposit_detail WHERE organization_id = $1) AS computed
+FULL JOIN (SELECT * FROM deposit_line WHERE organization_id = $1 AND ${IS_CURRENT}) AS line ON line.allocation_id = computed.allocation_id
+WHERE (${columnsOf('computed')}) IS DISTINCT FROM (${columnsOf('line')})
+ORDER BY 1 LIMIT $2`;
+
+const COMPARE_TOTALS = `
+SELECT found.lines, (found.lines, found.transactions, found.amount, found.fee_amount) =
+  (COALESCE(last.lines, 0), COALESCE(last.transactions, 0), COALESCE(last.amount, 0), COALESCE(last.fee_amount, 0)) AS agree
+FROM (${totalsOf(`deposit_line WHERE organization_id = $1 AND ${IS_CURRENT}`)}) AS found
+LEFT JOIN (SELECT * FROM data_version WHERE organization_id = $1 ORDER BY number DESC LIMIT 1) AS last ON true`;
+
+const COUNT_VERSIONS = `SELECT count(*), COALESCE(max(number), 0) AS last FROM data_version WHERE organization_id = $1`;
+
+const FOLD_NAMES = `
+UPDATE donor SET search_text = folded.text
+FROM (SELECT id, fold_for_search(first_name || ' ' || last_name || ' ' || first_name) AS text FROM donor WHERE organization_id = $1) AS folded
+WHERE donor.organization_id = $1 AND donor.id = folded.id AND donor.search_text <> folded.text`;
+const NOTE_ALL = 'INSERT INTO changed_transaction SELECT id FROM transaction WHERE organization_id = $1';
+const NOTE_REMOVED = `
+INSERT INTO removed_allocation
+SELECT allocation_id FROM deposit_line line
+WHERE organization_id = $1 AND ${IS_CURRENT}
+  AND NOT EXISTS (SELECT FROM allocation WHERE organization_id = $1 AND id = line.allocation_id)`;

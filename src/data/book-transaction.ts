@@ -1,0 +1,160 @@
+import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { computedColumns, IS_CURRENT } from './line-columns';
+import type { Database } from './postgres/database';
+import { toDataSourceError } from './postgres/database-errors';
+
+/** The origin of a data version. */
+export interface ChangeSource {
+  readonly cause: 'import' | 'demo' | 'repair';
+  /** The name and the SHA-256, in hex, of the file that was imported. */
+  readonly file?: { readonly name: string; readonly sha256: string };
+}
+
+/** The numbers of lines that a data version brought, changed and took away. */
+export interface LineChanges {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+}
+
+/** The data version that a change of the books made. */
+export interface NewVersion {
+  readonly number: number;
+  readonly lines: LineChanges;
+}
+
+const IMPORT_LOCK = `SELECT pg_advisory_xact_lock(hashtext('deposit-gateway import'), $1)`;
+
+/** A transaction that changes the books of an organization, and with them its lines and its data version. */
+export class BookTransaction {
+  private constructor(
+    private readonly client: PoolClient,
+    readonly organizationId: number,
+  ) {}
+
+  /** Runs the work on a connection of the long pool: committed when it resolves, undone when it throws. */
+  static async run<Result>(database: Database, organizationId: number, work: (books: BookTransaction) => Promise<Result>): Promise<Result> {
+    const client = await database.longPool.connect().catch(rethrowTranslated);
+    try {
+      const books = new BookTransaction(client, organizationId);
+      await books.query('BEGIN');
+      await books.query(CREATE_CHANGES);
+      const result = await work(books);
+      await books.query('COMMIT');
+      client.release();
+      return result;
+    } catch (error) {
+      // Dropping the connection undoes the transaction, in whatever state a broken COPY left it.
+      client.release(true);
+      throw error;
+    }
+  }
+
+  /** The connection, for a COPY into a table of this transaction. */
+  get connection(): PoolClient {
+    return this.client;
+  }
+
+  query<Row extends QueryResultRow>(statement: string, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
+    return this.client.query<Row>(statement, [...values]).catch(rethrowTranslated);
+  }
+
+  /** Waits until no other transaction changes the organization's books: two of them could deadlock on each other's rows. */
+  async lock(): Promise<void> {
+    await this.query(IMPORT_LOCK, [this.organizationId]);
+  }
+
+  /**
+   * Brings the lines of the transactions in `changed_transaction`, and of the allocations in `removed_allocation`, in line with the books,
+   * and records the data version. Call it when the books are as they shall be, once.
+   */
+  async advance({ cause, file }: ChangeSource): Promise<NewVersion> {
+    const { organizationId: organization } = this;
+    await this.query(COMPUTE_LINES, [organization]);
+    await this.query('ANALYZE computed_line');
+    const { rows: before } = await this.query<TotalsRow>(STANDING_TOTALS, [organization]);
+    const { rows: after } = await this.query<TotalsRow>(COMPUTED_TOTALS);
+    const { rows: versions } = await this.query<{ number: string }>(NEXT_VERSION, [organization]);
+    const number = versions[0]!.number;
+    const { rows: ended } = await this.query<{ ended: string; removed: string }>(END_LINES, [organization, number]);
+    const { rowCount } = await this.query(ADD_LINES, [organization, number]);
+    const removed = Number(ended[0]!.removed);
+    const changed = Number(ended[0]!.ended) - removed;
+    const lines = { added: (rowCount ?? 0) - changed, changed, removed };
+    if (lines.added > MANY_LINES) await this.query('ANALYZE deposit_line');
+    await this.query(RECORD_VERSION, [
+      ...[organization, number, cause, file?.name ?? null, file?.sha256 ?? null],
+      ...[lines.added, lines.changed, lines.removed],
+      ...TOTALS.flatMap((name) => [before[0]![name], after[0]![name]]),
+    ]);
+    return { number: Number(number), lines };
+  }
+}
+
+function rethrowTranslated(error: unknown): never {
+  throw toDataSourceError(error);
+}
+
+/** The number of new lines that makes new statistics worth their time. */
+const MANY_LINES = 5000;
+const columnsOf = (table: string): string => computedColumns.map((column) => `${table}.${column}`).join(', ');
+
+const CREATE_CHANGES = `
+CREATE TEMPORARY TABLE changed_transaction (id text COLLATE "C" NOT NULL) ON COMMIT DROP;
+CREATE TEMPORARY TABLE removed_allocation (id text COLLATE "C" NOT NULL) ON COMMIT DROP;
+CREATE TEMPORARY TABLE computed_line (LIKE deposit_line INCLUDING DEFAULTS) ON COMMIT DROP;
+ALTER TABLE computed_line DROP COLUMN since, DROP COLUMN until`;
+
+const COMPUTE_LINES = `
+INSERT INTO computed_line (${computedColumns.join(', ')})
+SELECT ${columnsOf('line')} FROM deposit_detail line
+WHERE organization_id = $1 AND transaction_id IN (SELECT id FROM changed_transaction)`;
+
+/** The current lines of the allocations that may have changed. Each standing line of a changed transaction is among them. */
+const AFFECTED = `(SELECT allocation_id FROM computed_line UNION SELECT id FROM removed_allocation)`;
+
+interface TotalsRow {
+  readonly lines: string;
+  readonly transactions: string;
+  readonly amount: string;
+  readonly fee_amount: string;
+}
+const TOTALS = ['lines', 'transactions', 'amount', 'fee_amount'] as const;
+
+/** The SELECT of the totals of lines. Each transaction counts once. */
+export const totalsOf = (lines: string): string => `
+SELECT COALESCE(sum(lines), 0) AS lines, count(*) AS transactions,
+  COALESCE(sum(amount), 0) AS amount, COALESCE(sum(fee_amount), 0) AS fee_amount
+FROM (SELECT transaction_id, amount, fee_amount, count(*) AS lines FROM ${lines} GROUP BY transaction_id, amount, fee_amount) AS gift`;
+const STANDING_TOTALS = totalsOf(`deposit_line WHERE organization_id = $1 AND ${IS_CURRENT} AND allocation_id IN ${AFFECTED}`);
+const COMPUTED_TOTALS = totalsOf('computed_line');
+
+const NEXT_VERSION = 'SELECT COALESCE(max(number), 0) + 1 AS number FROM data_version WHERE organization_id = $1';
+
+const END_LINES = `
+WITH ended AS (
+  UPDATE deposit_line AS line SET until = $2
+  FROM ${AFFECTED} AS affected LEFT JOIN computed_line computed ON computed.allocation_id = affected.allocation_id
+  WHERE line.organization_id = $1 AND line.${IS_CURRENT} AND line.allocation_id = affected.allocation_id
+    AND (computed.allocation_id IS NULL OR (${columnsOf('line')}) IS DISTINCT FROM (${columnsOf('computed')}))
+  RETURNING computed.allocation_id IS NULL AS is_removed
+)
+SELECT count(*) AS ended, count(*) FILTER (WHERE is_removed) AS removed FROM ended`;
+
+// New lines are written in the order in which reports read them.
+const ADD_LINES = `
+INSERT INTO deposit_line (${computedColumns.join(', ')}, since)
+SELECT ${columnsOf('computed')}, $2::bigint FROM computed_line computed
+WHERE NOT EXISTS (
+  SELECT FROM deposit_line line
+  WHERE line.organization_id = $1 AND line.${IS_CURRENT} AND line.allocation_id = computed.allocation_id
+)
+ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;
+
+const RECORD_VERSION = `
+INSERT INTO data_version
+  (organization_id, number, cause, file_name, file_sha256, lines_added, lines_changed, lines_removed, lines, transactions, amount, fee_amount)
+SELECT $1::int, $2::bigint, $3, $4, $5, $6::bigint, $7::bigint, $8::bigint,
+  COALESCE(last.lines, 0) - $9::bigint + $10::bigint, COALESCE(last.transactions, 0) - $11::bigint + $12::bigint,
+  COALESCE(last.amount, 0) - $13::numeric + $14::numeric, COALESCE(last.fee_amount, 0) - $15::numeric + $16::numeric
+FROM (SELECT) AS one LEFT JOIN data_version last ON last.organization_id = $1 AND last.number = $2::bigint - 1`;

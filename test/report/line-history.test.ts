@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
+
+/** Sequences of imports that the suite tries. `LINE_HISTORIES=1000` tries more. */
+const RUNS = Number(process.env.LINE_HISTORIES ?? 20);
+
+const gateway = openGateway();
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The books as a sequence of imports leaves them: the newest state of each entity, by its id. */
+class Books {
+  private readonly allocations = new Map<string, Fields>();
+  private readonly transactions = new Map<string, Fields>();
+  private readonly deposits = new Map<string, Fields>();
+  private readonly designations = new Map<number, Fields>();
+  private readonly donors = new Map<number, Fields>();
+
+  import(lines: readonly Line[]): void {
+    for (const { allocation, transaction, deposit, designation, donor } of lines) {
+      const known = this.allocations.get(allocation.allocation_id)?.allocation_amount;
+      this.allocations.set(allocation.allocation_id, {
+        ...allocation,
+        transaction_id: transaction.transaction_id,
+        designation_id: designation.designation_id,
+        // A line without a share leaves the share that the books have.
+        allocation_amount: allocation.allocation_amount ?? known,
+      });
+      this.transactions.set(transaction.transaction_id, { ...transaction, deposit_id: deposit.deposit_id, donor_id: donor.donor_id });
+      this.deposits.set(deposit.deposit_id, deposit);
+      this.designations.set(designation.designation_id, designation);
+      this.donors.set(donor.donor_id, donor);
+    }
+  }
+
+  /** The lines of the books in the form of an import. */
+  lines(): object[] {
+    return [...this.allocations.values()].map((allocation) => {
+      const transaction = this.transactions.get(allocation.transaction_id as string)!;
+      return v2Line({
+        ...this.deposits.get(transaction.deposit_id as string),
+        ...this.donors.get(transaction.donor_id as number),
+        ...transaction,
+        ...this.designations.get(allocation.designation_id as number),
+        ...allocation,
+      });
+    });
+  }
+}
+
+interface Line {
+  readonly allocation: {
+    readonly allocation_id: string;
+    readonly allocation_amount: string | undefined;
+    readonly designation_memo: string;
+  };
+  readonly transaction: { readonly transaction_id: string };
+  readonly deposit: { readonly deposit_id: string };
+  readonly designation: { readonly designation_id: number };
+  readonly donor: { readonly donor_id: number };
+}
+
+const pick = <Value>(...values: Value[]) => fc.constantFrom(...values);
+const by = <Value>(ids: readonly (string | number)[], value: fc.Arbitrary<Value>) =>
+  fc.tuple(...ids.map(() => value)).map((values) => new Map(ids.map((id, index) => [id, values[index]!])));
+const NOBODY = { address1: '', city: '', zip: '', phone: '', email_address: '' };
+
+/** A file: some lines of few entities, so that files overlap, allocations and gifts move, and shared entities change. */
+const anyFile: fc.Arbitrary<Line[]> = fc
+  .record({
+    deposits: by(
+      ['D1', 'D2', 'D3'],
+      fc.record({ deposit_date: pick('2024-01-01', '2024-02-01'), deposit_status: pick('posted', 'pending') }),
+    ),
+    transactions: by(
+      ['T1', 'T2', 'T3', 'T4'],
+      fc.record({
+        deposit_id: pick('D1', 'D2', 'D3'),
+        donor_id: pick(0, 1, 2),
+        cents: fc.integer({ min: -3, max: 3 }),
+        main_memo: pick('', 'Émile'),
+      }),
+    ),
+    designations: by([1, 2], pick('General', 'Missions')),
+    donors: by([1, 2], fc.record({ donor_last_name: pick('Müller', "O'Neil"), city: pick('Bern', '') })),
+    lines: fc.uniqueArray(
+      fc.record({
+        allocation_id: pick('A1', 'A2', 'A3', 'A4', 'A5', 'A6'),
+        transaction_id: pick('T1', 'T2', 'T3', 'T4'),
+        designation_id: pick(1, 2),
+        allocation_amount: pick(undefined, '1.00'),
+        designation_memo: pick('', 'memo'),
+      }),
+      { selector: ({ allocation_id }) => allocation_id, minLength: 1, maxLength: 6 },
+    ),
+  })
+  .map(({ deposits, transactions, designations, donors, lines }) =>
+    lines.map(({ transaction_id, designation_id, ...allocation }) => {
+      const { deposit_id, donor_id, cents, main_memo } = transactions.get(transaction_id)!;
+      const amount = `${cents < 0 ? '-' : ''}0.0${Math.abs(cents)}`;
+      const donor =
+        donor_id === 0 ? { donor_id, donor_first_name: '', donor_last_name: '', ...NOBODY } : { donor_id, ...donors.get(donor_id)! };
+      return {
+        allocation,
+        transaction: { transaction_id, amount, fee_amount: '0.00', net_amount: amount, main_memo },
+        deposit: { deposit_id, ...deposits.get(deposit_id)! },
+        designation: { designation_id, designation: designations.get(designation_id)! },
+        donor,
+      };
+    }),
+  );
+
+const toV2 = ({ allocation, transaction, deposit, designation, donor }: Line): object =>
+  v2Line({ ...deposit, ...donor, ...transaction, ...designation, ...allocation });
+
+async function linesOf({ id }: TestOrganization, version?: number): Promise<object[]> {
+  const { rows } = await gateway.database.client.query<{ line: object }>(
+    `SELECT to_jsonb(l) - '{organization_id,since,until}'::text[] AS line FROM deposit_line l WHERE organization_id = $1
+       AND since <= $2 AND until > $2 ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`,
+    [id, version ?? Number.MAX_SAFE_INTEGER - 1],
+  );
+  return rows.map(({ line }) => line);
+}
+
+async function expectSound(organization: TestOrganization): Promise<void> {
+  const check = await gateway.services.books.check(organization.id);
+  expect(check).toMatchObject({ differences: 0, first: [], versionsAreWhole: true, totalsAgree: true });
+}
+
+test('the lines after any sequence of imports are those of one import of the final books, and each version can still be read', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(pick(0, 1), anyFile), { minLength: 1, maxLength: 6 }), async (imports) => {
+      // Both organizations have the same ids.
+      const organizations = [await createOrganization(gateway.services), await createOrganization(gateway.services)] as const;
+      const books = [new Books(), new Books()] as const;
+      const states: { organization: TestOrganization; version: number; lines: object[] }[] = [];
+      for (const [which, file] of imports) {
+        const organization = organizations[which]!;
+        await importLines(gateway.services, organization, file.map(toV2));
+        books[which]!.import(file);
+        const [newest] = await gateway.services.books.versions(organization.id, 1);
+        states.push({ organization, version: newest!.number, lines: await linesOf(organization) });
+      }
+      for (const [which, organization] of organizations.entries()) {
+        const fresh = await createOrganization(gateway.services);
+        const final = books[which]!.lines();
+        if (final.length > 0) await importLines(gateway.services, fresh, final);
+        expect(await linesOf(organization)).toEqual(await linesOf(fresh));
+        await expectSound(organization);
+      }
+      for (const { organization, version, lines } of states) expect(await linesOf(organization, version)).toEqual(lines);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test('an import that changes nothing makes no version, and one that does says what it changed', async () => {
+  const organization = await createOrganization(gateway.services);
+  const lines = [v2Line(), v2Line({ allocation_id: 'P101', designation_id: 4, designation: 'Missions' })];
+  await importLines(gateway.services, organization, lines);
+  await importLines(gateway.services, organization, lines);
+  await importLines(gateway.services, organization, [{ ...lines[0], donor_last_name: 'King' }]);
+  const versions = await gateway.services.books.versions(organization.id, 10);
+  const totals = { transactions: 1, amount: '10.50', feeAmount: '0.50' };
+  const origin = { recordedAt: expect.any(Date) as Date, cause: 'import', fileName: null, fileSha256: null };
+  expect(versions).toEqual([
+    { number: 2, ...origin, linesAdded: 0, linesChanged: 2, linesRemoved: 0, lines: 2, ...totals },
+    { number: 1, ...origin, linesAdded: 2, linesChanged: 0, linesRemoved: 0, lines: 2, ...totals },
+  ]);
+});
+
+test('a correction by SQL is found, named without values, and repaired as a version', async () => {
+  const organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, [v2Line(), v2Line({ transaction_id: '2', allocation_id: '2', donor_id: 8 })]);
+  const { client } = gateway.database;
+  await client.query(`UPDATE donor SET last_name = 'Byron' WHERE organization_id = $1 AND id = 7`, [organization.id]);
+  await client.query(`DELETE FROM allocation WHERE organization_id = $1 AND id = '2'`, [organization.id]);
+  const { books } = gateway.services;
+  expect(await books.check(organization.id)).toEqual({
+    ...{ lines: 2, differences: 2, version: 1, versionsAreWhole: true, totalsAgree: true },
+    first: [
+      { allocationId: '2', kind: 'surplus', columns: expect.arrayContaining(['allocation_id']) as string[] },
+      { allocationId: 'P100', kind: 'different', columns: ['donor_last_name'] },
+    ],
+  });
+  expect(await books.repair(organization.id)).toEqual({ number: 2, lines: { added: 0, changed: 1, removed: 1 } });
+  await expectSound(organization);
+});

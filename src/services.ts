@@ -6,7 +6,6 @@ import { DepositDetailStore } from './data/deposit-detail-store';
 import { DepositSummaryStore } from './data/deposit-summary-store';
 import { DirectoryInUseError } from './data/embedded/directory-lock';
 import { EmbeddedPostgres } from './data/embedded/embedded-postgres';
-import { EntityStore } from './data/entity-store';
 import { ImportStore } from './data/import-store';
 import { KnownAddressStore } from './data/known-address-store';
 import { LoginAttemptStore } from './data/login-attempt-store';
@@ -23,7 +22,6 @@ import { BookService } from './domain/book-service';
 import { DemoService } from './domain/demo-service';
 import { DepositDetailService } from './domain/deposit-detail-service';
 import { DepositSummaryService } from './domain/deposit-summary-service';
-import { EntityService } from './domain/entity-service';
 import { ImportService } from './domain/import-service';
 import { LoginGuard } from './domain/login-guard';
 import { OrganizationService } from './domain/organization-service';
@@ -37,7 +35,6 @@ export interface Services {
   readonly logins: LoginGuard;
   readonly depositDetails: DepositDetailService;
   readonly depositSummaries: DepositSummaryService;
-  readonly entities: EntityService;
   readonly audit: AuditService;
   readonly savedReports: SavedReportService;
   readonly organizations: OrganizationService;
@@ -138,7 +135,6 @@ export function createServices(
     logins,
     depositDetails: depositDetails,
     depositSummaries: new DepositSummaryService(new DepositSummaryStore(), depositDetails),
-    entities: new EntityService(new EntityStore(database)),
     audit: new AuditService(new AuditStore(database)),
     savedReports: new SavedReportService(new SavedReportStore(database)),
     organizations,

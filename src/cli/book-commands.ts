@@ -62,7 +62,7 @@ export function versionCommand(context: () => CommandContext): Command {
       const { terminal, json } = context();
       const versions = await withServices(context(), async ({ organizations, books }) => {
         const { id } = await organizations.get(options.organization);
-        return books.versions(id, options.limit);
+        return books.newestVersions(id, options.limit);
       });
       const rows = versions.map((version) => [
         ...[String(version.number), version.recordedAt.toISOString(), version.cause, version.fileName ?? ''],

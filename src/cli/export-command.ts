@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { Command, Option } from 'commander';
+import type { FilePieces } from '../domain/audit-service';
 import { toReportPeriod, toLineSet, type ReportPeriod } from '../domain/deposit-detail-service';
 import { OperatorError } from '../errors';
 import { chosenColumns, columnsOf, parseColumns } from '../formats/file-address';
@@ -57,12 +58,13 @@ export function exportCommand(context: () => CommandContext): Command {
             progress.add(block.length);
           };
           try {
-            await entry.accompany({ head, rows, tail }, async (pieces) => {
+            const send = async (pieces: FilePieces): Promise<void> => {
               for (const piece of pieces) {
                 if (typeof piece === 'string') await write(target, piece);
                 else for await (const block of piece) await put(block);
               }
-            });
+            };
+            await entry.accompany({ head, rows, tail }, send, () => snapshot.version);
           } finally {
             await snapshot.close();
           }

@@ -10,6 +10,8 @@ export interface AccessRow {
     readonly name: string;
     readonly hosts: readonly string[];
     readonly underMaintenance: boolean;
+    /** The version of its books; 0 before their first change. */
+    readonly dataVersion: number;
   };
   /** The live session of the token. Null when there is none; an error when the data source answers but its session store does not. */
   readonly session: SessionRow | null | AppError;
@@ -32,6 +34,7 @@ interface JoinedRow {
   organization_name: string;
   hosts: string[];
   under_maintenance: boolean;
+  data_version: number;
   session_provision_id: string | null;
   expires_at: Date;
   user_id: number;
@@ -41,7 +44,8 @@ interface JoinedRow {
 }
 
 const PROVISION_COLUMNS = `p.id AS provision_id, p.kind, p.privileges AS provision_privileges,
-  o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance`;
+  o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance,
+  (SELECT COALESCE(max(number), 0)::float8 FROM data_version v WHERE v.organization_id = p.organization_id) AS data_version`;
 
 // The times of last use are written once a minute at most, so that nearly every request only reads.
 const FIND_ACCESS = `
@@ -94,7 +98,10 @@ function toAccessRow([row]: JoinedRow[]): AccessRow | null {
   if (!row) return null;
   return {
     provision: { id: row.provision_id, kind: row.kind, privileges: row.provision_privileges },
-    organization: { id: row.organization_id, name: row.organization_name, hosts: row.hosts, underMaintenance: row.under_maintenance },
+    organization: {
+      ...{ id: row.organization_id, name: row.organization_name, hosts: row.hosts },
+      ...{ underMaintenance: row.under_maintenance, dataVersion: row.data_version },
+    },
     session: row.session_provision_id === null ? null : toSession(row, row.session_provision_id),
   };
 }

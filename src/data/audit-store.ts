@@ -30,6 +30,8 @@ export interface AuditOutcome {
   /** Null when the caller did not ask for totals. */
   readonly lines: number | null;
   readonly digest: string | null;
+  /** The version of the books that the file is of; null when no row was read. */
+  readonly dataVersion: number | null;
 }
 
 export interface AuditEntry extends Omit<NewAuditEntry, 'organizationId' | 'provisionId'> {
@@ -43,6 +45,7 @@ export interface AuditEntry extends Omit<NewAuditEntry, 'organizationId' | 'prov
   readonly fileSha256: string | null;
   readonly lines: number | null;
   readonly digest: string | null;
+  readonly dataVersion: number | null;
 }
 
 /** Keeps an audit entry for each export, from its start to its end. */
@@ -77,7 +80,7 @@ type Row = NonNullable<Awaited<ReturnType<Database['prisma']['auditEntry']['find
 const DATE_LENGTH = 10;
 const PROVISION_LENGTH = 8;
 
-function toEntry({ organizationId: _organizationId, provisionId, startDate, endDate, bytes, lines, ...row }: Row): AuditEntry {
+function toEntry({ organizationId: _organizationId, provisionId, startDate, endDate, bytes, lines, dataVersion, ...row }: Row): AuditEntry {
   return {
     ...row,
     provision: provisionId?.slice(0, PROVISION_LENGTH) ?? null,
@@ -88,5 +91,6 @@ function toEntry({ organizationId: _organizationId, provisionId, startDate, endD
     endDate: endDate.toISOString().slice(0, DATE_LENGTH),
     bytes: bytes === null ? null : Number(bytes),
     lines: lines === null ? null : Number(lines),
+    dataVersion: dataVersion === null ? null : Number(dataVersion),
   };
 }

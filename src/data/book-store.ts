@@ -1,14 +1,18 @@
-import type { QueryResultRow } from 'pg';
-import { BookTransaction, totalsOf, type NewVersion } from './book-transaction';
+import { Prisma } from '../generated/prisma/client';
+import type { BookReader } from './book-reader';
+import { BookTransaction, totalsOf, type ChangeSource, type NewVersion } from './book-transaction';
 import { computedColumns, IS_CURRENT } from './line-columns';
 import type { Database } from './postgres/database';
 import { toDataSourceError } from './postgres/database-errors';
+import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
+
+const { sql } = Prisma;
 
 /** A version of an organization's books, with the change that made it and the books' totals at it. Each transaction counts once. */
 export interface DataVersion {
   readonly number: number;
   readonly recordedAt: Date;
-  readonly cause: string;
+  readonly cause: ChangeSource['cause'] | 'migration';
   /** The imported file; both are null for other causes. */
   readonly fileName: string | null;
   readonly fileSha256: string | null;
@@ -22,7 +26,7 @@ export interface DataVersion {
 }
 
 /** A line that differs from the books. It names columns, not values, because those are personal. */
-export interface LineDifference {
+interface LineDifference {
   readonly allocationId: string;
   /** `missing`: the books have the allocation and no line has it. `surplus`: the other way around. */
   readonly kind: 'missing' | 'surplus' | 'different';
@@ -46,9 +50,20 @@ export interface BookCheck {
 export class BookStore {
   constructor(private readonly database: Database) {}
 
-  /** The organization's versions, the newest first. */
-  listVersions(organizationId: number, limit: number): Promise<DataVersion[]> {
-    return this.database.query<DataVersion & QueryResultRow>({ text: LIST_VERSIONS, values: [organizationId, limit] });
+  /** Reads a page of the organization's versions, by a request's reader when it is given. The newest version stands first. */
+  async listVersions(organizationId: number, page: KeysetPage, reader?: BookReader): Promise<DataVersion[]> {
+    const owned = sql`organization_id = ${organizationId}::int`;
+    const select = selectPage({
+      ...{ values: VERSION_VALUES, from: 'data_version', owned, where: owned },
+      ...{ order: versionOrder, isDescending: true, page },
+    });
+    const versions = await (reader ? reader.list<DataVersion>(organizationId, select) : this.database.list<DataVersion>(select));
+    return page.fromEnd ? versions.reverse() : versions;
+  }
+
+  async countVersions(organizationId: number, reader: BookReader): Promise<number> {
+    const select = sql`SELECT count(*)::float8 AS count FROM data_version WHERE organization_id = ${organizationId}::int`;
+    return (await reader.list<{ count: number }>(organizationId, select))[0]!.count;
   }
 
   /** Computes every line from the books and compares it with the one that stands, in one state of the data. */
@@ -92,11 +107,11 @@ function rethrowTranslated(error: unknown): never {
   throw toDataSourceError(error);
 }
 
-const LIST_VERSIONS = `
-SELECT number::float8 AS number, recorded_at AS "recordedAt", cause, file_name AS "fileName", file_sha256 AS "fileSha256",
+/** The order of versions, which lists follow backwards. */
+export const versionOrder: KeyOrder = { columns: { number: 'bigint' } };
+const VERSION_VALUES = sql`number::float8 AS number, recorded_at AS "recordedAt", cause, file_name AS "fileName", file_sha256 AS "fileSha256",
   lines_added::float8 AS "linesAdded", lines_changed::float8 AS "linesChanged", lines_removed::float8 AS "linesRemoved",
-  lines::float8 AS lines, transactions::float8 AS transactions, amount::text AS amount, fee_amount::text AS "feeAmount"
-FROM data_version WHERE organization_id = $1 ORDER BY number DESC LIMIT $2`;
+  lines::float8 AS lines, transactions::float8 AS transactions, amount::text AS amount, fee_amount::text AS "feeAmount"`;
 
 const columnsOf = (table: string): string => computedColumns.map((column) => `${table}.${column}`).join(', ');
 const FIND_DIFFERENCES = `

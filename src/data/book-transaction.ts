@@ -11,7 +11,7 @@ export interface ChangeSource {
 }
 
 /** The numbers of lines that a data version brought, changed and took away. */
-export interface LineChanges {
+interface LineChanges {
   readonly added: number;
   readonly changed: number;
   readonly removed: number;

@@ -1,6 +1,7 @@
 import { Prisma, type DepositLine } from '../generated/prisma/client';
 import type { RowColumn } from '../rows/row-template';
 import type { LocalDate } from '../values/dates';
+import { BookReader } from './book-reader';
 import { IS_CURRENT, lineFields, toColumn } from './line-columns';
 import { whereLines, type LineSet } from './line-set';
 import type { Database } from './postgres/database';
@@ -46,6 +47,11 @@ export class DepositDetailStore {
     return new ReportSnapshot(this.database, this.queue, options);
   }
 
+  /** Opens the reader of a request; with `isHeld` it reads everything from the snapshot. */
+  openReader(snapshot: ReportSnapshot, isHeld: boolean): BookReader {
+    return new BookReader(this.database, snapshot, isHeld);
+  }
+
   /** Reads the lines in report order as COPY's text format. The `field` of each column is Prisma's name of a column of the lines. */
   copyLines(copy: Copy, lineSet: LineSet, columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
     return copy(selectLines(columnList(columns.map(toCopied)), lineSet));
@@ -56,8 +62,8 @@ export class DepositDetailStore {
     return this.database.list<DepositDetailLine>(selectLines(LINE_VALUES, lineSet));
   }
 
-  /** Reads a page of lines from the snapshot when one is given, or else from the newest data. */
-  async listPage(lineSet: LineSet, order: LineOrder, page: KeysetPage, snapshot?: ReportSnapshot): Promise<DepositDetailLine[]> {
+  /** Reads a page of lines from a snapshot or, as a short statement, by the request's reader. */
+  async listPage(lineSet: LineSet, order: LineOrder, page: KeysetPage, from: ReportSnapshot | BookReader): Promise<DepositDetailLine[]> {
     const select = selectPage({
       values: LINE_VALUES,
       from: 'deposit_line',
@@ -67,7 +73,9 @@ export class DepositDetailStore {
       isDescending: order.direction === 'DESC',
       page,
     });
-    const lines = await (snapshot ?? this.database).list<DepositDetailLine>(select);
+    const lines = await (from instanceof ReportSnapshot
+      ? from.list<DepositDetailLine>(select)
+      : from.list<DepositDetailLine>(lineSet.organizationId, select));
     return page.fromEnd ? lines.reverse() : lines;
   }
 

@@ -6,7 +6,7 @@ import type { Money } from '../values/money';
 import { IS_CURRENT } from './line-columns';
 import { hasName, wherePending } from './line-set';
 import { toArrayLiteral } from './postgres/array-literal';
-import type { Database } from './postgres/database';
+import type { BookReader } from './book-reader';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 
 /** The caller for whom entities are read. Personal data leaves the database only for callers who may read donors. */
@@ -149,14 +149,15 @@ export const entityOrders = {
 } as const satisfies Record<string, KeyOrder>;
 export const edgeOrder = (edge: ManyEdgeName): KeyOrder => EDGE_ORDERS[edge];
 
-/** Reads entities. Each call is one statement, however many entities it asks for. */
+/** Reads entities for one request. Each call is one statement, however many entities it asks for. */
 export class EntityStore {
-  constructor(private readonly database: Database) {}
+  constructor(private readonly reader: BookReader) {}
 
   /** Reads the entities that have one of the ids, in no particular order. Ids without an entity are left out. */
   find<Kind extends EntityKind>(kind: Kind, scope: EntityScope, ids: readonly EntityId[]): Promise<EntityOf<Kind>[]> {
     const { from, idType, values } = TABLES[kind];
-    return this.database.list<EntityOf<Kind>>(
+    return this.reader.list<EntityOf<Kind>>(
+      scope.organizationId,
       sql`SELECT ${values(scope)} FROM ${raw(from)} AS source WHERE ${readable(kind, scope)} AND id = ANY(${toArrayLiteral(ids)}::${raw(idType)}[])`,
     );
   }
@@ -166,7 +167,7 @@ export class EntityStore {
   }
 
   countDeposits(scope: EntityScope, filter: DepositFilter): Promise<number> {
-    return this.count('deposit', whereDeposits(scope, filter));
+    return this.count('deposit', scope, whereDeposits(scope, filter));
   }
 
   listDesignations(scope: EntityScope, page: KeysetPage): Promise<EntityOf<'designation'>[]> {
@@ -174,7 +175,7 @@ export class EntityStore {
   }
 
   countDesignations(scope: EntityScope): Promise<number> {
-    return this.count('designation', readable('designation', scope));
+    return this.count('designation', scope, readable('designation', scope));
   }
 
   listDonors(scope: EntityScope, search: string | undefined, page: KeysetPage): Promise<EntityOf<'donor'>[]> {
@@ -182,7 +183,7 @@ export class EntityStore {
   }
 
   countDonors(scope: EntityScope, search: string | undefined): Promise<number> {
-    return this.count('donor', whereDonors(scope, search));
+    return this.count('donor', scope, whereDonors(scope, search));
   }
 
   /** Reads the same page of several lists of one edge, by the origin's id. An origin without entities has an empty list. */
@@ -197,7 +198,8 @@ export class EntityStore {
     const where = sql`${raw(toColumn(by))} = origin.id`;
     const pageOfOne = selectPage({ values: values(scope), from, owned: readable(kind, scope), where, order: EDGE_ORDERS[edge], page });
     // The LIMIT in the lateral subquery forces a nested loop, which keeps the order of each list.
-    const rows = await this.database.list<EntityOf<EdgeTarget<Edge>>>(
+    const rows = await this.reader.list<EntityOf<EdgeTarget<Edge>>>(
+      scope.organizationId,
       sql`SELECT target.* FROM unnest(${toArrayLiteral(originIds)}::${raw(idTypeOf(edge))}[]) AS origin(id)
         CROSS JOIN LATERAL (${pageOfOne}) AS target`,
     );
@@ -211,7 +213,8 @@ export class EntityStore {
   async countTargets(edge: ManyEdgeName, scope: EntityScope, originIds: readonly EntityId[]): Promise<Map<EntityId, number>> {
     const { many: kind, by } = entityEdges[edge];
     const column = raw(toColumn(by));
-    const rows = await this.database.list<{ originId: string; count: number }>(
+    const rows = await this.reader.list<{ originId: string; count: number }>(
+      scope.organizationId,
       sql`SELECT ${column}::text AS "originId", count(*)::float8 AS count FROM ${raw(TABLES[kind].from)}
         WHERE ${readable(kind, scope)} AND ${column} = ANY(${toArrayLiteral(originIds)}::${raw(idTypeOf(edge))}[]) GROUP BY ${column}`,
     );
@@ -228,12 +231,13 @@ export class EntityStore {
   ): Promise<EntityOf<Kind>[]> {
     const { from, values } = TABLES[kind];
     const select = selectPage({ values: values(scope), from, owned: readable(kind, scope), where, order, page });
-    const rows = await this.database.list<EntityOf<Kind>>(select);
+    const rows = await this.reader.list<EntityOf<Kind>>(scope.organizationId, select);
     return page.fromEnd ? rows.reverse() : rows;
   }
 
-  private async count(kind: EntityKind, where: Prisma.Sql): Promise<number> {
-    const [row] = await this.database.list<{ count: number }>(
+  private async count(kind: EntityKind, scope: EntityScope, where: Prisma.Sql): Promise<number> {
+    const [row] = await this.reader.list<{ count: number }>(
+      scope.organizationId,
       sql`SELECT count(*)::float8 AS count FROM ${raw(TABLES[kind].from)} WHERE ${where}`,
     );
     return row!.count;

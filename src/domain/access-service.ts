@@ -60,6 +60,7 @@ export class AccessService {
 export class RequestAccess {
   private row: Promise<AccessRow | null> | undefined;
   private member: MemberAccess | undefined;
+  private version: number | undefined;
 
   constructor(
     readonly credentials: Credentials,
@@ -93,6 +94,11 @@ export class RequestAccess {
   /** Authorizes data that is not personal, for any API provision and any logged-in user. Throws an AppError. */
   async authorizeMember(): Promise<MemberAccess> {
     return (this.member ??= await this.findMember());
+  }
+
+  /** The version of the organization's books when the access was checked; undefined until it was. */
+  get dataVersion(): number | undefined {
+    return this.version;
   }
 
   /** True when the member may read donors' personal data. Throws an Error when no field above has called `authorizeMember`. */
@@ -138,9 +144,10 @@ export class RequestAccess {
     if (this.underMaintenance) throw new AppError('UNDER_MAINTENANCE');
     const row = isUuid(provision) ? await (this.row ??= this.find(provision)) : null;
     if (!row) throw new AppError('INVALID_PROVISION');
-    const { id, name, hosts, underMaintenance } = row.organization;
+    const { id, name, hosts, underMaintenance, dataVersion } = row.organization;
     if (hosts.length > 0 && !hosts.includes(toHostName(host))) throw new AppError('INCORRECT_HOST');
     if (underMaintenance) throw new AppError('UNDER_MAINTENANCE');
+    this.version = dataVersion;
     return {
       row,
       access: { provision, provisionId: row.provision.id, isServer: isSecret(row.provision.kind), organization: { id, name } },

@@ -70,16 +70,22 @@ export class OpenAuditEntry {
 
   /**
    * Sends a file, then closes the entry with its outcome, its bytes and its SHA-256. `send` must write all
-   * pieces in order. Throws the errors of `send` and of the rows.
+   * pieces in order, after which `version` tells the data version of the rows. Throws the errors of `send` and of the rows.
    */
-  async accompany(file: FileParts, send: (pieces: FilePieces) => Promise<void>, totals?: ExportTotals): Promise<void> {
+  async accompany(
+    file: FileParts,
+    send: (pieces: FilePieces) => Promise<void>,
+    version: () => number | undefined,
+    totals?: ExportTotals,
+  ): Promise<void> {
     let outcome: AuditOutcome['outcome'] = 'broken';
     try {
       await send([file.head, this.count(file), file.tail]);
       outcome = 'whole';
     } finally {
       const { lines = null, digest = null } = totals ?? {};
-      await this.store.finish(this.id, { outcome, bytes: this.bytes, fileSha256: this.fileSha256(), lines, digest });
+      const dataVersion = version() ?? null;
+      await this.store.finish(this.id, { outcome, bytes: this.bytes, fileSha256: this.fileSha256(), lines, digest, dataVersion });
     }
   }
 

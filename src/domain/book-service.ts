@@ -1,5 +1,7 @@
-import type { BookCheck, BookStore, DataVersion } from '../data/book-store';
+import type { BookReader } from '../data/book-reader';
+import { versionOrder, type BookCheck, type BookStore, type DataVersion } from '../data/book-store';
 import type { NewVersion } from '../data/book-transaction';
+import { readPage, type Page, type PageParameters } from './keyset-page';
 
 const MAX_DIFFERENCES = 20;
 
@@ -7,9 +9,19 @@ const MAX_DIFFERENCES = 20;
 export class BookService {
   constructor(private readonly store: BookStore) {}
 
-  /** The organization's versions, the newest first. */
-  versions(organizationId: number, limit: number): Promise<DataVersion[]> {
-    return this.store.listVersions(organizationId, limit);
+  /** The organization's newest versions, the newest first. */
+  newestVersions(organizationId: number, limit: number): Promise<DataVersion[]> {
+    return this.store.listVersions(organizationId, { limit, fromEnd: false });
+  }
+
+  /** A page of the organization's versions, the newest first. Throws INVALID_PARAMETERS when the page's parameters are wrong. */
+  versions(organizationId: number, page: PageParameters, reader: BookReader): Promise<Page<DataVersion>> {
+    const list = {
+      order: versionOrder,
+      query: ['versions', organizationId],
+      count: () => this.store.countVersions(organizationId, reader),
+    };
+    return readPage(page, list, (bounds) => this.store.listVersions(organizationId, bounds, reader));
   }
 
   /** Computes every line from the books and compares it with the one that stands. */

@@ -1,3 +1,4 @@
+import type { BookReader } from '../data/book-reader';
 import { lineOrders, type DepositDetailLine, type DepositDetailStore, type LineOrder } from '../data/deposit-detail-store';
 import type { LineSet } from '../data/line-set';
 import type { Caller } from '../data/postgres/fair-queue';
@@ -62,14 +63,19 @@ export class DepositDetailService {
   }
 
   /**
-   * A page of the lines. It shows the snapshot's state, or the newest data when `isNewest`. Throws INVALID_PARAMETERS when the page's
-   * parameters are wrong.
+   * Opens the reader of a request's short statements. With `isHeld` it reads everything from the snapshot, for a request whose statements
+   * would otherwise see several data versions.
    */
+  openReader(snapshot: ReportSnapshot, isHeld: boolean): BookReader {
+    return this.store.openReader(snapshot, isHeld);
+  }
+
+  /** A page of the lines. A page that `isShort` is read by the reader. Throws INVALID_PARAMETERS when the page's parameters are wrong. */
   page(
     lineSet: LineSet,
     order: LineOrder,
     page: PageParameters,
-    { snapshot, isNewest }: { readonly snapshot: ReportSnapshot; readonly isNewest: boolean },
+    { snapshot, reader, isShort }: { readonly snapshot: ReportSnapshot; readonly reader: BookReader; readonly isShort: boolean },
   ): Promise<Page<DepositDetailLine>> {
     const list = {
       order: lineOrders[order.field],
@@ -79,7 +85,7 @@ export class DepositDetailService {
         hasPlace: ([id]: OrderKey) => this.store.has(lineSet.organizationId, id!, snapshot),
       }),
     };
-    return readPage(page, list, (bounds) => this.store.listPage(lineSet, order, bounds, isNewest ? undefined : snapshot));
+    return readPage(page, list, (bounds) => this.store.listPage(lineSet, order, bounds, isShort ? reader : snapshot));
   }
 }
 

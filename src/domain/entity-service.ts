@@ -1,6 +1,8 @@
+import type { BookReader } from '../data/book-reader';
 import {
   edgeOrder,
   entityOrders,
+  EntityStore,
   type DepositFilter,
   type DepositEntity,
   type DesignationEntity,
@@ -8,7 +10,6 @@ import {
   type EntityId,
   type EntityOf,
   type EntityScope,
-  type EntityStore,
 } from '../data/entity-store';
 import type { KeysetPage, OrderKey } from '../data/postgres/keyset';
 import { InputError } from '../errors';
@@ -29,20 +30,14 @@ export interface DepositParameters {
   readonly pending: PendingChoice;
 }
 
-export class EntityService {
-  constructor(private readonly store: EntityStore) {}
-
-  /** Opens the entities for one request, whose access is not checked yet. */
-  open(): RequestEntities {
-    return new RequestEntities(this.store);
-  }
-}
-
-/** The entities of one request. None can be read before its access was checked. */
+/** The entities of one request, whose access is not checked yet. None can be read before its access was checked. */
 export class RequestEntities {
   private opened: EntityGraph | undefined;
+  private readonly store: EntityStore;
 
-  constructor(private readonly store: EntityStore) {}
+  constructor(reader: BookReader) {
+    this.store = new EntityStore(reader);
+  }
 
   /** Opens the graph for a caller whose access was checked. All calls in a request return the same graph. */
   enter(scope: EntityScope): EntityGraph {
@@ -59,7 +54,7 @@ export class RequestEntities {
 /**
  * The entities of the books and the edges between them. One statement reads all entities of one kind that are asked for at the same time,
  * and each entity is read once. An entity that was read ahead is returned without a promise, because thousands of promises would take
- * longer than the statements. Each statement sees the newest data.
+ * longer than the statements.
  */
 export class EntityGraph {
   private readonly loaders = new Map<string, Loader<unknown>>();

@@ -3,7 +3,7 @@ import type { FilePieces } from '../domain/audit-service';
 import { AppError } from '../errors';
 import { chosenColumns, fileOptionNames, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileFormat } from '../formats/file-format';
-import type { DoorKit } from '../http/door-kit';
+import { setDataVersion, type DoorKit } from '../http/door-kit';
 import { createRequestRouter, type RequestHandler } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
 import type { FileResolver, FileSource } from '../resolvers/file-resolver';
@@ -47,7 +47,9 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
   return createRequestRouter(kit, {
     ...Object.fromEntries(exports),
     '/export/receipts/:id': async (context, { params }, response) => {
-      response.json(await resolver.receipt(String(params.id), context));
+      const receipt = await resolver.receipt(String(params.id), context);
+      setDataVersion(response, context);
+      response.json(receipt);
     },
     '/reports/:file': async (context, request, response) => {
       const { name, format } = toNameAndFormat(String(request.params.file));
@@ -91,6 +93,7 @@ async function sendFile(
   const hasTrailers = request.httpVersion !== '1.0';
   const sendHead = (): void => {
     const { startDate, endDate } = file.lineSet;
+    setDataVersion(response, context);
     response.set({
       ...headers,
       'Content-Type': MEDIA_TYPES[format],
@@ -109,7 +112,10 @@ async function sendFile(
       ...(hasTrailers && { trailers }),
     });
   if (!entry) await send([head, rows, tail]);
-  else await entry.accompany({ head, rows, tail }, send, totals && { lines: totals.all.lines, digest: totals.digest ?? null });
+  else {
+    const known = totals && { lines: totals.all.lines, digest: totals.digest ?? null };
+    await entry.accompany({ head, rows, tail }, send, () => context.snapshot.version, known);
+  }
 }
 
 type Totals = Awaited<ReturnType<typeof readTotals>>;

@@ -2,7 +2,7 @@ import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/
 import { GraphQLError } from 'graphql';
 import express, { Router, type Request, type Response } from 'express';
 import { AppError, toAppError } from '../errors';
-import type { DoorKit } from '../http/door-kit';
+import { setDataVersion, type DoorKit } from '../http/door-kit';
 import { sendRows, toContentCoding, type AnswerPiece } from '../http/row-sender';
 import { formatError, toCause } from './apollo-server';
 import type { CheckedDocuments } from './checked-documents';
@@ -26,23 +26,33 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
     next();
   });
   router.all('/', async (request, response) => {
-    const context: GraphqlContext = { ...kit.openRequest(request, response), rowFields: [] };
+    let context: GraphqlContext = { ...kit.openRequest(request, response), rowFields: [] };
     try {
       // Nothing is parsed for a caller without a valid provision.
       const refusal = await context.access.authorizeProvision().then(() => undefined, toAppError);
       if (refusal?.cause !== undefined) kit.logFailure(refusal, context.requestId);
       if (!refusal) await readBody(request, response);
       await (refusal ? strangerTurns : loopTurns).next();
-      const answer = await apollo.executeHTTPGraphQLRequest({
-        httpGraphQLRequest: toApolloRequest(request),
-        context: async () => {
-          if (refusal) throw toRequestError(refusal, request);
-          await documents.assertShort(textOf(request));
-          return context;
-        },
-      });
+      const execute = () =>
+        apollo.executeHTTPGraphQLRequest({
+          httpGraphQLRequest: toApolloRequest(request),
+          context: async () => {
+            if (refusal) throw toRequestError(refusal, request);
+            await documents.assertShort(textOf(request));
+            return context;
+          },
+        });
+      let answer = await execute();
+      if (await sawSeveralVersions(context)) {
+        await context.snapshot.close();
+        context = { ...kit.openRequest(request, response, true), rowFields: [] };
+        answer = await execute();
+      }
       await sendRows(response, toPieces(answer, context), {
-        setHeaders: () => sendHead(answer, response),
+        setHeaders: () => {
+          setDataVersion(response, context);
+          sendHead(answer, response);
+        },
         readerPace: kit.readerPace,
         signal: context.snapshot.signal,
         coding: toContentCoding(request),
@@ -54,6 +64,17 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
 
   router.use(kit.createErrorHandler({ toCause, toAnswer }));
   return router;
+}
+
+/**
+ * True when the statements of an operation saw several data versions, because the books changed between them. The operation is then run
+ * again inside a snapshot. No mutation reads the books, so nothing is written twice.
+ */
+async function sawSeveralVersions({ reader, snapshot, rowFields = [] }: GraphqlContext): Promise<boolean> {
+  // Rows are read after everything else, and their snapshot must be of the same version. When it cannot be opened, the rows fail with the
+  // same error, at the path of their field.
+  if (rowFields.length > 0 && reader.versions.length > 0) await snapshot.open().catch(() => undefined);
+  return reader.versions.length > 1;
 }
 
 /** The GraphQL answer to an error outside Apollo: one before the operation, or a report that fails before its first row. */

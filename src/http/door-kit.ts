@@ -1,8 +1,9 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from '../config';
+import { RequestEntities } from '../domain/entity-service';
 import type { AppError } from '../errors';
-import type { RequestContext } from '../resolvers/request-context';
+import { dataVersionOf, type RequestContext } from '../resolvers/request-context';
 import type { Services } from '../services';
 import { createErrorHandler, type ErrorFormat } from './error-handler';
 import { readCredentials, sessionCookie } from './request-credentials';
@@ -11,30 +12,42 @@ import type { ReaderPace } from './row-sender';
 
 /** The parts that all doors share, so that each opens requests, answers errors and paces readers in the same way. */
 export interface DoorKit {
-  /** Opens the context of a request without reading anything. The caller must close its snapshot. */
-  readonly openRequest: (request: Request, response: Response) => RequestContext;
+  /**
+   * Opens the context of a request without reading anything. The caller must close its snapshot. With `isHeld`, the request reads everything
+   * from its snapshot.
+   */
+  readonly openRequest: (request: Request, response: Response, isHeld?: boolean) => RequestContext;
   readonly createErrorHandler: (format?: ErrorFormat) => ErrorRequestHandler;
   /** Logs a failure whose cause the caller does not see. */
   readonly logFailure: (error: AppError, requestId: string) => void;
   readonly readerPace: ReaderPace;
 }
 
+/** Says which version of the organization's books an answer is of. */
+export function setDataVersion(response: Response, context: RequestContext): void {
+  const version = dataVersionOf(context);
+  if (version !== undefined) response.set('X-Data-Version', String(version));
+}
+
 const MS_PER_SECOND = 1000;
 const BYTES_PER_KILOBYTE = 1000;
 
-export function createDoorKit(config: Config, log: Logger, { access, depositDetails, entities }: Services): DoorKit {
+export function createDoorKit(config: Config, log: Logger, { access, depositDetails }: Services): DoorKit {
   return {
-    openRequest: (request, response) => {
+    openRequest: (request, response, isHeld = false) => {
       const left = new AbortController();
       response.once('close', () => {
         if (!response.writableFinished) left.abort(new ReaderLeft());
       });
       const requestAccess = access.open(readCredentials(request));
+      const snapshot = depositDetails.openSnapshot(left.signal, () => requestAccess.caller());
+      const reader = depositDetails.openReader(snapshot, isHeld);
       return {
         requestId: requestId(response),
         access: requestAccess,
-        snapshot: depositDetails.openSnapshot(left.signal, () => requestAccess.caller()),
-        entities: entities.open(),
+        snapshot,
+        reader,
+        entities: new RequestEntities(reader),
         refused: new Set(),
         sessionCookie: sessionCookie(request, response, config.SESSION_SAME_SITE),
         address: request.ip ?? '',

@@ -1,6 +1,4 @@
-import { getNamedType, GraphQLObjectType, type GraphQLResolveInfo } from 'graphql';
-import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
-import { Arg, Args, Ctx, Info, Query, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
 import type { DepositDetailLine } from '../data/deposit-detail-store';
 import { toReportPeriod, toNarrowedLineSet, toLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/deposit-summary-service';
@@ -49,31 +47,16 @@ export class DepositDetailResolver {
     })
     orderBy: DepositDetailOrder | null,
     @Args() page: PageArgs,
-    @Ctx() { access, snapshot }: RequestContext,
-    @Info() info: GraphQLResolveInfo,
+    @Ctx() { access, snapshot, reader }: RequestContext,
   ): Promise<DepositDetailConnectionSource> {
     const { organization, mayReadDonors } = await access.authorizeDonors();
     const lineSet = toNarrowedLineSet(organization.id, lines);
     const order = orderBy ?? REPORT_ORDER;
-    // A page alone is one statement, and a short one when its lines follow each other in an index, so it needs no snapshot. When anything
-    // else is asked for, all of it must come from one state of the data.
-    const isNewest = order.field === 'DATE' && !lines.filter && isAlone(info) && !selects(info, ['totalCount', 'summary']);
+    // Lines that follow each other in an index are a short statement, which needs no lane of the queue.
+    const isShort = order.field === 'DATE' && !lines.filter;
     return {
-      ...(await this.details.page(lineSet, order, page, { snapshot, isNewest })),
+      ...(await this.details.page(lineSet, order, page, { snapshot, reader, isShort })),
       summarize: (groupBy) => this.summaries.summarize({ lineSet, groupBy, mayReadDonors }, snapshot),
     };
   }
-}
-
-/** True when the operation asks for nothing else at its root. */
-function isAlone({ schema, fragments, variableValues, operation, parentType }: GraphQLResolveInfo): boolean {
-  return collectFields(schema, fragments, variableValues, parentType, operation.selectionSet).size === 1;
-}
-
-/** True when a field's selection set asks for one of these fields. */
-function selects({ schema, fragments, variableValues, fieldNodes, returnType }: GraphQLResolveInfo, names: readonly string[]): boolean {
-  const type = getNamedType(returnType);
-  if (!(type instanceof GraphQLObjectType)) return false;
-  const selected = collectSubfields(schema, fragments, variableValues, type, fieldNodes);
-  return [...selected.values()].some((nodes) => names.includes(nodes[0]!.name.value));
 }

@@ -30,7 +30,7 @@ export class DonorResolver {
     @Arg('search', () => String, {
       nullable: true,
       description:
-        'Beginning of the last name, or of first and last name: `smi` and `ada smi` both find Ada Smith. Upper and lower case are equal.',
+        'Beginning of a word of the names, and the words that follow: `smi`, `ada smi` and `smith a` all find Ada Smith. Case and accents do not matter: `muller` finds Müller.',
     })
     search: string | null,
     @Args() page: PageArgs,

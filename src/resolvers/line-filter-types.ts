@@ -81,7 +81,7 @@ export class DepositDetailFilter implements LineFilterInput {
   @Field(() => String, {
     nullable: true,
     description:
-      "Beginning of the donor's last name, or of first and last name: `smi` and `ada smi` both find Ada Smith. Upper and lower case are equal. Needs the privilege of the report.",
+      "Beginning of a word of the donor's names, and the words that follow: `smi`, `ada smi` and `smith a` all find Ada Smith. Case and accents do not matter: `muller` finds Müller. Needs the privilege of the report.",
   })
   donorName?: string | null;
 }

@@ -1,4 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import type { BookReader } from '../data/book-reader';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import type { RequestAccess } from '../domain/access-service';
 import type { RequestEntities } from '../domain/entity-service';
@@ -16,6 +17,8 @@ export interface RequestContext {
   readonly requestId: string;
   readonly access: RequestAccess;
   readonly snapshot: ReportSnapshot;
+  /** Reads the request's short statements. */
+  readonly reader: BookReader;
   readonly entities: RequestEntities;
   /** The places in the answer whose field has already thrown PRIVILEGE_NOT_FOUND. All items of a list share one place. */
   readonly refused: Set<string>;
@@ -23,6 +26,9 @@ export interface RequestContext {
   /** The client's IP address. X-Forwarded-For counts only from trusted proxies. */
   readonly address: string;
 }
+
+/** The data version that the answer is of; undefined when no organization's data was read. */
+export const dataVersionOf = ({ reader, access }: RequestContext): number | undefined => reader.versions[0] ?? access.dataVersion;
 
 /** Part of the description of every field that `refuse` guards. */
 export const NEEDS_REPORT =

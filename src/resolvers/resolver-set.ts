@@ -1,4 +1,5 @@
 import type { ClassType } from 'type-graphql';
+import type { BookService } from '../domain/book-service';
 import type { DepositDetailService } from '../domain/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/deposit-summary-service';
 import type { SavedReportService } from '../domain/saved-report-service';
@@ -9,6 +10,7 @@ import { DepositDetailResolver } from './deposit-detail-resolver';
 import { DepositResolver } from './deposit-resolver';
 import { DepositSummaryResolver, SummaryTotalsResolver } from './deposit-summary-resolver';
 import { DesignationResolver } from './designation-resolver';
+import { DataVersionResolver } from './data-version-resolver';
 import { DonorResolver } from './donor-resolver';
 import { SavedReportResolver } from './saved-report-resolver';
 import { TransactionResolver } from './transaction-resolver';
@@ -16,6 +18,7 @@ import { ViewerResolver } from './viewer-resolver';
 
 interface ResolverServices {
   readonly depositDetails: DepositDetailService;
+  readonly books: BookService;
   readonly depositSummaries: DepositSummaryService;
   readonly savedReports: SavedReportService;
   readonly sessions: SessionService;
@@ -24,7 +27,7 @@ interface ResolverServices {
 /** One instance of each resolver. The v2 door and GraphQL call the same instances. */
 export type ResolverSet = ReturnType<typeof createResolvers>;
 
-export function createResolvers({ depositDetails, depositSummaries, savedReports, sessions }: ResolverServices) {
+export function createResolvers({ books, depositDetails, depositSummaries, savedReports, sessions }: ResolverServices) {
   return {
     authentication: new AuthenticationResolver(),
     depositDetails: new DepositDetailResolver(depositDetails, depositSummaries),
@@ -34,6 +37,7 @@ export function createResolvers({ depositDetails, depositSummaries, savedReports
     transaction: new TransactionResolver(),
     allocation: new AllocationResolver(),
     designation: new DesignationResolver(),
+    dataVersions: new DataVersionResolver(books),
     donor: new DonorResolver(),
     savedReports: new SavedReportResolver(savedReports, depositSummaries),
     viewer: new ViewerResolver(sessions),
@@ -50,6 +54,7 @@ export const resolverClasses: Readonly<Record<keyof ResolverSet, ClassType>> = {
   transaction: TransactionResolver,
   allocation: AllocationResolver,
   designation: DesignationResolver,
+  dataVersions: DataVersionResolver,
   donor: DonorResolver,
   savedReports: SavedReportResolver,
   viewer: ViewerResolver,

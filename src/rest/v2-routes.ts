@@ -1,6 +1,6 @@
 import type { Request, Router } from 'express';
 import { v2Layouts } from '../formats/v2-line';
-import type { DoorKit } from '../http/door-kit';
+import { setDataVersion, type DoorKit } from '../http/door-kit';
 import { createRequestRouter } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
 import type { AuthenticationResolver } from '../resolvers/authentication-resolver';
@@ -15,16 +15,23 @@ interface V2Resolvers {
 export function createV2Routes({ authentication, depositDetails }: V2Resolvers, kit: DoorKit): Router {
   return createRequestRouter(kit, {
     '/authenticated_test_system': async (context, _request, response) => {
-      response.json({ data: await authentication.authenticatedTestSystem(context) });
+      const data = await authentication.authenticatedTestSystem(context);
+      setDataVersion(response, context);
+      response.json({ data });
     },
     '/authenticated_test_session': async (context, _request, response) => {
-      response.json({ data: await authentication.authenticatedTestSession(context) });
+      const data = await authentication.authenticatedTestSession(context);
+      setDataVersion(response, context);
+      response.json({ data });
     },
     '/deposit_detail_designation_detail_with_contact_info': async (context, request, response) => {
       const rows = await depositDetails.depositDetails(parseReportQuery(request.query), context);
       const { head, template, tail } = v2Layouts.json;
       await sendRows(response, [head, rows.bytes(template), tail], {
-        setHeaders: () => void response.type('json'),
+        setHeaders: () => {
+          setDataVersion(response, context);
+          response.type('json');
+        },
         readerPace: kit.readerPace,
         signal: context.snapshot.signal,
         coding: toContentCoding(request),

@@ -241,7 +241,7 @@ function matches(line: BookLine, filter: Record<string, unknown>): boolean {
   const { from, to } = (filter.transactionDate ?? {}) as { from?: string; to?: string };
   const { min, max } = (filter.amount ?? {}) as { min?: string; max?: string };
   const name = (filter.donorName as string | undefined)?.toLowerCase();
-  const [first, last] = [line.donor_first_name.toLowerCase(), line.donor_last_name.toLowerCase()];
+  const names = ` ${line.donor_first_name} ${line.donor_last_name} ${line.donor_first_name}`.toLowerCase();
   const isPending = line.deposit_status === 'pending';
   return (
     (from === undefined || line.transaction_date >= from) &&
@@ -255,7 +255,7 @@ function matches(line: BookLine, filter: Record<string, unknown>): boolean {
     isIn('statuses', line.status) &&
     isIn('accountTypes', line.account_type) &&
     isIn('paymentTypes', line.payment_type) &&
-    (name === undefined || last.startsWith(name) || `${first} ${last}`.startsWith(name)) &&
+    (name === undefined || names.includes(` ${name}`)) &&
     (filter.pending === undefined || filter.pending === 'WITH' || isPending === (filter.pending === 'ONLY'))
   );
 }

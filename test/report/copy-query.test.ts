@@ -37,7 +37,10 @@ const copyOf = (select: string): CopyOptions => ({
   text: `COPY (${select}) TO STDOUT`,
   after: [{ text: 'COMMIT' }],
   answerTimeoutMs: 60_000,
+  onAnswer: (value) => answers.push(value),
 });
+/** The answers of the statement before each COPY. */
+let answers: string[] = [];
 
 let socket: CutSocket;
 let client: Client;

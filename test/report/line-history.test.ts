@@ -139,7 +139,7 @@ test('the lines after any sequence of imports are those of one import of the fin
         const organization = organizations[which]!;
         await importLines(gateway.services, organization, file.map(toV2));
         books[which]!.import(file);
-        const [newest] = await gateway.services.books.versions(organization.id, 1);
+        const [newest] = await gateway.services.books.newestVersions(organization.id, 1);
         states.push({ organization, version: newest!.number, lines: await linesOf(organization) });
       }
       for (const [which, organization] of organizations.entries()) {
@@ -161,7 +161,7 @@ test('an import that changes nothing makes no version, and one that does says wh
   await importLines(gateway.services, organization, lines);
   await importLines(gateway.services, organization, lines);
   await importLines(gateway.services, organization, [{ ...lines[0], donor_last_name: 'King' }]);
-  const versions = await gateway.services.books.versions(organization.id, 10);
+  const versions = await gateway.services.books.newestVersions(organization.id, 10);
   const totals = { transactions: 1, amount: '10.50', feeAmount: '0.50' };
   const origin = { recordedAt: expect.any(Date) as Date, cause: 'import', fileName: null, fileSha256: null };
   expect(versions).toEqual([

@@ -1,5 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { Transform } from 'node:stream';
 
 /** A proxy between the gateway and its database. It counts the statements that it passes on. */
 export interface DatabaseProxy {
@@ -12,6 +13,8 @@ export interface DatabaseProxy {
   answers(): number;
   /** Cuts off all further answers on any connection that sends this text from now on. */
   freezeAt(text: string): void;
+  /** Does something before the next bytes with this text reach the database, once. */
+  before(text: string, act: () => Promise<void>): void;
   close(): Promise<void>;
 }
 
@@ -23,6 +26,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   let roundTrips = 0;
   let answers = 0;
   let frozenText: string | undefined;
+  let awaited: { readonly text: string; readonly act: () => Promise<void> } | undefined;
   const server = createServer((client) => {
     const port = Number(target.port || '5432');
     const database = socketDirectory === null ? connect(port, target.hostname) : connect(`${socketDirectory}/.s.PGSQL.${port}`);
@@ -35,7 +39,19 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       if (frozenText !== undefined && piece.includes(frozenText)) database.unpipe(client);
     });
     database.on('data', () => answers++);
-    client.pipe(database).pipe(client);
+    const gate = new Transform({
+      transform: (piece: Buffer, _encoding, pass) => {
+        const found = awaited && piece.includes(awaited.text) ? awaited : undefined;
+        if (!found) return pass(null, piece);
+        awaited = undefined;
+        found.act().then(
+          () => pass(null, piece),
+          (error: unknown) => pass(error as Error),
+        );
+      },
+    });
+    gate.on('error', (error) => client.destroy(error));
+    client.pipe(gate).pipe(database).pipe(client);
     for (const socket of [client, database]) {
       sockets.add(socket);
       socket.on('error', () => socket.destroy());
@@ -55,6 +71,9 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     answers: () => answers,
     freezeAt: (text) => {
       frozenText = text;
+    },
+    before: (text, act) => {
+      awaited = { text, act };
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();

@@ -1,5 +1,6 @@
 import { createApolloServer } from '../../src/graphql/apollo-server';
 import { CheckedDocuments } from '../../src/graphql/checked-documents';
+import { RequestEntities } from '../../src/domain/entity-service';
 import type { GraphqlContext } from '../../src/graphql/row-field';
 import { createSchema } from '../../src/graphql/schema';
 import { createResolvers } from '../../src/resolvers/resolver-set';
@@ -22,12 +23,14 @@ export function createObjectAnswers(services: Services, as: { readonly provision
       const credentials = { provision: as.provision, host: 'localhost', bearerToken: undefined, cookieToken: as.cookie.split('=')[1] };
       const access = services.access.open(credentials);
       const snapshot = services.depositDetails.openSnapshot(new AbortController().signal, () => access.caller());
+      const reader = services.depositDetails.openReader(snapshot, false);
       const contextValue: GraphqlContext = {
         ...{
           requestId: '',
           access,
           snapshot,
-          entities: services.entities.open(),
+          reader,
+          entities: new RequestEntities(reader),
           refused: new Set(),
           address: '',
         },

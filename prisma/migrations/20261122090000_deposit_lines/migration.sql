@@ -10,6 +10,9 @@ ALTER TABLE "user" ALTER COLUMN "username" TYPE TEXT COLLATE "C";
 ALTER TABLE "saved_report" ALTER COLUMN "name" TYPE TEXT COLLATE "C";
 
 -- AlterTable
+ALTER TABLE "export_record" ADD COLUMN "data_version" BIGINT;
+
+-- AlterTable
 ALTER TABLE "donor" ADD COLUMN "search_text" TEXT NOT NULL DEFAULT '';
 
 -- The text as a search compares it: small letters without accents, apostrophes and repeated spaces. It does not depend on the server's

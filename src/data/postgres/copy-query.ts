@@ -6,7 +6,9 @@ import { borrowSocket, type BorrowedSocket } from './borrowed-socket';
 /** Frames of PostgreSQL's protocol: a type, a length that counts itself, the content (manual, Message Formats). */
 const HEADER_LENGTH = 5;
 const LENGTH_LENGTH = 4;
+const DATA_ROW = 0x44;
 const COPY_DATA = 0x64;
+const COPY_OUT = 0x48;
 const COPY_DONE = 0x63;
 const ERROR_RESPONSE = 0x45;
 /** The most bytes of output that wait for their reader in memory. Further output stays in the socket. */
@@ -23,6 +25,8 @@ export interface CopyOptions {
   readonly after: readonly Statement[];
   /** Milliseconds within which the statements before the COPY must be answered. */
   readonly answerTimeoutMs: number;
+  /** Gets the first value of the last statement before the COPY. */
+  readonly onAnswer: (value: string) => void;
 }
 
 /**
@@ -41,6 +45,8 @@ export class CopyQuery implements Submittable {
   private readonly header = Buffer.alloc(HEADER_LENGTH);
   private headerLength = 0;
   private contentLeft = 0;
+  /** The content of the last row before the output. */
+  private row: Buffer[] = [];
 
   constructor(private readonly options: CopyOptions) {}
 
@@ -107,7 +113,7 @@ export class CopyQuery implements Submittable {
           // The content overwrites the frame headers before it, so that all contents of a piece are contiguous.
           piece.copyWithin(kept, read, read + size);
           kept += size;
-        }
+        } else if (this.header[0] === DATA_ROW) this.row.push(Buffer.from(piece.subarray(read, read + size)));
         read += size;
         this.contentLeft -= size;
         continue;
@@ -121,6 +127,8 @@ export class CopyQuery implements Submittable {
       }
       this.headerLength = 0;
       this.contentLeft = this.header.readUInt32BE(1) - LENGTH_LENGTH;
+      if (this.header[0] === DATA_ROW) this.row = [];
+      else if (this.header[0] === COPY_OUT) this.options.onAnswer(firstValue(Buffer.concat(this.row)));
     }
     if (kept > 0) this.keep(piece.subarray(0, kept));
   };
@@ -136,6 +144,12 @@ export class CopyQuery implements Submittable {
     this.answered?.();
     this.socket?.giveBack(unread);
   }
+}
+
+/** The first value of a DataRow: the number of values, then the length and the bytes of each. */
+function firstValue(row: Buffer): string {
+  const start = 2 + LENGTH_LENGTH;
+  return row.toString('utf8', start, start + row.readUInt32BE(2));
 }
 
 /** Sends an unnamed statement by the extended protocol, its parameters as text. */

@@ -8,6 +8,8 @@ export class LaneConnection {
 
   private constructor(
     readonly client: PoolClient,
+    /** The caller for whom the connection reads. */
+    readonly caller: Caller,
     private readonly database: Database,
     private readonly leave: () => void,
   ) {}
@@ -22,7 +24,7 @@ export class LaneConnection {
       const client = await database.longPool.connect();
       if (signal.aborted) client.release();
       signal.throwIfAborted();
-      return new LaneConnection(client, database, leave);
+      return new LaneConnection(client, caller, database, leave);
     } catch (error) {
       leave();
       throw error;

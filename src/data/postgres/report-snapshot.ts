@@ -50,6 +50,7 @@ export class ReportSnapshot {
   private lane: LaneConnection | undefined;
   private readonly turns = new Turns();
   private readonly deadline: AnswerDeadline;
+  private seenVersion: number | undefined;
   /** Resolves when the transaction has begun: to the name with which a second connection may read the same state, or to undefined. */
   private begun: Promise<string | undefined> | undefined;
   /** The number of COPYs that were prepared and have not begun. */
@@ -72,6 +73,23 @@ export class ReportSnapshot {
   /** Aborts when the answer takes too long, when its reader leaves, and when the answer is complete. */
   get signal(): AbortSignal {
     return this.deadline.signal;
+  }
+
+  /** The data version of the state; undefined until the transaction has begun. */
+  get version(): number | undefined {
+    return this.seenVersion;
+  }
+
+  /** Begins the transaction, unless a statement has, so that its version is known. */
+  async open(): Promise<void> {
+    const endTurn = await this.turns.take();
+    try {
+      await (this.begun ??= this.begin());
+    } catch (error) {
+      throw this.fail(error);
+    } finally {
+      endTurn();
+    }
   }
 
   /** Prepares a COPY that is read after all other statements of the answer. The last prepared COPY to begin ends the transaction. */
@@ -143,12 +161,15 @@ export class ReportSnapshot {
   }
 
   private async begin(): Promise<string | undefined> {
-    const { client } = await this.enterStatement();
+    const { client, caller } = await this.enterStatement();
     const { isQuiet } = this.queue;
-    const answers = await client.query<{ readonly name: string }>(`${BEGIN.text}; ${isQuiet ? SHARE : ONE_CORE}`);
+    const statements = [BEGIN.text, selectVersion(caller.organizationId), isQuiet ? SHARE : ONE_CORE];
+    const answers = await client.query<{ readonly version?: string; readonly name?: string }>(statements.join('; '));
     this.leaveStatement('idle');
     // For several statements pg returns a list of results, which its types leave out.
-    return isQuiet ? [answers].flat().at(-1)?.rows[0]?.name : undefined;
+    const rows = [answers].flat().flatMap((answer) => answer.rows);
+    this.seenVersion = Number(rows[0]!.version);
+    return isQuiet ? rows.at(-1)!.name : undefined;
   }
 
   private async *readCopy(select: Prisma.Sql, isLast: boolean): AsyncGenerator<Buffer> {
@@ -158,10 +179,11 @@ export class ReportSnapshot {
       await (this.begun ??= NOT_SHARED);
       const lane = await this.enterStatement();
       const copy = new CopyQuery({
-        before: [...opening, toSettings(select, this.queue.isQuiet)],
+        before: [...opening, toSettings(select, lane.caller.organizationId, this.queue.isQuiet)],
         text: toCopy(select),
         after: isLast ? [COMMIT] : [],
         answerTimeoutMs: this.database.answerTimeoutMs,
+        onAnswer: (version) => void (this.seenVersion ??= Number(version)),
       });
       yield* lane.client.query(copy).read();
       this.leaveStatement(isLast ? 'ended' : 'idle');
@@ -226,9 +248,13 @@ const setting = (n: number): string => `gateway.value_${n}`;
 const toCopy = ({ strings }: Prisma.Sql): string =>
   `COPY (${strings.reduce((text, next, n) => `${text}current_setting('${setting(n)}')${next}`)}) TO STDOUT`;
 
-/** The statement that sets the values as settings of the transaction. */
-function toSettings({ values }: Prisma.Sql, isQuiet: boolean): Statement {
+/** The statement that sets the values as settings of the transaction. The first value of its answer is the data version. */
+function toSettings({ values }: Prisma.Sql, organizationId: number, isQuiet: boolean): Statement {
   const settings = values.map((_value, index) => `set_config('${setting(index + 1)}', $${index + 1}, true)`);
   if (!isQuiet) settings.push(`set_config('max_parallel_workers_per_gather', '0', true)`);
-  return { text: `SELECT ${settings.join(', ')}`, values: values.map(String) };
+  return { text: `SELECT ${[`(${selectVersion(organizationId)})`, ...settings].join(', ')}`, values: values.map(String) };
 }
+
+/** The SELECT of an organization's data version; 0 before the first change of its books. */
+const selectVersion = (organizationId: number): string =>
+  `SELECT COALESCE(max(number), 0) AS version FROM data_version WHERE organization_id = ${organizationId}`;

@@ -1,0 +1,64 @@
+import { GraphQLSafeInt } from 'graphql-scalars';
+import { Field, GraphQLISODateTime, ObjectType, registerEnumType } from 'type-graphql';
+import type { DataVersion as Version } from '../data/book-store';
+import { createConnectionType } from './connection-types';
+import { DecimalScalar } from './scalars';
+
+/** The causes of versions, by their names in GraphQL. */
+const dataChangeEnum = { IMPORT: 'import', DEMO: 'demo', REPAIR: 'repair', MIGRATION: 'migration' } as const;
+registerEnumType(dataChangeEnum, {
+  name: 'DataChange',
+  description: 'Cause of a change of the books.',
+  valuesConfig: {
+    IMPORT: { description: 'The import of a file.' },
+    DEMO: { description: 'The generated books of a demo.' },
+    REPAIR: { description: 'The repair of lines after a correction in the database.' },
+    MIGRATION: { description: 'The update of a database that had books before they had versions.' },
+  },
+});
+
+@ObjectType({
+  simpleResolvers: true,
+  description:
+    "A version of the organization's books: the state after one change. Numbers begin with 1 and have no gaps. Every answer names its version in the header `X-Data-Version`.",
+})
+export class DataVersion implements Version {
+  @Field(() => GraphQLSafeInt, { description: 'Number of the version.' })
+  number!: number;
+
+  @Field(() => GraphQLISODateTime, { description: 'Time of the change.' })
+  recordedAt!: Date;
+
+  @Field(() => dataChangeEnum, { description: 'Cause of the change.' })
+  cause!: Version['cause'];
+
+  @Field(() => String, { nullable: true, description: 'Name of the imported file; null for other causes.' })
+  fileName!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'SHA-256 of the imported file, in hex; null for other causes.' })
+  fileSha256!: string | null;
+
+  @Field(() => GraphQLSafeInt, { description: 'Number of lines that the change added.' })
+  linesAdded!: number;
+
+  @Field(() => GraphQLSafeInt, { description: 'Number of lines that the change altered.' })
+  linesChanged!: number;
+
+  @Field(() => GraphQLSafeInt, { description: 'Number of lines that the change removed.' })
+  linesRemoved!: number;
+
+  @Field(() => GraphQLSafeInt, { description: 'Number of lines in the books at this version, of posted and pending deposits.' })
+  lines!: number;
+
+  @Field(() => GraphQLSafeInt, { description: 'Number of transactions in the books at this version.' })
+  transactions!: number;
+
+  @Field(() => DecimalScalar, { description: 'Sum of the amounts at this version. Each transaction counts once.' })
+  amount!: string;
+
+  @Field(() => DecimalScalar, { description: 'Sum of the fees at this version. Each transaction counts once.' })
+  feeAmount!: string;
+}
+
+@ObjectType({ description: 'A page of data versions.' })
+export class DataVersionConnection extends createConnectionType(DataVersion, 'data versions') {}

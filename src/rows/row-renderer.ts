@@ -1,156 +1,167 @@
-import { BACKSLASH, NEWLINE, TAB } from './copy-encoding';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { RowTemplate } from './row-template';
 
-export const QUOTE = 0x22;
+/** The part of the standard WebAssembly object that is used here. Only the browser's types declare it, not Node's. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Buffer) => object;
+  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
+  readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => { readonly buffer: ArrayBuffer };
+};
+
+/** The exports of assembly/render-loop.ts, which describes them. */
+interface RenderLoop {
+  begin(table: number, columns: number, separatorLength: number, isCsv: boolean): void;
+  render(input: number, inputEnd: number, output: number, limit: number): number;
+  written(): number;
+  isBetweenRows(): number;
+}
+
+/** The build writes this file. The sources find it from `src` as well, where the tests and `npm run dev` run them. */
+const compiledLoop = new WebAssembly.Module(readFileSync(join(__dirname, '../../dist/rows/render-loop.wasm')));
+
+const PAGE_LENGTH = 64 * 1024;
 /** The size of a block, in bytes: about as much as a socket takes at once. */
 const BLOCK_LENGTH = 128 * 1024;
-/** A bound on the bytes that one byte of input becomes, apart from literals. The longest are a quote and \u00XX. */
-const LONGEST_BYTE = 8;
-
-/** A table with 1 for each byte that is copied as it is, and 0 for each special byte. */
-export function plainBytes(isSpecial: (byte: number) => boolean): Uint8Array {
-  return Uint8Array.from({ length: 256 }, (_, byte) => (isSpecial(byte) ? 0 : 1));
-}
-
-/** The table for moments when no byte is copied as it is: an escape is open, or a value or row has not begun. */
-const NONE_PLAIN = plainBytes(() => true);
-
-/**
- * Renders COPY's text output, which may be cut anywhere, as a template's rows, byte by byte. It writes into the same block again and again,
- * so that a report of any length costs the same memory. The bytes that `take` returns are valid until the next call of `render`.
- */
-export abstract class RowRenderer {
-  protected readonly block: Buffer;
-  protected length = 0;
-  /** True when a value has begun and its first byte decides what stands before it. */
-  protected pending = false;
-  private escaped = false;
-  private inRow = false;
-  private isFirstRow = true;
-  private column = 0;
-  /** The literals before each column, then the one after the last column, then the one between two rows. */
-  private readonly literals: Literals;
-  private readonly view: DataView;
-  private readonly limit: number;
-
-  protected constructor(
-    { before, end, separator }: RowTemplate,
-    private readonly plain: Uint8Array,
-    /** For each column, true when `beginValue` and `endValue` are called for its values. */
-    private readonly guarded: readonly boolean[],
-  ) {
-    this.literals = new Literals([...before, end, separator]);
-    const reserve = this.literals.view.byteLength + LONGEST_BYTE;
-    this.block = Buffer.allocUnsafeSlow(Math.max(BLOCK_LENGTH, 2 * reserve));
-    this.view = new DataView(this.block.buffer);
-    this.limit = this.block.length - reserve;
-  }
-
-  /** Renders the input from `start` until the input ends or the block is full. Returns the position that it reached. */
-  render(copy: Buffer, start: number): number {
-    const { block, limit } = this;
-    const end = copy.length;
-    let at = start;
-    let length = this.length;
-    let plain = this.plainNow();
-    while (at < end && length <= limit) {
-      // The whole report goes through this loop, so it uses local variables alone and one bound for input and output.
-      const runEnd = Math.min(end, at + limit - length + 1);
-      let byte = copy[at++]!;
-      while (plain[byte] === 1 && at < runEnd) {
-        block[length++] = byte;
-        byte = copy[at++]!;
-      }
-      if (plain[byte] === 1) {
-        block[length++] = byte;
-        continue;
-      }
-      this.length = length;
-      this.interpret(byte);
-      length = this.length;
-      plain = this.plainNow();
-    }
-    this.length = length;
-    return at;
-  }
-
-  /** Returns the bytes that were rendered since the last call. */
-  take(): Buffer {
-    const taken = this.block.subarray(0, this.length);
-    this.length = 0;
-    return taken;
-  }
-
-  private plainNow(): Uint8Array {
-    return this.inRow && !this.pending && !this.escaped ? this.plain : NONE_PLAIN;
-  }
-
-  private interpret(byte: number): void {
-    if (!this.inRow) this.beginRow();
-    if (this.escaped) {
-      this.escaped = false;
-      this.putEscape(byte);
-    } else if (byte === TAB) {
-      if (this.guarded[this.column]) this.endValue();
-      this.beginColumn(this.column + 1);
-    } else if (byte === NEWLINE) this.endRow();
-    else if (byte === BACKSLASH) this.escaped = true;
-    else this.putByte(byte);
-  }
-
-  private beginRow(): void {
-    this.inRow = true;
-    if (!this.isFirstRow) this.putLiteral(this.guarded.length + 1);
-    this.isFirstRow = false;
-    if (this.guarded.length > 0) this.beginColumn(0);
-  }
-
-  private beginColumn(column: number): void {
-    this.column = column;
-    this.putLiteral(column);
-    if (this.guarded[column]) this.beginValue();
-  }
-
-  private endRow(): void {
-    if (this.guarded[this.column]) this.endValue();
-    this.putLiteral(this.guarded.length);
-    this.inRow = false;
-  }
-
-  private putLiteral(position: number): void {
-    const { view, starts, lengths } = this.literals;
-    const end = this.length + lengths[position]!;
-    for (let from = starts[position]!, to = this.length; to < end; from += 8, to += 8) this.view.setFloat64(to, view.getFloat64(from));
-    this.length = end;
-  }
-
-  protected abstract beginValue(): void;
-  protected abstract endValue(): void;
-  /** Writes a byte of a value, escaped when it must be. */
-  protected abstract putByte(byte: number): void;
-  /** Writes the character that a backslash and this byte stand for. */
-  protected abstract putEscape(byte: number): void;
-}
+/** The most bytes of input that are rendered at once: about as much as a socket gives. */
+const INPUT_LENGTH = 64 * 1024;
+/** The room after each region, because a vector of 16 bytes is read or written whole. */
+const VECTOR_LENGTH = 16;
+/** A bound on the bytes that the loop writes before it looks at the limit again, apart from a literal. */
+const LONGEST_STEP = 2 * VECTOR_LENGTH;
+/** Three words of 32 bits for each literal of the table. */
+const TABLE_ROW_LENGTH = 12;
+/** Templates with literals of up to about 60 kB, which are nearly all, share renderers of this size. */
+const USUAL_PAGES = 4;
+/** The most renderers that wait for the next report. */
+const MAX_IDLE = 8;
 
 /**
- * A template's literals, laid out so that they can be copied eight bytes at a time. That takes a third off the time of a report. Bytes that
- * are copied beyond a literal's end are overwritten by those that follow. Copying a float64 may alter only a NaN, and no eight bytes of
- * printable ASCII are one.
+ * Renders COPY's text output, which may be cut anywhere, as a template's rows. The work is done by WebAssembly in a memory of its own. It
+ * writes into the same block again and again, so that a report of any length costs the same memory.
  */
-class Literals {
-  readonly view: DataView;
-  readonly starts: Int32Array;
-  readonly lengths: Int32Array;
+export class RowRenderer {
+  private static readonly idle: RowRenderer[] = [];
 
-  constructor(literals: readonly Buffer[]) {
-    let start = 0;
-    this.starts = Int32Array.from(literals, ({ length }) => (start += paddedLength(length)) - paddedLength(length));
-    this.lengths = Int32Array.from(literals, ({ length }) => length);
-    const bytes = new Uint8Array(start);
-    literals.forEach((literal, position) => bytes.set(literal, this.starts[position]));
-    if (bytes.some((byte) => byte > 0x7e)) throw new Error(`A literal of a row is not ASCII: ${literals.join('')}`);
-    this.view = new DataView(bytes.buffer);
+  private readonly memory: Buffer;
+  private readonly loop: RenderLoop;
+  /** The places of input and output in the memory. */
+  private input = 0;
+  private output = 0;
+  /** The block is full when its output goes beyond this place. */
+  private limit = 0;
+  private inputStart = 0;
+  private inputEnd = 0;
+  private outputEnd = 0;
+
+  private constructor(private readonly pages: number) {
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+    this.memory = Buffer.from(memory.buffer);
+    this.loop = new WebAssembly.Instance(compiledLoop, { env: { memory } }).exports as RenderLoop;
+  }
+
+  /** Returns a renderer that no other report uses. */
+  static open(template: RowTemplate): RowRenderer {
+    const layout = new MemoryLayout(template);
+    const pages = Math.max(USUAL_PAGES, Math.ceil(layout.length / PAGE_LENGTH));
+    const renderer = (pages === USUAL_PAGES && RowRenderer.idle.pop()) || new RowRenderer(pages);
+    renderer.begin(template, layout);
+    return renderer;
+  }
+
+  /**
+   * Lets another report have this renderer. Only a report whose last block has been read may release it. When a report ends early, a block
+   * may still wait for a slow socket, which would then send rows of the other report.
+   */
+  release(): void {
+    if (this.pages === USUAL_PAGES && RowRenderer.idle.length < MAX_IDLE) RowRenderer.idle.push(this);
+  }
+
+  /** Copies input from `start` on, as much as there is room for. Returns the position that it reached. All earlier input must be rendered. */
+  fill(copy: Buffer, start: number): number {
+    const end = Math.min(copy.length, start + this.input + INPUT_LENGTH - this.inputEnd);
+    this.inputEnd += copy.copy(this.memory, this.inputEnd, start, end);
+    return end;
+  }
+
+  /** Renders the input. Returns true when the block is full and must be read before the rest of the input is rendered. */
+  render(): boolean {
+    this.inputStart = this.loop.render(this.inputStart, this.inputEnd, this.outputEnd, this.limit);
+    if (this.inputStart === 0) throw new Error('A row of COPY has more or fewer values than its template has columns');
+    this.outputEnd = this.loop.written();
+    if (this.outputEnd > this.limit) return true;
+    // What the loop left is an escape that the next input completes.
+    this.memory.copyWithin(this.input, this.inputStart, this.inputEnd);
+    this.inputEnd -= this.inputStart - this.input;
+    this.inputStart = this.input;
+    return false;
+  }
+
+  /** Returns the block, which is valid until the next call of `render`. */
+  takeBlock(): Buffer {
+    const block = this.memory.subarray(this.output, this.outputEnd);
+    this.outputEnd = this.output;
+    return block;
+  }
+
+  /** Throws when the input has ended within a row. */
+  end(): void {
+    if (this.inputEnd > this.input || !this.loop.isBetweenRows()) throw new Error('The output of COPY ended within a row');
+  }
+
+  private begin({ encoding, columns, separator }: RowTemplate, layout: MemoryLayout): void {
+    layout.write(this.memory);
+    this.input = this.inputStart = this.inputEnd = layout.input;
+    this.output = this.outputEnd = layout.output;
+    this.limit = layout.limit;
+    this.loop.begin(0, columns.length, separator.length, encoding === 'csv');
   }
 }
 
-const paddedLength = (length: number): number => Math.ceil(length / 8) * 8;
+/** The places of a template's parts in a renderer's memory: the table of literals, the literals, the input and the output. */
+class MemoryLayout {
+  readonly input: number;
+  readonly output: number;
+  readonly limit: number;
+  readonly length: number;
+  private readonly literals: readonly Literal[];
+
+  constructor(template: RowTemplate) {
+    this.literals = toLiterals(template);
+    const lengths = this.literals.map(({ bytes }) => paddedLength(bytes.length));
+    this.input = lengths.reduce((sum, length) => sum + length, this.literals.length * TABLE_ROW_LENGTH);
+    this.output = this.input + INPUT_LENGTH + VECTOR_LENGTH;
+    this.limit = this.output + BLOCK_LENGTH;
+    this.length = this.limit + LONGEST_STEP + Math.max(...lengths);
+  }
+
+  write(memory: Buffer): void {
+    let address = this.literals.length * TABLE_ROW_LENGTH;
+    this.literals.forEach(({ bytes, isGuarded }, position) => {
+      const row = position * TABLE_ROW_LENGTH;
+      memory.writeUInt32LE(address, row);
+      memory.writeUInt32LE(bytes.length, row + 4);
+      memory.writeUInt32LE(isGuarded ? 1 : 0, row + 8);
+      bytes.copy(memory, address);
+      address += paddedLength(bytes.length);
+    });
+  }
+}
+
+interface Literal {
+  readonly bytes: Buffer;
+  /** True when the literal stands before a value whose first bytes decide what the value begins with. */
+  readonly isGuarded: boolean;
+}
+
+/** The literals before each column, the first of them with the separator of rows before it, and the one after the last column. */
+function toLiterals({ encoding, columns, before, end, separator }: RowTemplate): Literal[] {
+  const [first = Buffer.alloc(0), ...others] = before;
+  return [Buffer.concat([separator, first]), ...others, end].map((bytes, position) => {
+    const column = columns[position];
+    return { bytes, isGuarded: (encoding === 'json' ? column?.kind === 'nullable' : column?.freeText) ?? false };
+  });
+}
+
+/** A literal's length with room for the last vector that is read from it. It may begin anywhere, because the separator is left out once. */
+const paddedLength = (length: number): number => Math.ceil(length / VECTOR_LENGTH) * VECTOR_LENGTH + VECTOR_LENGTH;

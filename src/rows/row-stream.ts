@@ -1,5 +1,4 @@
-import { CsvRenderer } from './csv-renderer';
-import { JsonRenderer } from './json-renderer';
+import { RowRenderer } from './row-renderer';
 import type { RowTemplate } from './row-template';
 
 /** The rows of a report, all from the request's one snapshot. They are not read before a caller asks for the first of them. */
@@ -15,14 +14,18 @@ export interface RowStream<Row> {
 
 /** Renders COPY's text output, which may be cut anywhere, as a template's rows. A block is valid until the next one is asked for. */
 export async function* renderRows(copy: AsyncIterable<Buffer>, template: RowTemplate): AsyncGenerator<Buffer> {
-  const renderer = template.encoding === 'json' ? new JsonRenderer(template) : new CsvRenderer(template);
+  // A report that still waits for its first rows occupies no renderer.
+  let renderer: RowRenderer | undefined;
   for await (const piece of copy) {
-    let at = renderer.render(piece, 0);
-    while (at < piece.length) {
-      yield renderer.take();
-      at = renderer.render(piece, at);
+    renderer ??= RowRenderer.open(template);
+    for (let at = 0; at < piece.length;) {
+      at = renderer.fill(piece, at);
+      while (renderer.render()) yield renderer.takeBlock();
     }
   }
-  const rest = renderer.take();
+  if (!renderer) return;
+  renderer.end();
+  const rest = renderer.takeBlock();
   if (rest.length > 0) yield rest;
+  renderer.release();
 }

@@ -1,0 +1,232 @@
+// AssemblyScript. The build compiles this file to WebAssembly with SIMD; src/rows/row-renderer.ts lays out its memory and calls it.
+
+const TAB: u8 = 0x09;
+const NEWLINE: u8 = 0x0a;
+const VERTICAL_TAB: u8 = 0x0b;
+const QUOTE: u8 = 0x22;
+const APOSTROPHE: u8 = 0x27;
+const BACKSLASH: u8 = 0x5c;
+/** The N of `\N`, which stands for null, and the v of `\v`. */
+const NULL_MARK: u8 = 0x4e;
+const VERTICAL_TAB_MARK: u8 = 0x76;
+/** The texts `\N`, `null` and `\u00`, as words of a little-endian memory. */
+const COPY_NULL: u16 = 0x4e5c;
+const JSON_NULL: u32 = 0x6c6c756e;
+const JSON_CONTROL: u32 = 0x3030755c;
+
+/** The bytes that one vector instruction copies. */
+const VECTOR: usize = 16;
+
+/** A row of the table of literals. */
+@unmanaged
+class Literal {
+  address: u32 = 0;
+  length: u32 = 0;
+  /** 1 when the first bytes of the value after the literal decide what the value begins with, or else 0. */
+  isGuarded: u32 = 0;
+
+  /** Writes the literal without its first bytes. Returns the end of what it wrote. */
+  @inline
+  write(to: usize, skipped: usize): usize {
+    let from = <usize>this.address + skipped;
+    const end = to + <usize>this.length - skipped;
+    do {
+      v128.store(to, v128.load(from));
+      to += VECTOR;
+      from += VECTOR;
+    } while (to < end);
+    return end;
+  }
+}
+
+/** The position that stands for none, because a row has more or fewer values than there are columns. */
+const MALFORMED: usize = 0;
+
+const BEFORE_ROW: i32 = 0;
+/** A guarded value comes next: the literal before it is written, and no byte of the value is. */
+const BEFORE_GUARDED: i32 = 1;
+const IN_VALUE: i32 = 2;
+
+let table: usize = 0;
+/** The place in the table of the literal before the last column. */
+let lastColumn: usize = 0;
+let isCsv: bool = false;
+
+let state: i32 = BEFORE_ROW;
+/** The place in the table of the literal that was written last. */
+let column: usize = 0;
+/** The bytes to leave out of the first literal: the separator before the first row. */
+let skipped: usize = 0;
+/** 1 when a nullable value has its opening quote, or else 0. */
+let quoted: usize = 0;
+let outputEnd: usize = 0;
+
+/**
+ * Begins a report. The table has a literal for each column, which stands before it, and then the one after the last column. The first
+ * literal begins with the separator of rows. Without columns, the first literal is the separator alone.
+ */
+export function begin(newTable: usize, columns: usize, separatorLength: usize, newIsCsv: bool): void {
+  table = newTable;
+  lastColumn = newTable + (columns > 0 ? columns - 1 : 0) * offsetof<Literal>();
+  isCsv = newIsCsv;
+  state = BEFORE_ROW;
+  column = newTable;
+  skipped = separatorLength;
+  quoted = 0;
+}
+
+/** The end of what the last call of `render` wrote. */
+export function written(): usize {
+  return outputEnd;
+}
+
+/** True when the input so far ends with a whole row. */
+export function isBetweenRows(): bool {
+  return state == BEFORE_ROW;
+}
+
+/**
+ * Renders the input until it ends or the output is beyond its limit. Returns the position that it reached, which is before an escape that
+ * the input's end cuts, or MALFORMED. Vectors are read and written whole, up to 15 bytes further than needed; what follows overwrites them.
+ */
+export function render(input: usize, inputEnd: usize, output: usize, limit: usize): usize {
+  const space = i8x16.splat(0x20);
+  const quote = i8x16.splat(QUOTE);
+  const backslash = i8x16.splat(BACKSLASH);
+  let at = input;
+  let to = output;
+  let now = state;
+  let place = column;
+  while (at < inputEnd && to <= limit) {
+    if (now == BEFORE_ROW) {
+      place = table;
+      to = changetype<Literal>(place).write(to, skipped);
+      skipped = 0;
+      now = changetype<Literal>(place).isGuarded ? BEFORE_GUARDED : IN_VALUE;
+      continue;
+    }
+    if (now == BEFORE_GUARDED) {
+      const first = load<u8>(at);
+      if (first == BACKSLASH && at + 1 == inputEnd) break;
+      if (isCsv && first == APOSTROPHE) {
+        // The guard is an apostrophe too, so it may follow those of the value.
+        store<u8>(to++, first);
+        at++;
+        continue;
+      }
+      if (isCsv) {
+        if (beginsFormula(at)) store<u8>(to++, APOSTROPHE);
+      } else if (load<u16>(at) != COPY_NULL) {
+        store<u8>(to++, QUOTE);
+        quoted = 1;
+      }
+      now = IN_VALUE;
+    }
+    const bytes = v128.load(at);
+    const special = i8x16.bitmask(v128.or(i8x16.lt_u(bytes, space), v128.or(i8x16.eq(bytes, quote), i8x16.eq(bytes, backslash))));
+    const plain: usize = special ? <usize>ctz(special) : VECTOR;
+    v128.store(to, bytes);
+    const left = inputEnd - at;
+    if (plain >= left) {
+      to += left;
+      at = inputEnd;
+      break;
+    }
+    to += plain;
+    at += plain;
+    if (plain == VECTOR) continue;
+    const byte = load<u8>(at);
+    if (byte == TAB || byte == NEWLINE) {
+      if ((byte == NEWLINE) != (place == lastColumn)) return MALFORMED;
+      at++;
+      store<u8>(to, QUOTE);
+      to += quoted;
+      quoted = 0;
+      place += offsetof<Literal>();
+      to = changetype<Literal>(place).write(to, 0);
+      if (byte == NEWLINE) now = BEFORE_ROW;
+      else if (changetype<Literal>(place).isGuarded) now = BEFORE_GUARDED;
+    } else if (byte == BACKSLASH) {
+      if (left - plain < 2) break;
+      to = isCsv ? putCsvEscape(to, load<u8>(at, 1)) : putJsonEscape(to, load<u8>(at, 1));
+      at += 2;
+    } else {
+      to = isCsv ? putCsvByte(to, byte) : putJsonByte(to, byte);
+      at++;
+    }
+  }
+  state = now;
+  column = place;
+  outputEnd = to;
+  return at;
+}
+
+function putJsonByte(to: usize, byte: u8): usize {
+  if (byte == QUOTE) {
+    store<u8>(to, BACKSLASH);
+    store<u8>(to, QUOTE, 1);
+    return to + 2;
+  }
+  return putControl(to, byte);
+}
+
+/** COPY's escapes \b \f \n \r \t and \\ mean the same in JSON, which has no \v. */
+function putJsonEscape(to: usize, byte: u8): usize {
+  if (byte == NULL_MARK) {
+    store<u32>(to, JSON_NULL);
+    return to + 4;
+  }
+  if (byte == VERTICAL_TAB_MARK) return putControl(to, VERTICAL_TAB);
+  store<u8>(to, BACKSLASH);
+  store<u8>(to, byte, 1);
+  return to + 2;
+}
+
+/** Writes a control character without a short form as \u00XX. */
+function putControl(to: usize, byte: u8): usize {
+  store<u32>(to, JSON_CONTROL);
+  const low = byte & 15;
+  store<u8>(to, 0x30 + (byte >> 4), 4);
+  store<u8>(to, low < 10 ? 0x30 + low : 0x57 + low, 5);
+  return to + 6;
+}
+
+function putCsvByte(to: usize, byte: u8): usize {
+  store<u8>(to, byte);
+  if (byte != QUOTE) return to + 1;
+  store<u8>(to, QUOTE, 1);
+  return to + 2;
+}
+
+function putCsvEscape(to: usize, byte: u8): usize {
+  return byte == NULL_MARK ? to : putCsvByte(to, toUnescaped(byte));
+}
+
+/** The byte that a letter after a backslash stands for; any other byte stands for itself. */
+function toUnescaped(byte: u8): u8 {
+  switch (byte) {
+    case 0x62:
+      return 0x08;
+    case 0x66:
+      return 0x0c;
+    case 0x6e:
+      return 0x0a;
+    case 0x72:
+      return 0x0d;
+    case 0x74:
+      return 0x09;
+    case 0x76:
+      return 0x0b;
+    default:
+      return byte;
+  }
+}
+
+/** True when a spreadsheet reads a value as a formula, because it begins with = + - @ TAB or CR (OWASP, CSV injection). */
+function beginsFormula(at: usize): bool {
+  const byte = load<u8>(at);
+  // A TAB that is not escaped ends an empty value.
+  if (byte == TAB) return false;
+  const first = byte == BACKSLASH ? toUnescaped(load<u8>(at, 1)) : byte;
+  return first == 0x3d || first == 0x2b || first == 0x2d || first == 0x40 || first == TAB || first == 0x0d;
+}

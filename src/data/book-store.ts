@@ -95,6 +95,8 @@ export class BookStore {
   repair(organizationId: number): Promise<NewVersion> {
     return BookTransaction.run(this.database, organizationId, async (books) => {
       await books.lock();
+      // The books may have been filled a moment ago.
+      await books.query('ANALYZE designation, donor, deposit, transaction, allocation');
       await books.query(FOLD_NAMES, [organizationId]);
       await books.query(NOTE_ALL, [organizationId]);
       await books.query(NOTE_REMOVED, [organizationId]);

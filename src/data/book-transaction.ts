@@ -70,6 +70,8 @@ export class BookTransaction {
    */
   async advance({ cause, file }: ChangeSource): Promise<NewVersion> {
     const { organizationId: organization } = this;
+    // PostgreSQL keeps no statistics of temporary tables by itself, and takes each for a short one.
+    await this.query('ANALYZE changed_transaction, removed_allocation');
     await this.query(COMPUTE_LINES, [organization]);
     await this.query('ANALYZE computed_line');
     const { rows: before } = await this.query<TotalsRow>(STANDING_TOTALS, [organization]);

@@ -49,6 +49,7 @@ export class DepositDetailService {
   report(lineSet: LineSet, snapshot: ReportSnapshot): RowStream<DepositDetailLine> {
     const copy = snapshot.prepare();
     return {
+      key: JSON.stringify(['lines', lineSet]),
       bytes: (template) => renderRows(this.store.copyLines(copy, lineSet, template.columns), template),
       objects: () => this.store.list(lineSet),
     };

@@ -65,6 +65,8 @@ export interface SummaryQuery {
 
 /** A summary of one state of the data. Each part is read when it is asked for. */
 export interface DepositSummary {
+  /** A text that tells this summary from others of the same data version. */
+  readonly key: string;
   totals(): Promise<SummaryParts>;
   /** A group for each combination of the `groupBy` values, in order. Throws INVALID_PARAMETERS when there are more than MAX_GROUPS. */
   groups(): Promise<SummaryGroup[]>;
@@ -104,6 +106,7 @@ export class DepositSummaryService {
       return known as Promise<Value>;
     };
     return {
+      key: JSON.stringify(['summary', lineSet, by, mayReadDonors]),
       totals: () => once('totals', async () => toParts(await this.store.totals(lineSet, snapshot), lineSet, mayReadDonors)),
       groups: () => once(`groups ${by.join()}`, () => this.groups(lineSet, by, mayReadDonors, snapshot)),
       digest: () => once('digest', () => this.digest(lineSet, snapshot)),
@@ -160,7 +163,7 @@ export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy
     const groups = await objects();
     yield Buffer.from(groups.map((group) => toCopyRow(fields.map((field) => figureOf(group, field)))).join(''));
   }
-  return { objects, bytes: (template) => renderRows(toCopy(template.columns.map(({ field }) => field)), template) };
+  return { key: summary.key, objects, bytes: (template) => renderRows(toCopy(template.columns.map(({ field }) => field)), template) };
 }
 
 /** The value at a path of a group; null when the caller may not have it. */

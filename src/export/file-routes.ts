@@ -4,6 +4,7 @@ import { AppError } from '../errors';
 import { chosenColumns, fileOptionNames, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileFormat } from '../formats/file-format';
 import { setDataVersion, type DoorKit } from '../http/door-kit';
+import { EntityTag } from '../http/entity-tag';
 import { createRequestRouter, type RequestHandler } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
 import type { FileResolver, FileSource } from '../resolvers/file-resolver';
@@ -79,13 +80,15 @@ async function sendFile(
   { readerPace }: DoorKit,
 ): Promise<void> {
   const { hasBom, hasTotals } = parseFileOptions(request.query);
+  const layout = createFileLayout(format, chosenColumns(file.query));
+  const { template, tail } = layout;
+  const head = (hasBom && format === 'csv' ? BOM : '') + layout.head;
+  const tag = new EntityTag(file.rows, { head, template, tail });
+  if (tag.answersNotModified(request, response, context)) return;
   const totals = hasTotals ? await readTotals(file) : undefined;
   // A summary with too many groups is refused before its audit entry is written.
   if (file.query.groupBy) await file.countRows();
   const headers = toHeaders(file, totals);
-  const layout = createFileLayout(format, chosenColumns(file.query));
-  const { template, tail } = layout;
-  const head = (hasBom && format === 'csv' ? BOM : '') + layout.head;
   const rows = file.rows.bytes(template);
   // A HEAD request takes no rows, so it gets no audit entry.
   const entry = request.method === 'HEAD' ? undefined : await file.openAudit(format);
@@ -94,6 +97,7 @@ async function sendFile(
   const sendHead = (): void => {
     const { startDate, endDate } = file.lineSet;
     setDataVersion(response, context);
+    tag.set(response, context);
     response.set({
       ...headers,
       'Content-Type': MEDIA_TYPES[format],

@@ -72,7 +72,12 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
   const hasMoreLists = pieces.some((piece) => typeof piece !== 'string' && piece !== firstRows);
   const coding = isLong || hasMoreLists ? options.coding : 'identity';
   response.appendHeader('Vary', 'Accept-Encoding');
-  if (coding !== 'identity') response.setHeader('Content-Encoding', coding);
+  if (coding !== 'identity') {
+    response.setHeader('Content-Encoding', coding);
+    // Compressed bytes are other bytes, and have a tag of their own (RFC 9110 section 8.8.3.3).
+    const tag = response.getHeader('ETag');
+    if (typeof tag === 'string') response.setHeader('ETag', tag.replace(/"$/, `-${coding}"`));
+  }
   if (response.req.method === 'HEAD') {
     await firstRows.return(undefined);
     response.end();

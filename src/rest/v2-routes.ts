@@ -1,6 +1,7 @@
 import type { Request, Router } from 'express';
 import { v2Layouts } from '../formats/v2-line';
 import { setDataVersion, type DoorKit } from '../http/door-kit';
+import { EntityTag } from '../http/entity-tag';
 import { createRequestRouter } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
 import type { AuthenticationResolver } from '../resolvers/authentication-resolver';
@@ -27,9 +28,12 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
     '/deposit_detail_designation_detail_with_contact_info': async (context, request, response) => {
       const rows = await depositDetails.depositDetails(parseReportQuery(request.query), context);
       const { head, template, tail } = v2Layouts.json;
+      const tag = new EntityTag(rows, v2Layouts.json);
+      if (tag.answersNotModified(request, response, context)) return;
       await sendRows(response, [head, rows.bytes(template), tail], {
         setHeaders: () => {
           setDataVersion(response, context);
+          tag.set(response, context);
           response.type('json');
         },
         readerPace: kit.readerPace,

@@ -1,8 +1,13 @@
 import { RowRenderer } from './row-renderer';
 import type { RowTemplate } from './row-template';
 
+/** The number of the rendering. It must be raised when the same rows in the same template become other bytes. */
+export const RENDERING = 1;
+
 /** The rows of a report, all from the request's one snapshot. They are not read before a caller asks for the first of them. */
 export interface RowStream<Row> {
+  /** A text that tells these rows from others of the same data version: organization, arguments, and what the caller may see. */
+  readonly key: string;
   /**
    * Reads the rows as blocks of a template's bytes. Only the template's columns are read. A block is valid until the next one is asked for,
    * because all blocks use the same memory. The rows end early only by an error.

@@ -54,7 +54,8 @@ describe('every answer', () => {
     expect([header('cache-control'), header('x-content-type-options'), header('etag'), header('x-powered-by'), header('server')]).toEqual([
       'no-store',
       'nosniff',
-      null,
+      // Only rows have a tag, which is made without reading them.
+      path.startsWith(`${REPORT}?start_date=2024`) ? expect.stringMatching(/^"[\w-]{24}"$/) : null,
       null,
       null,
     ]);

@@ -106,7 +106,7 @@ export class RowRenderer {
 
   /** Throws when the input has ended within a row. */
   end(): void {
-    if (this.inputEnd > this.input || !this.loop.isBetweenRows()) throw new Error('The output of COPY ended within a row');
+    if (!this.loop.isBetweenRows()) throw new Error('The output of COPY ended within a row');
   }
 
   private begin({ encoding, columns, separator }: RowTemplate, layout: MemoryLayout): void {

@@ -27,7 +27,7 @@ async function readAll({ bytes }: Report): Promise<string> {
 }
 
 describe('reports that are read at once', () => {
-  test('reach each reader whole when the readers take their blocks in turn', async () => {
+  test.each(['first', 'next'])('reach each reader of the %s five whole when the readers take their blocks in turn', async () => {
     const reports = ['x', 'yy', 'zzz', 'é', '"'].map((text) => openReport(text));
     const read: Buffer[][] = reports.map(() => []);
     for (let hasMore = true; hasMore;) {

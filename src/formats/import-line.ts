@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import { isLocalDate } from '../values/dates';
 import { toCents, toMoney, type Money } from '../values/money';
 import { allLineColumns, extraColumns } from './file-columns';
-import { v2Fields, type V2Field } from './v2-line';
+import { v2Columns, v2Fields, type V2Field } from './v2-line';
 
 /** The columns that an import file may have beside the 26 fields of a v2 line. */
 export const optionalFields: readonly string[] = Object.keys(extraColumns);
@@ -17,132 +16,209 @@ export interface RawLine {
   readonly values: unknown;
 }
 
+/** The values of the 26 fields, as v2 has them: ids of donors and designations are numbers, all else is text. */
+type V2Values = { readonly [Field in V2Field]: (typeof v2Columns)[Field]['kind'] extends 'number' ? number : string };
+
 /** A checked line, which the report can return byte for byte. */
-export type ImportLine = Omit<z.output<typeof lineSchema>, OptionalField> & {
+export interface ImportLine extends V2Values {
   /** Undefined when the file does not state it; the same holds for the share. */
   readonly deposit_status?: ImportStatus | undefined;
   readonly allocation_amount?: Money | undefined;
-};
+}
+
+/** A line as the file has it, whose fields are good. */
+interface CheckedLine extends V2Values {
+  readonly deposit_status?: ImportStatus | null;
+  readonly allocation_amount?: Money | null;
+  readonly allocation_amount_inferred?: boolean | null;
+}
 
 export const importStatuses = ['posted', 'pending'] as const;
 export type ImportStatus = (typeof importStatuses)[number];
 
-export interface LineFault {
-  readonly line: number;
+interface FieldFault {
   readonly field: string;
   readonly reason: string;
 }
 
-const MAX_ID_LENGTH = 200;
-const MAX_SAFE = Number.MAX_SAFE_INTEGER;
+export interface LineFault extends FieldFault {
+  readonly line: number;
+}
 
-const text = z
-  .string('must be text')
-  .refine((value) => !value.includes('\0'), 'contains a NUL character')
-  .refine((value) => value.isWellFormed(), 'contains half of a surrogate pair');
-const id = text.min(1, 'must not be empty').max(MAX_ID_LENGTH, `is longer than ${MAX_ID_LENGTH} characters`);
-const DATE_FAULT = 'must be a calendar date YYYY-MM-DD';
-const date = z
-  .string(DATE_FAULT)
-  .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, { error: DATE_FAULT, abort: true })
-  .refine(isLocalDate, 'is no day of the calendar');
+/** What is wrong with a value, in words that follow the field's name: empty when it is good. */
+type Check = (value: unknown) => readonly string[];
+
+const GOOD: readonly string[] = [];
+const check = (isGood: (value: unknown) => boolean, reason: string): Check => {
+  const faults = [reason];
+  return (value) => (isGood(value) ? GOOD : faults);
+};
+const optional =
+  (present: Check): Check =>
+  (value) =>
+    value === undefined || value === null ? GOOD : present(value);
+
+const NO_TEXT = ['must be text'];
+const text = ({ minBytes = 0, maxBytes = Infinity } = {}): Check => {
+  // A unit of UTF-16 has at most three bytes of UTF-8, so the bytes of a short text need not be counted.
+  const fits = (value: string): boolean => value.length * 3 <= maxBytes || Buffer.byteLength(value) <= maxBytes;
+  return (value) => {
+    if (typeof value !== 'string') return NO_TEXT;
+    if (!value.includes('\0') && value.isWellFormed() && value.length >= minBytes && fits(value)) return GOOD;
+    return [
+      ...(value.includes('\0') ? ['contains a NUL character'] : []),
+      ...(value.isWellFormed() ? [] : ['contains half of a surrogate pair']),
+      ...(value.length >= minBytes ? [] : ['must not be empty']),
+      ...(fits(value) ? [] : [`is longer than ${maxBytes} bytes of UTF-8`]),
+    ];
+  };
+};
+/** An entry of an index has at most 2,704 bytes, whatever the server. Three ids, or one id and two names, fit with numbers and a date. */
+const id = text({ minBytes: 1, maxBytes: 200 });
+const name = text({ maxBytes: 500 });
+
+const DATE_FAULT = ['must be a calendar date YYYY-MM-DD'];
+const DAY_FAULT = ['is no day of the calendar'];
+const date: Check = (value) => {
+  if (isLocalDate(value)) return GOOD;
+  return typeof value === 'string' && /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value) ? DAY_FAULT : DATE_FAULT;
+};
+
 /** The limit of the column type numeric(14,2), in cents. */
 const CENTS_LIMIT = 10n ** 14n;
 const MONEY_FAULT = 'must be an amount as text with two decimals, like "10.50"';
-const money = z.custom<string>((value) => {
+const money = check((value) => {
   const cents = typeof value === 'string' ? toCents(value) : undefined;
   return cents !== undefined && cents > -CENTS_LIMIT && cents < CENTS_LIMIT;
 }, MONEY_FAULT);
-const number = z
-  .number(`must be a whole number from 0 to ${MAX_SAFE}`)
-  .refine((value) => Number.isSafeInteger(value) && value >= 0, `must be a whole number from 0 to ${MAX_SAFE}`);
 
-const lineSchema = z.strictObject({
+const number = check(
+  (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+  `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`,
+);
+
+/** The fields of a line in the order in which their faults are told. */
+const CHECKS = {
   deposit_id: id,
   transaction_date: date,
   deposit_date: date,
   transaction_id: id,
   allocation_id: id,
   donor_id: number,
-  donor_first_name: text,
-  donor_last_name: text,
-  address1: text,
-  address2: text,
-  address3: text,
-  city: text,
-  state: text,
-  zip: text,
-  phone: text,
-  email_address: text,
+  donor_first_name: name,
+  donor_last_name: name,
+  address1: text(),
+  address2: text(),
+  address3: text(),
+  city: text(),
+  state: text(),
+  zip: text(),
+  phone: text(),
+  email_address: text(),
   amount: money,
   fee_amount: money,
   // A net amount may have a digit more than the amount and the fee, so their limit does not hold for it.
-  net_amount: z.string(MONEY_FAULT),
-  status: text,
-  account_type: text,
-  payment_type: text,
+  net_amount: check((value) => typeof value === 'string', MONEY_FAULT),
+  status: text(),
+  account_type: text(),
+  payment_type: text(),
   designation_id: number,
-  designation: text,
-  designation_memo: text,
-  main_memo: text,
-  deposit_status: z.enum(importStatuses, 'must be posted or pending').nullish(),
-  allocation_amount: money.nullish(),
-  allocation_amount_inferred: z.boolean('must be true or false').nullish(),
-} satisfies Record<ImportField, z.ZodType>);
+  designation: text(),
+  designation_memo: text(),
+  main_memo: text(),
+  deposit_status: optional(check((value) => value === 'posted' || value === 'pending', 'must be posted or pending')),
+  allocation_amount: optional(money),
+  allocation_amount_inferred: optional(check((value) => typeof value === 'boolean', 'must be true or false')),
+} satisfies Record<ImportField, Check>;
 
+const CHECK_LIST: readonly (readonly [string, Check])[] = Object.entries(CHECKS);
 const donorFields = v2Fields.slice(v2Fields.indexOf('donor_first_name'), v2Fields.indexOf('amount'));
 
 /** Checks a line. Returns it, or its faults. A fault does not repeat the value, which may be personal. */
 export function parseImportLine({ line, values }: RawLine): ImportLine | LineFault[] {
-  const result = lineSchema.safeParse(values, { reportInput: true });
-  if (!result.success) return result.error.issues.flatMap((issue) => toFaults(line, issue));
-  const parsed = result.data;
-  const faults: LineFault[] = [];
-  const net = toMoney(toCents(parsed.amount)! - toCents(parsed.fee_amount)!);
-  if (parsed.net_amount !== net) faults.push({ line, field: 'net_amount', reason: `is not amount minus fee_amount, ${net}` });
-  if (parsed.donor_id === 0) {
-    const filled = donorFields.filter((field) => parsed[field] !== '');
-    faults.push(...filled.map((field) => ({ line, field, reason: 'must be empty where donor_id is 0' })));
-  }
-  const { deposit_status, allocation_amount, allocation_amount_inferred: isInferred, ...fields } = parsed;
-  if (isInferred && typeof allocation_amount === 'string' && allocation_amount !== parsed.amount) {
-    faults.push({ line, field: 'allocation_amount', reason: 'is said to be inferred, and is not the amount' });
-  }
-  if (faults.length > 0) return faults;
-  // An inferred share is not imported, because the books did not state it. The report infers it again.
+  if (!isObject(values)) return [{ line, field: '', reason: 'it must be an object with the fields of a deposit line' }];
+  const fieldFaults = findFieldFaults(values);
+  if (fieldFaults.length > 0) return fieldFaults.map((fault) => ({ line, ...fault }));
+  const checked = values as unknown as CheckedLine;
+  const contradictions = findContradictions(checked);
+  if (contradictions.length > 0) return contradictions.map((fault) => ({ line, ...fault }));
+  if (optionalFields.every((field) => values[field] === undefined)) return values as unknown as ImportLine;
+  // An inferred share is not imported, because the books did not state it. The report infers it again. V8 is slow to copy an object that
+  // gets more members afterwards, so `fields` stands last.
+  const { deposit_status, allocation_amount, allocation_amount_inferred: isInferred, ...fields } = checked;
   return {
-    ...fields,
     deposit_status: deposit_status ?? undefined,
-    allocation_amount: isInferred ? undefined : (allocation_amount ?? undefined),
+    allocation_amount: (isInferred ? undefined : allocation_amount) ?? undefined,
+    ...fields,
   };
 }
 
-function toFaults(line: number, issue: z.core.$ZodIssue): LineFault[] {
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((field) => ({ line, field, reason: 'is not a field of a deposit line' }));
-  const [field] = issue.path;
-  if (field === undefined) return [{ line, field: '', reason: 'it must be an object with the fields of a deposit line' }];
-  return [{ line, field: String(field), reason: issue.input === undefined ? 'is missing' : issue.message }];
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The faults of each field by itself, and the fields that no line has. */
+function findFieldFaults(values: Readonly<Record<string, unknown>>): FieldFault[] {
+  const faults: FieldFault[] = [];
+  let known = 0;
+  for (const [field, check] of CHECK_LIST) {
+    const value = values[field];
+    if (value !== undefined) known++;
+    const reasons = check(value);
+    if (reasons.length > 0) faults.push(...(value === undefined ? ['is missing'] : reasons).map((reason) => ({ field, reason })));
+  }
+  const fields = Object.keys(values);
+  if (fields.length === known) return faults;
+  const unknown = fields.filter((field) => !Object.hasOwn(CHECKS, field));
+  return [...faults, ...unknown.map((field) => ({ field, reason: 'is not a field of a deposit line' }))];
+}
+
+/** What the fields of a line say against each other. */
+function findContradictions(line: CheckedLine): FieldFault[] {
+  const faults: FieldFault[] = [];
+  const net = toMoney(toCents(line.amount)! - toCents(line.fee_amount)!);
+  if (line.net_amount !== net) faults.push({ field: 'net_amount', reason: `is not amount minus fee_amount, ${net}` });
+  if (line.donor_id === 0) {
+    const filled = donorFields.filter((field) => line[field] !== '');
+    faults.push(...filled.map((field) => ({ field, reason: 'must be empty where donor_id is 0' })));
+  }
+  const { allocation_amount: share, allocation_amount_inferred: isInferred } = line;
+  if (isInferred && typeof share === 'string' && share !== line.amount) {
+    faults.push({ field: 'allocation_amount', reason: 'is said to be inferred, and is not the amount' });
+  }
+  return faults;
 }
 
 const FORMULA_GUARD = /^'(?='*[=+\-@\t\r])/;
 
-/**
- * Turns the texts of a CSV record into the values of a line: numbers become numbers, the guard against formulas is taken off, and empty
- * optional fields are left out.
- */
-export function toLineValues(record: Readonly<Record<string, string>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(record).flatMap(([field, value]): [string, unknown][] => {
-      if (value === '' && optionalFields.includes(field)) return [];
-      const column = allLineColumns[field];
-      if (column?.kind === 'boolean') return [[field, BOOLEANS.get(value) ?? value]];
-      if (column?.kind === 'number') return [[field, /^[0-9]{1,16}$/.test(value) ? Number(value) : value]];
-      return [[field, column?.freeText ? value.replace(FORMULA_GUARD, '') : value]];
-    }),
-  );
-}
+type FieldReader = (text: string) => unknown;
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
   ['false', false],
 ]);
+const readText: FieldReader = (text) => text;
+const readFreeText: FieldReader = (text) => (text.startsWith("'") ? text.replace(FORMULA_GUARD, '') : text);
+const readNumber: FieldReader = (text) => (/^[0-9]{1,16}$/.test(text) ? Number(text) : text);
+const readBoolean: FieldReader = (text) => BOOLEANS.get(text) ?? text;
+
+function fieldReader(field: string): FieldReader {
+  const column = allLineColumns[field];
+  const read =
+    column?.kind === 'boolean' ? readBoolean : column?.kind === 'number' ? readNumber : column?.freeText ? readFreeText : readText;
+  return optionalFields.includes(field) ? (text) => (text === '' ? undefined : read(text)) : read;
+}
+
+/**
+ * Creates the function that turns the texts of a CSV record into the values of a line: numbers become numbers, the guard against formulas is
+ * taken off, and empty optional fields are undefined.
+ */
+export function createLineReader(header: readonly string[]): (record: readonly string[]) => Record<string, unknown> {
+  const readers = header.map(fieldReader);
+  // A copy of an object with all members is quicker than a new object that gets one member after the other.
+  const blank: Record<string, unknown> = Object.fromEntries(header.map((field) => [field, undefined]));
+  return (record) => {
+    const values = { ...blank };
+    for (const [position, field] of header.entries()) values[field] = readers[position]!(record[position]!);
+    return values;
+  };
+}

@@ -9,9 +9,9 @@ const IN_WORD = /[-+.0-9A-Za-z]/;
 
 /**
  * Finds the place where a text stops being JSON (RFC 8259). The text may come in pieces of any size. V8 tells the place of some faults only
- * and quotes the text, which may be personal. stream-json tells no place.
+ * and quotes the text, which may be personal.
  */
-class JsonFaultFinder {
+export class JsonFaultFinder {
   private line = 1;
   private column = 1;
   private expected: Expected = 'value';
@@ -37,6 +37,26 @@ class JsonFaultFinder {
   end(): boolean {
     this.endWord();
     return this.expected === 'nothing' && !this.isInString;
+  }
+
+  /** The number of open arrays and objects. */
+  get depth(): number {
+    return this.open.length;
+  }
+
+  /** True when a value, an object's name, or a comma or closing bracket can stand here. White space and a closing bracket may come first. */
+  expects(what: 'value' | 'key' | 'more'): boolean {
+    return !this.isInString && this.word === '' && this.expected.endsWith(what);
+  }
+
+  /** True within the name of an object's member. */
+  get isInName(): boolean {
+    return this.isInString && this.expected.endsWith('key');
+  }
+
+  /** Passes a whole value by, which the caller has read. The place does not count it. */
+  passValue(): void {
+    this.endValue();
   }
 
   /** The place that the reading has reached, both numbers from 1. */

@@ -16,9 +16,8 @@ export function describeDateFault(value: unknown): string {
 
 /** True for a real calendar date. False for 2024-02-30, for year 0, for a date with a time, and for digits other than 0 to 9. */
 export function isLocalDate(value: unknown): value is LocalDate {
-  const parts = typeof value === 'string' ? /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/.exec(value) : null;
-  if (!parts) return false;
-  const [year, month, day] = parts.slice(1).map(Number) as [number, number, number];
+  if (typeof value !== 'string' || !FORM.test(value)) return false;
+  const [year, month, day] = [Number(value.slice(0, 4)), Number(value.slice(5, 7)), Number(value.slice(8))];
   const days = month === 2 && isLeapYear(year) ? 29 : DAYS_IN_MONTH[month - 1];
   return year >= 1 && days !== undefined && day >= 1 && day <= days;
 }

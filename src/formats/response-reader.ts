@@ -1,0 +1,129 @@
+import { OperatorError } from '../errors';
+import type { RawLine } from './import-line';
+import { findJsonFaultIn, JsonFaultFinder } from './json-fault';
+
+type Open = () => AsyncIterable<string>;
+
+/** An object that is longer than this goes through the fault finder, so that a broken one does not fill the memory. */
+const MAX_GUESS_LENGTH = 1_000_000;
+
+/**
+ * Reads the lines of a v2 answer, `{"response":[…]}`. An object in the array ends at the first `}` that makes it JSON, and V8 reads it at
+ * once. All other text goes through the fault finder, character by character.
+ */
+export async function* readResponse(open: Open): AsyncGenerator<RawLine> {
+  const walk = new AnswerWalk();
+  let line = 0;
+  let rest = '';
+  /** The first part of an object that goes through the fault finder. */
+  let slow: string | undefined;
+  for await (const piece of open()) {
+    const text = rest + piece;
+    rest = '';
+    let at = 0;
+    let start = 0;
+    while (at < text.length) {
+      if (slow === undefined && walk.awaitsElement) {
+        start = at;
+        if (text[at] === '{') {
+          const end = text.indexOf('}', at) + 1;
+          if (end === 0 && text.length - at < MAX_GUESS_LENGTH) break;
+          const values = end === 0 ? undefined : parseGuess(text.slice(at, end));
+          if (values !== undefined) {
+            walk.passElement();
+            at = end;
+            yield { line: ++line, values };
+            continue;
+          }
+          slow = '';
+        } else if (!' \t\n\r]'.includes(text[at]!)) {
+          // No other value is a line, so it need not be known.
+          yield { line: ++line, values: undefined };
+        }
+      }
+      if (!walk.take(text[at]!)) throw await findFault(open);
+      at++;
+      if (slow !== undefined && walk.awaitsComma) {
+        yield { line: ++line, values: JSON.parse(slow + text.slice(start, at)) };
+        slow = undefined;
+      }
+    }
+    if (slow === undefined) rest = text.slice(at);
+    else slow += text.slice(start);
+  }
+  if (rest !== '' || !walk.end()) throw await findFault(open);
+  if (!walk.hasResponse) throw toFault('it has no array "response"');
+}
+
+const toFault = (reason: string): OperatorError => new OperatorError(`The file is not a v2 answer in JSON: ${reason}`);
+
+/** Reads the file again to tell where it stops being JSON. A file that is JSON has a wrong "response". */
+async function findFault(open: Open): Promise<OperatorError> {
+  const fault = await findJsonFaultIn(open());
+  return toFault(fault === undefined ? '"response" must be an array' : `it ${fault}`);
+}
+
+function parseGuess(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A brace within a text or after a nested object ends nothing.
+    return undefined;
+  }
+}
+
+/** Each character of the name "response" may be written as an escape of six characters. */
+const MAX_NAME_LENGTH = 50;
+const ARRAY_DEPTH = 2;
+
+/** Knows where in an answer a text stands that is read character by character. */
+class AnswerWalk {
+  private readonly finder = new JsonFaultFinder();
+  private state: 'before' | 'within' | 'after' = 'before';
+  /** The beginning of the last name in the answer's outer object, as it is written. */
+  private name = '';
+
+  get hasResponse(): boolean {
+    return this.state !== 'before';
+  }
+
+  /** True in the array `response`, where an element, white space or the array's end stands next. */
+  get awaitsElement(): boolean {
+    return this.state === 'within' && this.finder.depth === ARRAY_DEPTH && this.finder.expects('value');
+  }
+
+  /** True in the array `response`, after an element. */
+  get awaitsComma(): boolean {
+    return this.finder.depth === ARRAY_DEPTH && this.finder.expects('more');
+  }
+
+  /** Passes an element by, which the caller has read. */
+  passElement(): void {
+    this.finder.passValue();
+  }
+
+  /** Reads a character. False when it cannot stand in an answer. Throws an OperatorError at a second `response`. */
+  take(character: string): boolean {
+    const { finder } = this;
+    const isOuter = finder.depth === 1;
+    const beginsValue = isOuter && finder.expects('value') && !' \t\n\r'.includes(character);
+    if (isOuter && finder.expects('key')) this.name = character;
+    else if (isOuter && finder.isInName && this.name.length < MAX_NAME_LENGTH) this.name += character;
+    if (!finder.add(character)) return false;
+    if (this.state === 'within' && finder.depth === 1) this.state = 'after';
+    if (!beginsValue || !isResponse(this.name)) return true;
+    if (this.state === 'after') throw toFault('it has two arrays "response"');
+    this.state = 'within';
+    return character === '[';
+  }
+
+  /** Ends the text. True when it is complete JSON. */
+  end(): boolean {
+    return this.finder.end();
+  }
+}
+
+/** True for a name that says "response". A longer name has no end here and is not JSON. */
+function isResponse(name: string): boolean {
+  return name.endsWith('"') && parseGuess(name) === 'response';
+}

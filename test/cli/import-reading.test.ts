@@ -1,0 +1,207 @@
+import fc from 'fast-check';
+import { CsvError, parse } from 'csv-parse/sync';
+import { z } from 'zod';
+import { readImportLines } from '../../src/formats/import-format';
+import type { FileFormat } from '../../src/formats/file-format';
+import { parseImportLine } from '../../src/formats/import-line';
+import { findJsonFault } from '../../src/formats/json-fault';
+import { CSV_HEADER, toCsv } from '../support/deposit-files';
+import { v2Line } from '../support/gateway';
+
+// An import reads plain files by quick ways of its own. Each test compares one with a library that reads the same.
+
+type Line = Record<string, unknown>;
+
+/** The lines of a text that comes in pieces of random sizes, or the message of its fault. */
+async function read(format: FileFormat, text: string, cuts: readonly number[]): Promise<{ line: number; values: unknown }[] | string> {
+  const bytes = Buffer.from(text);
+  async function* pieces(): AsyncGenerator<Buffer> {
+    for (let at = 0, piece = 0; at < bytes.length; piece++) {
+      const length = cuts[piece % cuts.length]!;
+      yield await Promise.resolve(bytes.subarray(at, at + length));
+      at += length;
+    }
+  }
+  const lines: { line: number; values: unknown }[] = [];
+  try {
+    for await (const line of readImportLines(format, pieces)) lines.push(line);
+    return lines;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const anyCuts = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 100_000 })), { minLength: 1, maxLength: 5 });
+const SPECIAL = ['{', '}', '[', ']', '"', ',', ':', '\\', '\r', '\n', ' ', '0', 'a'];
+/** A change of a text: some characters at a place become others. */
+const anyChange = fc.record({
+  place: fc.nat(),
+  removed: fc.integer({ min: 0, max: 3 }),
+  added: fc.string({ unit: fc.constantFrom(...SPECIAL), maxLength: 2 }),
+});
+const change = (text: string, { place, removed, added }: { place: number; removed: number; added: string }): string => {
+  const at = place % (text.length + 1);
+  return (text.slice(0, at) + added + text.slice(at + removed)).toWellFormed();
+};
+const anyText = fc.string({ unit: fc.constantFrom(...SPECIAL, "'", '=', 'é', '😀'), maxLength: 12 });
+
+describe('an operator whose file is a v2 answer', () => {
+  const anyElement = fc.oneof(
+    { weight: 3, arbitrary: fc.dictionary(anyText, fc.oneof(anyText, fc.integer()), { maxKeys: 4 }) },
+    fc.jsonValue(),
+  );
+  const anyAnswer = fc
+    .record({ before: fc.dictionary(anyText, fc.jsonValue(), { maxKeys: 2 }), response: fc.array(anyElement), after: fc.jsonValue() })
+    .chain(({ before, response, after }) =>
+      fc.constantFrom(undefined, 1, '\t').map((indent) => JSON.stringify({ ...before, response, after }, undefined, indent)),
+    );
+  /** An element that is no object is no line, whatever it is. */
+  const toLines = (text: string) => {
+    const elements = (JSON.parse(text) as { response: unknown[] }).response;
+    return elements.map((element, position) => ({
+      line: position + 1,
+      values: typeof element === 'object' && element !== null && !Array.isArray(element) ? element : undefined,
+    }));
+  };
+
+  test('has the same lines whatever they contain and however the text comes', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyAnswer, anyCuts, async (text, cuts) => expect(await read('json', text, cuts)).toEqual(toLines(text))),
+    );
+  });
+
+  test('is told the place where the text stops being JSON', async () => {
+    const property = fc.asyncProperty(anyAnswer, anyCuts, anyChange, async (original, cuts, changed) => {
+      const text = change(original, changed);
+      const fault = findJsonFault(text);
+      const result = await read('json', text, cuts);
+      if (fault !== undefined)
+        expect(result).toMatch(/^The file is not a v2 answer in JSON: (it is not JSON at|it breaks off at|it has two)/);
+      else if (typeof result !== 'string') expect(result).toEqual(toLines(text));
+      if (fault !== undefined && result !== TWO) expect(result).toBe(`The file is not a v2 answer in JSON: it ${fault}`);
+    });
+    await fc.assert(property, { numRuns: 500 });
+  });
+  const TWO = 'The file is not a v2 answer in JSON: it has two arrays "response"';
+});
+
+describe('an operator whose file is CSV', () => {
+  const OPTIONS = { max_record_size: 1_000_000, record_delimiter: ['\r\n', '\n', '\r'], skip_empty_lines: true };
+  const anyCsv = fc
+    .array(fc.record({ main_memo: anyText, city: anyText, designation_memo: fc.constantFrom('', "'", "'=1", "''=1", 'plain') }))
+    .chain((fields) =>
+      fc.constantFrom('\r\n', '\n', '\r', '\n\n').map((lineEnd) => ({ lines: fields.map((field) => v2Line(field)), lineEnd })),
+    );
+
+  test('has the same lines as csv-parse reads, and is told the same fault, whatever the texts and however the file comes', async () => {
+    const property = fc.asyncProperty(anyCsv, anyCuts, fc.option(anyChange), async ({ lines, lineEnd }, cuts, changed) => {
+      const head = CSV_HEADER + lineEnd;
+      const records = toCsv(lines, CSV_HEADER, lineEnd).slice(head.length);
+      const text = head + (changed ? change(records, changed) : records);
+      expect(await read('csv', text, cuts)).toEqual(readByLibrary(text));
+    });
+    await fc.assert(property, { numRuns: 500 });
+  });
+
+  /** The lines of a CSV file by csv-parse alone, or the message of its fault. */
+  function readByLibrary(text: string): { line: number; values: Line }[] | string {
+    try {
+      let returns = 0;
+      const records = parse(text, { ...OPTIONS, columns: true, info: true }) as unknown as { record: Line; info: { lines: number } }[];
+      return records.map(({ record, info }) => {
+        const content = Object.values(record).join('');
+        returns += content.split('\r').length - 1;
+        const values = Object.entries(record).map(([field, value]) => [field, toValue(field, String(value))]);
+        return { line: info.lines - returns - (content.split('\n').length - 1), values: Object.fromEntries(values) as Line };
+      });
+    } catch (error) {
+      if (!(error instanceof CsvError)) throw error;
+      return `The file is not valid CSV: ${error.message}`;
+    }
+  }
+  const PLAIN = ['transaction_date', 'deposit_date', 'amount', 'fee_amount', 'net_amount'];
+  const toValue = (field: string, value: string): unknown => {
+    if (field === 'donor_id' || field === 'designation_id') return /^[0-9]{1,16}$/.test(value) ? Number(value) : value;
+    return PLAIN.includes(field) ? value : value.replace(/^'(?='*[=+\-@\t\r])/, '');
+  };
+});
+
+describe('an operator whose lines have faults', () => {
+  const MONEY = 'must be an amount as text with two decimals, like "10.50"';
+  const NUMBER = 'must be a whole number from 0 to 9007199254740991';
+  const DATE = 'must be a calendar date YYYY-MM-DD';
+  const text = z
+    .string('must be text')
+    .refine((value) => !value.includes('\0'), 'contains a NUL character')
+    .refine((value) => value.isWellFormed(), 'contains half of a surrogate pair');
+  const limited = (bytes: number) => text.refine((value) => Buffer.byteLength(value) <= bytes, `is longer than ${bytes} bytes of UTF-8`);
+  const id = text
+    .refine((value) => value !== '', 'must not be empty')
+    .refine((value) => Buffer.byteLength(value) <= 200, 'is longer than 200 bytes of UTF-8');
+  const date = z
+    .string(DATE)
+    .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, { error: DATE, abort: true })
+    .refine((value) => !value.startsWith('0000') && z.iso.date().safeParse(value).success, 'is no day of the calendar');
+  const money = z.string(MONEY).regex(/^(?!-0\.00$)-?(0|[1-9][0-9]{0,11})\.[0-9]{2}$/, MONEY);
+  const number = z.number(NUMBER).refine((value) => Number.isSafeInteger(value) && value >= 0, NUMBER);
+  /** The rules of each field, said a second time. */
+  const schema = z.strictObject({
+    ...{ deposit_id: id, transaction_date: date, deposit_date: date, transaction_id: id, allocation_id: id, donor_id: number },
+    ...{ donor_first_name: limited(500), donor_last_name: limited(500), address1: text, address2: text, address3: text, city: text },
+    ...{ state: text, zip: text, phone: text, email_address: text, amount: money, fee_amount: money, net_amount: z.string(MONEY) },
+    ...{ status: text, account_type: text, payment_type: text, designation_id: number, designation: text, designation_memo: text },
+    main_memo: text,
+    deposit_status: z.enum(['posted', 'pending'], 'must be posted or pending').nullish(),
+    allocation_amount: money.nullish(),
+    allocation_amount_inferred: z.boolean('must be true or false').nullish(),
+  });
+
+  /** The faults of the fields of a line by themselves, by zod. */
+  function faultsOf(values: unknown): { field: string; reason: string }[] {
+    const issues = schema.safeParse(values, { reportInput: true }).error?.issues ?? [];
+    return issues.flatMap((issue) => {
+      if (issue.code === 'unrecognized_keys') return issue.keys.map((field) => ({ field, reason: 'is not a field of a deposit line' }));
+      if (issue.path.length === 0) return [{ field: '', reason: 'it must be an object with the fields of a deposit line' }];
+      return [{ field: String(issue.path[0]), reason: issue.input === undefined ? 'is missing' : issue.message }];
+    });
+  }
+
+  const anyValue = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom(undefined, null, true, '', '\0', '\ud83d', '\0\udc00', 'posted', '0000-01-01', '2024-02-29', '2023-02-29', '2024-1-1'),
+    fc.constantFrom(-0, -1, 0.5, 2 ** 53, 2 ** 53 - 1, NaN, '-0.00', '0.00', '999999999999.99', '1000000000000.00', '-1.5', '01.00'),
+    fc.integer({ min: 198, max: 202 }).map((length) => 'x'.repeat(length)),
+    fc.tuple(fc.constantFrom('é', '€', '😀'), fc.integer({ min: 40, max: 260 })).map(([unit, count]) => unit.repeat(count)),
+  );
+  const anyField = fc.oneof(
+    fc.constantFrom(...Object.keys(v2Line()), 'deposit_status', 'allocation_amount', 'allocation_amount_inferred'),
+    fc.constantFrom('toString', '__proto__', 'constructor', 'donor_title', '', '0'),
+  );
+
+  test('is told the faults that zod finds in the fields, in the same order', () => {
+    const anyMutant = fc
+      .tuple(
+        fc.array(fc.tuple(anyField, anyValue), { maxLength: 4 }),
+        fc.constantFrom({}, { deposit_status: null, allocation_amount: '5.00' }),
+      )
+      // A member that is undefined is none in JSON.
+      .map(([fields, extra]) =>
+        Object.fromEntries(Object.entries({ ...v2Line(extra), ...Object.fromEntries(fields) }).filter(([, value]) => value !== undefined)),
+      );
+    const property = fc.property(fc.oneof({ weight: 9, arbitrary: anyMutant }, fc.jsonValue()), (values) => {
+      const faults = faultsOf(values);
+      const result = parseImportLine({ line: 7, values });
+      if (faults.length > 0) expect(result).toEqual(faults.map((fault) => ({ line: 7, ...fault })));
+      else if (Array.isArray(result)) expect(result.map(({ reason }) => reason).join()).toMatch(CONTRADICTION);
+      else expect(result).toEqual(imported(values as Line));
+    });
+    fc.assert(property, { numRuns: 2_000 });
+  });
+  /** The line as the books take it. */
+  const imported = ({ deposit_status, allocation_amount, allocation_amount_inferred, ...fields }: Line): Line => ({
+    ...fields,
+    deposit_status: deposit_status ?? undefined,
+    allocation_amount: (allocation_amount_inferred ? undefined : allocation_amount) ?? undefined,
+  });
+  const CONTRADICTION = /is not amount minus fee_amount|must be empty where donor_id is 0|is said to be inferred/;
+});

@@ -65,7 +65,7 @@ test('an operator imports a large file in constant memory', async () => {
     return child.exitCode !== null || child.signalCode !== null;
   }, IMPORT_TIMEOUT_MS);
   expect(await output).toEqual([
-    '{"lines":30000,"deposits":469,"transactions":15000,"allocations":30000,"designations":0,"donors":1875,"assumed":{"posted":469,"kept":0}}\n',
+    '{"lines":30000,"deposits":469,"transactions":15000,"allocations":30000,"designations":0,"donors":1875,"assumed":{"posted":469,"kept":0},"version":{"number":2,"lines":{"added":30000,"changed":0,"removed":0}}}\n',
     '',
   ]);
   expect((await closed)[0]).toBe(0);

@@ -14,12 +14,19 @@ import {
 import { createSchema } from '../../src/graphql/schema';
 import { depositBook } from '../support/deposit-book';
 import { readExample, runExample } from '../support/documents';
-import { graphql, PASSWORD } from '../support/gateway';
+import { graphql, importLines, PASSWORD, v2Line } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { compileRelay, type RelayProject } from '../support/relay-project';
 
 const gateway = openGateway({ lines: depositBook(120) });
 const { organization } = gateway;
+// Each import is a data version.
+beforeAll(async () => {
+  for (const amount of ['1.00', '2.00', '3.00'])
+    await importLines(gateway.services, organization, [
+      v2Line({ allocation_id: 'versions', transaction_id: 'T0', deposit_id: 'D0', amount, fee_amount: '0.00', net_amount: amount }),
+    ]);
+});
 
 const types = Object.values(createSchema().getTypeMap()).filter(isObjectType);
 /** All connections of the schema. */
@@ -36,9 +43,11 @@ const parentOf = (type: string): string => `${PARENTS[type]![0]}(id: ${JSON.stri
 type Connection = (typeof connections)[number];
 type Shape = 'edges' | 'nodes';
 
+/** The fields of items that have no id of their own. */
+const ITEMS: Readonly<Record<string, string>> = { DepositDetailConnection: 'allocationId amount', DataVersionConnection: 'number' };
 /** A query for a page as an app writes it: some arguments are variables. */
 function toQuery({ type, field, of }: Connection, shape: Shape): DocumentNode {
-  const item = of === 'DepositDetailConnection' ? 'allocationId amount' : 'id';
+  const item = ITEMS[of] ?? 'id';
   const selection = shape === 'edges' ? `edges { node { ${item} } }` : `nodes { ${item} }`;
   const args = field === 'depositDetailsConnection' ? 'startDate: "2024-01-01", endDate: "2024-12-31", filter: $filter, ' : '';
   const filter = args === '' ? '' : '$filter: DepositDetailFilter, ';
@@ -56,6 +65,7 @@ interface Page {
 interface Item {
   readonly id?: string | number;
   readonly allocationId?: string;
+  readonly number?: number;
 }
 interface RawPage {
   readonly edges?: readonly { readonly node: Item }[];
@@ -69,7 +79,7 @@ function toPage(data: unknown, { type, field }: Connection): Page {
   const root = data as Readonly<Record<string, Readonly<Record<string, RawPage>>>>;
   const { edges, nodes, pageInfo, totalCount } = (type === 'Query' ? root[field] : Object.values(root)[0]![field]) as unknown as RawPage;
   const items = edges?.map(({ node }) => node) ?? nodes ?? [];
-  return { ids: items.map(({ id, allocationId }) => String(id ?? allocationId)), ...pageInfo, totalCount };
+  return { ids: items.map(({ id, allocationId, number }) => String(id ?? allocationId ?? number)), ...pageInfo, totalCount };
 }
 
 /** The ids of the whole list, from one request. */
@@ -138,7 +148,7 @@ test("a frontend developer opens the documents' session without a cookie, and it
 });
 
 test("the schema has connections, and the documents' urql knows what has no id of its own", async () => {
-  expect(connections).toHaveLength(8);
+  expect(connections).toHaveLength(9);
   const { keys, client } = await makeClients();
   client.stop();
   const hasOwnKey = types
@@ -231,7 +241,7 @@ describe('in Relay', () => {
           const nodes = found.getLinkedRecords('edges').map((edge) => edge.getLinkedRecord<RecordProxy>('node'));
           const info = found.getLinkedRecord('pageInfo');
           page = {
-            ids: nodes.map((node) => String(node.getValue('id') ?? node.getValue('allocationId'))),
+            ids: nodes.map((node) => String(node.getValue('id') ?? node.getValue('allocationId') ?? node.getValue('number'))),
             ...{
               endCursor: String(info.getValue('endCursor')),
               hasNextPage: info.getValue('hasNextPage') === true,

@@ -32,6 +32,8 @@ class CutSocket extends Socket {
 const ROWS = `SELECT n::text, CASE n WHEN 2 THEN NULL ELSE repeat(E'ü\\t"\\\\', n) END, '' FROM generate_series(1, 5) n`;
 const FAILING_ROWS = `SELECT n::text, (10 / (n - 3))::text FROM generate_series(1, 5) n`;
 const BEFORE = [{ text: 'BEGIN' }, { text: `SELECT set_config('gateway.value_1', $1, true)`, values: ['a value'] }];
+/** The answers of the statement before each COPY. */
+const answers: string[] = [];
 const copyOf = (select: string): CopyOptions => ({
   before: BEFORE,
   text: `COPY (${select}) TO STDOUT`,
@@ -39,8 +41,6 @@ const copyOf = (select: string): CopyOptions => ({
   answerTimeoutMs: 60_000,
   onAnswer: (value) => answers.push(value),
 });
-/** The answers of the statement before each COPY. */
-let answers: string[] = [];
 
 let socket: CutSocket;
 let client: Client;
@@ -85,6 +85,7 @@ describe('a reader of a COPY whose answer comes in pieces', () => {
     socket.cut(() => true);
     expect(await copy(ROWS)).toBe(expected);
     await expectUsable();
+    expect(new Set(answers)).toEqual(new Set(['a value']));
   });
 
   test('gets the error of a row wherever it is cut, and leaves a connection that can be used', async () => {

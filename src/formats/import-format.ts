@@ -6,6 +6,8 @@ import { findJsonFault } from './json-fault';
 import { readResponse } from './response-reader';
 
 const MAX_LINE_LENGTH = 1_000_000;
+/** The number of bytes that are read as one text. V8 is late to free a string of 128 kB, and a character may take two bytes. */
+const PIECE_LENGTH = 32_768;
 
 type Open = () => AsyncIterable<string>;
 
@@ -29,7 +31,9 @@ export function readImportLines(format: FileFormat, open: () => AsyncIterable<Bu
 async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
-    for await (const piece of bytes) yield decoder.decode(piece, { stream: true });
+    for await (const piece of bytes) {
+      for (let at = 0; at < piece.length; at += PIECE_LENGTH) yield decoder.decode(piece.subarray(at, at + PIECE_LENGTH), { stream: true });
+    }
     yield decoder.decode();
   } catch (error) {
     if (error instanceof TypeError) throw new OperatorError('The file is not UTF-8 text', { cause: error });

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommand } from '../support/command';
+import { depositBook } from '../support/deposit-book';
+import { graphql, importLines } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
+
+const gateway = openGateway({ lines: depositBook(200) });
+const { organization } = gateway;
+const MIGRATIONS = join(__dirname, '../../prisma/migrations');
+const LINES_MIGRATIONS = ['20261122090000_deposit_lines', '20261122090100_fill_deposit_lines'];
+
+/** Turns the database into one that lacks the table of lines, with the view as it was then. */
+async function forgetLines(): Promise<void> {
+  const { client } = gateway.database;
+  await client.query(`
+    DROP TABLE deposit_line, data_version;
+    DROP VIEW deposit_detail;
+    DROP FUNCTION fold_for_search;
+    ALTER TABLE donor DROP COLUMN search_text;
+    ALTER TABLE export_record DROP COLUMN data_version`);
+  await client.query(readFileSync(join(MIGRATIONS, '20261121120000_inferred_shares/migration.sql'), 'utf8'));
+  await client.query('DELETE FROM _prisma_migrations WHERE migration_name = ANY($1)', [LINES_MIGRATIONS]);
+}
+
+const RANGE = 'start_date=2024-01-01&end_date=2024-12-31&include_pending=true';
+const PATHS = [
+  `/api/v2/deposit_detail_designation_detail_with_contact_info?${RANGE}`,
+  `/export/deposit-details.csv?${RANGE}&columns=all`,
+  `/export/deposit-summary.csv?${RANGE}&group_by=MONTH&group_by=DESIGNATION`,
+];
+const QUERY = `{
+  depositSummary(startDate: "2024-01-01", endDate: "2024-12-31", includePending: true) { digest all { lines donors byAllocation { amount known inferred unknown } } }
+  donors(search: "ad", first: 100) { totalCount nodes { lastName transactions { nodes { amount allocations { nodes { amount amountInferred } } } } } }
+  depositDetailsConnection(startDate: "2024-01-01", endDate: "2024-12-31", orderBy: { field: DONOR_NAME, direction: DESC }, first: 50) { nodes { allocationId allocationAmount } }
+}`;
+
+async function answers(): Promise<unknown[]> {
+  const headers = { Provision: organization.apiProvision };
+  const texts = PATHS.map(async (path) => (await fetch(gateway.url + path, { headers })).text());
+  return [...(await Promise.all(texts)), (await graphql(gateway.url, QUERY, { provision: organization.apiProvision })).body];
+}
+
+test('an operator updates a database with books, and every answer stays as it was', async () => {
+  const environment = { DATABASE_URL: gateway.database.url };
+  const before = await answers();
+  expect(before[3]).toEqual({ data: expect.any(Object) as unknown });
+  await forgetLines();
+  const { status, stdout } = await runCommand(environment, ['migrate', '--json']);
+  expect([status, JSON.parse(stdout)]).toEqual([0, { applied: LINES_MIGRATIONS }]);
+  expect(await answers()).toEqual(before);
+
+  const { books } = gateway.services;
+  const check = await books.check(organization.id);
+  expect(check).toMatchObject({ differences: 0, version: 1, versionsAreWhole: true, totalsAgree: true });
+  expect(await books.newestVersions(organization.id, 2)).toMatchObject([{ number: 1, cause: 'migration', linesAdded: check.lines }]);
+  await importLines(gateway.services, organization, depositBook(200));
+  expect(await books.newestVersions(organization.id, 2)).toHaveLength(1);
+});

@@ -17,28 +17,32 @@ export function checkCommand(context: () => CommandContext): Command {
         const found: Check[] = [];
         for (const { id, name } of chosen) {
           const check = await books.check(id);
-          const repaired = repair && check.differences > 0 ? (await books.repair(id)).number : null;
-          found.push({ organization: name, ...check, repaired });
+          found.push({ organization: name, ...check, repaired: null });
+          if (!repair || agrees(check)) continue;
+          const { number } = await books.repair(id);
+          found.push({ organization: name, ...(await books.check(id)), repaired: number });
         }
         return found;
       });
       printResult(terminal, json, checks, checks.map(describe).join('\n'));
-      const faulty = checks.filter((check) => !isSound(check)).map((check) => check.organization);
-      if (faulty.length > 0) throw new OperatorError(`The lines do not agree with the books: ${faulty.join(', ')}`);
+      const last = new Map(checks.map((check) => [check.organization, check]));
+      const faulty = [...last.values()].filter((check) => !agrees(check) || !check.versionsAreWhole);
+      if (faulty.length > 0) throw new OperatorError(`Not in order: ${faulty.map((check) => check.organization).join(', ')}`);
     });
 }
 
 interface Check extends BookCheck {
   readonly organization: string;
-  /** The data version that the repair made; null when nothing was repaired. */
+  /** The data version that a repair had made before this check; null when there was none. */
   readonly repaired: number | null;
 }
 
-const isSound = ({ differences, repaired, versionsAreWhole, totalsAgree }: Check): boolean =>
-  (differences === 0 || repaired !== null) && versionsAreWhole && (totalsAgree || repaired !== null);
+const agrees = ({ differences, totalsAgree, unsearchableDonors }: BookCheck): boolean =>
+  differences === 0 && totalsAgree && unsearchableDonors === 0;
 
-function describe({ organization, lines, version, differences, first, repaired, versionsAreWhole, totalsAgree }: Check): string {
-  const head = `${organization}: ${lines} lines at data version ${version}, ${differences} of them different from the books`;
+function describe({ organization, repaired, ...check }: Check): string {
+  const { lines, version, differences, first, versionsAreWhole, totalsAgree, unsearchableDonors } = check;
+  const head = `${organization}${repaired === null ? '' : ', repaired'}: ${lines} lines at data version ${version}, ${differences} of them different from the books`;
   const details = first.map(({ allocationId, kind, columns }) =>
     kind === 'different' ? `  ${allocationId}: ${columns.join(', ')}` : `  ${allocationId}: ${kind}`,
   );
@@ -48,7 +52,7 @@ function describe({ organization, lines, version, differences, first, repaired, 
     ...(differences > first.length ? [`  and ${differences - first.length} more`] : []),
     ...(versionsAreWhole ? [] : ['  the numbers of the data versions have a gap']),
     ...(totalsAgree ? [] : [`  the totals of data version ${version} are not those of the lines`]),
-    ...(repaired === null ? [] : [`  repaired: the books are at data version ${repaired}`]),
+    ...(unsearchableDonors === 0 ? [] : [`  ${unsearchableDonors} donors are not found by their names`]),
   ].join('\n');
 }
 

@@ -30,7 +30,10 @@ export function importCommand(context: () => CommandContext): Command {
         const result = await withServices(context(), async ({ organizations, imports }) => {
           const { id } = await organizations.get(organization);
           const read = (): AsyncGenerator<Buffer> => readWithProgress(file, progress, (hash = createHash('sha256')));
-          const source = (): ChangeSource => ({ cause: 'import', file: { name: basename(file), sha256: hash.digest('hex') } });
+          const source = (): ChangeSource => ({
+            cause: 'import',
+            file: { name: basename(file).replace(/\p{Cc}/gu, '?'), sha256: hash.digest('hex') },
+          });
           return imports.importLines(id, readImportLines(format, read), { status, source });
         });
         progress.stop();

@@ -1,6 +1,7 @@
 import { AppError } from '../errors';
 import type { ProvisionKind } from './organization-store';
 import type { Database } from './postgres/database';
+import { selectStamp, type VersionStamp } from './postgres/version-stamp';
 
 /** The provision, organization and session that a request's credentials stand for. One statement reads them. */
 export interface AccessRow {
@@ -10,8 +11,8 @@ export interface AccessRow {
     readonly name: string;
     readonly hosts: readonly string[];
     readonly underMaintenance: boolean;
-    /** The version of its books; 0 before their first change. */
-    readonly dataVersion: number;
+    /** The version of its books. */
+    readonly dataVersion: VersionStamp;
   };
   /** The live session of the token. Null when there is none; an error when the data source answers but its session store does not. */
   readonly session: SessionRow | null | AppError;
@@ -34,7 +35,7 @@ interface JoinedRow {
   organization_name: string;
   hosts: string[];
   under_maintenance: boolean;
-  data_version: number;
+  data_version: VersionStamp;
   session_provision_id: string | null;
   expires_at: Date;
   user_id: number;
@@ -45,7 +46,7 @@ interface JoinedRow {
 
 const PROVISION_COLUMNS = `p.id AS provision_id, p.kind, p.privileges AS provision_privileges,
   o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance,
-  (SELECT COALESCE(max(number), 0)::float8 FROM data_version v WHERE v.organization_id = p.organization_id) AS data_version`;
+  ${selectStamp('p.organization_id')} AS data_version`;
 
 // The times of last use are written once a minute at most, so that nearly every request only reads.
 const FIND_ACCESS = `

@@ -44,6 +44,8 @@ export interface BookCheck {
   readonly versionsAreWhole: boolean;
   /** True when the totals of the last version are those of the lines. */
   readonly totalsAgree: boolean;
+  /** The number of donors whose names a search would not find, because they were changed by SQL. */
+  readonly unsearchableDonors: number;
 }
 
 /** The versions of the books, and the agreement of the lines with the books. */
@@ -74,6 +76,7 @@ export class BookStore {
       const { rows: first } = await client.query<LineDifference & { total: string }>(FIND_DIFFERENCES, [organizationId, limit]);
       const { rows: totals } = await client.query<{ lines: string; agree: boolean }>(COMPARE_TOTALS, [organizationId]);
       const { rows: versions } = await client.query<{ count: string; last: string }>(COUNT_VERSIONS, [organizationId]);
+      const { rows: donors } = await client.query<{ count: string }>(COUNT_UNSEARCHABLE, [organizationId]);
       await client.query('COMMIT');
       client.release();
       const { count, last } = versions[0]!;
@@ -84,6 +87,7 @@ export class BookStore {
         version: Number(last),
         versionsAreWhole: count === last,
         totalsAgree: totals[0]!.agree,
+        unsearchableDonors: Number(donors[0]!.count),
       };
     } catch (error) {
       client.release(true);
@@ -92,15 +96,15 @@ export class BookStore {
   }
 
   /** Brings all lines in line with the books, as a new version. */
-  repair(organizationId: number): Promise<NewVersion> {
+  async repair(organizationId: number): Promise<NewVersion> {
+    // The books may have been filled a moment ago. ANALYZE in the transaction would make other organizations' imports wait for its end.
+    await this.database.longPool.query('ANALYZE designation, donor, deposit, transaction, allocation').catch(rethrowTranslated);
     return BookTransaction.run(this.database, organizationId, async (books) => {
       await books.lock();
-      // The books may have been filled a moment ago.
-      await books.query('ANALYZE designation, donor, deposit, transaction, allocation');
       await books.query(FOLD_NAMES, [organizationId]);
       await books.query(NOTE_ALL, [organizationId]);
       await books.query(NOTE_REMOVED, [organizationId]);
-      return books.advance({ cause: 'repair' });
+      return books.advance({ cause: 'repair' }, true);
     });
   }
 }
@@ -133,6 +137,10 @@ FROM (${totalsOf(`deposit_line WHERE organization_id = $1 AND ${IS_CURRENT}`)}) 
 LEFT JOIN (SELECT * FROM data_version WHERE organization_id = $1 ORDER BY number DESC LIMIT 1) AS last ON true`;
 
 const COUNT_VERSIONS = `SELECT count(*), COALESCE(max(number), 0) AS last FROM data_version WHERE organization_id = $1`;
+
+const COUNT_UNSEARCHABLE = `
+SELECT count(*) FROM donor WHERE organization_id = $1
+  AND search_text <> fold_for_search(first_name || ' ' || last_name || ' ' || first_name)`;
 
 const FOLD_NAMES = `
 UPDATE donor SET search_text = folded.text

@@ -37,7 +37,8 @@ export class BookTransaction {
     const client = await database.longPool.connect().catch(rethrowTranslated);
     try {
       const books = new BookTransaction(client, organizationId);
-      await books.query('BEGIN');
+      // A statement after the lock must see what the transaction before has committed, whatever the server's default is.
+      await books.query('BEGIN ISOLATION LEVEL READ COMMITTED');
       await books.query(CREATE_CHANGES);
       const result = await work(books);
       await books.query('COMMIT');
@@ -66,9 +67,10 @@ export class BookTransaction {
 
   /**
    * Brings the lines of the transactions in `changed_transaction`, and of the allocations in `removed_allocation`, in line with the books,
-   * and records the data version. Call it when the books are as they shall be, once.
+   * and records the data version. Call it when the books are as they shall be, once. With `isWhole`, when all lines are among them, the
+   * totals are those of the books, whatever the last version says.
    */
-  async advance({ cause, file }: ChangeSource): Promise<NewVersion> {
+  async advance({ cause, file }: ChangeSource, isWhole = false): Promise<NewVersion> {
     const { organizationId: organization } = this;
     // PostgreSQL keeps no statistics of temporary tables by itself, and takes each for a short one.
     await this.query('ANALYZE changed_transaction, removed_allocation');
@@ -88,6 +90,7 @@ export class BookTransaction {
       ...[organization, number, cause, file?.name ?? null, file?.sha256 ?? null],
       ...[lines.added, lines.changed, lines.removed],
       ...TOTALS.flatMap((name) => [before[0]![name], after[0]![name]]),
+      isWhole,
     ]);
     return { number: Number(number), lines };
   }
@@ -112,7 +115,7 @@ INSERT INTO computed_line (${computedColumns.join(', ')})
 SELECT ${columnsOf('line')} FROM deposit_detail line
 WHERE organization_id = $1 AND transaction_id IN (SELECT id FROM changed_transaction)`;
 
-/** The current lines of the allocations that may have changed. Each standing line of a changed transaction is among them. */
+/** The allocations whose lines may have changed. Each standing line of a changed transaction is of one of them, unless SQL changed the books. */
 const AFFECTED = `(SELECT allocation_id FROM computed_line UNION SELECT id FROM removed_allocation)`;
 
 interface TotalsRow {
@@ -155,8 +158,8 @@ ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;
 
 const RECORD_VERSION = `
 INSERT INTO data_version
-  (organization_id, number, cause, file_name, file_sha256, lines_added, lines_changed, lines_removed, lines, transactions, amount, fee_amount)
-SELECT $1::int, $2::bigint, $3, $4, $5, $6::bigint, $7::bigint, $8::bigint,
-  COALESCE(last.lines, 0) - $9::bigint + $10::bigint, COALESCE(last.transactions, 0) - $11::bigint + $12::bigint,
-  COALESCE(last.amount, 0) - $13::numeric + $14::numeric, COALESCE(last.fee_amount, 0) - $15::numeric + $16::numeric
-FROM (SELECT) AS one LEFT JOIN data_version last ON last.organization_id = $1 AND last.number = $2::bigint - 1`;
+  (organization_id, number, recorded_at, cause, file_name, file_sha256, lines_added, lines_changed, lines_removed, lines, transactions, amount, fee_amount)
+SELECT $1::int, $2::bigint, clock_timestamp(), $3, $4, $5, $6::bigint, $7::bigint, $8::bigint,
+  COALESCE(last.lines - $9::bigint, 0) + $10::bigint, COALESCE(last.transactions - $11::bigint, 0) + $12::bigint,
+  COALESCE(last.amount - $13::numeric, 0) + $14::numeric, COALESCE(last.fee_amount - $15::numeric, 0) + $16::numeric
+FROM (SELECT) AS one LEFT JOIN data_version last ON last.organization_id = $1 AND last.number = $2::bigint - 1 AND NOT $17::boolean`;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AccessRow, AccessStore, SessionRow } from '../data/access-store';
 import type { Caller } from '../data/postgres/fair-queue';
+import type { VersionStamp } from '../data/postgres/version-stamp';
 import { AppError } from '../errors';
 import { isUuid } from '../values/ids';
 import { REPORT_PRIVILEGE, isSecret, type Privilege } from './privileges';
@@ -60,7 +61,7 @@ export class AccessService {
 export class RequestAccess {
   private row: Promise<AccessRow | null> | undefined;
   private member: MemberAccess | undefined;
-  private version: number | undefined;
+  private version: VersionStamp | undefined;
 
   constructor(
     readonly credentials: Credentials,
@@ -73,6 +74,7 @@ export class RequestAccess {
     const { row, access } = await this.checkProvision();
     if (row.session instanceof AppError) throw row.session;
     assertPrivilege(row.provision.privileges, privilege);
+    this.version = row.organization.dataVersion;
     return access;
   }
 
@@ -87,6 +89,7 @@ export class RequestAccess {
   async authorizeReport(): Promise<SystemAccess> {
     const { row, access } = await this.checkProvision();
     const granted = mayReadReport(row) ? access : await this.authorizeSession(REPORT_PRIVILEGE);
+    this.version = row.organization.dataVersion;
     this.member = { ...granted, mayReadDonors: true };
     return granted;
   }
@@ -96,8 +99,8 @@ export class RequestAccess {
     return (this.member ??= await this.findMember());
   }
 
-  /** The version of the organization's books when the access was checked; undefined until it was. */
-  get dataVersion(): number | undefined {
+  /** The version of the organization's books when the access was checked; undefined for callers who may read nothing. */
+  get dataVersion(): VersionStamp | undefined {
     return this.version;
   }
 
@@ -127,6 +130,7 @@ export class RequestAccess {
     if (session === null) throw new AppError('NOT_LOGGED_IN');
     if (session.provisionId !== row.provision.id) throw new AppError('PROVISION_MISMATCH');
     if (session.disabled) throw new AppError('UNAUTHORIZED');
+    this.version = row.organization.dataVersion;
     return { ...access, user: session };
   }
 
@@ -144,10 +148,9 @@ export class RequestAccess {
     if (this.underMaintenance) throw new AppError('UNDER_MAINTENANCE');
     const row = isUuid(provision) ? await (this.row ??= this.find(provision)) : null;
     if (!row) throw new AppError('INVALID_PROVISION');
-    const { id, name, hosts, underMaintenance, dataVersion } = row.organization;
+    const { id, name, hosts, underMaintenance } = row.organization;
     if (hosts.length > 0 && !hosts.includes(toHostName(host))) throw new AppError('INCORRECT_HOST');
     if (underMaintenance) throw new AppError('UNDER_MAINTENANCE');
-    this.version = dataVersion;
     return {
       row,
       access: { provision, provisionId: row.provision.id, isServer: isSecret(row.provision.kind), organization: { id, name } },
@@ -156,8 +159,11 @@ export class RequestAccess {
 
   private async findMember(): Promise<MemberAccess> {
     const { row, access } = await this.checkProvision();
-    if (mayReadReport(row)) return { ...access, mayReadDonors: true };
-    if (row.session === null && isSecret(row.provision.kind)) return { ...access, mayReadDonors: false };
+    const isServer = row.session === null && isSecret(row.provision.kind);
+    if (mayReadReport(row) || isServer) {
+      this.version = row.organization.dataVersion;
+      return { ...access, mayReadDonors: mayReadReport(row) };
+    }
     const session = await this.authorizeUser();
     return { ...session, mayReadDonors: session.user.privileges.includes(REPORT_PRIVILEGE) };
   }

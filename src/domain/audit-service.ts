@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { AuditOutcome, AuditEntry, ReportName, AuditStore } from '../data/audit-store';
 import type { LineSet } from '../data/line-set';
+import { numberOf, type VersionStamp } from '../data/postgres/version-stamp';
 
 /** The exporter: a user, a provision, or an operator on the command line, who has neither. */
 export interface Exporter {
@@ -75,7 +76,7 @@ export class OpenAuditEntry {
   async accompany(
     file: FileParts,
     send: (pieces: FilePieces) => Promise<void>,
-    version: () => number | undefined,
+    version: () => VersionStamp | undefined,
     totals?: ExportTotals,
   ): Promise<void> {
     let outcome: AuditOutcome['outcome'] = 'broken';
@@ -84,7 +85,8 @@ export class OpenAuditEntry {
       outcome = 'whole';
     } finally {
       const { lines = null, digest = null } = totals ?? {};
-      const dataVersion = version() ?? null;
+      const stamp = version();
+      const dataVersion = stamp === undefined ? null : numberOf(stamp);
       await this.store.finish(this.id, { outcome, bytes: this.bytes, fileSha256: this.fileSha256(), lines, digest, dataVersion });
     }
   }

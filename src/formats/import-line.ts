@@ -74,7 +74,7 @@ const text = ({ minBytes = 0, maxBytes = Infinity } = {}): Check => {
   };
 };
 /** An entry of an index has at most 2,704 bytes, whatever the server. Three ids, or one id and two names, fit with numbers and a date. */
-const id = text({ minBytes: 1, maxBytes: 200 });
+const id = text({ minBytes: 1, maxBytes: 600 });
 const name = text({ maxBytes: 500 });
 
 const DATE_FAULT = ['must be a calendar date YYYY-MM-DD'];

@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from '../config';
+import { numberOf } from '../data/postgres/version-stamp';
 import { RequestEntities } from '../domain/entity-service';
 import type { AppError } from '../errors';
 import { dataVersionOf, type RequestContext } from '../resolvers/request-context';
@@ -26,7 +27,7 @@ export interface DoorKit {
 /** Says which version of the organization's books an answer is of. */
 export function setDataVersion(response: Response, context: RequestContext): void {
   const version = dataVersionOf(context);
-  if (version !== undefined) response.set('X-Data-Version', String(version));
+  if (version !== undefined) response.set('X-Data-Version', String(numberOf(version)));
 }
 
 const MS_PER_SECOND = 1000;

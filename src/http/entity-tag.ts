@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
+import type { VersionStamp } from '../data/postgres/version-stamp';
 import type { FileLayout } from '../formats/file-format';
 import { dataVersionOf, type RequestContext } from '../resolvers/request-context';
 import { RENDERING, type RowStream } from '../rows/row-stream';
+import { setDataVersion } from './door-kit';
 
 /** Bytes of a digest in a tag: collisions of 144 bits do not happen. */
 const TAG_BYTES = 18;
@@ -29,13 +31,13 @@ export class EntityTag {
     const version = dataVersionOf(context);
     if (known === undefined || version === undefined) return false;
     const tag = this.of(version);
-    const has = known.split(',').find((each) => {
-      const offered = each.trim().replace(/^W\//, '');
-      return offered === '*' || offered.replace(CODING_MARK, '"') === tag;
-    });
+    // A tag of compressed bytes counts too, whatever coding is asked for now: the caller has the rows.
+    const offered = known.split(',').map((each) => each.trim().replace(/^W\//, ''));
+    const has = known.trim() === '*' ? tag : offered.find((each) => each.replace(CODING_MARK, '"') === tag);
     if (has === undefined) return false;
     response.vary('Accept-Encoding');
-    response.set({ ETag: has.trim() === '*' ? tag : has.trim().replace(/^W\//, ''), 'X-Data-Version': String(version) });
+    response.set('ETag', has);
+    setDataVersion(response, context);
     response.status(304).end();
     return true;
   }
@@ -46,7 +48,7 @@ export class EntityTag {
     if (version !== undefined) response.set('ETag', this.of(version));
   }
 
-  private of(version: number): string {
+  private of(version: VersionStamp): string {
     const digest = createHash('sha256').update(`${version} ${this.form}`).digest();
     return `"${digest.subarray(0, TAG_BYTES).toString('base64url')}"`;
   }

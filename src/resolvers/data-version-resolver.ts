@@ -1,13 +1,14 @@
-import { Args, Ctx, Query, Resolver } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
 import type { BookService } from '../domain/book-service';
 import type { Page } from '../domain/keyset-page';
 import { PageArgs } from './connection-types';
 import { DataVersion, DataVersionConnection } from './data-version-types';
-import type { RequestContext } from './request-context';
+import { NEEDS_REPORT, refuse, type RequestContext } from './request-context';
 
 const NEWEST = { first: 1 };
 
-@Resolver()
+@Resolver(() => DataVersion)
 export class DataVersionResolver {
   constructor(private readonly books: BookService) {}
 
@@ -27,5 +28,18 @@ export class DataVersionResolver {
   async dataVersions(@Args() page: PageArgs, @Ctx() { access, reader }: RequestContext): Promise<Page<DataVersion>> {
     const { organization } = await access.authorizeMember();
     return this.books.versions(organization.id, page, reader);
+  }
+
+  @FieldResolver(() => String, { nullable: true, description: `Name of the imported file; null for other causes. ${NEEDS_REPORT}` })
+  fileName(@Root() { fileName }: DataVersion, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): string | null {
+    return context.access.mayReadDonors ? fileName : refuse(context, info);
+  }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: `SHA-256 of the imported file, in hex; null for other causes. ${NEEDS_REPORT}`,
+  })
+  fileSha256(@Root() { fileSha256 }: DataVersion, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): string | null {
+    return context.access.mayReadDonors ? fileSha256 : refuse(context, info);
   }
 }

@@ -32,10 +32,8 @@ export class DataVersion implements Version {
   @Field(() => dataChangeEnum, { description: 'Cause of the change.' })
   cause!: Version['cause'];
 
-  @Field(() => String, { nullable: true, description: 'Name of the imported file; null for other causes.' })
+  /** Personal, as is its SHA-256: a file may be named after a donor. */
   fileName!: string | null;
-
-  @Field(() => String, { nullable: true, description: 'SHA-256 of the imported file, in hex; null for other causes.' })
   fileSha256!: string | null;
 
   @Field(() => GraphQLSafeInt, { description: 'Number of lines that the change added.' })

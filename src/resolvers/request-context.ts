@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { BookReader } from '../data/book-reader';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
+import type { VersionStamp } from '../data/postgres/version-stamp';
 import type { RequestAccess } from '../domain/access-service';
 import type { RequestEntities } from '../domain/entity-service';
 import { AppError } from '../errors';
@@ -27,8 +28,8 @@ export interface RequestContext {
   readonly address: string;
 }
 
-/** The data version that the answer is of; undefined when no organization's data was read. */
-export const dataVersionOf = ({ reader, access }: RequestContext): number | undefined => reader.versions[0] ?? access.dataVersion;
+/** The data version that the answer is of; undefined for callers who may read nothing. */
+export const dataVersionOf = ({ reader, access }: RequestContext): VersionStamp | undefined => reader.versions[0] ?? access.dataVersion;
 
 /** Part of the description of every field that `refuse` guards. */
 export const NEEDS_REPORT =

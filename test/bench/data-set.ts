@@ -53,7 +53,7 @@ const DONOR = `INSERT INTO donor
     n % 4000 || ' ' || (ARRAY['Main Street', 'Elm Avenue', 'Church Road', 'Río Grande Boulevard'])[1 + n % 4],
     CASE n % 5 WHEN 0 THEN 'Apt #' || n % 90 ELSE '' END, '', (ARRAY['Springfield', 'Portland', 'San José', 'Boston'])[1 + n % 4],
     (ARRAY['IL', 'OR', 'CA', 'MA'])[1 + n % 4], lpad((n * 37 % 99999)::text, 5, '0'), '555-' || lpad((n % 10000)::text, 4, '0'),
-    'donor' || n || '@example.org'
+    'donor' || n || '@example.org', ''
   FROM generate_series(1, $1::int) o, generate_series(1, $2::int) n`;
 
 const DEPOSIT = `INSERT INTO deposit

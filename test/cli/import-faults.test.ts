@@ -33,7 +33,7 @@ describe('an operator whose file has bad lines', () => {
   const faults: Readonly<Record<string, readonly (readonly [object, string])[]>> = {
     ids: [
       [{ deposit_id: '' }, 'deposit_id must not be empty'],
-      [{ transaction_id: 'x'.repeat(201) }, 'transaction_id is longer than 200 bytes of UTF-8'],
+      [{ transaction_id: 'x'.repeat(601) }, 'transaction_id is longer than 600 bytes of UTF-8'],
       [{ allocation_id: 900 }, 'allocation_id must be text'],
       [{ allocation_id: null }, 'allocation_id must be text'],
       [{ donor_id: '7' }, `donor_id ${NUMBER}`],

@@ -36,6 +36,7 @@ test.each([
   ['παπαδοπουλου', ['Παπαδοπούλου']],
   ['ΕΛΕΝΗ', ['Παπαδοπούλου']],
   ['анна елк', ['Ёлкина']],
+  ['STRAẞE', ['Straße & Söhne, Inc.']],
   ['strasse', ['Straße & Söhne, Inc.']],
   ['inc', ['Straße & Söhne, Inc.']],
   ['aesa', ['van der Berg']],
@@ -43,6 +44,9 @@ test.each([
   ['uller', []],
   ['%', []],
   ['_', []],
+  ['-', []],
+  ['.', []],
+  ['\u0301', []],
 ])('a caller who searches for %j finds %j', async (name, found) => {
   const { body } = await graphql(gateway.url, QUERY, { provision: gateway.organization.apiProvision, variables: { name } });
   expect(body).toEqual({

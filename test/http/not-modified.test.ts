@@ -1,6 +1,6 @@
 import { depositBook } from '../support/deposit-book';
 import { startDatabaseProxy } from '../support/database-proxy';
-import { createOrganization, importLines, v2Line, withGateway } from '../support/gateway';
+import { createOrganization, graphql, importLines, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
 const gateway = openGateway({ lines: depositBook(60), loggedIn: true });
@@ -21,7 +21,15 @@ const ADDRESSES = [
   `/export/deposit-summary.csv?${RANGE}`,
   `/export/deposit-summary.csv?${RANGE}&group_by=MONTH`,
   `/export/deposit-summary.json?${RANGE}&group_by=MONTH`,
+  '/reports/big.csv?startDate=2024-02-01',
+  '/reports/big.json?startDate=2024-03-01',
 ];
+const SAVED = `mutation { saveReport(name: "big", variables: { startDate: "2024-01-01" }, query: "query ($startDate: LocalDate!) { depositDetails(startDate: $startDate, endDate: \\"2024-12-31\\") { amount } }") { name } }`;
+beforeAll(async () => {
+  const { body } = await graphql(gateway.url, SAVED, { provision: organization.webProvision, cookie: gateway.cookie });
+  expect(body).toEqual({ data: { saveReport: { name: 'big' } } });
+});
+
 /** Sends a request as HTTP/1.1 clients that keep copies do: without an encoding unless one is named. */
 async function get(
   path: string,
@@ -43,7 +51,8 @@ test('a caller who has an answer already is told so, on every door, without a li
       const again = await get(path, { 'If-None-Match': tag }, { url });
       expect([again.status, again.tag, again.body.length, again.headers.get('x-data-version')]).toEqual([304, tag, 0, '1']);
       expect(again.headers.get('cache-control')).toBe('no-store');
-      expect(proxy.statements() - before).toBe(1);
+      // The access, and the saved report.
+      expect(proxy.statements() - before).toBe(path.startsWith('/reports/') ? 2 : 1);
     }
   });
   await proxy.close();
@@ -121,4 +130,16 @@ test('a change of the books gives every answer another tag', async () => {
     const { status, tag } = await get(path, { 'If-None-Match': before[index]!.tag });
     expect([status, tag === before[index]!.tag]).toEqual([200, false]);
   }
+});
+
+test('a version that comes back with other books, as after a restore, gives another tag', async () => {
+  const own = await createOrganization(gateway.services);
+  await importLines(gateway.services, own, depositBook(10));
+  const before = await get(V2, {}, { provision: own.apiProvision });
+  const { client } = gateway.database;
+  for (const table of ['deposit_line', 'data_version', 'allocation', 'transaction', 'deposit'])
+    await client.query(`DELETE FROM ${table} WHERE organization_id = $1`, [own.id]);
+  await importLines(gateway.services, own, depositBook(9));
+  const after = await get(V2, { 'If-None-Match': before.tag }, { provision: own.apiProvision });
+  expect([after.status, after.headers.get('x-data-version'), before.headers.get('x-data-version')]).toEqual([200, '1', '1']);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
+import { createOrganization, IMPORTED_FILE, importLines, v2Line, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
 /** Sequences of imports that the suite tries. `LINE_HISTORIES=1000` tries more. */
@@ -125,7 +125,7 @@ async function linesOf({ id }: TestOrganization, version?: number): Promise<obje
 
 async function expectSound(organization: TestOrganization): Promise<void> {
   const check = await gateway.services.books.check(organization.id);
-  expect(check).toMatchObject({ differences: 0, first: [], versionsAreWhole: true, totalsAgree: true });
+  expect(check).toMatchObject({ differences: 0, first: [], versionsAreWhole: true, totalsAgree: true, unsearchableDonors: 0 });
 }
 
 test('the lines after any sequence of imports are those of one import of the final books, and each version can still be read', async () => {
@@ -163,7 +163,7 @@ test('an import that changes nothing makes no version, and one that does says wh
   await importLines(gateway.services, organization, [{ ...lines[0], donor_last_name: 'King' }]);
   const versions = await gateway.services.books.newestVersions(organization.id, 10);
   const totals = { transactions: 1, amount: '10.50', feeAmount: '0.50' };
-  const origin = { recordedAt: expect.any(Date) as Date, cause: 'import', fileName: null, fileSha256: null };
+  const origin = { recordedAt: expect.any(Date) as Date, cause: 'import', fileName: IMPORTED_FILE.name, fileSha256: IMPORTED_FILE.sha256 };
   expect(versions).toEqual([
     { number: 2, ...origin, linesAdded: 0, linesChanged: 2, linesRemoved: 0, lines: 2, ...totals },
     { number: 1, ...origin, linesAdded: 2, linesChanged: 0, linesRemoved: 0, lines: 2, ...totals },
@@ -178,7 +178,7 @@ test('a correction by SQL is found, named without values, and repaired as a vers
   await client.query(`DELETE FROM allocation WHERE organization_id = $1 AND id = '2'`, [organization.id]);
   const { books } = gateway.services;
   expect(await books.check(organization.id)).toEqual({
-    ...{ lines: 2, differences: 2, version: 1, versionsAreWhole: true, totalsAgree: true },
+    ...{ lines: 2, differences: 2, version: 1, versionsAreWhole: true, totalsAgree: true, unsearchableDonors: 1 },
     first: [
       { allocationId: '2', kind: 'surplus', columns: expect.arrayContaining(['allocation_id']) as string[] },
       { allocationId: 'P100', kind: 'different', columns: ['donor_last_name'] },
@@ -186,4 +186,37 @@ test('a correction by SQL is found, named without values, and repaired as a vers
   });
   expect(await books.repair(organization.id)).toEqual({ number: 2, lines: { added: 0, changed: 1, removed: 1 } });
   await expectSound(organization);
+});
+
+test('lines that were damaged themselves are repaired, and the totals are those of the books', async () => {
+  const organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, [v2Line(), v2Line({ transaction_id: '2', allocation_id: '2' })]);
+  await gateway.database.client.query(`DELETE FROM deposit_line WHERE organization_id = $1 AND allocation_id = '2'`, [organization.id]);
+  const { books } = gateway.services;
+  expect(await books.check(organization.id)).toMatchObject({
+    differences: 1,
+    first: [{ allocationId: '2', kind: 'missing' }],
+    totalsAgree: false,
+  });
+  expect(await books.repair(organization.id)).toEqual({ number: 2, lines: { added: 1, changed: 0, removed: 0 } });
+  await expectSound(organization);
+  await importLines(gateway.services, organization, [v2Line({ transaction_id: '3', allocation_id: '3' })]);
+  await expectSound(organization);
+});
+
+test('imports and repairs of the same books at the same time follow each other', async () => {
+  const organization = await createOrganization(gateway.services);
+  const lines = (amount: string) =>
+    ['1', '2', '3'].map((id) => v2Line({ transaction_id: id, allocation_id: id, amount, fee_amount: '0.00', net_amount: amount }));
+  await importLines(gateway.services, organization, lines('1.00'));
+  await Promise.all([
+    ...['2.00', '3.00', '4.00', '5.00'].map((amount) => importLines(gateway.services, organization, lines(amount))),
+    ...[1, 2].map(() => gateway.services.books.repair(organization.id)),
+  ]);
+  await expectSound(organization);
+  const versions = await gateway.services.books.newestVersions(organization.id, 10);
+  expect(versions.map(({ number }) => number)).toEqual([7, 6, 5, 4, 3, 2, 1]);
+  expect(versions.map(({ recordedAt }) => recordedAt.getTime())).toEqual(
+    versions.map(({ recordedAt }) => recordedAt.getTime()).sort((a, b) => b - a),
+  );
 });

@@ -76,7 +76,7 @@ export async function openDepositFiles(): Promise<DepositFiles> {
   };
 }
 
-const LINES = `SELECT jsonb_set(jsonb_set(jsonb_set(to_jsonb(d) - '{organization_id,deposit_status,allocation_amount,allocation_amount_inferred,donor_search}'::text[],
+const LINES = `SELECT jsonb_set(jsonb_set(jsonb_set(to_jsonb(d) - '{organization_id,deposit_status,allocation_amount,allocation_amount_inferred,allocation_known_amount,donor_search}'::text[],
     '{amount}', to_jsonb(amount::text)), '{fee_amount}', to_jsonb(fee_amount::text)), '{net_amount}', to_jsonb(net_amount::text)) AS line
   FROM deposit_detail d WHERE organization_id = (SELECT id FROM organization WHERE name = $1)
   ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;

@@ -109,11 +109,14 @@ export function v2Line(fields: Readonly<Record<string, unknown>> = {}): Record<s
   };
 }
 
+/** The file that `importLines` says it reads. */
+export const IMPORTED_FILE = { name: 'lines.json', sha256: 'a1'.repeat(32) };
+
 export async function importLines(services: Services, organization: TestOrganization, lines: readonly object[]): Promise<void> {
   async function* rawLines(): AsyncGenerator<RawLine> {
     for (const [position, values] of lines.entries()) yield { line: position + 1, values };
   }
-  await services.imports.importLines(organization.id, rawLines(), { source: () => ({ cause: 'import' }) });
+  await services.imports.importLines(organization.id, rawLines(), { source: () => ({ cause: 'import', file: IMPORTED_FILE }) });
 }
 
 export interface GraphqlAnswer {

@@ -10,7 +10,7 @@ export async function fillReport(client: Client, organizationId: number, lines: 
   const run = (sql: string) => client.query(sql.replaceAll(':organization', `${organizationId}`).replaceAll(':lines', `${lines}`));
   await run(`INSERT INTO designation VALUES (:organization, 1, 'General Fund')`);
   await run(
-    `INSERT INTO donor VALUES (:organization, 1, 'Ada', 'Lovelace', '12 St James Square', '', '', 'London', '', 'SW1Y', '555-0100', 'ada@example.org')`,
+    `INSERT INTO donor VALUES (:organization, 1, 'Ada', 'Lovelace', '12 St James Square', '', '', 'London', '', 'SW1Y', '555-0100', 'ada@example.org', '')`,
   );
   await run(`INSERT INTO deposit SELECT :organization, 'D' || n, date '2020-01-01' + n, 'POSTED' FROM generate_series(0, 999) n`);
   await run(`INSERT INTO transaction SELECT :organization, 'T' || n, 'D' || n % 1000, 1, '2020-01-01', n, 0, 'Complete', 'Checking', 'ACH', ${memo}

@@ -1,5 +1,8 @@
 -- The lines of the report in one table, already joined, and the versions of each organization's books. The next migration fills them.
 
+-- Imports that run are waited for first: the statements below would make readers wait with them.
+SELECT pg_advisory_xact_lock(hashtext('deposit-gateway import'), "id") FROM "organization";
+
 -- Text that is ordered is ordered bytewise, whatever the server's collation is. A view holds the types of its columns fast, so it goes
 -- first and comes back below.
 DROP VIEW "deposit_detail";
@@ -16,15 +19,15 @@ ALTER TABLE "export_record" ADD COLUMN "data_version" BIGINT;
 ALTER TABLE "donor" ADD COLUMN "search_text" TEXT NOT NULL DEFAULT '';
 
 -- The text as a search compares it: small letters without accents, apostrophes and repeated spaces. It does not depend on the server's
--- locale: after the decomposition only ASCII, Greek and Cyrillic have capitals that matter here.
+-- locale: of the capitals, it knows those of ASCII, Greek and Cyrillic, and Latin ones that decompose into ASCII.
 CREATE FUNCTION "fold_for_search"(value TEXT) RETURNS TEXT LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE AS $$
 SELECT btrim(regexp_replace(
     lower(translate(
-        replace(replace(replace(replace(replace(replace(replace(
+        replace(replace(replace(replace(replace(replace(replace(replace(
             regexp_replace(normalize(value, NFKD), '[\u0300-\u036F''’`´ʼ]', '', 'g'),
-            'ß', 'ss'), 'Æ', 'ae'), 'æ', 'ae'), 'Œ', 'oe'), 'œ', 'oe'), 'Þ', 'th'), 'þ', 'th'),
-        'ØøŁłĐđÐðıςΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЈЉЊЋЏ',
-        'oollddddiσαβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяђєѕіјљњћџ'
+            'ß', 'ss'), 'ẞ', 'ss'), 'Æ', 'ae'), 'æ', 'ae'), 'Œ', 'oe'), 'œ', 'oe'), 'Þ', 'th'), 'þ', 'th'),
+        'ØøŁłĐđÐðıςΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЈЉЊЋЏҐ',
+        'oollddddiσαβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяђєѕіјљњћџґ'
     ) COLLATE "C"),
     '[[:space:].,‐‑‒–—-]+', ' ', 'g'
 ))
@@ -69,7 +72,9 @@ SELECT
         SELECT FROM "allocation" other
         WHERE other.organization_id = a.organization_id AND other.transaction_id = a.transaction_id AND other.id <> a.id
     ) AS allocation_amount_inferred,
-    COALESCE(o.search_text, '') AS donor_search
+    COALESCE(o.search_text, '') AS donor_search,
+    -- For gateways of the release before, while they are replaced.
+    a.amount AS allocation_known_amount
 FROM "deposit" d
 JOIN "transaction" t ON t.organization_id = d.organization_id AND t.deposit_id = d.id
 JOIN "allocation" a ON a.organization_id = t.organization_id AND a.transaction_id = t.id

@@ -1,7 +1,10 @@
 -- Fills the lines of the organizations that have books. Readers go on meanwhile; imports wait until it is done.
-LOCK TABLE "deposit", "transaction", "allocation", "designation", "donor" IN SHARE ROW EXCLUSIVE MODE;
+-- The order is that of an import, so that the two cannot block each other for good.
+LOCK TABLE "designation", "donor", "deposit", "transaction", "allocation" IN SHARE ROW EXCLUSIVE MODE;
 
 UPDATE "donor" SET "search_text" = "fold_for_search"("first_name" || ' ' || "last_name" || ' ' || "first_name");
+-- Without a default, an import of the release before fails instead of writing books without lines.
+ALTER TABLE "donor" ALTER COLUMN "search_text" DROP DEFAULT;
 
 -- The rows stand in the table in the order in which reports read them.
 INSERT INTO "deposit_line" (

@@ -8,6 +8,7 @@ import { toDataSourceError } from './database-errors';
 import type { Caller, FairQueue } from './fair-queue';
 import { LaneConnection } from './lane-connection';
 import { Turns } from './turns';
+import { selectStamp, type VersionStamp } from './version-stamp';
 
 export interface SnapshotOptions {
   /** Resolves to the caller whose lane is used; asked with the first statement. */
@@ -50,7 +51,7 @@ export class ReportSnapshot {
   private lane: LaneConnection | undefined;
   private readonly turns = new Turns();
   private readonly deadline: AnswerDeadline;
-  private seenVersion: number | undefined;
+  private seenVersion: VersionStamp | undefined;
   /** Resolves when the transaction has begun: to the name with which a second connection may read the same state, or to undefined. */
   private begun: Promise<string | undefined> | undefined;
   /** The number of COPYs that were prepared and have not begun. */
@@ -76,7 +77,7 @@ export class ReportSnapshot {
   }
 
   /** The data version of the state; undefined until the transaction has begun. */
-  get version(): number | undefined {
+  get version(): VersionStamp | undefined {
     return this.seenVersion;
   }
 
@@ -163,12 +164,14 @@ export class ReportSnapshot {
   private async begin(): Promise<string | undefined> {
     const { client, caller } = await this.enterStatement();
     const { isQuiet } = this.queue;
-    const statements = [BEGIN.text, selectVersion(caller.organizationId), isQuiet ? SHARE : ONE_CORE];
+    // Several statements at once take no parameters. The id is a number of the database.
+    const stamp = `SELECT ${selectStamp(String(caller.organizationId))} AS version`;
+    const statements = [BEGIN.text, stamp, isQuiet ? SHARE : ONE_CORE];
     const answers = await client.query<{ readonly version?: string; readonly name?: string }>(statements.join('; '));
     this.leaveStatement('idle');
     // For several statements pg returns a list of results, which its types leave out.
     const rows = [answers].flat().flatMap((answer) => answer.rows);
-    this.seenVersion = Number(rows[0]!.version);
+    this.seenVersion = rows[0]!.version;
     return isQuiet ? rows.at(-1)!.name : undefined;
   }
 
@@ -183,7 +186,7 @@ export class ReportSnapshot {
         text: toCopy(select),
         after: isLast ? [COMMIT] : [],
         answerTimeoutMs: this.database.answerTimeoutMs,
-        onAnswer: (version) => void (this.seenVersion ??= Number(version)),
+        onAnswer: (version) => void (this.seenVersion ??= version),
       });
       yield* lane.client.query(copy).read();
       this.leaveStatement(isLast ? 'ended' : 'idle');
@@ -252,9 +255,6 @@ const toCopy = ({ strings }: Prisma.Sql): string =>
 function toSettings({ values }: Prisma.Sql, organizationId: number, isQuiet: boolean): Statement {
   const settings = values.map((_value, index) => `set_config('${setting(index + 1)}', $${index + 1}, true)`);
   if (!isQuiet) settings.push(`set_config('max_parallel_workers_per_gather', '0', true)`);
-  return { text: `SELECT ${[`(${selectVersion(organizationId)})`, ...settings].join(', ')}`, values: values.map(String) };
+  const stamp = selectStamp(`$${values.length + 1}::int`);
+  return { text: `SELECT ${[stamp, ...settings].join(', ')}`, values: [...values, organizationId].map(String) };
 }
-
-/** The SELECT of an organization's data version; 0 before the first change of its books. */
-const selectVersion = (organizationId: number): string =>
-  `SELECT COALESCE(max(number), 0) AS version FROM data_version WHERE organization_id = ${organizationId}`;

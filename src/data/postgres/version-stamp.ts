@@ -1,0 +1,13 @@
+/**
+ * The stamp of a data version: its number, a space, and the time of its change in microseconds. The number alone could come back with other
+ * books, when a backup is restored and goes on. Before the first change of the books the stamp is `0`.
+ */
+export type VersionStamp = string;
+
+/** The SQL of the stamp of the newest version of an organization, whose id is an SQL expression. */
+export const selectStamp = (organizationId: string): string =>
+  `COALESCE((SELECT number || ' ' || (extract(epoch FROM recorded_at) * 1000000)::bigint FROM data_version
+    WHERE organization_id = ${organizationId} ORDER BY number DESC LIMIT 1), '0')`;
+
+/** The number of a stamp's version. */
+export const numberOf = (stamp: VersionStamp): number => Number(stamp.split(' ')[0]);

@@ -116,10 +116,17 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'DepositDetailConnection.summary': ['groupBy: [DAY, DESIGNATION]'],
 };
 const OTHER_QUERIES = ['authenticatedTestSystem', 'authenticatedTestSession', 'viewer'];
-/** Personal fields: all of a donor and of the report's lines, free texts, and digests. The test names them once more on purpose. */
+const PERSONAL_FIELDS = [
+  ...['Transaction.mainMemo', 'Allocation.memo', 'DepositSummary.digest', 'SummaryTotals.donors'],
+  ...['DataVersion.fileName', 'DataVersion.fileSha256'],
+];
+/**
+ * Personal fields: all of a donor and of the report's lines, free texts, digests, and files, which may be named after a donor. The test
+ * names them once more on purpose.
+ */
 const isPersonal = (type: string, field: string): boolean =>
   ['Donor', 'DepositDetail', 'DepositDetailConnection', 'DonorConnection', 'SavedReport'].includes(type) ||
-  ['Transaction.mainMemo', 'Allocation.memo', 'DepositSummary.digest', 'SummaryTotals.donors'].includes(`${type}.${field}`);
+  PERSONAL_FIELDS.includes(`${type}.${field}`);
 
 interface Step {
   readonly type: GraphQLObjectType;

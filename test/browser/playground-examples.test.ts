@@ -17,8 +17,7 @@ async function createDemo(day: string): Promise<TestOrganization> {
 
 /** Opens the page as an analyst does on a day. */
 async function openOn(day: string, organization: TestOrganization): Promise<OpenPage> {
-  const opened = await gateway.visit({ as: organization });
-  await opened.page.clock.setFixedTime(`${day}T12:00:00Z`);
+  const opened = await gateway.visit({ as: organization, now: `${day}T12:00:00Z` });
   await logIn(opened.page);
   await opened.page.getByRole('button', { name: 'Table' }).click();
   return opened;

@@ -41,6 +41,8 @@ interface Visit extends BrowserContextOptions {
   readonly as?: TestOrganization;
   /** The part of the address behind `#`, with which a shared link begins. */
   readonly hash?: string;
+  /** The time that the page takes for now, such as `2027-01-01T12:00:00Z`. It goes on from there, and timers are the browser's own. */
+  readonly now?: string;
 }
 
 /** A gateway with a browser beside it. Each page has a context of its own, as if each were another analyst's. */
@@ -63,8 +65,9 @@ export function openPlayground(opening: Opening = {}): PlaygroundGateway {
     const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
     return context.newPage();
   };
-  const visit = async ({ as = gateway.organization, hash = '', ...options }: Visit = {}): Promise<OpenPage> => {
+  const visit = async ({ as = gateway.organization, hash = '', now, ...options }: Visit = {}): Promise<OpenPage> => {
     const page = await newPage(options);
+    if (now !== undefined) await page.addInitScript(shiftClock(now));
     // The page times out before the test does, because its message names the element that was missing.
     page.setDefaultTimeout(15_000);
     const faults: string[] = [];
@@ -82,6 +85,18 @@ export function openPlayground(opening: Opening = {}): PlaygroundGateway {
   };
   return Object.assign(gateway, { newPage, visit });
 }
+
+/** The script that moves a page's Date. A clock of the test's own would also replace the timers, on which the editors rely. */
+const shiftClock = (now: string): string => `{
+  const shift = Date.parse(${JSON.stringify(now)}) - Date.now();
+  const RealDate = Date;
+  const shiftedNow = () => RealDate.now() + shift;
+  globalThis.Date = new Proxy(RealDate, {
+    construct: (target, values, newTarget) => Reflect.construct(target, values.length > 0 ? values : [shiftedNow()], newTarget),
+    apply: (target) => new target(shiftedNow()).toString(),
+    get: (target, name, receiver) => (name === 'now' ? shiftedNow : Reflect.get(target, name, receiver)),
+  });
+}`;
 
 export async function logIn(page: Page, password = PASSWORD): Promise<void> {
   await page.getByLabel('Username').fill('ada');

@@ -1,9 +1,9 @@
 import { Prisma } from '../generated/prisma/client';
 import type { BookReader } from './book-reader';
 import { BookTransaction, totalsOf, type ChangeSource, type NewVersion } from './book-transaction';
-import { computedColumns, IS_CURRENT } from './line-columns';
+import { columnsOf, computedColumns, IS_CURRENT } from './line-columns';
 import type { Database } from './postgres/database';
-import { toDataSourceError } from './postgres/database-errors';
+import { rethrowTranslated, toDataSourceError } from './postgres/database-errors';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 
 const { sql } = Prisma;
@@ -109,17 +109,12 @@ export class BookStore {
   }
 }
 
-function rethrowTranslated(error: unknown): never {
-  throw toDataSourceError(error);
-}
-
 /** The order of versions, which lists follow backwards. */
 export const versionOrder: KeyOrder = { columns: { number: 'bigint' } };
 const VERSION_VALUES = sql`number::float8 AS number, recorded_at AS "recordedAt", cause, file_name AS "fileName", file_sha256 AS "fileSha256",
   lines_added::float8 AS "linesAdded", lines_changed::float8 AS "linesChanged", lines_removed::float8 AS "linesRemoved",
   lines::float8 AS lines, transactions::float8 AS transactions, amount::text AS amount, fee_amount::text AS "feeAmount"`;
 
-const columnsOf = (table: string): string => computedColumns.map((column) => `${table}.${column}`).join(', ');
 const FIND_DIFFERENCES = `
 SELECT COALESCE(computed.allocation_id, line.allocation_id) AS "allocationId",
   CASE WHEN line.allocation_id IS NULL THEN 'missing' WHEN computed.allocation_id IS NULL THEN 'surplus' ELSE 'different' END AS kind,

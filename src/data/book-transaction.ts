@@ -1,7 +1,7 @@
 import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
-import { computedColumns, IS_CURRENT } from './line-columns';
+import { columnsOf, computedColumns, IS_CURRENT } from './line-columns';
 import type { Database } from './postgres/database';
-import { toDataSourceError } from './postgres/database-errors';
+import { rethrowTranslated } from './postgres/database-errors';
 
 /** The origin of a data version. */
 export interface ChangeSource {
@@ -96,13 +96,8 @@ export class BookTransaction {
   }
 }
 
-function rethrowTranslated(error: unknown): never {
-  throw toDataSourceError(error);
-}
-
 /** The number of new lines that makes new statistics worth their time. */
 const MANY_LINES = 5000;
-const columnsOf = (table: string): string => computedColumns.map((column) => `${table}.${column}`).join(', ');
 
 const CREATE_CHANGES = `
 CREATE TEMPORARY TABLE changed_transaction (id text COLLATE "C" NOT NULL) ON COMMIT DROP;

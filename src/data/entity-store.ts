@@ -3,10 +3,10 @@ import type { PendingChoice } from '../formats/line-conditions';
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
+import type { BookReader } from './book-reader';
 import { IS_CURRENT } from './line-columns';
 import { hasName, wherePending } from './line-set';
 import { toArrayLiteral } from './postgres/array-literal';
-import type { BookReader } from './book-reader';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 
 /** The caller for whom entities are read. Personal data leaves the database only for callers who may read donors. */

@@ -12,5 +12,8 @@ export function toColumn(field: string): string {
 /** The columns of a line that the view computes from the books. */
 export const computedColumns: readonly string[] = lineFields.map(toColumn).filter((column) => column !== 'since' && column !== 'until');
 
+/** The columns that the view computes, of a table in a statement. */
+export const columnsOf = (table: string): string => computedColumns.map((column) => `${table}.${column}`).join(', ');
+
 /** The condition on lines that are current. It is a constant, so that the planner reads their partition alone. */
 export const IS_CURRENT = `until = ${Number.MAX_SAFE_INTEGER}`;

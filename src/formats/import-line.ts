@@ -45,7 +45,7 @@ export interface LineFault extends FieldFault {
   readonly line: number;
 }
 
-/** What is wrong with a value, in words that follow the field's name: empty when it is good. */
+/** The faults of a value, in words that follow the field's name; empty when it is good. */
 type Check = (value: unknown) => readonly string[];
 
 const GOOD: readonly string[] = [];
@@ -172,7 +172,7 @@ function findFieldFaults(values: Readonly<Record<string, unknown>>): FieldFault[
   return [...faults, ...unknown.map((field) => ({ field, reason: 'is not a field of a deposit line' }))];
 }
 
-/** What the fields of a line say against each other. */
+/** The contradictions between the fields of a line. */
 function findContradictions(line: CheckedLine): FieldFault[] {
   const faults: FieldFault[] = [];
   const net = toMoney(toCents(line.amount)! - toCents(line.fee_amount)!);

@@ -90,7 +90,7 @@ export class RowRenderer {
     if (this.inputStart === 0) throw new Error('A row of COPY has more or fewer values than its template has columns');
     this.outputEnd = this.loop.written();
     if (this.outputEnd > this.limit) return true;
-    // What the loop left is an escape that the next input completes.
+    // The loop leaves at most an escape, which the next input completes.
     this.memory.copyWithin(this.input, this.inputStart, this.inputEnd);
     this.inputEnd -= this.inputStart - this.input;
     this.inputStart = this.input;

@@ -19,6 +19,11 @@ export function toDataSourceError(error: unknown): AppError {
     : new AppError('DATA_SOURCE_QUERY_FAILED', { cause: error });
 }
 
+/** Throws a database error translated, as a handler of rejected promises. */
+export function rethrowTranslated(error: unknown): never {
+  throw toDataSourceError(error);
+}
+
 function isConnectionError(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { code, originalCode, message, cause } = error as Fault;

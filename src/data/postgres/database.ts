@@ -2,7 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool, type Connection, type PoolClient, type PoolConfig, type QueryConfig, type QueryResultRow } from 'pg';
 import { PrismaClient, type Prisma } from '../../generated/prisma/client';
 import { limitAnswer } from './answer-timeout';
-import { toDataSourceError } from './database-errors';
+import { rethrowTranslated, toDataSourceError } from './database-errors';
 
 /** The address of a PostgreSQL: the part of pg's configuration with the server, the database and the user. */
 export type DatabaseAddress = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database'>;
@@ -110,8 +110,4 @@ function limitUse(pool: Pool, answerTimeoutMs: number): void {
     stopWaiting.set(client, limitAnswer(connection, answerTimeoutMs));
   });
   pool.on('release', (_error, client) => stopWaiting.get(client)?.());
-}
-
-function rethrowTranslated(error: unknown): never {
-  throw toDataSourceError(error);
 }

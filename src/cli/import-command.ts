@@ -3,14 +3,16 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { Command, Option } from 'commander';
+import type { ChangedLine, ChangeSource } from '../data/book-transaction';
+import type { CompleteRange, RemovalCounts } from '../data/import-removal';
 import { ImportError, type ImportResult } from '../domain/import-service';
-import type { ChangeSource } from '../data/book-transaction';
 import { OperatorError } from '../errors';
 import { fileFormats } from '../formats/file-format';
 import { readImportLines } from '../formats/import-format';
 import { importStatuses, type ImportStatus } from '../formats/import-line';
+import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
 import { withServices, type CommandContext } from './command';
-import { printResult, startProgress, type Progress } from './terminal';
+import { formatTable, printResult, readLimit, startProgress, type Progress } from './terminal';
 
 /** `import FILE`: imports all lines of a file, or none when one of them is faulty. */
 export function importCommand(context: () => CommandContext): Command {
@@ -19,7 +21,26 @@ export function importCommand(context: () => CommandContext): Command {
     .argument('<file>', 'a file whose name ends in .json, .ndjson or .csv')
     .requiredOption('--organization <name>', 'name of the organization')
     .addOption(new Option('--status <status>', 'status of deposits whose lines have no deposit_status').choices(importStatuses))
-    .action(async (file: string, { organization, status }: { organization: string; status?: ImportStatus }) => {
+    .option('--replace', 'removes what the books have from --from to --to and the file has not', false)
+    .option('--from <date>', 'with --replace: the first deposit date that the file is complete for, YYYY-MM-DD')
+    .option('--to <date>', 'with --replace: the last deposit date, YYYY-MM-DD')
+    .addOption(
+      new Option('--pending <choice>', 'with --replace: whether the file is complete for pending deposits too (default: without)').choices([
+        'with',
+        'without',
+      ]),
+    )
+    .addOption(
+      new Option(
+        '--max-removed <lines>',
+        'with --replace: refuses to remove more lines (default: 5 % of those of the range, or 20)',
+      ).argParser(readLimit),
+    )
+    .option('--allow-mismatch', 'takes gifts whose shares do not add up to their amount, and lists them', false)
+    .option('--dry-run', 'imports nothing, and shows what would be added, changed and removed', false)
+    .action(async (file: string, options: ImportCommandOptions) => {
+      const { organization, status, maxRemoved, allowMismatch: allowsMismatch, dryRun: isTrial } = options;
+      const complete = readCompleteRange(options);
       const { terminal, json } = context();
       const format = fileFormats.find((known) => `.${known}` === extname(file).toLowerCase());
       if (!format) throw new OperatorError(`${file}: the name of an import file ends in .json, .ndjson or .csv`);
@@ -34,19 +55,108 @@ export function importCommand(context: () => CommandContext): Command {
             cause: 'import',
             file: { name: basename(file).replace(/\p{Cc}/gu, '?'), sha256: hash.digest('hex') },
           });
-          return imports.importLines(id, readImportLines(format, read), { status, source });
+          return imports.importLines(id, readImportLines(format, read), {
+            ...{ status, source, complete, maxRemoved, allowsMismatch, isTrial },
+          });
         });
         progress.stop();
-        const { lines, assumed, version, ...written } = result;
-        const changes = Object.entries(written).map(([kind, count]) => `${count} ${kind}`);
-        const summary = `Imported ${lines} lines; new or changed: ${changes.join(', ')}`;
-        printResult(terminal, json, result, [summary, describeVersion(version), ...describeAssumed(assumed)].join('\n'));
+        printResult(terminal, json, result, (isTrial ? describeTrial(result) : describeImport(result)).join('\n'));
+        if (result.refusal !== null) throw new OperatorError(`The import would be refused: ${result.refusal}`);
       } catch (error) {
         progress.stop();
         if (error instanceof ImportError) printFaults(error, context());
         throw error;
       }
     });
+}
+
+interface ImportCommandOptions {
+  readonly organization: string;
+  readonly status?: ImportStatus;
+  readonly replace: boolean;
+  readonly from?: string;
+  readonly to?: string;
+  readonly pending?: 'with' | 'without';
+  readonly maxRemoved?: number;
+  readonly allowMismatch: boolean;
+  readonly dryRun: boolean;
+}
+
+function readCompleteRange({ replace, from, to, pending, maxRemoved, status }: ImportCommandOptions): CompleteRange | undefined {
+  if (!replace) {
+    const given = Object.entries({ '--from': from, '--to': to, '--pending': pending, '--max-removed': maxRemoved });
+    const extra = given.find(([, value]) => value !== undefined);
+    if (extra) throw new OperatorError(`${extra[0]} needs --replace`);
+    return undefined;
+  }
+  const range = { from: readDate('--from', from), to: readDate('--to', to), pending: pending === 'with' ? 'WITH' : 'WITHOUT' } as const;
+  if (range.from > range.to) throw new OperatorError(`--from ${range.from} is after --to ${range.to}`);
+  if (status === 'pending' && range.pending === 'WITHOUT') throw new OperatorError('--status pending needs --pending with');
+  return range;
+}
+
+function readDate(option: string, date: string | undefined): LocalDate {
+  if (date === undefined) throw new OperatorError(`--replace needs ${option}`);
+  if (!isLocalDate(date)) throw new OperatorError(`${option}: ${describeDateFault(date)}`);
+  return date;
+}
+
+function describeImport(result: ImportResult): string[] {
+  const { lines, deposits, transactions, allocations, designations, donors } = result;
+  const written = describeCounts({ deposits, transactions, allocations, designations, donors });
+  return [
+    `Imported ${lines} lines; new or changed: ${written}`,
+    ...describeRemoval(result.removed),
+    describeVersion(result.version),
+    ...describeAssumed(result.assumed),
+    ...describeMismatches(result.mismatches),
+  ];
+}
+
+function describeTrial({ lines, version, preview, removed, assumed, mismatches }: ImportResult): string[] {
+  const notes = [...describeAssumed(assumed), ...describeMismatches(mismatches)];
+  if (!version || !preview) return [`A trial of ${lines} lines: the import would change nothing`, ...notes];
+  const { added, changed, removed: ended } = version.lines;
+  const totals = Object.entries({ BEFORE: preview.before, AFTER: preview.after }).map(
+    ([name, { lines, transactions, amount, feeAmount }]) => [name, String(lines), String(transactions), amount, feeAmount],
+  );
+  return [
+    `A trial of ${lines} lines: the import would add ${added} lines, change ${changed} and remove ${ended}`,
+    ...describeRemoval(removed),
+    '',
+    formatTable(['', 'LINES', 'TRANSACTIONS', 'AMOUNT', 'FEES'], totals),
+    ...describeLines('Added', added, preview.added),
+    ...describeLines('Changed', changed, preview.changed),
+    ...describeLines('Removed', ended, preview.removed),
+    ...(notes.length > 0 ? ['', ...notes] : []),
+  ];
+}
+
+function describeLines(kind: string, count: number, first: readonly ChangedLine[]): string[] {
+  if (count === 0) return [];
+  const rows = first.map((line) => [
+    ...[line.depositDate, line.depositId, line.transactionId, line.allocationId, line.amount],
+    line.columns.join(', '),
+  ]);
+  const header = ['DEPOSITED', 'DEPOSIT', 'TRANSACTION', 'ALLOCATION', 'AMOUNT', ...(rows.some((row) => row[5] !== '') ? ['COLUMNS'] : [])];
+  return ['', `${kind}${count > first.length ? `, the first ${first.length} of ${count}` : ''}:`, formatTable(header, rows)];
+}
+
+const describeCounts = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(', ');
+
+const describeRemoval = ({ allocations, transactions, deposits }: RemovalCounts): string[] =>
+  allocations + transactions + deposits === 0 ? [] : [`Removed: ${describeCounts({ deposits, transactions, allocations })}`];
+
+function describeMismatches({ count, first }: ImportResult['mismatches']): string[] {
+  if (count === 0) return [];
+  const rows = first.map(({ line, transactionId, amount, shares }) => [String(line), transactionId, amount, shares]);
+  return [
+    `The shares of ${count} gifts do not add up to their amounts${count > first.length ? `; the first ${first.length}` : ''}:`,
+    formatTable(['LINE', 'TRANSACTION', 'AMOUNT', 'SHARES'], rows),
+  ];
 }
 
 function describeVersion(version: ImportResult['version']): string {

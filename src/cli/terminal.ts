@@ -39,6 +39,12 @@ export function readCount(text: string): number {
   return count;
 }
 
+/** Reads a limit, which may be 0. Throws the error that commander shows with the option's name. */
+export function readLimit(text: string): number {
+  if (!/^[0-9]{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
 /** Asks for a password without showing it. Reads the first line when standard input is not a terminal. */
 export async function readPassword({ input, errors }: Terminal): Promise<string> {
   if (!input.isTTY) {

@@ -1,7 +1,7 @@
 import { Prisma } from '../generated/prisma/client';
 import type { BookReader } from './book-reader';
 import { BookTransaction, totalsOf, type ChangeSource, type NewVersion } from './book-transaction';
-import { columnsOf, computedColumns, IS_CURRENT } from './line-columns';
+import { columnsOf, differingColumns, IS_CURRENT } from './line-columns';
 import type { Database } from './postgres/database';
 import { rethrowTranslated, toDataSourceError } from './postgres/database-errors';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
@@ -118,7 +118,7 @@ const VERSION_VALUES = sql`number::float8 AS number, recorded_at AS "recordedAt"
 const FIND_DIFFERENCES = `
 SELECT COALESCE(computed.allocation_id, line.allocation_id) AS "allocationId",
   CASE WHEN line.allocation_id IS NULL THEN 'missing' WHEN computed.allocation_id IS NULL THEN 'surplus' ELSE 'different' END AS kind,
-  array_remove(ARRAY[${computedColumns.map((column) => `CASE WHEN computed.${column} IS DISTINCT FROM line.${column} THEN '${column}' END`).join(', ')}], NULL) AS columns,
+  ${differingColumns('computed', 'line')} AS columns,
   count(*) OVER () AS total
 FROM (SELECT * FROM deposit_detail WHERE organization_id = $1) AS computed
 FULL JOIN (SELECT * FROM deposit_line WHERE organization_id = $1 AND ${IS_CURRENT}) AS line ON line.allocation_id = computed.allocation_id

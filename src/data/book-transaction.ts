@@ -1,5 +1,6 @@
 import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
-import { columnsOf, computedColumns, IS_CURRENT } from './line-columns';
+import type { LocalDate } from '../values/dates';
+import { columnsOf, computedColumns, differingColumns, IS_CURRENT } from './line-columns';
 import type { Database } from './postgres/database';
 import { rethrowTranslated } from './postgres/database-errors';
 
@@ -23,6 +24,35 @@ export interface NewVersion {
   readonly lines: LineChanges;
 }
 
+/** The totals of an organization's lines. Each transaction counts once. Amounts are exact decimal text. */
+export interface BookTotals {
+  readonly lines: number;
+  readonly transactions: number;
+  readonly amount: string;
+  readonly feeAmount: string;
+}
+
+/** A line that a data version brought, changed or took away. It names no donor. */
+export interface ChangedLine {
+  readonly depositDate: LocalDate;
+  readonly depositId: string;
+  readonly transactionId: string;
+  readonly allocationId: string;
+  /** The amount of the whole gift. */
+  readonly amount: string;
+  /** The names of the columns that changed; empty for a line that was added or removed. */
+  readonly columns: readonly string[];
+}
+
+/** The change that a data version made: the totals before and after, and the first lines of each kind in the report's order. */
+export interface ChangePreview {
+  readonly before: BookTotals;
+  readonly after: BookTotals;
+  readonly added: readonly ChangedLine[];
+  readonly changed: readonly ChangedLine[];
+  readonly removed: readonly ChangedLine[];
+}
+
 const IMPORT_LOCK = `SELECT pg_advisory_xact_lock(hashtext('deposit-gateway import'), $1)`;
 
 /** A transaction that changes the books of an organization, and with them its lines and its data version. */
@@ -32,8 +62,13 @@ export class BookTransaction {
     readonly organizationId: number,
   ) {}
 
-  /** Runs the work on a connection of the long pool: committed when it resolves, undone when it throws. */
-  static async run<Result>(database: Database, organizationId: number, work: (books: BookTransaction) => Promise<Result>): Promise<Result> {
+  /** Runs the work on a connection of the long pool: ended as `end` says when it resolves, undone when it throws. */
+  static async run<Result>(
+    database: Database,
+    organizationId: number,
+    work: (books: BookTransaction) => Promise<Result>,
+    end: 'COMMIT' | 'ROLLBACK' = 'COMMIT',
+  ): Promise<Result> {
     const client = await database.longPool.connect().catch(rethrowTranslated);
     try {
       const books = new BookTransaction(client, organizationId);
@@ -41,7 +76,7 @@ export class BookTransaction {
       await books.query('BEGIN ISOLATION LEVEL READ COMMITTED');
       await books.query(CREATE_CHANGES);
       const result = await work(books);
-      await books.query('COMMIT');
+      await books.query(end);
       client.release();
       return result;
     } catch (error) {
@@ -94,7 +129,25 @@ export class BookTransaction {
     ]);
     return { number: Number(number), lines };
   }
+
+  /** Tells the change that `advance` has just made, with at most `limit` lines of each kind. */
+  async preview(version: number, limit: number): Promise<ChangePreview> {
+    const { rows: totals } = await this.query<BookTotals & { number: number }>(VERSION_TOTALS, [this.organizationId, version]);
+    const totalsAt = (number: number): BookTotals => {
+      const { lines, transactions, amount, feeAmount } = totals.find((row) => row.number === number) ?? NO_TOTALS;
+      return { lines, transactions, amount, feeAmount };
+    };
+    const { rows } = await this.query<ChangedLine & { kind: ChangeKind }>(CHANGED_LINES, [this.organizationId, version, limit]);
+    const linesOf = (kind: ChangeKind): ChangedLine[] => rows.filter((row) => row.kind === kind).map(({ kind: _kind, ...line }) => line);
+    return {
+      ...{ before: totalsAt(version - 1), after: totalsAt(version) },
+      ...{ added: linesOf('added'), changed: linesOf('changed'), removed: linesOf('removed') },
+    };
+  }
 }
+
+type ChangeKind = keyof LineChanges;
+const NO_TOTALS: BookTotals = { lines: 0, transactions: 0, amount: '0.00', feeAmount: '0.00' };
 
 /** The number of new lines that makes new statistics worth their time. */
 const MANY_LINES = 5000;
@@ -158,3 +211,29 @@ SELECT $1::int, $2::bigint, clock_timestamp(), $3, $4, $5, $6::bigint, $7::bigin
   COALESCE(last.lines - $9::bigint, 0) + $10::bigint, COALESCE(last.transactions - $11::bigint, 0) + $12::bigint,
   COALESCE(last.amount - $13::numeric, 0) + $14::numeric, COALESCE(last.fee_amount - $15::numeric, 0) + $16::numeric
 FROM (SELECT) AS one LEFT JOIN data_version last ON last.organization_id = $1 AND last.number = $2::bigint - 1 AND NOT $17::boolean`;
+
+const VERSION_TOTALS = `
+SELECT number::float8 AS number, lines::float8 AS lines, transactions::float8 AS transactions, amount::text AS amount, fee_amount::text AS "feeAmount"
+FROM data_version WHERE organization_id = $1 AND number IN ($2::bigint - 1, $2::bigint)`;
+
+const CHANGED_LINES = `
+SELECT kind, deposit_date::text AS "depositDate", deposit_id AS "depositId", transaction_id AS "transactionId",
+  allocation_id AS "allocationId", amount::text AS amount, columns
+FROM (
+  SELECT *, row_number() OVER (PARTITION BY kind ORDER BY deposit_date, deposit_id, transaction_id, allocation_id) AS position
+  FROM (
+    SELECT CASE WHEN past.since IS NULL THEN 'added' ELSE 'changed' END AS kind, line.*,
+      CASE WHEN past.since IS NULL THEN '{}' ELSE ${differingColumns('line', 'past')} END AS columns
+    FROM deposit_line line
+    LEFT JOIN deposit_line past ON past.organization_id = $1 AND past.allocation_id = line.allocation_id AND past.until = $2::bigint
+    WHERE line.organization_id = $1 AND line.${IS_CURRENT} AND line.since = $2::bigint AND line.allocation_id IN ${AFFECTED}
+    UNION ALL
+    SELECT 'removed', past.*, '{}'
+    FROM deposit_line past
+    WHERE past.organization_id = $1 AND past.until = $2::bigint AND NOT EXISTS (
+      SELECT FROM deposit_line line WHERE line.organization_id = $1 AND line.${IS_CURRENT} AND line.allocation_id = past.allocation_id
+    )
+  ) AS change
+) AS ordered
+WHERE position <= $3::int
+ORDER BY kind, position`;

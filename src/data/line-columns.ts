@@ -15,5 +15,9 @@ export const computedColumns: readonly string[] = lineFields.map(toColumn).filte
 /** The columns that the view computes, of a table in a statement. */
 export const columnsOf = (table: string): string => computedColumns.map((column) => `${table}.${column}`).join(', ');
 
+/** The expression of the names of the columns in which the lines of two tables differ. */
+export const differingColumns = (left: string, right: string): string =>
+  `array_remove(ARRAY[${computedColumns.map((column) => `CASE WHEN ${left}.${column} IS DISTINCT FROM ${right}.${column} THEN '${column}' END`).join(', ')}], NULL)`;
+
 /** The condition on lines that are current. It is a constant, so that the planner reads their partition alone. */
 export const IS_CURRENT = `until = ${Number.MAX_SAFE_INTEGER}`;

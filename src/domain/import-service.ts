@@ -1,9 +1,13 @@
-import type { ChangeSource, NewVersion } from '../data/book-transaction';
-import type { ImportStore, ImportCounts, StatusAssumptions } from '../data/import-store';
+import type { ChangePreview, ChangeSource, NewVersion } from '../data/book-transaction';
+import type { ImportCounts, ShareMismatch, StatusAssumptions } from '../data/import-merge';
+import type { CompleteRange, RemovalCounts } from '../data/import-removal';
+import type { ImportStore, ImportTransaction } from '../data/import-store';
 import { OperatorError } from '../errors';
 import { parseImportLine, type ImportLine, type ImportStatus, type LineFault, type RawLine } from '../formats/import-line';
 
 const MAX_FAULTS = 20;
+/** The number of lines of each kind that a trial shows. */
+const MAX_SHOWN = 20;
 
 /** The error of an import that wrote nothing, because some of its lines are wrong. */
 export class ImportError extends OperatorError {
@@ -16,11 +20,18 @@ export class ImportError extends OperatorError {
   }
 }
 
-/** The numbers of what an import wrote, and of the deposits whose status it had to assume. */
+/** The numbers of what an import wrote, removed and assumed. */
 export interface ImportResult extends ImportCounts {
   readonly assumed: StatusAssumptions;
+  readonly removed: RemovalCounts;
+  /** The gifts whose shares do not add up, which the import was told to take: their number and the first of them. */
+  readonly mismatches: { readonly count: number; readonly first: readonly ShareMismatch[] };
   /** The data version that the import made; null when it changed nothing. */
   readonly version: NewVersion | null;
+  /** The change in detail; null when the import is no trial, or changes nothing. */
+  readonly preview: ChangePreview | null;
+  /** The reason for which the import itself would be refused after this trial; null when it would not. */
+  readonly refusal: string | null;
 }
 
 export interface ImportOptions {
@@ -28,43 +39,116 @@ export interface ImportOptions {
   readonly status?: ImportStatus | undefined;
   /** Tells the origin of the lines. It is called when all of them have been read. */
   readonly source: () => ChangeSource;
+  /** The range that the file has all lines of. What the books have in it beside them is removed. */
+  readonly complete?: CompleteRange | undefined;
+  /** The number of lines that may be removed; by default 5 % of the range's lines, and at least 20. */
+  readonly maxRemoved?: number | undefined;
+  /** True when gifts may have shares that do not add up to their amount. */
+  readonly allowsMismatch?: boolean | undefined;
+  /** True when the import is undone at its end. A trial may remove any number of lines. */
+  readonly isTrial?: boolean | undefined;
 }
+
+const NO_REMOVAL: RemovalCounts = { allocations: 0, transactions: 0, deposits: 0 };
+
+/** The number of lines that an import removes from a range of this many unless it is told a limit. */
+const usualLimit = (standing: number): number => Math.max(20, Math.floor(standing / 20));
 
 export class ImportService {
   constructor(private readonly store: ImportStore) {}
 
-  /** Imports all lines in one transaction, or throws an ImportError and imports none. Entities that have not changed are left alone. */
-  async importLines(organizationId: number, lines: AsyncIterable<RawLine>, { status, source }: ImportOptions): Promise<ImportResult> {
-    const faults: LineFault[] = [];
-    let faultCount = 0;
-    const note = (found: readonly LineFault[]): void => {
-      faultCount += found.length;
-      faults.push(...found.slice(0, MAX_FAULTS - faults.length));
-    };
+  /**
+   * Imports all lines in one transaction, or throws an ImportError and imports none. Entities that have not changed are left alone. Throws
+   * an OperatorError when more lines of the complete range are missing than may be removed.
+   */
+  async importLines(organizationId: number, lines: AsyncIterable<RawLine>, options: ImportOptions): Promise<ImportResult> {
+    const { source, complete, maxRemoved, allowsMismatch = false, isTrial = false } = options;
+    const faults = new Faults();
+    // A complete file of posted deposits says that its deposits are posted.
+    const status = options.status ?? (complete?.pending === 'WITHOUT' ? 'posted' : undefined);
 
     async function* goodLines(): AsyncGenerator<ImportLine & { line: number }> {
       for await (const raw of lines) {
         const parsed = parseImportLine(raw);
-        if (Array.isArray(parsed)) note(parsed);
-        else if (faultCount === 0) yield { line: raw.line, ...parsed, deposit_status: parsed.deposit_status ?? status };
+        if (Array.isArray(parsed)) {
+          faults.add(parsed);
+          continue;
+        }
+        const line = { line: raw.line, ...parsed, deposit_status: parsed.deposit_status ?? status };
+        if (complete) faults.add(findOutside(line, complete));
+        if (faults.count === 0) yield line;
       }
     }
 
-    return this.store.inTransaction(organizationId, async (transaction) => {
+    return this.store.inTransaction(organizationId, isTrial, async (transaction) => {
       await transaction.stage(goodLines());
-      if (faultCount === 0) {
+      if (faults.count === 0) {
         const { first, count } = await transaction.findConflicts(MAX_FAULTS);
-        note(first.map(({ line, field, firstLine, key }) => ({ line, field, reason: reasonOf(field, key, firstLine) })));
-        faultCount = count;
+        faults.add(
+          first.map(({ line, field, firstLine, key }) => ({ line, field, reason: describeConflict(field, key, firstLine) })),
+          count,
+        );
       }
-      if (faultCount > 0) throw new ImportError(faults, faultCount);
-      const assumed = await transaction.findAssumptions();
-      const { counts, version } = await transaction.merge(source());
-      return { ...counts, assumed, version };
+      faults.assertNone();
+      const { counts, assumed } = await transaction.merge();
+      const refusal = complete ? await findRefusal(transaction, complete, maxRemoved) : null;
+      if (refusal !== null && !isTrial) throw new OperatorError(`Nothing was imported: ${refusal}`);
+      const removed = complete ? await transaction.removeMissing(complete) : NO_REMOVAL;
+      const mismatches = await transaction.findMismatches(MAX_FAULTS);
+      if (!allowsMismatch) faults.add(mismatches.first.map(describeMismatch), mismatches.count);
+      faults.assertNone();
+      const { lines: _lines, ...written } = counts;
+      const isChanged = [...Object.values(written), ...Object.values({ ...removed })].some((count) => count > 0);
+      const version = isChanged ? await transaction.advance(source()) : null;
+      const preview = isTrial && version ? await transaction.preview(version.number, MAX_SHOWN) : null;
+      return { ...counts, assumed, removed, mismatches, version, preview, refusal };
     });
   }
 }
 
-function reasonOf(field: string, key: string, firstLine: number): string {
+/** The first faults of a file, and the number of all. */
+class Faults {
+  private readonly first: LineFault[] = [];
+  count = 0;
+
+  /** Adds faults. `count` is their number when only the first of them are given. */
+  add(found: readonly LineFault[], count = found.length): void {
+    this.count += count;
+    this.first.push(...found.slice(0, MAX_FAULTS - this.first.length));
+  }
+
+  assertNone(): void {
+    if (this.count > 0) throw new ImportError(this.first, this.count);
+  }
+}
+
+/** The faults of a line that does not belong to the range that its file is declared complete for. */
+function findOutside(
+  { line, deposit_date, deposit_status }: ImportLine & { line: number },
+  { from, to, pending }: CompleteRange,
+): LineFault[] {
+  const faults: LineFault[] = [];
+  if (deposit_date < from || deposit_date > to) faults.push({ line, field: 'deposit_date', reason: `is not from ${from} to ${to}` });
+  if (pending === 'WITHOUT' && deposit_status === 'pending')
+    faults.push({ line, field: 'deposit_status', reason: 'is pending in a file that is complete for posted deposits alone' });
+  return faults;
+}
+
+/** Notes the lines of the range that the file lacks. Returns the reason to refuse their removal, or null. */
+async function findRefusal(transaction: ImportTransaction, range: CompleteRange, maxRemoved: number | undefined): Promise<string | null> {
+  const { missing, standing } = await transaction.noteMissing(range);
+  const limit = maxRemoved ?? usualLimit(standing);
+  if (missing <= limit) return null;
+  const { from, to } = range;
+  return `the file lacks ${missing} lines of the books, which have ${standing} from ${from} to ${to}; at most ${limit} may be removed (--max-removed)`;
+}
+
+function describeConflict(field: string, key: string, firstLine: number): string {
   return field === key ? `is the same as in line ${firstLine}` : `differs from line ${firstLine}, which has the same ${key}`;
 }
+
+const describeMismatch = ({ line, transactionId, shares, amount }: ShareMismatch): LineFault => ({
+  line,
+  field: 'allocation_amount',
+  reason: `adds up to ${shares} over the gift ${transactionId}, whose amount is ${amount}`,
+});

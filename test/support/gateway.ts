@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
 import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
+import type { ImportOptions } from '../../src/domain/import-service';
 import type { RawLine } from '../../src/formats/import-line';
 import { createServices, type Services } from '../../src/services';
 import { createTestDatabase, type TestDatabase } from './database';
@@ -112,11 +113,18 @@ export function v2Line(fields: Readonly<Record<string, unknown>> = {}): Record<s
 /** The file that `importLines` says it reads. */
 export const IMPORTED_FILE = { name: 'lines.json', sha256: 'a1'.repeat(32) };
 
-export async function importLines(services: Services, organization: TestOrganization, lines: readonly object[]): Promise<void> {
+export async function importLines(
+  services: Services,
+  organization: TestOrganization,
+  lines: readonly object[],
+  options: Partial<ImportOptions> = {},
+): Promise<void> {
   async function* rawLines(): AsyncGenerator<RawLine> {
     for (const [position, values] of lines.entries()) yield { line: position + 1, values };
   }
-  await services.imports.importLines(organization.id, rawLines(), { source: () => ({ cause: 'import', file: IMPORTED_FILE }) });
+  const source = () => ({ cause: 'import' as const, file: IMPORTED_FILE });
+  // Random lines have random shares.
+  await services.imports.importLines(organization.id, rawLines(), { source, allowsMismatch: true, ...options });
 }
 
 export interface GraphqlAnswer {

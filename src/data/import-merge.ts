@@ -1,0 +1,184 @@
+import type { BookTransaction } from './book-transaction';
+
+/** The numbers of lines that an import read and of entities of each kind that it wrote, new or changed. */
+export interface ImportCounts {
+  readonly lines: number;
+  readonly deposits: number;
+  readonly transactions: number;
+  readonly allocations: number;
+  readonly designations: number;
+  readonly donors: number;
+}
+
+/** The numbers of deposits whose lines do not say whether they are posted or pending. */
+export interface StatusAssumptions {
+  /** New deposits, which are taken for posted. */
+  readonly posted: number;
+  /** Deposits that the books already have, which keep their status. */
+  readonly kept: number;
+}
+
+/** A gift whose shares are all known and do not add up to its amount. Amounts are exact decimal text. */
+export interface ShareMismatch {
+  /** The first line of the file that touches the gift. */
+  readonly line: number;
+  readonly transactionId: string;
+  readonly amount: string;
+  readonly shares: string;
+}
+
+/** Counts the deposits without a status. Call it before `mergeLines`, after which no deposit is new. */
+export async function findAssumptions(books: BookTransaction): Promise<StatusAssumptions> {
+  const { rows } = await books.query<Record<keyof StatusAssumptions, string>>(FIND_ASSUMPTIONS, [books.organizationId]);
+  return { posted: Number(rows[0]?.posted), kept: Number(rows[0]?.kept) };
+}
+
+/** Writes the new and changed entities of the staged lines into the organization's books, in the order of the foreign keys. */
+export async function mergeLines(books: BookTransaction): Promise<ImportCounts> {
+  const write = async (statement: string, table: string): Promise<number> => {
+    const { rows } = await books.query<{ count: string }>(statement, [books.organizationId]);
+    const count = Number(rows[0]?.count);
+    // Without ANALYZE the planner knows nothing of the new rows, and reads the whole organization to check each foreign key to them.
+    if (count > 0) await books.query(`ANALYZE ${table}`);
+    return count;
+  };
+  const designations = await write(MERGE_DESIGNATIONS, 'designation');
+  const donors = await write(MERGE_DONORS, 'donor');
+  const deposits = await write(MERGE_DEPOSITS, 'deposit');
+  const transactions = await write(MERGE_TRANSACTIONS, 'transaction');
+  await books.query(CREATE_LEFT);
+  await books.query(NOTE_LEFT, [books.organizationId]);
+  const allocations = await write(MERGE_ALLOCATIONS, 'allocation');
+  const { rows } = await books.query<{ count: string }>('SELECT count(*) FROM import_line');
+  return { lines: Number(rows[0]?.count), deposits, transactions, allocations, designations, donors };
+}
+
+/** Finds the gifts that the staged lines touch and whose shares do not add up: their number, and the first in the file's order. */
+export async function findMismatches(books: BookTransaction, limit: number): Promise<{ count: number; first: ShareMismatch[] }> {
+  const { rows } = await books.query<Omit<ShareMismatch, 'line'> & { line: string; count: string }>(FIND_MISMATCHES, [
+    books.organizationId,
+    limit,
+  ]);
+  return {
+    count: Number(rows[0]?.count ?? 0),
+    first: rows.map(({ line, transactionId, amount, shares }) => ({ line: Number(line), transactionId, amount, shares })),
+  };
+}
+
+/**
+ * The statement that writes entities and counts them. Each RETURNING gives `id`, and `is_old` for an entity that the books had already.
+ * `changed` selects the transactions whose lines the written entities change.
+ */
+const mergeQuery = (insert: string, changed: string): string => `
+WITH written AS (${insert}
+), noted AS (
+  INSERT INTO changed_transaction ${changed}
+)
+SELECT count(*) FROM written`;
+
+const MERGE_DESIGNATIONS = mergeQuery(
+  `
+INSERT INTO designation AS old (organization_id, id, name)
+SELECT DISTINCT ON (designation_id) $1::int, designation_id, designation FROM import_line ORDER BY designation_id
+ON CONFLICT (organization_id, id) DO UPDATE SET name = EXCLUDED.name
+WHERE old.name <> EXCLUDED.name
+RETURNING id, xmax <> 0 AS is_old`,
+  `SELECT a.transaction_id FROM allocation a JOIN written w ON w.is_old AND a.designation_id = w.id WHERE a.organization_id = $1`,
+);
+
+const MERGE_DONORS = mergeQuery(
+  `
+INSERT INTO donor AS old
+  (organization_id, id, first_name, last_name, address1, address2, address3, city, state, zip, phone, email, search_text)
+SELECT *, fold_for_search(donor_first_name || ' ' || donor_last_name || ' ' || donor_first_name) FROM (
+  SELECT DISTINCT ON (donor_id) $1::int, donor_id, donor_first_name, donor_last_name, address1, address2, address3,
+    city, state, zip, phone, email_address
+  FROM import_line WHERE donor_id > 0 ORDER BY donor_id
+) AS staged
+ON CONFLICT (organization_id, id) DO UPDATE SET
+  (first_name, last_name, address1, address2, address3, city, state, zip, phone, email, search_text) =
+  (EXCLUDED.first_name, EXCLUDED.last_name, EXCLUDED.address1, EXCLUDED.address2, EXCLUDED.address3,
+   EXCLUDED.city, EXCLUDED.state, EXCLUDED.zip, EXCLUDED.phone, EXCLUDED.email, EXCLUDED.search_text)
+WHERE (old.first_name, old.last_name, old.address1, old.address2, old.address3, old.city, old.state, old.zip, old.phone, old.email) <>
+  (EXCLUDED.first_name, EXCLUDED.last_name, EXCLUDED.address1, EXCLUDED.address2, EXCLUDED.address3,
+   EXCLUDED.city, EXCLUDED.state, EXCLUDED.zip, EXCLUDED.phone, EXCLUDED.email)
+RETURNING id, xmax <> 0 AS is_old`,
+  `SELECT t.id FROM transaction t JOIN written w ON w.is_old AND t.donor_id = w.id WHERE t.organization_id = $1`,
+);
+
+const FIND_ASSUMPTIONS = `
+SELECT count(*) FILTER (WHERE d.id IS NULL) AS posted, count(d.id) AS kept
+FROM (SELECT DISTINCT deposit_id FROM import_line WHERE deposit_status IS NULL) l
+LEFT JOIN deposit d ON d.organization_id = $1 AND d.id = l.deposit_id`;
+
+// A v2 line does not say whether its deposit is pending: a deposit in the books keeps its status, a new one is posted.
+const MERGE_DEPOSITS = mergeQuery(
+  `
+INSERT INTO deposit AS old (organization_id, id, deposit_date, status)
+SELECT DISTINCT ON (l.deposit_id) $1::int, l.deposit_id, l.deposit_date, COALESCE(upper(l.deposit_status)::deposit_status, d.status, 'POSTED')
+FROM import_line l LEFT JOIN deposit d ON d.organization_id = $1 AND d.id = l.deposit_id
+ORDER BY l.deposit_id
+ON CONFLICT (organization_id, id) DO UPDATE SET (deposit_date, status) = (EXCLUDED.deposit_date, EXCLUDED.status)
+WHERE (old.deposit_date, old.status) <> (EXCLUDED.deposit_date, EXCLUDED.status)
+RETURNING id, xmax <> 0 AS is_old`,
+  `SELECT t.id FROM transaction t JOIN written w ON w.is_old AND t.deposit_id = w.id WHERE t.organization_id = $1`,
+);
+
+const MERGE_TRANSACTIONS = mergeQuery(
+  `
+INSERT INTO transaction AS old
+  (organization_id, id, deposit_id, donor_id, transaction_date, amount, fee_amount, status, account_type, payment_type, main_memo)
+SELECT DISTINCT ON (transaction_id)
+  $1::int, transaction_id, deposit_id, NULLIF(donor_id, 0), transaction_date, amount, fee_amount, status, account_type, payment_type, main_memo
+FROM import_line ORDER BY transaction_id
+ON CONFLICT (organization_id, id) DO UPDATE SET
+  (deposit_id, donor_id, transaction_date, amount, fee_amount, status, account_type, payment_type, main_memo) =
+  (EXCLUDED.deposit_id, EXCLUDED.donor_id, EXCLUDED.transaction_date, EXCLUDED.amount, EXCLUDED.fee_amount,
+   EXCLUDED.status, EXCLUDED.account_type, EXCLUDED.payment_type, EXCLUDED.main_memo)
+WHERE (old.deposit_id, old.donor_id, old.transaction_date, old.amount, old.fee_amount, old.status, old.account_type, old.payment_type, old.main_memo)
+  IS DISTINCT FROM
+  (EXCLUDED.deposit_id, EXCLUDED.donor_id, EXCLUDED.transaction_date, EXCLUDED.amount, EXCLUDED.fee_amount,
+   EXCLUDED.status, EXCLUDED.account_type, EXCLUDED.payment_type, EXCLUDED.main_memo)
+RETURNING id`,
+  'SELECT id FROM written',
+);
+
+/** The transactions that lose an allocation to another, each with the line that says so. */
+const CREATE_LEFT = 'CREATE TEMPORARY TABLE left_transaction (id text COLLATE "C" NOT NULL, line bigint NOT NULL) ON COMMIT DROP';
+// A transaction that loses an allocation may infer another share from then on.
+const NOTE_LEFT = `
+WITH noted AS (
+  INSERT INTO left_transaction
+  SELECT a.transaction_id, l.line FROM import_line l JOIN allocation a ON a.organization_id = $1 AND a.id = l.allocation_id
+  WHERE a.transaction_id <> l.transaction_id
+  RETURNING id
+)
+INSERT INTO changed_transaction SELECT id FROM noted`;
+
+// A line may also lack the share: a share in the books then stays.
+const MERGE_ALLOCATIONS = mergeQuery(
+  `
+INSERT INTO allocation AS old (organization_id, id, transaction_id, designation_id, amount, memo)
+SELECT $1::int, l.allocation_id, l.transaction_id, l.designation_id, COALESCE(l.allocation_amount, a.amount), l.designation_memo
+FROM import_line l LEFT JOIN allocation a ON a.organization_id = $1 AND a.id = l.allocation_id
+ON CONFLICT (organization_id, id) DO UPDATE SET (transaction_id, designation_id, amount, memo) =
+  (EXCLUDED.transaction_id, EXCLUDED.designation_id, EXCLUDED.amount, EXCLUDED.memo)
+WHERE (old.transaction_id, old.designation_id, old.amount, old.memo)
+  IS DISTINCT FROM (EXCLUDED.transaction_id, EXCLUDED.designation_id, EXCLUDED.amount, EXCLUDED.memo)
+RETURNING transaction_id`,
+  'SELECT transaction_id FROM written',
+);
+
+// A gift with an unknown share contradicts nothing.
+const FIND_MISMATCHES = `
+SELECT touched.line, gift.id AS "transactionId", gift.amount::text AS amount, sum(share.amount)::text AS shares, count(*) OVER () AS count
+FROM (
+  SELECT transaction_id AS id, min(line) AS line
+  FROM (SELECT transaction_id, line FROM import_line UNION ALL SELECT id, line FROM left_transaction) AS mentioned
+  GROUP BY transaction_id
+) AS touched
+JOIN transaction gift ON gift.organization_id = $1 AND gift.id = touched.id
+JOIN allocation share ON share.organization_id = $1 AND share.transaction_id = touched.id
+GROUP BY touched.line, gift.id, gift.amount
+HAVING count(share.amount) = count(*) AND sum(share.amount) <> gift.amount
+ORDER BY touched.line, gift.id LIMIT $2`;

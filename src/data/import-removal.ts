@@ -1,0 +1,86 @@
+import type { PendingChoice } from '../formats/line-conditions';
+import type { LocalDate } from '../values/dates';
+import type { BookTransaction } from './book-transaction';
+import { IS_CURRENT } from './line-columns';
+
+/** The lines that a file has all of: those of deposits from one date to another, both included. */
+export interface CompleteRange {
+  readonly from: LocalDate;
+  readonly to: LocalDate;
+  /** WITHOUT: posted deposits alone. */
+  readonly pending: Exclude<PendingChoice, 'ONLY'>;
+}
+
+/** The allocations that the books have in a range and the file has not, and the lines that stand in the range. */
+interface MissingLines {
+  readonly missing: number;
+  readonly standing: number;
+}
+
+/** The numbers of entities that were removed. */
+export interface RemovalCounts {
+  readonly allocations: number;
+  readonly transactions: number;
+  readonly deposits: number;
+}
+
+/**
+ * Notes the allocations of the range that no staged line has. Call it after the merge, so that lines that moved are where the file has
+ * them, and once.
+ */
+export async function noteMissing(books: BookTransaction, range: CompleteRange): Promise<MissingLines> {
+  const { rows } = await books.query<Record<keyof MissingLines, string>>(NOTE_MISSING, valuesOf(books, range));
+  return { missing: Number(rows[0]!.missing), standing: Number(rows[0]!.standing) };
+}
+
+/** Removes the noted allocations, and the transactions and deposits of the range that have nothing left. Donors and designations stay. */
+export async function removeMissing(books: BookTransaction, range: CompleteRange): Promise<RemovalCounts> {
+  // PostgreSQL keeps no statistics of temporary tables by itself.
+  await books.query('ANALYZE removed_allocation');
+  const { rowCount: allocations } = await books.query(REMOVE_ALLOCATIONS, [books.organizationId]);
+  const { rowCount: transactions } = await books.query(REMOVE_TRANSACTIONS, valuesOf(books, range));
+  const { rowCount: deposits } = await books.query(REMOVE_DEPOSITS, valuesOf(books, range));
+  return { allocations: allocations ?? 0, transactions: transactions ?? 0, deposits: deposits ?? 0 };
+}
+
+const valuesOf = ({ organizationId }: BookTransaction, { from, to, pending }: CompleteRange): readonly unknown[] => [
+  organizationId,
+  from,
+  to,
+  pending === 'WITH',
+];
+
+/** The condition on rows that have a deposit's date and status in the columns of these names. */
+const inRange = (date: string, status: string): string => `${date} BETWEEN $2::date AND $3::date AND ($4::boolean OR ${status} = 'POSTED')`;
+
+const NOTE_MISSING = `
+WITH noted AS (
+  INSERT INTO removed_allocation
+  SELECT a.id
+  FROM deposit d
+  JOIN transaction t ON t.organization_id = $1 AND t.deposit_id = d.id
+  JOIN allocation a ON a.organization_id = $1 AND a.transaction_id = t.id
+  WHERE d.organization_id = $1 AND ${inRange('d.deposit_date', 'd.status')}
+    AND NOT EXISTS (SELECT FROM import_line l WHERE l.allocation_id = a.id)
+  RETURNING id
+)
+SELECT (SELECT count(*) FROM noted) AS missing, (
+  SELECT count(*) FROM deposit_line WHERE organization_id = $1 AND ${IS_CURRENT} AND ${inRange('deposit_date', 'deposit_status')}
+) AS standing`;
+
+// The gifts that lose an allocation may infer another share from then on.
+const REMOVE_ALLOCATIONS = `
+WITH gone AS (
+  DELETE FROM allocation a USING removed_allocation r WHERE a.organization_id = $1 AND a.id = r.id RETURNING a.transaction_id
+)
+INSERT INTO changed_transaction SELECT transaction_id FROM gone`;
+
+const REMOVE_TRANSACTIONS = `
+DELETE FROM transaction t USING deposit d
+WHERE t.organization_id = $1 AND d.organization_id = $1 AND d.id = t.deposit_id AND ${inRange('d.deposit_date', 'd.status')}
+  AND NOT EXISTS (SELECT FROM allocation a WHERE a.organization_id = $1 AND a.transaction_id = t.id)`;
+
+const REMOVE_DEPOSITS = `
+DELETE FROM deposit d
+WHERE d.organization_id = $1 AND ${inRange('d.deposit_date', 'd.status')}
+  AND NOT EXISTS (SELECT FROM transaction t WHERE t.organization_id = $1 AND t.deposit_id = d.id)`;

@@ -86,7 +86,7 @@ const anyFile: fc.Arbitrary<Line[]> = fc
   .record({
     deposits: by(
       ['D1', 'D2', 'D3'],
-      fc.record({ deposit_date: pick('2024-01-01', '2024-02-01'), deposit_status: pick('posted', 'pending') }),
+      fc.record({ deposit_date: pick('2024-01-01', '2024-01-20', '2024-02-01', '2024-02-20'), deposit_status: pick('posted', 'pending') }),
     ),
     transactions: by(
       ['T1', 'T2', 'T3', 'T4'],
@@ -127,21 +127,26 @@ const anyFile: fc.Arbitrary<Line[]> = fc
   );
 
 const anyRange: fc.Arbitrary<CompleteRange> = fc.record({
-  from: pick('2024-01-01', '2024-01-15'),
-  to: pick('2024-01-31', '2024-02-29'),
+  from: pick('2024-01-01', '2024-01-20'),
+  to: pick('2024-01-20', '2024-02-01'),
   pending: pick('WITH', 'WITHOUT'),
 });
 
-/** A file of an organization, which may be complete for a range. It then has no lines of other ranges. */
+/** A file of an organization. One in four is complete for a range, and has no lines of other ranges. */
 const anyImport = fc
-  .record({ which: pick(0, 1), file: anyFile, range: fc.option(anyRange, { nil: undefined }) })
-  .map(({ which, file, range }) => ({
-    ...{ which, range },
-    file: file.filter(({ deposit: { deposit_date, deposit_status } }) => {
-      if (!range) return true;
-      return deposit_date >= range.from && deposit_date <= range.to && (range.pending === 'WITH' || deposit_status === 'posted');
-    }),
-  }));
+  .record({
+    which: pick(0, 1),
+    file: anyFile,
+    range: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: anyRange }),
+  })
+  .map(({ which, file, range }) => ({ which, range, file: range ? file.map((line) => moveInto(line, range)) : file }));
+
+function moveInto(line: Line, { from, to, pending }: CompleteRange): Line {
+  const { deposit_date, deposit_status } = line.deposit;
+  const isInside = deposit_date >= from && deposit_date <= to;
+  const status = pending === 'WITH' ? deposit_status : 'posted';
+  return { ...line, deposit: { ...line.deposit, deposit_date: isInside ? deposit_date : from, deposit_status: status } };
+}
 
 const toV2 = ({ allocation, transaction, deposit, designation, donor }: Line): object =>
   v2Line({ ...deposit, ...donor, ...transaction, ...designation, ...allocation });

@@ -189,8 +189,8 @@ test('the lines after any sequence of imports are those of one import of the fin
       }
       for (const { organization, version, lines } of states) expect(await linesOf(organization, version)).toEqual(lines);
     }),
-    // A bias towards small values would try short sequences of one line each.
-    { numRuns: RUNS, unbiased: true },
+    // A bias towards small values would try short sequences of one line each, and shrinking would import for minutes.
+    { numRuns: RUNS, unbiased: true, endOnFailure: true },
   );
 });
 

@@ -209,6 +209,19 @@ test('an import that changes nothing makes no version, and one that does says wh
   ]);
 });
 
+test('a gift that loses an allocation to a removal gives all of its amount to the one that is left', async () => {
+  const organization = await createOrganization(gateway.services);
+  const lines = [v2Line(), v2Line({ allocation_id: 'P101' })];
+  await importLines(gateway.services, organization, lines);
+  await importLines(gateway.services, organization, lines.slice(1), {
+    complete: { from: '2024-01-01', to: '2024-01-31', pending: 'WITHOUT' },
+  });
+  const [newest] = await gateway.services.books.newestVersions(organization.id, 1);
+  expect(newest).toMatchObject({ number: 2, linesAdded: 0, linesChanged: 1, linesRemoved: 1, lines: 1 });
+  expect(await linesOf(organization)).toMatchObject([{ allocation_amount: 10.5, allocation_amount_inferred: true }]);
+  await expectSound(organization);
+});
+
 test('a correction by SQL is found, named without values, and repaired as a version', async () => {
   const organization = await createOrganization(gateway.services);
   await importLines(gateway.services, organization, [v2Line(), v2Line({ transaction_id: '2', allocation_id: '2', donor_id: 8 })]);

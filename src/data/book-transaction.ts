@@ -25,7 +25,7 @@ export interface NewVersion {
 }
 
 /** The totals of an organization's lines. Each transaction counts once. Amounts are exact decimal text. */
-export interface BookTotals {
+interface BookTotals {
   readonly lines: number;
   readonly transactions: number;
   readonly amount: string;

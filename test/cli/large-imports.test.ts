@@ -71,12 +71,11 @@ test('an operator imports a large file in constant memory', async () => {
   expect((await stat(file)).size).toBeGreaterThan(60 * MEGABYTE);
 
   const idle = await run(['organization', 'list']);
-  const { peak, ...result } = await run(['import', file, '--organization', organization, '--json']);
-  expect(result).toEqual({
-    status: 0,
-    stderr: '',
-    stdout:
-      '{"lines":30000,"deposits":469,"transactions":15000,"allocations":30000,"designations":0,"donors":1875,"assumed":{"posted":469,"kept":0},"version":{"number":2,"lines":{"added":30000,"changed":0,"removed":0}}}\n',
+  const { peak, stdout, ...result } = await run(['import', file, '--organization', organization, '--json']);
+  expect(result).toEqual({ status: 0, stderr: '' });
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{ lines: 30_000, deposits: 469, transactions: 15_000, allocations: 30_000, designations: 0, donors: 1875 },
+    version: { number: 2, lines: { added: 30_000, changed: 0, removed: 0 } },
   });
   expect(idle.peak).toBeGreaterThan(50 * MEGABYTE);
   expect(peak - idle.peak).toBeLessThan(100 * MEGABYTE);

@@ -16,6 +16,7 @@ import { applyMigrations, findDrift, findObstacle, listMissingMigrations } from 
 import { SavedReportStore } from './data/saved-report-store';
 import { SessionStore } from './data/session-store';
 import { UserStore } from './data/user-store';
+import { VersionMemory } from './data/version-memory';
 import { AccessService } from './domain/access-service';
 import { AuditService } from './domain/audit-service';
 import { BookService } from './domain/book-service';
@@ -62,6 +63,7 @@ export interface OpenDatabase {
 
 const nothing = (): Promise<void> => Promise.resolve();
 const MS_PER_SECOND = 1000;
+const BYTES_PER_MEGABYTE = 1_000_000;
 
 /**
  * Opens the database of the settings: the one of DATABASE_URL, or else the embedded one, which is migrated at its start unless `migrate` is
@@ -133,12 +135,12 @@ export function createServices(
       sessionIdleMinutes: config.SESSION_IDLE_MINUTES,
     }),
     logins,
-    depositDetails: depositDetails,
+    depositDetails,
     depositSummaries: new DepositSummaryService(new DepositSummaryStore(), depositDetails),
     audit: new AuditService(new AuditStore(database)),
     savedReports: new SavedReportService(new SavedReportStore(database)),
     organizations,
-    books: new BookService(new BookStore(database)),
+    books: new BookService(new BookStore(database, new VersionMemory(config.SUMMARY_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE))),
     imports,
     demo: new DemoService(organizations, imports),
     findObstacle: () => findObstacle(database),

@@ -3,8 +3,18 @@ import { Prisma } from '../generated/prisma/client';
 import type { Database } from './postgres/database';
 import type { ReportSnapshot } from './postgres/report-snapshot';
 import { selectStamp, type VersionStamp } from './postgres/version-stamp';
+import type { VersionMemory } from './version-memory';
 
 const { sql, raw } = Prisma;
+
+/** The request that a BookReader reads for. */
+export interface ReaderOptions {
+  readonly snapshot: ReportSnapshot;
+  /** The data version that the request's access was checked at; undefined before, and for callers who may read nothing. */
+  readonly accessVersion: () => VersionStamp | undefined;
+  /** True when everything is read from the snapshot. */
+  readonly isHeld: boolean;
+}
 
 /**
  * Reads the books for one request. Each statement sees the newest data and tells the data version that it saw, so that a request whose
@@ -12,22 +22,23 @@ const { sql, raw } = Prisma;
  */
 export class BookReader {
   private readonly seen = new Set<VersionStamp>();
+  private readonly asked = new Map<string, Promise<object>>();
 
   constructor(
     private readonly database: Database,
-    private readonly snapshot: ReportSnapshot,
-    private readonly isHeld: boolean,
+    private readonly memory: VersionMemory,
+    private readonly options: ReaderOptions,
   ) {}
 
   /** The data versions that the request has seen, those of its snapshot included. An answer must be of one. */
   get versions(): readonly VersionStamp[] {
-    const { version } = this.snapshot;
+    const { version } = this.options.snapshot;
     return [...new Set(version === undefined ? this.seen : [...this.seen, version])];
   }
 
   /** Reads the rows of a SELECT over the organization's books. */
   async list<Row extends QueryResultRow>(organizationId: number, select: Prisma.Sql): Promise<Row[]> {
-    if (this.isHeld) return this.snapshot.list<Row>(select);
+    if (this.options.isHeld) return this.options.snapshot.list<Row>(select);
     // The outer join keeps the order of its one right side, and gives a row even when that has none.
     const rows = await this.database.list<Row & { seenVersion: VersionStamp; isRow: true | null }>(
       sql`SELECT "seenVersion", source.* FROM (SELECT ${raw(selectStamp('caller.id'))} AS "seenVersion"
@@ -36,5 +47,31 @@ export class BookReader {
     );
     this.seen.add(rows[0]!.seenVersion);
     return rows[0]!.isRow ? rows : [];
+  }
+
+  /**
+   * Returns a value that is computed from the request's snapshot, or kept from a request before that read the same data version. The key
+   * tells the value from all others, of other organizations and other tiers too.
+   */
+  once<Value extends object>(key: string, compute: (snapshot: ReportSnapshot) => Promise<Value>): Promise<Value> {
+    const known = this.asked.get(key) ?? this.find(key, compute);
+    this.asked.set(key, known);
+    return known as Promise<Value>;
+  }
+
+  private async find<Value extends object>(key: string, compute: (snapshot: ReportSnapshot) => Promise<Value>): Promise<Value> {
+    const { snapshot, isHeld, accessVersion } = this.options;
+    if (isHeld) await snapshot.open();
+    const present = this.versions.at(-1) ?? accessVersion();
+    if (present === undefined) throw new Error('A value was asked for before its caller was authorized');
+    const { version, value } = await this.memory.get<Value>(present, key, {
+      compute: async () => {
+        const computed = await compute(snapshot);
+        return { version: snapshot.version!, value: computed };
+      },
+      lane: snapshot.hasLane,
+    });
+    this.seen.add(version);
+    return value;
   }
 }

@@ -1,10 +1,11 @@
 import { Prisma } from '../generated/prisma/client';
-import type { BookReader } from './book-reader';
+import { BookReader, type ReaderOptions } from './book-reader';
 import { BookTransaction, totalsOf, type ChangeSource, type NewVersion } from './book-transaction';
 import { columnsOf, differingColumns, IS_CURRENT } from './line-columns';
 import type { Database } from './postgres/database';
 import { rethrowTranslated, toDataSourceError } from './postgres/database-errors';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
+import type { VersionMemory } from './version-memory';
 
 const { sql } = Prisma;
 
@@ -50,7 +51,14 @@ export interface BookCheck {
 
 /** The versions of the books, and the agreement of the lines with the books. */
 export class BookStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly memory: VersionMemory,
+  ) {}
+
+  openReader(options: ReaderOptions): BookReader {
+    return new BookReader(this.database, this.memory, options);
+  }
 
   /** Reads a page of the organization's versions, by a request's reader when it is given. The newest version stands first. */
   async listVersions(organizationId: number, page: KeysetPage, reader?: BookReader): Promise<DataVersion[]> {

@@ -47,11 +47,6 @@ export class DepositDetailStore {
     return new ReportSnapshot(this.database, this.queue, options);
   }
 
-  /** Opens the reader of a request; with `isHeld` it reads everything from the snapshot. */
-  openReader(snapshot: ReportSnapshot, isHeld: boolean): BookReader {
-    return new BookReader(this.database, snapshot, isHeld);
-  }
-
   /** Reads the lines in report order as COPY's text format. The `field` of each column is Prisma's name of a column of the lines. */
   copyLines(copy: Copy, lineSet: LineSet, columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
     return copy(selectLines(columnList(columns.map(toCopied)), lineSet));
@@ -87,11 +82,11 @@ export class DepositDetailStore {
     return found.length > 0;
   }
 
-  async count(lineSet: LineSet, snapshot: ReportSnapshot): Promise<number> {
+  async count(lineSet: LineSet, snapshot: ReportSnapshot): Promise<{ count: number }> {
     const [row] = await snapshot.list<{ count: number }>(
       sql`SELECT count(*)::float8 AS count FROM deposit_line WHERE ${whereLines(lineSet)}`,
     );
-    return row!.count;
+    return row!;
   }
 }
 

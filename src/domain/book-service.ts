@@ -1,4 +1,4 @@
-import type { BookReader } from '../data/book-reader';
+import type { BookReader, ReaderOptions } from '../data/book-reader';
 import { versionOrder, type BookCheck, type BookStore, type DataVersion } from '../data/book-store';
 import type { NewVersion } from '../data/book-transaction';
 import { readPage, type Page, type PageParameters } from './keyset-page';
@@ -8,6 +8,11 @@ const MAX_DIFFERENCES = 20;
 /** The versions of an organization's books, and the agreement of its lines with them. */
 export class BookService {
   constructor(private readonly store: BookStore) {}
+
+  /** Opens the reader of a request's short statements, and of values that are kept by data version. */
+  openReader(options: ReaderOptions): BookReader {
+    return this.store.openReader(options);
+  }
 
   /** The organization's newest versions, the newest first. */
   newestVersions(organizationId: number, limit: number): Promise<DataVersion[]> {

@@ -63,14 +63,6 @@ export class DepositDetailService {
     );
   }
 
-  /**
-   * Opens the reader of a request's short statements. With `isHeld` it reads everything from the snapshot, for a request whose statements
-   * would otherwise see several data versions.
-   */
-  openReader(snapshot: ReportSnapshot, isHeld: boolean): BookReader {
-    return this.store.openReader(snapshot, isHeld);
-  }
-
   /** A page of the lines. A page that `isShort` is read by the reader. Throws INVALID_PARAMETERS when the page's parameters are wrong. */
   page(
     lineSet: LineSet,
@@ -81,7 +73,10 @@ export class DepositDetailService {
     const list = {
       order: lineOrders[order.field],
       query: ['lines', lineSet, order],
-      count: () => this.store.count(lineSet, snapshot),
+      count: async () => {
+        const { count } = await reader.once(JSON.stringify(['count', lineSet]), (state) => this.store.count(lineSet, state));
+        return count;
+      },
       ...(lineOrders[order.field].isPersonal && {
         hasPlace: ([id]: OrderKey) => this.store.has(lineSet.organizationId, id!, snapshot),
       }),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { BookReader } from '../data/book-reader';
 import type { DepositSummaryStore, SummaryRow } from '../data/deposit-summary-store';
 import type { LineSet } from '../data/line-set';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
@@ -86,38 +87,34 @@ const NOTHING: SummaryTotals = {
 
 /** Control totals of a line set. */
 export class DepositSummaryService {
-  /** The values that were read from each snapshot, by the name and the query of each. */
-  private readonly read = new WeakMap<ReportSnapshot, Map<string, Promise<unknown>>>();
-
   constructor(
     private readonly store: DepositSummaryStore,
     private readonly details: DepositDetailService,
   ) {}
 
-  /** Opens a summary. It reads each part when it is asked for, and never twice from one snapshot. */
-  summarize({ lineSet, groupBy, mayReadDonors }: SummaryQuery, snapshot: ReportSnapshot): DepositSummary {
+  /** Opens a summary. It reads each part when it is asked for, unless the part of this data version is known. */
+  summarize({ lineSet, groupBy, mayReadDonors }: SummaryQuery, reader: BookReader): DepositSummary {
     const by = [...new Set(groupBy)];
-    const once = <Value>(name: string, read: () => Promise<Value>): Promise<Value> => {
-      const readings = this.read.get(snapshot) ?? new Map<string, Promise<unknown>>();
-      this.read.set(snapshot, readings);
-      const key = JSON.stringify([name, mayReadDonors, lineSet]);
-      const known = readings.get(key) ?? read();
-      readings.set(key, known);
-      return known as Promise<Value>;
-    };
+    const keyOf = (part: string): string => JSON.stringify([part, mayReadDonors, lineSet, by]);
     return {
-      key: JSON.stringify(['summary', lineSet, by, mayReadDonors]),
-      totals: () => once('totals', async () => toParts(await this.store.totals(lineSet, snapshot), lineSet, mayReadDonors)),
-      groups: () => once(`groups ${by.join()}`, () => this.groups(lineSet, by, mayReadDonors, snapshot)),
-      digest: () => once('digest', () => this.digest(lineSet, snapshot)),
+      key: keyOf('summary'),
+      totals: () =>
+        reader.once(JSON.stringify(['totals', mayReadDonors, lineSet]), async (snapshot) =>
+          toParts(await this.store.totals(lineSet, snapshot), lineSet, mayReadDonors),
+        ),
+      groups: () =>
+        by.length === 0
+          ? Promise.resolve([])
+          : reader.once(keyOf('groups'), (snapshot) => this.groups(lineSet, by, mayReadDonors, snapshot)),
+      digest: async () => (await reader.once(JSON.stringify(['digest', lineSet]), (snapshot) => this.digest(lineSet, snapshot))).sha256,
     };
   }
 
-  private async digest(lineSet: LineSet, snapshot: ReportSnapshot): Promise<string> {
+  private async digest(lineSet: LineSet, snapshot: ReportSnapshot): Promise<{ sha256: string }> {
     const hash = createHash('sha256');
     const lines = this.details.bytes(lineSet, v2Layouts.ndjson.template, snapshot);
     for await (const rows of lines) hash.update(rows);
-    return hash.digest('hex');
+    return { sha256: hash.digest('hex') };
   }
 
   private async groups(
@@ -126,7 +123,6 @@ export class DepositSummaryService {
     mayReadDonors: boolean,
     snapshot: ReportSnapshot,
   ): Promise<SummaryGroup[]> {
-    if (groupBy.length === 0) return [];
     const rows = await this.store.groups(lineSet, groupBy, MAX_GROUPS * ROWS_PER_GROUP + 1, snapshot);
     const groups = new Map<string, { key: GroupKey; rows: SummaryRow[] }>();
     for (const row of rows) {

@@ -33,7 +33,7 @@ export function setDataVersion(response: Response, context: RequestContext): voi
 const MS_PER_SECOND = 1000;
 const BYTES_PER_KILOBYTE = 1000;
 
-export function createDoorKit(config: Config, log: Logger, { access, depositDetails }: Services): DoorKit {
+export function createDoorKit(config: Config, log: Logger, { access, books, depositDetails }: Services): DoorKit {
   return {
     openRequest: (request, response, isHeld = false) => {
       const left = new AbortController();
@@ -42,7 +42,7 @@ export function createDoorKit(config: Config, log: Logger, { access, depositDeta
       });
       const requestAccess = access.open(readCredentials(request));
       const snapshot = depositDetails.openSnapshot(left.signal, () => requestAccess.caller());
-      const reader = depositDetails.openReader(snapshot, isHeld);
+      const reader = books.openReader({ snapshot, accessVersion: () => requestAccess.dataVersion, isHeld });
       return {
         requestId: requestId(response),
         access: requestAccess,

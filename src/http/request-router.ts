@@ -11,7 +11,8 @@ export function createRequestRouter({ openRequest }: DoorKit, routes: Readonly<R
   const router = Router({ caseSensitive: true, strict: true });
   for (const [path, handle] of Object.entries(routes)) {
     router.get(path, async (request, response) => {
-      const context = openRequest(request, response);
+      // Headers are sent before the rows, so all of an answer is read from one snapshot.
+      const context = openRequest(request, response, true);
       try {
         await handle(context, request, response);
       } finally {

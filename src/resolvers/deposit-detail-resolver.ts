@@ -56,7 +56,7 @@ export class DepositDetailResolver {
     const isShort = order.field === 'DATE' && !lines.filter;
     return {
       ...(await this.details.page(lineSet, order, page, { snapshot, reader, isShort })),
-      summarize: (groupBy) => this.summaries.summarize({ lineSet, groupBy, mayReadDonors }, snapshot),
+      summarize: (groupBy) => this.summaries.summarize({ lineSet, groupBy, mayReadDonors }, reader),
     };
   }
 }

@@ -22,11 +22,11 @@ export class DepositSummaryResolver {
       description: 'Values that the lines of a group have in common. Several make one group for each combination.',
     })
     groupBy: GroupBy[],
-    @Ctx() { access, snapshot }: RequestContext,
+    @Ctx() { access, reader }: RequestContext,
   ): Promise<DepositSummary> {
     const member = await access.authorizeMember();
     const lineSet = await authorizeTotals(access, member, lines);
-    return new DepositSummary(this.summaries.summarize({ lineSet, groupBy, mayReadDonors: member.mayReadDonors }, snapshot));
+    return new DepositSummary(this.summaries.summarize({ lineSet, groupBy, mayReadDonors: member.mayReadDonors }, reader));
   }
 }
 

@@ -78,10 +78,10 @@ export class FileResolver {
     return { ...entry, digest: null };
   }
 
-  private lines(query: FileQuery, granted: SystemAccess, { snapshot }: RequestContext): FileSource {
+  private lines(query: FileQuery, granted: SystemAccess, { snapshot, reader }: RequestContext): FileSource {
     const { depositDetails, depositSummaries } = this.services;
     const lineSet = toNarrowedLineSet(granted.organization.id, query.lines);
-    const summary = depositSummaries.summarize({ lineSet, groupBy: [], mayReadDonors: true }, snapshot);
+    const summary = depositSummaries.summarize({ lineSet, groupBy: [], mayReadDonors: true }, reader);
     return {
       ...{ query, lineSet, summary, hasDigest: true },
       openAudit: (format) => this.openAudit('deposit-details', format, query, lineSet, granted),
@@ -90,11 +90,11 @@ export class FileResolver {
     };
   }
 
-  private async summary(query: FileQuery, granted: MemberAccess, { access, snapshot }: RequestContext): Promise<FileSource> {
+  private async summary(query: FileQuery, granted: MemberAccess, { access, reader }: RequestContext): Promise<FileSource> {
     const { mayReadDonors } = granted;
     const groupBy = query.groupBy ?? [];
     const lineSet = await authorizeTotals(access, granted, query.lines);
-    const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, mayReadDonors }, snapshot);
+    const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, mayReadDonors }, reader);
     return {
       ...{ query, lineSet, summary, hasDigest: mayReadDonors },
       openAudit: (format) => this.openAudit('deposit-summary', format, query, lineSet, granted),

@@ -35,7 +35,7 @@ export class SavedReportResolver {
   async reportFile(
     @Arg('query', () => String, { description: QUERY }) query: string,
     @Arg('variables', () => GraphQLJSONObject, VARIABLES) variables: Variables | null,
-    @Ctx() { access, snapshot }: RequestContext,
+    @Ctx() { access, reader }: RequestContext,
     @Info() { schema }: GraphQLResolveInfo,
   ): Promise<ReportFile> {
     const member = await access.authorizeMember();
@@ -47,7 +47,7 @@ export class SavedReportResolver {
     return new ReportFile(
       (format) => `/export/${report}.${format}?${toParameters(file)}`,
       Object.keys(chosenColumns(file)),
-      () => new DepositSummary(this.summaries.summarize({ lineSet, groupBy: file.groupBy ?? [], mayReadDonors }, snapshot)),
+      () => new DepositSummary(this.summaries.summarize({ lineSet, groupBy: file.groupBy ?? [], mayReadDonors }, reader)),
     );
   }
 

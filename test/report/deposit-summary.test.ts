@@ -17,8 +17,8 @@ const PARTS = `all ${TOTALS} posted ${TOTALS} pending ${TOTALS}`;
 const gateway = openGateway({ lines: LINES });
 const { organization } = gateway;
 
-async function ask(query: string, as = organization): Promise<unknown> {
-  const { body } = await graphql(gateway.url, query, { provision: as.apiProvision });
+async function ask(query: string, as = organization, url = gateway.url): Promise<unknown> {
+  const { body } = await graphql(url, query, { provision: as.apiProvision });
   expect(body.errors).toBeUndefined();
   return body.data;
 }
@@ -220,6 +220,9 @@ describe('a summary', () => {
 });
 
 describe('totals and digest', () => {
+  /** A gateway that reads them each time. */
+  const gateway = openGateway({ settings: { SUMMARY_MEMORY_MEGABYTES: '0' }, lines: LINES });
+  const { organization } = gateway;
   /** The number of statements that wait for the lock. */
   async function waiting(): Promise<number> {
     const { rows } = await gateway.database.client.query<{ count: number }>(
@@ -248,7 +251,7 @@ describe('totals and digest', () => {
   beforeAll(async () => {
     ({
       depositSummary: { digest },
-    } = (await ask(`{ depositSummary(${RANGE}) { digest } }`)) as { depositSummary: { digest: string } });
+    } = (await ask(`{ depositSummary(${RANGE}) { digest } }`, organization, gateway.url)) as { depositSummary: { digest: string } });
   });
   const whole = () => ({ data: { depositSummary: { all: { lines: LINES.length }, digest } } });
 
@@ -258,7 +261,7 @@ describe('totals and digest', () => {
   });
 
   test('are read in turn where there is one place', async () => {
-    const narrow = await startGateway({ DATABASE_URL: gateway.database.url, REPORT_CONCURRENCY: '1' });
+    const narrow = await startGateway({ DATABASE_URL: gateway.database.url, REPORT_CONCURRENCY: '1', SUMMARY_MEMORY_MEGABYTES: '0' });
     try {
       const { body } = await askLocked(narrow.url, () => until(async () => (await waiting()) === 1));
       expect(body).toEqual(whole());
@@ -268,7 +271,7 @@ describe('totals and digest', () => {
   });
 
   test('leave their connections to the next answer', async () => {
-    const both = () => ask(`{ depositSummary(${RANGE}) { all { lines } digest } }`);
+    const both = () => ask(`{ depositSummary(${RANGE}) { all { lines } digest } }`, organization, gateway.url);
     const connections = async () => {
       const { rows } = await gateway.database.client.query<{ pid: number }>(
         `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'deposit-gateway' ORDER BY pid`,
@@ -294,7 +297,9 @@ describe('totals and digest', () => {
       reader.signal,
     );
     await expect(answer).rejects.toThrow('aborted');
-    expect(await ask(`{ depositSummary(${RANGE}) { all { lines } } }`)).toEqual({ depositSummary: { all: { lines: LINES.length } } });
+    expect(await ask(`{ depositSummary(${RANGE}) { all { lines } } }`, organization, gateway.url)).toEqual({
+      depositSummary: { all: { lines: LINES.length } },
+    });
   });
 });
 

@@ -23,7 +23,7 @@ export function createObjectAnswers(services: Services, as: { readonly provision
       const credentials = { provision: as.provision, host: 'localhost', bearerToken: undefined, cookieToken: as.cookie.split('=')[1] };
       const access = services.access.open(credentials);
       const snapshot = services.depositDetails.openSnapshot(new AbortController().signal, () => access.caller());
-      const reader = services.depositDetails.openReader(snapshot, false);
+      const reader = services.books.openReader({ snapshot, accessVersion: () => access.dataVersion, isHeld: false });
       const contextValue: GraphqlContext = {
         ...{
           requestId: '',

@@ -52,6 +52,9 @@ export class ReportSnapshot {
   private readonly turns = new Turns();
   private readonly deadline: AnswerDeadline;
   private seenVersion: VersionStamp | undefined;
+  private tellLane!: () => void;
+  /** Resolves when the snapshot holds a lane of the queue. */
+  readonly hasLane = new Promise<void>((resolve) => (this.tellLane = resolve));
   /** Resolves when the transaction has begun: to the name with which a second connection may read the same state, or to undefined. */
   private begun: Promise<string | undefined> | undefined;
   /** The number of COPYs that were prepared and have not begun. */
@@ -209,6 +212,7 @@ export class ReportSnapshot {
     if (this.failure) throw this.failure;
     if (this.state === 'ended') throw new Error('The transaction of this state has ended: a later statement would read another');
     this.lane ??= await LaneConnection.open(this.database, this.queue, await this.options.caller(), this.signal);
+    this.tellLane();
     this.signal.throwIfAborted();
     this.deadline.start();
     this.move('busy');

@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache';
+import type { VersionStamp } from './postgres/version-stamp';
+
+/** A value that was computed from the books, and the data version that it is of. */
+export interface VersionedValue<Value> {
+  readonly version: VersionStamp;
+  readonly value: Value;
+}
+
+/** The bytes of an object beside its texts and numbers, as a multiple of their length in JSON. */
+const BYTES_PER_CHARACTER = 3;
+
+/**
+ * Keeps values that were computed from the books, such as totals, within a bound of memory. A value is right for as long as it is kept,
+ * because the data version is part of its key. Requests that want the same value at the same time compute it once.
+ */
+export class VersionMemory {
+  private readonly kept: LRUCache<string, object>;
+  private readonly underWay = new Map<string, Promise<VersionedValue<object>>>();
+
+  constructor(maxBytes: number) {
+    this.kept = new LRUCache({
+      // A value that is larger than the bound is not kept, and a bound of 0 keeps none.
+      maxSize: Math.max(1, maxBytes),
+      sizeCalculation: (value, key) => (key.length + JSON.stringify(value).length) * BYTES_PER_CHARACTER,
+    });
+  }
+
+  /**
+   * Returns the value of this version. `compute` may find that the books have gone on, and then gives a value of a newer version. While
+   * another request computes the value, this one waits for it, but only until `lane` resolves: a request that holds a lane waits for no
+   * other, which may need that lane.
+   */
+  async get<Value extends object>(
+    version: VersionStamp,
+    key: string,
+    { compute, lane }: { readonly compute: () => Promise<VersionedValue<Value>>; readonly lane: Promise<void> },
+  ): Promise<VersionedValue<Value>> {
+    const name = toName(version, key);
+    for (let other = this.underWay.get(name); other; other = this.underWay.get(name)) {
+      // The failure of another request is its own: its reader may have left.
+      const ended = other.then(
+        (found) => ({ found }),
+        () => ({ found: undefined }),
+      );
+      const outcome = await Promise.race([ended, lane]);
+      if (!outcome) break;
+      if (outcome.found) return outcome.found as VersionedValue<Value>;
+    }
+    const value = this.kept.get(name) as Value | undefined;
+    if (value) return { version, value };
+    const computing = compute();
+    this.underWay.set(name, computing);
+    try {
+      const computed = await computing;
+      this.kept.set(toName(computed.version, key), computed.value);
+      return computed;
+    } finally {
+      if (this.underWay.get(name) === computing) this.underWay.delete(name);
+    }
+  }
+}
+
+const toName = (version: VersionStamp, key: string): string => `${version} ${key}`;

@@ -84,6 +84,7 @@ describe('an operation whose statements meet a change of the books', () => {
   const PAGE = `depositDetailsConnection(${RANGE}, first: 2) { nodes { depositDate amount } }`;
   const COUNTED = `depositDetailsConnection(${RANGE}, first: 2) { nodes { amount } totalCount summary { all { byLine { amount } } digest } }`;
   const LINES = `depositDetails(${RANGE}) { amount depositDate donorFirstName }`;
+  const KEPT = `depositSummary(${RANGE}) { all { byLine { amount } } }`;
   const DIGEST = `depositSummary(${RANGE}) { digest all { byLine { amount } } }`;
 
   test.each([
@@ -91,6 +92,7 @@ describe('an operation whose statements meet a change of the books', () => {
     ['a list and its count', 'deposits(first: 5) { nodes { depositDate } totalCount }', 'count(*)'],
     ['two lists', `${PAGE} designations { nodes { name } }`, 'FROM "designation"'],
     ['a page, its count, totals and digest', COUNTED, 'BEGIN'],
+    ['totals that are kept and a page', `${KEPT} ${PAGE}`, 'LEFT JOIN (SELECT true AS "isRow"'],
     ['a page and the streamed lines', `${PAGE} ${LINES}`, 'BEGIN'],
     ['records and the streamed lines', `${LINES} donor(id: 1) { firstName }`, 'BEGIN'],
     ['records, totals and the streamed lines', `${LINES} ${DIGEST} ${DEPOSITS}`, 'FROM "transaction"'],
@@ -106,6 +108,8 @@ describe('an operation whose statements meet a change of the books', () => {
       calm.push(await ask());
       expect(calm.map((answer) => answer.version)).toEqual([version - 1, version]);
       expect(calm[0]!.body).not.toEqual(calm[1]!.body);
+      // The same state again, as a version whose totals are not kept yet.
+      if (!fields.includes(KEPT)) await turn().then(turn);
       const changed = new Promise<void>((resolve) =>
         proxy.before(text, async () => {
           await turn();

@@ -1,0 +1,149 @@
+import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
+import { graphql, importLines, v2Line, withGateway } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
+import { until } from '../support/until';
+
+/** A gift of 1.00 by a donor of its own. */
+const gift = (number: number) =>
+  v2Line({
+    ...{ deposit_id: `D${number}`, transaction_id: `T${number}`, allocation_id: `A${number}`, donor_id: number },
+    ...{ amount: '1.00', fee_amount: '0.00', net_amount: '1.00' },
+  });
+const gateway = openGateway({ lines: [gift(1), gift(2)], loggedIn: true });
+const { organization } = gateway;
+
+const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
+const SUMMARY = `{ depositSummary(${RANGE}, groupBy: [DESIGNATION]) { all { lines byTransaction { amount } } groups { all { lines } } digest } }`;
+const PAGE = `{ depositDetailsConnection(${RANGE}, first: 1) { nodes { amount } totalCount summary(groupBy: [MONTH]) { groups { all { lines } } } } }`;
+/** The statements of a request for its access, and of a page for its lines. */
+const [ACCESS, LINES] = [1, 1];
+
+let proxy: DatabaseProxy;
+beforeAll(async () => {
+  proxy = await startDatabaseProxy(gateway.database.url);
+});
+afterAll(() => proxy.close());
+
+const watched = (settings: Readonly<Record<string, string>>, work: (url: string) => Promise<void>): Promise<void> =>
+  withGateway({ DATABASE_URL: proxy.url, ...settings }, ({ url }) => work(url));
+const member = () => ({ provision: organization.apiProvision });
+
+async function countStatements(work: () => Promise<unknown>): Promise<number> {
+  const before = proxy.statements();
+  await work();
+  return proxy.statements() - before;
+}
+
+describe('a member who asks for the totals of a version again', () => {
+  test('gets them without a line being read: totals, groups, digest and count', async () => {
+    await watched({}, async (url) => {
+      for (const [query, statements] of [
+        [SUMMARY, ACCESS],
+        [PAGE, ACCESS + LINES],
+      ] as const) {
+        const first = await graphql(url, query, member());
+        expect(first.body.errors).toBeUndefined();
+        const again = async () => expect((await graphql(url, query, member())).body).toEqual(first.body);
+        // The first answer's transaction ends after its bytes were sent.
+        await again();
+        expect(await countStatements(again)).toBe(statements);
+      }
+    });
+  });
+
+  test('gets new ones as soon as the books have changed', async () => {
+    await watched({}, async (url) => {
+      await graphql(url, SUMMARY, member());
+      await importLines(gateway.services, organization, [gift(3)]);
+      const { body } = await graphql(url, SUMMARY, member());
+      expect(body.data).toMatchObject({
+        depositSummary: { all: { lines: 3, byTransaction: { amount: '3.00' } }, groups: [{ all: { lines: 3 } }] },
+      });
+    });
+  });
+
+  test('reads them again where nothing is kept', async () => {
+    await watched({ SUMMARY_MEMORY_MEGABYTES: '0' }, async (url) => {
+      const ask = () => graphql(url, SUMMARY, member());
+      for (let time = 0; time < 3; time++) expect(await countStatements(ask)).toBeGreaterThan(ACCESS + 2);
+    });
+  });
+
+  test('is not given the number of donors that a member with the privilege was given', async () => {
+    await watched({}, async (url) => {
+      const query = `{ depositSummary(${RANGE}) { all { donors } } }`;
+      const { organizations } = gateway.services;
+      const plain = await organizations.createProvision({ organization: organization.name, kind: 'API', label: 'plain', grants: [] });
+      expect((await graphql(url, query, member())).body.data).toMatchObject({ depositSummary: { all: { donors: 3 } } });
+      expect((await graphql(url, query, { provision: plain })).body).toMatchObject({
+        data: { depositSummary: { all: { donors: null } } },
+        errors: [{ extensions: { code: 'PRIVILEGE_NOT_FOUND' } }],
+      });
+      const file = (provision: string) =>
+        fetch(`${url}/export/deposit-summary.csv?start_date=2024-01-01&end_date=2024-12-31&columns=donors`, {
+          headers: { Provision: provision },
+        }).then((answer) => answer.text());
+      expect(await file(organization.apiProvision)).toContain('3');
+      expect(await file(plain)).not.toContain('3');
+    });
+  });
+});
+
+describe('members who ask for the same totals at the same time', () => {
+  const COUNT = 20;
+  const askAll = (url: string) => Promise.all(Array.from({ length: COUNT }, () => graphql(url, SUMMARY, member())));
+
+  async function isLocked(): Promise<boolean> {
+    const { rows } = await gateway.database.client.query(`SELECT FROM pg_locks WHERE relation = 'deposit_line'::regclass AND NOT granted`);
+    return rows.length > 0;
+  }
+
+  test('have them computed once', async () => {
+    let alone = 0;
+    await watched({}, async (url) => {
+      alone = (await countStatements(() => graphql(url, SUMMARY, member()))) - ACCESS;
+    });
+    await watched({}, async (url) => {
+      const { client } = gateway.database;
+      // The lines are locked until all requests wait, so that none comes when the totals are kept already.
+      await client.query('BEGIN; LOCK TABLE deposit_line');
+      const before = proxy.statements();
+      const asking = askAll(url);
+      await until(async () => proxy.statements() - before >= COUNT * ACCESS + 2 && (await isLocked()));
+      await client.query('ROLLBACK');
+      const answers = await asking;
+      expect(answers.map(({ body }) => body.errors)).toEqual(answers.map(() => undefined));
+      expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+      expect(proxy.statements() - before).toBeLessThan(COUNT * ACCESS + 2 * alone);
+    });
+  });
+
+  test('get them when the one who asked first has left', async () => {
+    await watched({}, async (url) => {
+      const { client } = gateway.database;
+      const reader = new AbortController();
+      await client.query('BEGIN; LOCK TABLE deposit_line');
+      const before = proxy.statements();
+      const first = graphql(url, SUMMARY, { ...member(), signal: reader.signal });
+      await until(isLocked);
+      const others = askAll(url);
+      await until(() => Promise.resolve(proxy.statements() - before >= (COUNT + 1) * ACCESS + 2));
+      reader.abort();
+      await expect(first).rejects.toThrow('aborted');
+      await client.query('ROLLBACK');
+      for (const { body } of await others) expect(body).toMatchObject({ data: { depositSummary: { all: { lines: 3 } } } });
+    });
+  });
+
+  test('do not wait for each other where each needs the only lane', async () => {
+    await watched({ REPORT_CONCURRENCY: '1', SUMMARY_MEMORY_MEGABYTES: '0' }, async (url) => {
+      // Each part of an operation may be computed by another request, and all of them need the lane in turn.
+      const parts = [1, 2, 3, 4].map(
+        (day) => `s${day}: depositSummary(startDate: "2024-01-0${day}", endDate: "2024-12-31") { all { lines } digest }`,
+      );
+      const orders = Array.from({ length: 12 }, (_, index) => [...parts.slice(index % 4), ...parts.slice(0, index % 4)]);
+      const answers = await Promise.all(orders.map((order) => graphql(url, `{ ${order.join(' ')} }`, member())));
+      expect(answers.map(({ body }) => body.errors)).toEqual(orders.map(() => undefined));
+    });
+  });
+});

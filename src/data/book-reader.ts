@@ -3,6 +3,7 @@ import { Prisma } from '../generated/prisma/client';
 import type { Database } from './postgres/database';
 import type { ReportSnapshot } from './postgres/report-snapshot';
 import { selectStamp, type VersionStamp } from './postgres/version-stamp';
+import { Turns } from './postgres/turns';
 import type { VersionMemory } from './version-memory';
 
 const { sql, raw } = Prisma;
@@ -22,6 +23,8 @@ export interface ReaderOptions {
  */
 export class BookReader {
   private readonly seen = new Set<VersionStamp>();
+  /** Rows of several statements that arrive at once would keep the event loop busy for long, and other requests waiting. */
+  private readonly turns = new Turns();
   private readonly asked = new Map<string, Promise<object>>();
 
   constructor(
@@ -40,11 +43,12 @@ export class BookReader {
   async list<Row extends QueryResultRow>(organizationId: number, select: Prisma.Sql): Promise<Row[]> {
     if (this.options.isHeld) return this.options.snapshot.list<Row>(select);
     // The outer join keeps the order of its one right side, and gives a row even when that has none.
+    const endTurn = await this.turns.take();
     const rows = await this.database.list<Row & { seenVersion: VersionStamp; isRow: true | null }>(
       sql`SELECT "seenVersion", source.* FROM (SELECT ${raw(selectStamp('caller.id'))} AS "seenVersion"
           FROM (SELECT ${organizationId}::int AS id) AS caller) AS seen
         LEFT JOIN (SELECT true AS "isRow", found.* FROM (${select}) AS found) AS source ON true`,
-    );
+    ).finally(endTurn);
     this.seen.add(rows[0]!.seenVersion);
     return rows[0]!.isRow ? rows : [];
   }

@@ -52,7 +52,7 @@ export function exportCommand(context: () => CommandContext): Command {
           const caller = { organizationId, credential: 'operator' };
           const snapshot = depositDetails.openSnapshot(new AbortController().signal, () => Promise.resolve(caller));
           const { head, template, tail } = createFileLayout(format, columns);
-          const rows = depositDetails.report(lineSet, snapshot).bytes(template);
+          const { rows, figures } = depositDetails.report(lineSet, snapshot).bytesWithFigures(template);
           const put = async (block: Buffer): Promise<void> => {
             await write(target, block);
             progress.add(block.length);
@@ -64,7 +64,8 @@ export function exportCommand(context: () => CommandContext): Command {
                 else for await (const block of piece) await put(block);
               }
             };
-            await entry.accompany({ head, rows, tail }, send, () => snapshot.version);
+            const content = () => ({ version: snapshot.version, lines: figures()?.totals.lines, digest: figures()?.digest });
+            await entry.accompany({ head, rows, tail }, send, content);
           } finally {
             await snapshot.close();
           }

@@ -27,7 +27,7 @@ export interface AuditOutcome {
   /** Bytes of the file that were sent, counted before any content coding. */
   readonly bytes: number;
   readonly fileSha256: string;
-  /** Null when the caller did not ask for totals. */
+  /** Null when the lines were not added up, or not to their end. */
   readonly lines: number | null;
   readonly digest: string | null;
   /** The version of the books that the file is of; null when no row was read. */

@@ -18,11 +18,14 @@ export interface ExportSubject {
   readonly conditions: readonly string[];
 }
 
-/** The control totals of an export, read before its file. */
-export interface ExportTotals {
-  readonly lines: number;
-  /** Null when the caller may not have the digest. */
-  readonly digest: string | null;
+/** The content of an export, as far as it is known by its end. */
+export interface ExportContent {
+  /** Undefined when no row was read. */
+  readonly version: VersionStamp | undefined;
+  /** The number of lines and their digest; undefined when the lines were not added up, or not to their end. */
+  readonly lines: number | undefined;
+  /** Undefined for a caller who may not have it, too. */
+  readonly digest: string | undefined;
 }
 
 /** Keeps an audit entry for each export. */
@@ -70,23 +73,17 @@ export class OpenAuditEntry {
   ) {}
 
   /**
-   * Sends a file, then closes the entry with its outcome, its bytes and its SHA-256. `send` must write all
-   * pieces in order, after which `version` tells the data version of the rows. Throws the errors of `send` and of the rows.
+   * Sends a file, then closes the entry with its outcome, its content, its bytes and its SHA-256. `send` must write all pieces in order;
+   * `content` is asked after that. Throws the errors of `send` and of the rows.
    */
-  async accompany(
-    file: FileParts,
-    send: (pieces: FilePieces) => Promise<void>,
-    version: () => VersionStamp | undefined,
-    totals?: ExportTotals,
-  ): Promise<void> {
+  async accompany(file: FileParts, send: (pieces: FilePieces) => Promise<void>, content: () => ExportContent): Promise<void> {
     let outcome: AuditOutcome['outcome'] = 'broken';
     try {
       await send([file.head, this.count(file), file.tail]);
       outcome = 'whole';
     } finally {
-      const { lines = null, digest = null } = totals ?? {};
-      const stamp = version();
-      const dataVersion = stamp === undefined ? null : numberOf(stamp);
+      const { version, lines = null, digest = null } = content();
+      const dataVersion = version === undefined ? null : numberOf(version);
       await this.store.finish(this.id, { outcome, bytes: this.bytes, fileSha256: this.fileSha256(), lines, digest, dataVersion });
     }
   }

@@ -7,8 +7,9 @@ import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import { AppError } from '../errors';
 import type { LineFilterInput, PendingChoice } from '../formats/line-conditions';
 import { renderRows, type RowStream } from '../rows/row-stream';
-import type { RowTemplate } from '../rows/row-template';
+import { widenTemplate, type RowColumn, type RowTemplate } from '../rows/row-template';
 import { isLocalDate, type LocalDate } from '../values/dates';
+import { FigureReader, withFigureColumns, type LineFigures } from './control-totals';
 import { readPage, type Page, type PageParameters } from './keyset-page';
 import { toLineFilter } from './line-filter';
 
@@ -31,6 +32,18 @@ export interface ReportPeriod {
   readonly pending: PendingChoice;
 }
 
+/** The rows of the report. */
+export interface LineStream extends RowStream<DepositDetailLine> {
+  /** Reads the rows as `bytes` does, and their figures in the same reading. */
+  bytesWithFigures(template: RowTemplate): RowsWithFigures;
+}
+
+export interface RowsWithFigures {
+  readonly rows: AsyncGenerator<Buffer>;
+  /** Undefined until the rows have been read to their end. */
+  readonly figures: () => LineFigures | undefined;
+}
+
 export class DepositDetailService {
   constructor(
     private readonly store: DepositDetailStore,
@@ -46,11 +59,17 @@ export class DepositDetailService {
    * The report: a line for each allocation, ordered by deposit date, deposit, transaction and allocation. Its bytes are read after all
    * other data of the answer.
    */
-  report(lineSet: LineSet, snapshot: ReportSnapshot): RowStream<DepositDetailLine> {
+  report(lineSet: LineSet, snapshot: ReportSnapshot): LineStream {
     const copy = snapshot.prepare();
     return {
       key: JSON.stringify(['lines', lineSet]),
       bytes: (template) => renderRows(this.store.copyLines(copy, lineSet, template.columns), template),
+      bytesWithFigures: (template) => {
+        const columns = withFigureColumns(template.columns);
+        let figures: LineFigures | undefined;
+        const lines = readFigures(this.store.copyLines(copy, lineSet, columns), columns, (read) => (figures = read));
+        return { rows: renderRows(lines, widenTemplate(template, columns)), figures: () => figures };
+      },
       objects: () => this.store.list(lineSet),
     };
   }
@@ -83,6 +102,22 @@ export class DepositDetailService {
     };
     return readPage(page, list, (bounds) => this.store.listPage(lineSet, order, bounds, isShort ? reader : snapshot));
   }
+}
+
+/** Passes COPY's output on and reads its figures meanwhile, which `onEnd` gets. */
+async function* readFigures(
+  copy: AsyncIterable<Buffer>,
+  columns: readonly RowColumn[],
+  onEnd: (figures: LineFigures) => void,
+): AsyncGenerator<Buffer> {
+  // A report that still waits for its first rows occupies no renderer.
+  let reader: FigureReader | undefined;
+  for await (const piece of copy) {
+    reader ??= new FigureReader(columns);
+    reader.add(piece);
+    yield piece;
+  }
+  onEnd((reader ?? new FigureReader(columns)).end());
 }
 
 /** Checks a report's parameters. Throws INVALID_PARAMETERS, or START_DATE_AFTER_END_DATE when only the order of the dates is wrong. */

@@ -1,5 +1,5 @@
 import type { Request, Response, Router } from 'express';
-import type { FilePieces } from '../domain/audit-service';
+import type { ExportContent, FilePieces } from '../domain/audit-service';
 import { AppError } from '../errors';
 import { chosenColumns, fileOptionNames, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileFormat } from '../formats/file-format';
@@ -7,7 +7,7 @@ import { setDataVersion, type DoorKit } from '../http/door-kit';
 import { EntityTag } from '../http/entity-tag';
 import { createRequestRouter, type RequestHandler } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
-import type { FileResolver, FileSource } from '../resolvers/file-resolver';
+import type { FileResolver, FileSource, FileTotals } from '../resolvers/file-resolver';
 import type { RequestContext } from '../resolvers/request-context';
 
 const BOM = '\uFEFF';
@@ -26,7 +26,7 @@ interface Exchange {
 }
 
 /**
- * The doors at /export and /reports, which answer reports as files. The headers hold the control totals of a file; errors have the
+ * The doors at /export and /reports, which answer reports as files. The control totals of a file follow or precede it; errors have the
  * contract's body (section 2.3).
  */
 export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
@@ -79,23 +79,27 @@ async function sendFile(
   { context, request, response }: Exchange,
   { readerPace }: DoorKit,
 ): Promise<void> {
-  const { hasBom, hasTotals } = parseFileOptions(request.query);
+  const { hasBom, totals: place = file.bytesWithTotals ? 'trailers' : 'headers' } = parseFileOptions(request.query);
   const layout = createFileLayout(format, chosenColumns(file.query));
   const { template, tail } = layout;
   const head = (hasBom && format === 'csv' ? BOM : '') + layout.head;
   const tag = new EntityTag(file.rows, { head, template, tail });
   if (tag.answersNotModified(request, response, context)) return;
-  const totals = hasTotals ? await readTotals(file) : undefined;
+  const totalsBefore = place === 'headers' ? await file.readTotals() : undefined;
   // A summary with too many groups is refused before its audit entry is written.
   if (file.query.groupBy) await file.countRows();
-  const headers = toHeaders(file, totals);
-  const rows = file.rows.bytes(template);
   // A HEAD request takes no rows, so it gets no audit entry.
   const entry = request.method === 'HEAD' ? undefined : await file.openAudit(format);
+  const { rows, totals } =
+    entry && place === 'trailers' && file.bytesWithTotals
+      ? file.bytesWithTotals(template)
+      : { rows: file.rows.bytes(template), totals: () => totalsBefore };
+  const { startDate, endDate } = file.lineSet;
+  const headers = { [RANGE]: `${startDate}/${endDate}`, ...(totalsBefore && toHeaders(totalsBefore)) };
   // HTTP/1.0 has no chunked coding, and trailers need it.
   const hasTrailers = request.httpVersion !== '1.0';
+  const announced = place === 'trailers' ? [RANGE, ...Object.keys(TOTALS)] : Object.keys(headers);
   const sendHead = (): void => {
-    const { startDate, endDate } = file.lineSet;
     setDataVersion(response, context);
     tag.set(response, context);
     response.set({
@@ -103,47 +107,48 @@ async function sendFile(
       'Content-Type': MEDIA_TYPES[format],
       'Content-Disposition': `attachment; filename="${name}-${startDate}-${endDate}.${format}"`,
       ...(entry && { 'X-Export-Id': entry.id }),
-      ...(entry && hasTrailers && { Trailer: [...Object.keys(headers), FILE_SHA256].join(', ') }),
+      ...(entry && hasTrailers && { Trailer: [...announced, FILE_SHA256].join(', ') }),
     });
   };
-  const trailers = () => ({ ...headers, ...(entry && { [FILE_SHA256]: entry.fileSha256() }) });
+  const toTrailers = () => {
+    const found = totals();
+    return { ...headers, ...(found && toHeaders(found)), ...(entry && { [FILE_SHA256]: entry.fileSha256() }) };
+  };
   const send = (pieces: FilePieces): Promise<void> =>
     sendRows(response, pieces, {
       setHeaders: sendHead,
       readerPace,
       signal: context.snapshot.signal,
       coding: toContentCoding(request),
-      ...(hasTrailers && { trailers }),
+      ...(hasTrailers && { trailers: toTrailers }),
     });
   if (!entry) await send([head, rows, tail]);
   else {
-    const known = totals && { lines: totals.all.lines, digest: totals.digest ?? null };
-    await entry.accompany({ head, rows, tail }, send, () => context.snapshot.version, known);
+    const content = (): ExportContent => ({
+      version: context.snapshot.version,
+      lines: totals()?.all.lines,
+      digest: totals()?.digest,
+    });
+    await entry.accompany({ head, rows, tail }, send, content);
   }
 }
 
-type Totals = Awaited<ReturnType<typeof readTotals>>;
+const RANGE = 'X-Export-Range';
 
-/** Reads the control totals, the digest and the number of rows at the same time, from one state of the data. */
-async function readTotals({ summary, hasDigest, countRows }: FileSource) {
-  const [{ all }, digest, rows] = await Promise.all([summary.totals(), hasDigest ? summary.digest() : undefined, countRows()]);
-  return { all, digest, rows };
-}
+/** The control totals of a file, by their headers and trailers. A total without a value is left out. */
+const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | null | undefined>> = {
+  'X-Export-Rows': ({ rows }) => rows,
+  'X-Export-Lines': ({ all }) => all.lines,
+  'X-Export-Transactions': ({ all }) => all.transactions,
+  'X-Export-Deposits': ({ all }) => all.deposits,
+  'X-Export-Amount-By-Line': ({ all }) => all.byLine.amount,
+  'X-Export-Amount-By-Transaction': ({ all }) => all.byTransaction.amount,
+  'X-Export-Amount-By-Allocation': ({ all }) => all.byAllocation.amount,
+  'X-Export-Unknown-Allocations': ({ all }) => all.byAllocation.unknown,
+  'X-Export-Digest': ({ digest }) => digest,
+};
 
-function toHeaders({ lineSet: { startDate, endDate } }: FileSource, totals: Totals | undefined): Record<string, string> {
-  const range = { 'X-Export-Range': `${startDate}/${endDate}` };
-  if (!totals) return range;
-  const { all, digest, rows } = totals;
-  return {
-    ...range,
-    'X-Export-Rows': String(rows),
-    'X-Export-Lines': String(all.lines),
-    'X-Export-Transactions': String(all.transactions),
-    'X-Export-Deposits': String(all.deposits),
-    'X-Export-Amount-By-Line': all.byLine.amount,
-    'X-Export-Amount-By-Transaction': all.byTransaction.amount,
-    ...(all.byAllocation.amount !== null && { 'X-Export-Amount-By-Allocation': all.byAllocation.amount }),
-    'X-Export-Unknown-Allocations': String(all.byAllocation.unknown),
-    ...(digest !== undefined && { 'X-Export-Digest': digest }),
-  };
+function toHeaders(totals: FileTotals): Record<string, string> {
+  const values = Object.entries(TOTALS).map(([header, read]) => [header, read(totals)] as const);
+  return Object.fromEntries(values.flatMap(([header, value]) => (value === null || value === undefined ? [] : [[header, String(value)]])));
 }

@@ -27,12 +27,15 @@ export interface FileQuery {
   readonly columns?: readonly string[] | undefined;
 }
 
+const totalsOptions = ['headers', 'skip'] as const;
+type TotalsOption = (typeof totalsOptions)[number];
+
 /** The options of a file's delivery, which do not change its rows. */
 export interface FileOptions {
   /** True when CSV begins with a byte order mark, from which Excel recognizes UTF-8. */
   readonly hasBom: boolean;
-  /** True when control totals and digest are computed before the first row is sent. */
-  readonly hasTotals: boolean;
+  /** `headers`: the totals are read before the rows. `skip`: they are not read. Undefined: each kind of file has them where it is best. */
+  readonly totals?: TotalsOption;
 }
 
 /** A parameter of a file's address, and the path of its value in a FileQuery. */
@@ -91,7 +94,7 @@ const SUMMARY_PARAMETERS: Readonly<Record<string, Parameter>> = {
 };
 const NEEDED = ['start_date', 'end_date'];
 const COLUMNS = 'columns';
-const OPTIONS = { bom: choice('true', 'false')('bom'), totals: choice('headers', 'skip')('totals') } as const;
+const OPTIONS = { bom: choice('true', 'false')('bom'), totals: choice(...totalsOptions)('totals') } as const;
 
 /** The parameters of FileOptions. */
 export const fileOptionNames: readonly string[] = Object.keys(OPTIONS);
@@ -130,7 +133,8 @@ export function parseFileQuery(report: 'lines' | 'summary', given: QueryString):
 /** Reads a file's options from its address. Throws as `parseFileQuery`. */
 export function parseFileOptions(given: QueryString): FileOptions {
   const read = (name: keyof typeof OPTIONS): unknown => readValue(name, OPTIONS[name], given[name]);
-  return { hasBom: read('bom') === 'true', hasTotals: read('totals') !== 'skip' };
+  const totals = read('totals') as TotalsOption | undefined;
+  return { hasBom: read('bom') === 'true', ...(totals && { totals }) };
 }
 
 /** The query string of a file's address, from which `parseFileQuery` reads the same query. */

@@ -2,12 +2,14 @@ import type { AuditEntry } from '../data/audit-store';
 import type { LineSet } from '../data/line-set';
 import type { MemberAccess, SystemAccess } from '../domain/access-service';
 import type { OpenAuditEntry, AuditService } from '../domain/audit-service';
+import type { ControlTotals } from '../domain/control-totals';
 import { toNarrowedLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
 import { authorizeTotals, toSummaryRows, type DepositSummary, type DepositSummaryService } from '../domain/deposit-summary-service';
 import type { SavedReportService } from '../domain/saved-report-service';
 import { AppError, InputError } from '../errors';
 import { namesOfConditions, tellsDonorsByName, type FileQuery, type QueryString } from '../formats/file-address';
 import type { RowStream } from '../rows/row-stream';
+import type { RowTemplate } from '../rows/row-template';
 import { isUuid } from '../values/ids';
 import type { SchemaReportDocuments } from './report-documents';
 import type { RequestContext } from './request-context';
@@ -19,11 +21,26 @@ export interface FileSource {
   readonly rows: RowStream<unknown>;
   /** Reads the number of rows that the file will have. */
   readonly countRows: () => Promise<number>;
-  readonly summary: DepositSummary;
-  /** True when the caller may see the digest of the lines. */
-  readonly hasDigest: boolean;
+  /** Reads the control totals before the rows. */
+  readonly readTotals: () => Promise<FileTotals>;
+  /** Reads the rows together with their control totals. Only a file of lines can do so. */
+  readonly bytesWithTotals?: (template: RowTemplate) => RowsWithTotals;
   /** Writes the audit entry. No byte of the file may be sent before this resolves. */
   openAudit(format: string): Promise<OpenAuditEntry>;
+}
+
+/** The control totals of a file. */
+export interface FileTotals {
+  readonly rows: number;
+  readonly all: ControlTotals;
+  /** Undefined for a caller who may not have it. */
+  readonly digest: string | undefined;
+}
+
+interface RowsWithTotals {
+  readonly rows: AsyncGenerator<Buffer>;
+  /** Undefined until the rows have been read to their end. */
+  readonly totals: () => FileTotals | undefined;
 }
 
 /** Parses a request's parameters. It is called after access was granted, because every door checks parameters last. */
@@ -82,11 +99,20 @@ export class FileResolver {
     const { depositDetails, depositSummaries } = this.services;
     const lineSet = toNarrowedLineSet(granted.organization.id, query.lines);
     const summary = depositSummaries.summarize({ lineSet, groupBy: [], mayReadDonors: true }, reader);
+    const rows = depositDetails.report(lineSet, snapshot);
+    const countRows = async (): Promise<number> => (await summary.totals()).all.lines;
     return {
-      ...{ query, lineSet, summary, hasDigest: true },
+      ...{ query, lineSet, rows, countRows },
+      readTotals: () => readTotals(summary, countRows, true),
+      bytesWithTotals: (template) => {
+        const { rows: bytes, figures } = rows.bytesWithFigures(template);
+        const totals = (): FileTotals | undefined => {
+          const read = figures();
+          return read && { rows: read.totals.lines, all: read.totals, digest: read.digest };
+        };
+        return { rows: bytes, totals };
+      },
       openAudit: (format) => this.openAudit('deposit-details', format, query, lineSet, granted),
-      rows: depositDetails.report(lineSet, snapshot),
-      countRows: async () => (await summary.totals()).all.lines,
     };
   }
 
@@ -95,11 +121,11 @@ export class FileResolver {
     const groupBy = query.groupBy ?? [];
     const lineSet = await authorizeTotals(access, granted, query.lines);
     const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, mayReadDonors }, reader);
+    const countRows = async (): Promise<number> => (groupBy.length > 0 ? (await summary.groups()).length : 1);
     return {
-      ...{ query, lineSet, summary, hasDigest: mayReadDonors },
+      ...{ query, lineSet, countRows, rows: toSummaryRows(summary, groupBy) },
+      readTotals: () => readTotals(summary, countRows, mayReadDonors),
       openAudit: (format) => this.openAudit('deposit-summary', format, query, lineSet, granted),
-      rows: toSummaryRows(summary, groupBy),
-      countRows: async () => (groupBy.length > 0 ? (await summary.groups()).length : 1),
     };
   }
 
@@ -107,6 +133,12 @@ export class FileResolver {
     const exporter = { provisionId: granted.provisionId, username: usernameOf(granted) };
     return this.services.audit.open(exporter, { report, format, lineSet, conditions: namesOfConditions(query) });
   }
+}
+
+/** Reads the control totals, the digest and the number of rows at the same time, from one state of the data. */
+async function readTotals(summary: DepositSummary, countRows: () => Promise<number>, hasDigest: boolean): Promise<FileTotals> {
+  const [{ all }, digest, rows] = await Promise.all([summary.totals(), hasDigest ? summary.digest() : undefined, countRows()]);
+  return { rows, all, digest };
 }
 
 /** The name of the logged-in user; null when a provision alone has asked. */

@@ -1,13 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { RowTemplate } from './row-template';
-
-/** The part of the standard WebAssembly object that is used here. Only the browser's types declare it, not Node's. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Buffer) => object;
-  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
-  readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => { readonly buffer: ArrayBuffer };
-};
+import { CompiledLoop, PAGE_LENGTH } from './compiled-loop';
+import type { RowColumn, RowTemplate } from './row-template';
 
 /** The exports of assembly/render-loop.ts, which describes them. */
 interface RenderLoop {
@@ -17,10 +9,8 @@ interface RenderLoop {
   isBetweenRows(): number;
 }
 
-/** The build writes this file. The sources find it from `src` as well, where the tests and `npm run dev` run them. */
-const compiledLoop = new WebAssembly.Module(readFileSync(join(__dirname, '../../dist/rows/render-loop.wasm')));
+const compiledLoop = new CompiledLoop<RenderLoop>('render-loop');
 
-const PAGE_LENGTH = 64 * 1024;
 /** The size of a block, in bytes: about as much as a socket takes at once. */
 const BLOCK_LENGTH = 128 * 1024;
 /** The most bytes of input that are rendered at once: about as much as a socket gives. */
@@ -55,9 +45,9 @@ export class RowRenderer {
   private outputEnd = 0;
 
   private constructor(private readonly pages: number) {
-    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+    const { loop, memory } = compiledLoop.open(pages);
     this.memory = Buffer.from(memory.buffer);
-    this.loop = new WebAssembly.Instance(compiledLoop, { env: { memory } }).exports as RenderLoop;
+    this.loop = loop;
   }
 
   /** Returns a renderer that no other report uses. */
@@ -77,15 +67,29 @@ export class RowRenderer {
     if (this.pages === USUAL_PAGES && RowRenderer.idle.length < MAX_IDLE) RowRenderer.idle.push(this);
   }
 
+  /** Renders the next input. Each block is valid until the next one is asked for; the last rows wait for more input, or for `end`. */
+  *add(copy: Buffer): Generator<Buffer> {
+    for (let at = 0; at < copy.length;) {
+      at = this.fill(copy, at);
+      while (this.render()) yield this.takeBlock();
+    }
+  }
+
+  /** Returns the rest of the rows. Throws when the input has ended within a row. */
+  end(): Buffer {
+    if (!this.loop.isBetweenRows()) throw new Error('The output of COPY ended within a row');
+    return this.takeBlock();
+  }
+
   /** Copies input from `start` on, as much as there is room for. Returns the position that it reached. All earlier input must be rendered. */
-  fill(copy: Buffer, start: number): number {
+  private fill(copy: Buffer, start: number): number {
     const end = Math.min(copy.length, start + this.input + INPUT_LENGTH - this.inputEnd);
     this.inputEnd += copy.copy(this.memory, this.inputEnd, start, end);
     return end;
   }
 
   /** Renders the input. Returns true when the block is full and must be read before the rest of the input is rendered. */
-  render(): boolean {
+  private render(): boolean {
     this.inputStart = this.loop.render(this.inputStart, this.inputEnd, this.outputEnd, this.limit);
     if (this.inputStart === 0) throw new Error('A row of COPY has more or fewer values than its template has columns');
     this.outputEnd = this.loop.written();
@@ -97,16 +101,10 @@ export class RowRenderer {
     return false;
   }
 
-  /** Returns the block, which is valid until the next call of `render`. */
-  takeBlock(): Buffer {
+  private takeBlock(): Buffer {
     const block = this.memory.subarray(this.output, this.outputEnd);
     this.outputEnd = this.output;
     return block;
-  }
-
-  /** Throws when the input has ended within a row. */
-  end(): void {
-    if (!this.loop.isBetweenRows()) throw new Error('The output of COPY ended within a row');
   }
 
   private begin({ encoding, columns, separator }: RowTemplate, layout: MemoryLayout): void {
@@ -137,30 +135,37 @@ class MemoryLayout {
 
   write(memory: Buffer): void {
     let address = this.literals.length * TABLE_ROW_LENGTH;
-    this.literals.forEach(({ bytes, isGuarded }, position) => {
+    this.literals.forEach(({ bytes, next }, position) => {
       const row = position * TABLE_ROW_LENGTH;
       memory.writeUInt32LE(address, row);
       memory.writeUInt32LE(bytes.length, row + 4);
-      memory.writeUInt32LE(isGuarded ? 1 : 0, row + 8);
+      memory.writeUInt32LE(NEXT[next], row + 8);
       bytes.copy(memory, address);
       address += paddedLength(bytes.length);
     });
   }
 }
 
+/** The loop's numbers for the value after a literal. A guarded value is one whose first bytes decide what it begins with. */
+const NEXT = { value: 1, guarded: 2, hidden: 3 } as const;
+
 interface Literal {
   readonly bytes: Buffer;
-  /** True when the literal stands before a value whose first bytes decide what the value begins with. */
-  readonly isGuarded: boolean;
+  readonly next: keyof typeof NEXT;
 }
 
 /** The literals before each column, the first of them with the separator of rows before it, and the one after the last column. */
 function toLiterals({ encoding, columns, before, end, separator }: RowTemplate): Literal[] {
   const [first = Buffer.alloc(0), ...others] = before;
-  return [Buffer.concat([separator, first]), ...others, end].map((bytes, position) => {
-    const column = columns[position];
-    return { bytes, isGuarded: (encoding === 'json' ? column?.kind === 'nullable' : column?.freeText) ?? false };
-  });
+  return [Buffer.concat([separator, first]), ...others, end].map((bytes, position) => ({
+    bytes,
+    next: toNext(encoding, columns[position]),
+  }));
+}
+
+function toNext(encoding: RowTemplate['encoding'], column: RowColumn | undefined): Literal['next'] {
+  if (column?.isHidden) return 'hidden';
+  return (encoding === 'json' ? column?.kind === 'nullable' : column?.freeText) ? 'guarded' : 'value';
 }
 
 /** A literal's length with room for the last vector that is read from it. It may begin anywhere, because the separator is left out once. */

@@ -23,14 +23,10 @@ export async function* renderRows(copy: AsyncIterable<Buffer>, template: RowTemp
   let renderer: RowRenderer | undefined;
   for await (const piece of copy) {
     renderer ??= RowRenderer.open(template);
-    for (let at = 0; at < piece.length;) {
-      at = renderer.fill(piece, at);
-      while (renderer.render()) yield renderer.takeBlock();
-    }
+    yield* renderer.add(piece);
   }
   if (!renderer) return;
-  renderer.end();
-  const rest = renderer.takeBlock();
+  const rest = renderer.end();
   if (rest.length > 0) yield rest;
   renderer.release();
 }

@@ -9,9 +9,11 @@ export interface RowColumn {
   readonly freeText?: boolean;
   /** True for an enum's value that is written in lower case. */
   readonly isLowerCase?: boolean;
+  /** True when the rows do not show the column, which is read for something else. */
+  readonly isHidden?: boolean;
 }
 
-/** The form of a row: the literals before each column, after the last one and between two rows. */
+/** The form of a row: the literals before each column, after the last one and between two rows. A hidden column has an empty one. */
 export interface RowTemplate {
   readonly encoding: 'json' | 'csv';
   readonly columns: readonly RowColumn[];
@@ -56,4 +58,28 @@ export function createCsvTemplate(columns: readonly RowColumn[]): RowTemplate {
     end: Buffer.from(`${quote(columns.at(-1))}\r\n`),
     separator: Buffer.alloc(0),
   };
+}
+
+/** Puts the columns of two lists into one, in which those of each list are found in their order. */
+export function joinColumns(first: readonly RowColumn[], second: readonly RowColumn[]): RowColumn[] {
+  const joined: RowColumn[] = [];
+  let rest = second;
+  for (const column of first) {
+    const skipped = rest.findIndex(({ field }) => field === column.field);
+    joined.push(...rest.slice(0, Math.max(skipped, 0)), column);
+    rest = rest.slice(skipped + 1);
+  }
+  return [...joined, ...rest];
+}
+
+/** The template of the same rows for an output that has further columns. `columns` must have the template's own in their order. */
+export function widenTemplate(template: RowTemplate, columns: readonly RowColumn[]): RowTemplate {
+  const before: Buffer[] = [];
+  let shown = 0;
+  const widened = columns.map((column): RowColumn => {
+    const isShown = template.columns[shown]?.field === column.field;
+    before.push(isShown ? template.before[shown]! : Buffer.alloc(0));
+    return isShown ? template.columns[shown++]! : { ...column, isHidden: true };
+  });
+  return { ...template, columns: widened, before };
 }

@@ -98,7 +98,7 @@ const workday = async ({ gatewayUrl, provision, password }: Attempt) => {
       response.headers.get('X-GraphQL-Cost'),
       response.headers.get('X-Request-Id')?.length,
     ]),
-    file: await work(`/export/deposit-details.csv?${period}&columns=allocation_id,amount`, {}, ({ headers }) =>
+    file: await work(`/export/deposit-details.csv?${period}&columns=allocation_id,amount&totals=headers`, {}, ({ headers }) =>
       Promise.resolve([headers.get('X-Export-Rows'), headers.get('X-Export-Amount-By-Line'), headers.get('Content-Disposition')]),
     ),
     v2: await work('/api/v2/authenticated_test_session', {}, json),

@@ -30,11 +30,11 @@ describe('the account of exports', () => {
     await importLines(gateway.services, own, LINES);
     const cookie = await login(gateway.url, own.webProvision);
     const as = { Provision: own.webProvision, Cookie: cookie };
-    const { headers, body } = await download('deposit-details.csv', '&donor_name=%C5%81ukasiewicz', as);
+    const { headers, trailers, body } = await download('deposit-details.csv', '&donor_name=%C5%81ukasiewicz', as);
     const receipt = await receiptOf(String(headers['x-export-id']), as);
     expect(receipt).toMatchObject({
       ...{ username: 'ada', outcome: 'whole', lines: 1, bytes: body.length, fileSha256: sha256(body) },
-      ...{ digest: headers['x-export-digest'], conditions: ['donor_name'] },
+      ...{ digest: trailers['x-export-digest'], conditions: ['donor_name'] },
     });
     const environment = { DATABASE_URL: gateway.database.url };
     await runCommand(environment, [
@@ -52,12 +52,14 @@ describe('the account of exports', () => {
     const [cli, first, ...rest] = JSON.parse(stdout) as Receipt[];
     expect(rest).toEqual([]);
     expect(cli).toMatchObject({ username: null, provision: null, outcome: 'whole', format: 'csv', startDate: '2024-01-01' });
+    const ofYear = (await download('deposit-details.csv', '&pending=WITHOUT', as)).trailers;
+    expect([String(cli!.lines), cli!.digest]).toEqual([ofYear['x-export-lines'], ofYear['x-export-digest']]);
     expect(first).toMatchObject({ username: 'ada', conditions: ['donor_name'], digest: receipt.digest });
     expect(stdout).not.toContain('ukasiewicz');
     expect(first!.provision).toBe(own.webProvision.slice(0, 8));
-    const table = await runCommand(environment, ['audit', '--organization', own.name, '--limit', '1']);
+    const table = await runCommand(environment, ['audit', '--organization', own.name, '--limit', '2']);
     expect(table.stdout).toMatch(
-      /^AT +WHO +WHAT +RANGE +OUTCOME +LINES +DIGEST\n\S+ +command line +deposit-details\.csv +2024-01-01\/2024-12-31 +whole *\n?$/,
+      /^AT +WHO +WHAT +RANGE +OUTCOME +LINES +DIGEST\n.*\n\S+ +command line +deposit-details\.csv +2024-01-01\/2024-12-31 +whole +\d+ +[0-9a-f]+…?\n?$/,
     );
     // Another organization has no such export.
     expect((await get(`/export/receipts/${String(headers['x-export-id'])}`, { Provision: other.apiProvision })).status).toBe(404);
@@ -105,15 +107,15 @@ describe('the account of exports', () => {
     expect(await count()).toBe(before);
   });
 
-  test('tells of an export that broke off', async () => {
+  test('tells of an export that broke off, and nothing of lines that the file has not', async () => {
     const own = await createOrganization(gateway.services);
     await fillReport(gateway.database.client, own.id, 20_000, `repeat('m', 500)`);
     const left = new AbortController();
-    const path = '/export/deposit-details.csv?start_date=2020-01-01&end_date=2029-12-31&totals=skip';
+    const path = '/export/deposit-details.csv?start_date=2020-01-01&end_date=2029-12-31';
     const response = await ask(gateway.url + path, { headers: { Provision: own.apiProvision }, signal: left.signal });
     const id = String(response.headers['x-export-id']);
     response.once('error', () => undefined);
     response.once('data', () => left.abort());
-    expect(await receiptOf(id, { Provision: own.apiProvision })).toMatchObject({ outcome: 'broken' });
+    expect(await receiptOf(id, { Provision: own.apiProvision })).toMatchObject({ outcome: 'broken', lines: null, digest: null });
   });
 });

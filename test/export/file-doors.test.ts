@@ -63,15 +63,14 @@ describe('a file of the report', () => {
     expect(csv).toContain('"-5.00","-1.00","-4.00"');
   });
 
-  test('says what it must add up to before and after, with its own digest', async () => {
+  test.each(['', '&totals=headers'])('says what it must add up to, with its own digest%s', async (query) => {
     const { lines } = await v2Lines();
-    const { headers, trailers, body } = await download('deposit-details.csv');
+    const { headers, trailers, body } = await download('deposit-details.csv', query);
     const unique = (field: string) => new Set(lines.map((line) => line[field])).size;
     const cents = (rows: readonly Record<string, string | number>[]) =>
       rows.reduce((sum, { amount }) => sum + Math.round(Number(amount) * 100), 0);
     const digest = sha256(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     const totals = {
-      'x-export-range': '2024-01-01/2024-12-31',
       'x-export-rows': String(lines.length),
       'x-export-lines': String(lines.length),
       'x-export-transactions': String(unique('transaction_id')),
@@ -81,18 +80,18 @@ describe('a file of the report', () => {
       'x-export-digest': digest,
     };
     expect(headers).toMatchObject({
-      ...totals,
+      'x-export-range': '2024-01-01/2024-12-31',
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="deposit-details-2024-01-01-2024-12-31.csv"',
       'cache-control': 'no-store',
     });
-    expect(trailers).toMatchObject({ ...totals, 'x-export-file-sha256': sha256(body) });
-    expect(
-      headers
-        .trailer!.split(', ')
-        .map((name) => name.toLowerCase())
-        .sort(),
-    ).toEqual(Object.keys(trailers).sort());
+    expect(trailers).toMatchObject({ ...totals, 'x-export-range': '2024-01-01/2024-12-31', 'x-export-file-sha256': sha256(body) });
+    const announced = headers.trailer!.split(', ').map((name) => name.toLowerCase());
+    expect(announced.sort()).toEqual(Object.keys(trailers).sort());
+    if (query === '') expect(Object.keys(headers).filter((name) => name in totals)).toEqual([]);
+    else expect(headers).toMatchObject(totals);
+    const receipt = await receiptOf(String(headers['x-export-id']));
+    expect(receipt).toMatchObject({ outcome: 'whole', lines: lines.length, digest, bytes: body.length, fileSha256: sha256(body) });
   });
 
   test('tells posted from pending wherever pending lines may be in it, and by the digest the same lines of v2', async () => {
@@ -103,7 +102,7 @@ describe('a file of the report', () => {
     const whole = await download('deposit-details.ndjson');
     expect(whole.body.toString()).toBe(withStatus.map((line) => `${JSON.stringify(line)}\n`).join(''));
     const ofV2 = await download('deposit-details.ndjson', '&columns=v2');
-    expect([whole.headers['x-export-digest'], ofV2.headers['x-export-digest']]).toEqual([sha256(ofV2.body), sha256(ofV2.body)]);
+    expect([whole.trailers['x-export-digest'], ofV2.trailers['x-export-digest']]).toEqual([sha256(ofV2.body), sha256(ofV2.body)]);
 
     const range = 'start_date=2024-01-01&end_date=2024-12-31';
     const linesOf = async (query: string) =>
@@ -123,7 +122,7 @@ describe('a file of the report', () => {
       v2Line({ allocation_id: 'P101' }),
       v2Line({ transaction_id: '2', allocation_id: '2' }),
     ]);
-    const { headers, body } = await download('deposit-details.json', '&columns=allocation_amount,allocation_amount_inferred', as);
+    const { trailers, body } = await download('deposit-details.json', '&columns=allocation_amount,allocation_amount_inferred', as);
     expect(JSON.parse(body.toString())).toEqual({
       response: [
         { allocation_amount: '10.50', allocation_amount_inferred: true },
@@ -131,17 +130,17 @@ describe('a file of the report', () => {
         { allocation_amount: null, allocation_amount_inferred: false },
       ],
     });
-    expect([headers['x-export-amount-by-allocation'], headers['x-export-unknown-allocations']]).toEqual(['10.50', '2']);
+    expect([trailers['x-export-amount-by-allocation'], trailers['x-export-unknown-allocations']]).toEqual(['10.50', '2']);
     const unknown = await download('deposit-details.csv', '&transaction_id=P10&columns=allocation_amount', as);
     expect(unknown.body.toString()).toBe('allocation_amount\r\n\r\n\r\n');
-    expect([unknown.headers['x-export-amount-by-allocation'], unknown.headers['x-export-unknown-allocations']]).toEqual([undefined, '2']);
+    expect([unknown.trailers['x-export-amount-by-allocation'], unknown.trailers['x-export-unknown-allocations']]).toEqual([undefined, '2']);
     const summary = '&transaction_id=P10&columns=known_allocations,inferred_allocations,unknown_allocations,allocation_amount';
     expect((await download('deposit-summary.json', summary, as)).body.toString()).toBe(
       '{"response":[{"known_allocations":0,"inferred_allocations":0,"unknown_allocations":2,"allocation_amount":null}]}',
     );
   });
 
-  test('may begin at once, without totals', async () => {
+  test('may leave its totals out', async () => {
     const { headers, trailers, body } = await download('deposit-details.csv', '&totals=skip');
     expect(Object.keys(headers).filter((name) => name.startsWith('x-export'))).toEqual(['x-export-range', 'x-export-id']);
     expect(trailers).toEqual({ 'x-export-range': '2024-01-01/2024-12-31', 'x-export-file-sha256': sha256(body) });
@@ -178,9 +177,9 @@ describe('a file of the report', () => {
     ['&deposit_id=D7&deposit_id=D99&transaction_id=%3DT&payment_type=ACH&donor_id=1', () => false],
   ])('is narrowed by %s, and its totals with it', async (query, isWanted) => {
     const wanted = (await v2Lines()).lines.filter(isWanted);
-    const { body, headers } = await download('deposit-details.json', `${query}&columns=v2`);
+    const { body, trailers } = await download('deposit-details.json', `${query}&columns=v2`);
     expect((JSON.parse(body.toString()) as { response: object[] }).response).toEqual(wanted);
-    expect([headers['x-export-lines'], headers['x-export-digest']]).toEqual([
+    expect([trailers['x-export-lines'], trailers['x-export-digest']]).toEqual([
       String(wanted.length),
       sha256(wanted.map((line) => `${JSON.stringify(line)}\n`).join('')),
     ]);
@@ -196,8 +195,14 @@ describe('a file of the report', () => {
 
   test('is told of without being taken', async () => {
     const before = (await gateway.database.client.query('SELECT FROM export_record')).rowCount;
-    const { status, headers, body } = await get(`/export/deposit-details.csv?${RANGE}`, {}, 'HEAD');
-    expect([status, body.length, headers['x-export-lines']]).toEqual([200, 0, String((await v2Lines()).lines.length)]);
+    const path = `/export/deposit-details.csv?${RANGE}`;
+    for (const [query, lines] of [
+      ['', undefined],
+      ['&totals=headers', String((await v2Lines()).lines.length)],
+    ] as const) {
+      const { status, headers, body } = await get(path + query, {}, 'HEAD');
+      expect([status, body.length, headers['x-export-range'], headers['x-export-lines']]).toEqual([200, 0, '2024-01-01/2024-12-31', lines]);
+    }
     expect((await gateway.database.client.query('SELECT FROM export_record')).rowCount).toBe(before);
   });
 });
@@ -210,12 +215,17 @@ test('a file is narrowed by every one of a thousand values and more', async () =
   expect([status, refused.toString()]).toEqual([422, expect.stringContaining('there is no parameter nonsense')]);
 });
 
-test('a file is for a proxy that speaks HTTP/1.0 too, without trailers', async () => {
+test('a file is for a proxy that speaks HTTP/1.0 too, which has a receipt instead of trailers', async () => {
   const lines = (await v2Lines()).lines.length;
   const path = `/export/deposit-details.csv?${RANGE}&columns=amount`;
   const answer = await exchange(gateway.url, `GET ${path} HTTP/1.0\r\nHost: localhost\r\nProvision: ${organization.apiProvision}\r\n\r\n`);
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-  expect(answer.split('\r\n\r\n')[1]!.trimEnd().split('\r\n').length).toBe(lines + 1);
+  const [head, body] = answer.split('\r\n\r\n') as [string, string];
+  expect(body.trimEnd().split('\r\n').length).toBe(lines + 1);
+  expect(head).not.toMatch(/^Trailer:/im);
+  const { trailers } = await download('deposit-details.csv', '&columns=amount');
+  const receipt = await receiptOf(/^X-Export-Id: (.+)$/im.exec(head)![1]);
+  expect(receipt).toMatchObject({ outcome: 'whole', lines, digest: trailers['x-export-digest'], fileSha256: sha256(body) });
 });
 
 describe('a wrong request for a file', () => {

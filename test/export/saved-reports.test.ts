@@ -82,7 +82,7 @@ describe('all rows of a query', () => {
   test('are those of the page and all after it, and add up to its summary', async () => {
     const { body } = await ask(BIG_GIFTS, { startDate: '2024-01-01', filter: { amount: { min: '20.00' } } });
     const { path, summary } = body.data!.reportFile as { path: string; summary: { digest: string; all: { lines: number } } };
-    const { headers, text } = await file(path);
+    const { headers, text } = await file(`${path}&totals=headers`);
     expect([headers.get('x-export-lines'), headers.get('x-export-digest')]).toEqual([String(summary.all.lines), summary.digest]);
     expect(text.trimEnd().split('\r\n').length).toBe(summary.all.lines + 1);
     expect(summary.all.lines).toBeGreaterThan(2);
@@ -193,9 +193,10 @@ describe('a saved report', () => {
     });
     const columns = 'columns=donor_last_name,amount,designation,allocation_amount';
     for (const format of ['csv', 'ndjson', 'json']) {
-      const saved = await file(`/reports/big-gifts.${format}`);
-      const exported = await file(`/export/deposit-details.${format}?${RANGE}&amount_min=20.00&${columns}`);
+      const saved = await file(`/reports/big-gifts.${format}?totals=headers`);
+      const exported = await file(`/export/deposit-details.${format}?${RANGE}&amount_min=20.00&${columns}&totals=headers`);
       expect([saved.status, saved.text]).toEqual([200, exported.text]);
+      expect(saved.headers.get('x-export-digest')).toMatch(/^[0-9a-f]{64}$/);
       expect(saved.headers.get('x-export-digest')).toBe(exported.headers.get('x-export-digest'));
       expect(saved.headers.get('content-disposition')).toBe(`attachment; filename="big-gifts-2024-01-01-2024-12-31.${format}"`);
     }

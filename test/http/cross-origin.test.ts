@@ -69,6 +69,7 @@ const ANSWERS = (): readonly (readonly [path: string, status: number, headers?: 
   // Says by Allow which method would do.
   ['/graphql?query=mutation%7Blogout%7D', 405, { Provision: organization.apiProvision }],
   [`/export/deposit-details.csv?${PERIOD}`, 200, { Provision: organization.apiProvision }],
+  [`/export/deposit-details.csv?${PERIOD}&totals=headers`, 200, { Provision: organization.apiProvision }],
   [`/api/v2/deposit_detail_designation_detail_with_contact_info?${PERIOD}`, 200, { Provision: organization.apiProvision }],
   ['/api/v2/authenticated_test_system', 422],
   ['/api/v2/nothing', 404],

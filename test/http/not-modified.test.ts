@@ -83,6 +83,15 @@ test('a tag stands for the bytes of one answer', async () => {
   expect(all.tag).not.toBe(some.tag);
 });
 
+test('a file has the same tag wherever its totals are', async () => {
+  const path = `/export/deposit-details.csv?${RANGE}`;
+  const tags = await Promise.all(['', '&totals=headers', '&totals=skip'].map(async (query) => (await get(path + query)).tag));
+  expect(tags).toEqual(Array(3).fill(tags[0]));
+  for (const query of ['', '&totals=headers', '&totals=skip']) {
+    expect((await get(path + query, { 'If-None-Match': tags[0]! })).status).toBe(304);
+  }
+});
+
 test.each([
   ['a list of tags', (tag: string) => `"other", ${tag}`, 304],
   ['a weak form of the tag', (tag: string) => `W/${tag}`, 304],

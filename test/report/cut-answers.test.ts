@@ -14,7 +14,7 @@ const DOORS = {
   'a v2 report': [`GET ${EVERYTHING}`, ''],
   'a v2 report in gzip': [`GET ${EVERYTHING}`, 'Accept-Encoding: gzip\r\n'],
   'a GraphQL report': ['POST /graphql', `Content-Type: application/json\r\nContent-Length: ${BODY.length}\r\n`, BODY],
-  'a file': ['GET /export/deposit-details.csv?start_date=2020-01-01&end_date=2029-12-31&totals=skip', ''],
+  'a file': ['GET /export/deposit-details.csv?start_date=2020-01-01&end_date=2029-12-31', ''],
   'a saved report': ['GET /reports/everything.csv?totals=skip', ''],
 } as const;
 type Door = keyof typeof DOORS;

@@ -1,7 +1,15 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { renderRows } from '../../src/rows/row-stream';
-import { createCsvTemplate, createJsonTemplate, type JsonMember, type RowColumn, type RowTemplate } from '../../src/rows/row-template';
+import {
+  createCsvTemplate,
+  createJsonTemplate,
+  joinColumns,
+  widenTemplate,
+  type JsonMember,
+  type RowColumn,
+  type RowTemplate,
+} from '../../src/rows/row-template';
 import { toCopyText, toCsvText, toJsonText, type Row, type Value } from '../support/row-reference';
 
 async function* streamOf(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
@@ -130,6 +138,43 @@ describe('rows of generated templates', () => {
       ),
       { numRuns: 300 },
     );
+  });
+
+  test('have the columns of their template alone, wherever others stand in the input and wherever it is cut', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyRows, fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }), async ({ columns, rows, separator }, areShown) => {
+        const all = columns.map((column, n) => ({ ...column, key: `field_${n}`, field: `field_${n}` }));
+        const shown = all.filter((_column, n) => areShown[n]);
+        const values = rows.map((row) => row.filter((_value, n) => areShown[n]));
+        const json = widenTemplate(createJsonTemplate(shown, separator), all);
+        await expectAtEveryCut(json, toCopyText(rows), toJsonText(shown, values, separator));
+        await expectAtEveryCut(widenTemplate(createCsvTemplate(shown), all), toCopyText(rows), toCsvText(shown, values));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('may be of two templates at once, each with its columns in its order', () => {
+    const anyColumns = fc
+      .uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), { maxLength: 8, size: 'max' })
+      .map((fields) => fields.map((field): RowColumn => ({ field, kind: 'text' })));
+    fc.assert(
+      fc.property(anyColumns, anyColumns, (first, second) => {
+        const joined = joinColumns(first, second);
+        for (const columns of [first, second]) {
+          const widened = widenTemplate(createCsvTemplate(columns), joined);
+          expect(widened.columns.map(({ field }) => field)).toEqual(joined.map(({ field }) => field));
+          expect(widened.columns.filter(({ isHidden }) => !isHidden)).toEqual(columns);
+        }
+      }),
+    );
+    const columnsOf = (fields: string) => Array.from(fields).map((field): RowColumn => ({ field, kind: 'text' }));
+    const join = (first: string, second: string) =>
+      joinColumns(columnsOf(first), columnsOf(second))
+        .map(({ field }) => field)
+        .join('');
+    // Columns that stand in the same order in both are read once.
+    expect([join('abc', 'abc'), join('bd', 'abcde'), join('abcx', 'abcd'), join('cb', 'abc')]).toEqual(['abc', 'abcde', 'abcxd', 'abcb']);
   });
 
   test('are read by a parser of CSV as they were, once the guards are taken off', async () => {

@@ -1,7 +1,7 @@
 // AssemblyScript. The build compiles this file to WebAssembly with SIMD; src/rows/row-renderer.ts lays out its memory and calls it.
 
-const TAB: u8 = 0x09;
-const NEWLINE: u8 = 0x0a;
+import { endOfValue, NEWLINE, TAB, VECTOR } from './value-end';
+
 const VERTICAL_TAB: u8 = 0x0b;
 const QUOTE: u8 = 0x22;
 const APOSTROPHE: u8 = 0x27;
@@ -14,16 +14,13 @@ const COPY_NULL: u16 = 0x4e5c;
 const JSON_NULL: u32 = 0x6c6c756e;
 const JSON_CONTROL: u32 = 0x3030755c;
 
-/** The bytes that one vector instruction copies. */
-const VECTOR: usize = 16;
-
 /** A row of the table of literals. */
 @unmanaged
 class Literal {
   address: u32 = 0;
   length: u32 = 0;
-  /** 1 when the first bytes of the value after the literal decide what the value begins with, or else 0. */
-  isGuarded: u32 = 0;
+  /** The state in which the value after the literal begins. */
+  next: u32 = 0;
 
   /** Writes the literal without its first bytes. Returns the end of what it wrote. */
   @inline
@@ -42,17 +39,20 @@ class Literal {
 /** The position that stands for none, because a row has more or fewer values than there are columns. */
 const MALFORMED: usize = 0;
 
-const BEFORE_ROW: i32 = 0;
-/** A guarded value comes next: the literal before it is written, and no byte of the value is. */
-const BEFORE_GUARDED: i32 = 1;
-const IN_VALUE: i32 = 2;
+// src/rows/row-renderer.ts puts the last three numbers into the table.
+const BEFORE_ROW: u32 = 0;
+const IN_VALUE: u32 = 1;
+/** A guarded value comes next: its first bytes decide what it begins with, and none of them has been read. */
+const BEFORE_GUARDED: u32 = 2;
+/** The value is of a column that the rows do not show. */
+const IN_HIDDEN: u32 = 3;
 
 let table: usize = 0;
 /** The place in the table of the literal before the last column. */
 let lastColumn: usize = 0;
 let isCsv: bool = false;
 
-let state: i32 = BEFORE_ROW;
+let state: u32 = BEFORE_ROW;
 /** The place in the table of the literal that was written last. */
 let column: usize = 0;
 /** The bytes to leave out of the first literal: the separator before the first row. */
@@ -102,8 +102,13 @@ export function render(input: usize, inputEnd: usize, output: usize, limit: usiz
       place = table;
       to = changetype<Literal>(place).write(to, skipped);
       skipped = 0;
-      now = changetype<Literal>(place).isGuarded ? BEFORE_GUARDED : IN_VALUE;
+      now = changetype<Literal>(place).next;
       continue;
+    }
+    if (now == IN_HIDDEN) {
+      at = endOfValue(at, inputEnd);
+      if (at == inputEnd) break;
+      now = IN_VALUE;
     }
     if (now == BEFORE_GUARDED) {
       const first = load<u8>(at);
@@ -144,8 +149,7 @@ export function render(input: usize, inputEnd: usize, output: usize, limit: usiz
       quoted = 0;
       place += offsetof<Literal>();
       to = changetype<Literal>(place).write(to, 0);
-      if (byte == NEWLINE) now = BEFORE_ROW;
-      else if (changetype<Literal>(place).isGuarded) now = BEFORE_GUARDED;
+      now = byte == NEWLINE ? BEFORE_ROW : changetype<Literal>(place).next;
     } else if (byte == BACKSLASH) {
       if (left - plain < 2) break;
       to = isCsv ? putCsvEscape(to, load<u8>(at, 1)) : putJsonEscape(to, load<u8>(at, 1));

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createOrganization, importLines, PASSWORD, v2Line } from '../support/gateway';
-import { execute, logIn, openPlayground } from '../support/playground-browser';
+import { fillReport } from '../support/long-report';
+import { execute, logIn, openPlayground, pasteInto } from '../support/playground-browser';
 
 const today = new Date().toISOString().slice(0, 10);
 const gateway = openPlayground({ lines: [v2Line({ deposit_date: today, donor_last_name: 'Łukasiewicz "Jan" 🌻' })] });
@@ -93,6 +94,25 @@ describe('an analyst who downloads', () => {
       .waitFor();
     expect(saved.suggestedFilename()).toMatch(new RegExp(`\\.${format}$`));
     expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('sees how much of a long file has come, and may cancel it', async () => {
+    const own = await createOrganization(gateway.services);
+    // The browser asks for compressed bytes, and these stay long.
+    await fillReport(gateway.database.client, own.id, 10_000, `(SELECT string_agg(md5(n || ' ' || k), '') FROM generate_series(1, 16) k)`);
+    const { page } = await open(own);
+    await logIn(page);
+    await pasteInto(page, 'query', '{ depositDetails(startDate: "2020-01-01", endDate: "2029-12-31") { depositId mainMemo } }');
+    const network = await page.context().newCDPSession(page);
+    await network.send('Network.enable');
+    const slow = { offline: false, latency: 0, downloadThroughput: 200_000, uploadThroughput: -1 };
+    await network.send('Network.emulateNetworkConditions', slow);
+    await page.getByRole('button', { name: 'Download', exact: true }).click();
+    await page.getByText(/^[\d,]+ of 10,000 rows, [\d.]+ MB$/).waitFor();
+    expect(await page.getByRole('progressbar', { name: 'Rows downloaded' }).getAttribute('max')).toBe('10000');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('alert').filter({ hasText: 'The download was cancelled. Nothing was saved.' }).waitFor();
     await page.context().close();
   });
 

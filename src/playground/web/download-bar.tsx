@@ -8,6 +8,7 @@ import {
   copyAdvice,
   copyForms,
   fetchFileUrl,
+  fetchTotals,
   fileFormats,
   readQuery,
   toCopyText,
@@ -66,11 +67,13 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
     running.current = controller;
     setState({ kind: 'running', progress: undefined });
     try {
-      const url = await fetchFileUrl(provision, current(), format, controller.signal);
+      const query = current();
+      const url = await fetchFileUrl(provision, query, format, controller.signal);
       const file = await download(url, {
         provision,
         format,
         signal: controller.signal,
+        countRows: async (signal) => (await fetchTotals(provision, query, signal))?.lines,
         onProgress: (progress) => setState({ kind: 'running', progress }),
       });
       saveFile(file);
@@ -86,7 +89,12 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
     <section className="download" aria-label="Download">
       {state.kind === 'running' ? (
         <>
-          <progress aria-label="Rows downloaded" max={state.progress?.allRows} value={state.progress?.rows} />
+          {/* Without a value, the bar shows that its end is not known yet. */}
+          <progress
+            aria-label="Rows downloaded"
+            max={state.progress?.allRows}
+            value={state.progress?.allRows === undefined ? undefined : state.progress.rows}
+          />
           <span>{describe(state.progress)}</span>
           <button type="button" onClick={() => running.current?.abort()}>
             Cancel
@@ -138,5 +146,6 @@ function CopyButton({ onCopy }: { readonly onCopy: (form: CopyForm) => void }) {
 function describe(progress: DownloadProgress | undefined): string {
   if (!progress) return 'Preparing the file…';
   const { rows, allRows, bytes } = progress;
-  return `${formatCount(rows)} of ${formatRows(allRows)}, ${(bytes / 1e6).toFixed(1)} MB`;
+  const part = allRows === undefined ? formatRows(rows) : `${formatCount(rows)} of ${formatRows(allRows)}`;
+  return `${part}, ${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -5,15 +5,15 @@ import type { FileFormat } from './file-url';
 export interface DownloadProgress {
   readonly bytes: number;
   readonly rows: number;
-  /** The number of rows in the whole file. */
-  readonly allRows: number;
+  /** The number of rows in the whole file; undefined until it is known. */
+  readonly allRows: number | undefined;
 }
 
 export interface DownloadedFile {
   readonly name: string;
   readonly content: Blob;
   readonly rows: number;
-  /** The digest of the lines: SHA-256, the same as a summary's; null when the gateway does not send it. */
+  /** The digest of the lines: SHA-256, the same as a summary's; null for a user who may not have it. */
   readonly digest: string | null;
 }
 
@@ -21,6 +21,8 @@ interface DownloadOptions {
   readonly provision: string;
   readonly format: FileFormat;
   readonly signal: AbortSignal;
+  /** Asks for the number of rows, for files that do not begin with it. */
+  readonly countRows: (signal: AbortSignal) => Promise<number | undefined>;
   readonly onProgress: (progress: DownloadProgress) => void;
 }
 
@@ -28,6 +30,8 @@ interface Receipt {
   readonly outcome: 'whole' | 'broken' | null;
   readonly bytes: number | null;
   readonly fileSha256: string | null;
+  readonly lines: number | null;
+  readonly digest: string | null;
 }
 
 const NEW_LINE = 0x0a;
@@ -42,14 +46,23 @@ const RECEIPT_WAIT_MS = 250;
  * shows when they differ: a file that is not whole is never returned.
  */
 export async function download(url: URL, options: DownloadOptions): Promise<DownloadedFile> {
-  const { provision, format, signal, onProgress } = options;
+  const { provision, format, signal, countRows, onProgress } = options;
   const address = new URL(url);
   // Excel reads a CSV file as UTF-8 only when it starts with a byte order mark.
   if (format === 'csv') address.searchParams.set('bom', 'true');
   const headers = { Provision: provision };
   const response = await fetch(address, { headers, credentials: 'same-origin', signal });
   if (!response.ok || !response.body) throw new Error(await explain(response));
-  const allRows = Number(response.headers.get('X-Export-Rows'));
+  const statedRows = response.headers.get('X-Export-Rows');
+  let allRows = statedRows === null ? undefined : Number(statedRows);
+  const ended = new AbortController();
+  if (allRows === undefined) {
+    countRows(AbortSignal.any([signal, ended.signal])).then(
+      (count) => (allRows = count),
+      // Without the count, the page shows the progress without its end.
+      () => undefined,
+    );
+  }
   const hash = sha256.create();
   const counter = createRowCounter(format);
   const content = createContent(response.headers.get('Content-Type') ?? '');
@@ -62,21 +75,25 @@ export async function download(url: URL, options: DownloadOptions): Promise<Down
       counter.add(value);
       content.add(value);
       bytes += value.length;
-      onProgress({ bytes, rows: Math.min(counter.rows(), allRows), allRows });
+      onProgress({ bytes, rows: Math.min(counter.rows(), allRows ?? Infinity), allRows });
     }
   } catch (cause) {
     if (signal.aborted) throw cause;
     throw new Error('The download was cut off. Nothing was saved. Try again.', { cause });
+  } finally {
+    ended.abort();
   }
   const receipt = await fetchReceipt(response.headers.get('X-Export-Id') ?? '', headers, signal);
+  const rows = counter.allRows();
   const isWhole =
     receipt.outcome === 'whole' &&
     receipt.bytes === bytes &&
     receipt.fileSha256 === bytesToHex(hash.digest()) &&
-    counter.allRows() === allRows;
+    // A row of a file that does not begin with their number is a line.
+    rows === (statedRows === null ? receipt.lines : Number(statedRows));
   if (!isWhole) throw new Error('The file arrived damaged: it is not the one that the gateway sent. Nothing was saved. Try again.');
   const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? `report.${format}`;
-  return { name, content: content.all(), rows: allRows, digest: response.headers.get('X-Export-Digest') };
+  return { name, content: content.all(), rows, digest: receipt.digest };
 }
 
 const BLOB_LENGTH = 16 * 1024 * 1024;

@@ -38,7 +38,7 @@ export interface LineStream extends RowStream<DepositDetailLine> {
   bytesWithFigures(template: RowTemplate): RowsWithFigures;
 }
 
-export interface RowsWithFigures {
+interface RowsWithFigures {
   readonly rows: AsyncGenerator<Buffer>;
   /** Undefined until the rows have been read to their end. */
   readonly figures: () => LineFigures | undefined;

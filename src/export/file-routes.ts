@@ -17,6 +17,19 @@ const MEDIA_TYPES = {
   json: 'application/json; charset=utf-8',
 } as const satisfies Record<FileFormat, string>;
 const FILE_SHA256 = 'X-Export-File-SHA256';
+const RANGE = 'X-Export-Range';
+/** The control totals of a file, by their headers and trailers. A total without a value is left out. */
+const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | null | undefined>> = {
+  'X-Export-Rows': ({ rows }) => rows,
+  'X-Export-Lines': ({ all }) => all.lines,
+  'X-Export-Transactions': ({ all }) => all.transactions,
+  'X-Export-Deposits': ({ all }) => all.deposits,
+  'X-Export-Amount-By-Line': ({ all }) => all.byLine.amount,
+  'X-Export-Amount-By-Transaction': ({ all }) => all.byTransaction.amount,
+  'X-Export-Amount-By-Allocation': ({ all }) => all.byAllocation.amount,
+  'X-Export-Unknown-Allocations': ({ all }) => all.byAllocation.unknown,
+  'X-Export-Digest': ({ digest }) => digest,
+};
 
 /** A request for a file, with its context and its response. */
 interface Exchange {
@@ -132,21 +145,6 @@ async function sendFile(
     await entry.accompany({ head, rows, tail }, send, content);
   }
 }
-
-const RANGE = 'X-Export-Range';
-
-/** The control totals of a file, by their headers and trailers. A total without a value is left out. */
-const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | null | undefined>> = {
-  'X-Export-Rows': ({ rows }) => rows,
-  'X-Export-Lines': ({ all }) => all.lines,
-  'X-Export-Transactions': ({ all }) => all.transactions,
-  'X-Export-Deposits': ({ all }) => all.deposits,
-  'X-Export-Amount-By-Line': ({ all }) => all.byLine.amount,
-  'X-Export-Amount-By-Transaction': ({ all }) => all.byTransaction.amount,
-  'X-Export-Amount-By-Allocation': ({ all }) => all.byAllocation.amount,
-  'X-Export-Unknown-Allocations': ({ all }) => all.byAllocation.unknown,
-  'X-Export-Digest': ({ digest }) => digest,
-};
 
 function toHeaders(totals: FileTotals): Record<string, string> {
   const values = Object.entries(TOTALS).map(([header, read]) => [header, read(totals)] as const);

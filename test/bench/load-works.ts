@@ -21,7 +21,7 @@ const PROBE_PAUSE_MS = 10;
  */
 export async function measureMemory(database: BenchDatabase, period: Period, warmUp: Period): Promise<Result[]> {
   const results: Result[] = [];
-  for (const door of ['ours, REST', 'ours, GraphQL', 'ours, CSV with totals']) {
+  for (const door of ['ours, REST', 'ours, GraphQL', 'ours, CSV']) {
     const gateway = await startGateway(database);
     try {
       const contender = ours(gateway, database).find(({ name }) => name === door)!;

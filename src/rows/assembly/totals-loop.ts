@@ -56,17 +56,11 @@ let lineCents: i64 = 0;
 let transactionCents: i64 = 0;
 let shareCents: i64 = 0;
 
-/** Begins a report. The ids are kept from `newIds` on, where the memory may grow. */
+/** Begins the only report of an instance. The ids are kept from `newIds` on, where the memory may grow. */
 export function begin(newTable: usize, columns: usize, newIds: usize): void {
   table = newTable;
   tableEnd = newTable + columns * offsetof<Column>();
   ids = newIds;
-  depositEnd = transactionEnd = 0;
-  isSameDeposit = false;
-  beginAmount();
-  rowAmount = 0;
-  lines = deposits = transactions = knownShares = 0;
-  lineCents = transactionCents = shareCents = 0;
   beginRow();
 }
 

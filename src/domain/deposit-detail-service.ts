@@ -74,6 +74,16 @@ export class DepositDetailService {
     };
   }
 
+  /** The figures of the lines, read before the rest of the answer, unless those of this data version are known. */
+  figures(lineSet: LineSet, reader: BookReader): Promise<LineFigures> {
+    return reader.once(JSON.stringify(['figures', lineSet]), async (snapshot) => {
+      const columns = withFigureColumns([]);
+      const figures = new FigureReader(columns);
+      for await (const piece of this.store.copyLines((select) => snapshot.copy(select), lineSet, columns)) figures.add(piece);
+      return figures.end();
+    });
+  }
+
   /** The lines of the report as bytes, for a reader that needs them before the rest of the answer, such as the digest. */
   bytes(lineSet: LineSet, template: RowTemplate, snapshot: ReportSnapshot): AsyncGenerator<Buffer> {
     return renderRows(

@@ -2,9 +2,9 @@ import type { AuditEntry } from '../data/audit-store';
 import type { LineSet } from '../data/line-set';
 import type { MemberAccess, SystemAccess } from '../domain/access-service';
 import type { OpenAuditEntry, AuditService } from '../domain/audit-service';
-import type { ControlTotals } from '../domain/control-totals';
+import type { ControlTotals, LineFigures } from '../domain/control-totals';
 import { toNarrowedLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
-import { authorizeTotals, toSummaryRows, type DepositSummary, type DepositSummaryService } from '../domain/deposit-summary-service';
+import { authorizeTotals, toSummaryRows, type DepositSummaryService } from '../domain/deposit-summary-service';
 import type { SavedReportService } from '../domain/saved-report-service';
 import { AppError, InputError } from '../errors';
 import { namesOfConditions, tellsDonorsByName, type FileQuery, type QueryString } from '../formats/file-address';
@@ -19,8 +19,6 @@ export interface FileSource {
   readonly query: FileQuery;
   readonly lineSet: LineSet;
   readonly rows: RowStream<unknown>;
-  /** Reads the number of rows that the file will have. */
-  readonly countRows: () => Promise<number>;
   /** Reads the control totals before the rows. */
   readonly readTotals: () => Promise<FileTotals>;
   /** Reads the rows together with their control totals. Only a file of lines can do so. */
@@ -96,19 +94,17 @@ export class FileResolver {
   }
 
   private lines(query: FileQuery, granted: SystemAccess, { snapshot, reader }: RequestContext): FileSource {
-    const { depositDetails, depositSummaries } = this.services;
+    const { depositDetails } = this.services;
     const lineSet = toNarrowedLineSet(granted.organization.id, query.lines);
-    const summary = depositSummaries.summarize({ lineSet, groupBy: [], mayReadDonors: true }, reader);
     const rows = depositDetails.report(lineSet, snapshot);
-    const countRows = async (): Promise<number> => (await summary.totals()).all.lines;
     return {
-      ...{ query, lineSet, rows, countRows },
-      readTotals: () => readTotals(summary, countRows, true),
+      ...{ query, lineSet, rows },
+      readTotals: async () => toFileTotals(await depositDetails.figures(lineSet, reader)),
       bytesWithTotals: (template) => {
         const { rows: bytes, figures } = rows.bytesWithFigures(template);
         const totals = (): FileTotals | undefined => {
           const read = figures();
-          return read && { rows: read.totals.lines, all: read.totals, digest: read.digest };
+          return read && toFileTotals(read);
         };
         return { rows: bytes, totals };
       },
@@ -121,11 +117,19 @@ export class FileResolver {
     const groupBy = query.groupBy ?? [];
     const lineSet = await authorizeTotals(access, granted, query.lines);
     const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, mayReadDonors }, reader);
+    const rows = toSummaryRows(summary, groupBy);
+    // A summary with too many groups is refused before its audit entry is written.
     const countRows = async (): Promise<number> => (groupBy.length > 0 ? (await summary.groups()).length : 1);
     return {
-      ...{ query, lineSet, countRows, rows: toSummaryRows(summary, groupBy) },
-      readTotals: () => readTotals(summary, countRows, mayReadDonors),
-      openAudit: (format) => this.openAudit('deposit-summary', format, query, lineSet, granted),
+      ...{ query, lineSet, rows },
+      readTotals: async () => {
+        const [{ all }, digest, count] = await Promise.all([summary.totals(), mayReadDonors ? summary.digest() : undefined, countRows()]);
+        return { rows: count, all, digest };
+      },
+      openAudit: async (format) => {
+        await countRows();
+        return this.openAudit('deposit-summary', format, query, lineSet, granted);
+      },
     };
   }
 
@@ -135,11 +139,7 @@ export class FileResolver {
   }
 }
 
-/** Reads the control totals, the digest and the number of rows at the same time, from one state of the data. */
-async function readTotals(summary: DepositSummary, countRows: () => Promise<number>, hasDigest: boolean): Promise<FileTotals> {
-  const [{ all }, digest, rows] = await Promise.all([summary.totals(), hasDigest ? summary.digest() : undefined, countRows()]);
-  return { rows, all, digest };
-}
+const toFileTotals = ({ totals, digest }: LineFigures): FileTotals => ({ rows: totals.lines, all: totals, digest });
 
 /** The name of the logged-in user; null when a provision alone has asked. */
 const usernameOf = (access: SystemAccess & { readonly user?: { readonly username: string } }): string | null =>

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
+import type { ControlTotals } from '../../src/domain/control-totals';
 import { allLineColumns } from '../../src/formats/file-columns';
 import { bookLines } from '../support/any-lines';
 import { createExportReader } from '../support/export-reader';
-import { createOrganization, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
+import { createOrganization, graphql, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
 import { ask, readAll } from '../support/http-client';
 import { fillReport } from '../support/long-report';
 import { openGateway } from '../support/open-gateway';
@@ -19,10 +20,34 @@ async function organizationWith(lines: readonly object[]): Promise<TestOrganizat
   return own;
 }
 
-async function totalsOf(own: TestOrganization, query: string): Promise<Record<string, string | undefined>> {
+type Totals = Readonly<Record<string, unknown>>;
+
+/** The totals among headers or trailers, by their names without the beginning. */
+function toTotals(fields: Totals): Totals {
+  const names = Object.keys(fields).filter((name) => /^x-export-(?!range|id|file)/.test(name));
+  return Object.fromEntries(names.map((name) => [name.replace('x-export-', ''), fields[name]]));
+}
+
+async function totalsOf(own: TestOrganization, query: string): Promise<Totals> {
   const { trailers } = await get(`/export/deposit-details.csv?${EVER}${query}`, { Provision: own.apiProvision });
-  const names = Object.keys(trailers).filter((name) => !/-(range|sha256)$/.test(name));
-  return Object.fromEntries(names.map((name) => [name.replace('x-export-', ''), trailers[name]]));
+  return toTotals(trailers);
+}
+
+/** The same totals as the database adds them up for a summary. */
+async function summaryOf(own: TestOrganization, designationIds?: readonly number[]): Promise<Totals> {
+  const query = `query ($filter: DepositDetailFilter) {
+    depositSummary(startDate: "0001-01-01", endDate: "9999-12-31", includePending: true, filter: $filter) {
+      digest all { lines transactions deposits byLine { amount } byTransaction { amount } byAllocation { amount unknown } } } }`;
+  const variables = designationIds ? { filter: { designationIds } } : {};
+  const { body } = await graphql(gateway.url, query, { provision: own.apiProvision, variables });
+  const { digest, all } = body.data!.depositSummary as { digest: string; all: ControlTotals };
+  const { lines, transactions, deposits, byLine, byTransaction, byAllocation } = all;
+  return {
+    ...{ rows: String(lines), lines: String(lines), transactions: String(transactions), deposits: String(deposits) },
+    ...{ 'amount-by-line': byLine.amount, 'amount-by-transaction': byTransaction.amount },
+    ...(byAllocation.amount !== null && { 'amount-by-allocation': byAllocation.amount }),
+    ...{ 'unknown-allocations': String(byAllocation.unknown), digest },
+  };
 }
 
 const gift = (id: string, allocation: string, amount: string, fields: object = {}) =>
@@ -71,6 +96,7 @@ describe('the totals after a file', () => {
     const own = await organizationWith(lines);
     const after = await totalsOf(own, '');
     expect(after).toEqual({ digest: after.digest, ...totals });
+    expect(await summaryOf(own)).toEqual(after);
     expect(await totalsOf(own, '&totals=headers')).toEqual(after);
     expect(await totalsOf(own, '&columns=designation,amount')).toEqual(after);
   });
@@ -88,7 +114,8 @@ describe('the totals after a file', () => {
           const before = await get(`${path}&totals=headers`, { Provision: own.apiProvision });
           const after = await get(path, { Provision: own.apiProvision });
           expect([after.status, after.body, after.trailers]).toEqual([200, before.body, before.trailers]);
-          expect(before.headers).toMatchObject({ 'x-export-lines': after.trailers['x-export-lines'] });
+          expect(toTotals(before.headers)).toEqual(toTotals(after.trailers));
+          expect(toTotals(after.trailers)).toEqual(await summaryOf(own, n === 3 ? [1, 2] : undefined));
         }
       }),
       { numRuns: 25 },

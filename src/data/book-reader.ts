@@ -44,11 +44,13 @@ export class BookReader {
     if (this.options.isHeld) return this.options.snapshot.list<Row>(select);
     // The outer join keeps the order of its one right side, and gives a row even when that has none.
     const endTurn = await this.turns.take();
-    const rows = await this.database.list<Row & { seenVersion: VersionStamp; isRow: true | null }>(
-      sql`SELECT "seenVersion", source.* FROM (SELECT ${raw(selectStamp('caller.id'))} AS "seenVersion"
+    const rows = await this.database
+      .list<Row & { seenVersion: VersionStamp; isRow: true | null }>(
+        sql`SELECT "seenVersion", source.* FROM (SELECT ${raw(selectStamp('caller.id'))} AS "seenVersion"
           FROM (SELECT ${organizationId}::int AS id) AS caller) AS seen
         LEFT JOIN (SELECT true AS "isRow", found.* FROM (${select}) AS found) AS source ON true`,
-    ).finally(endTurn);
+      )
+      .finally(endTurn);
     this.seen.add(rows[0]!.seenVersion);
     return rows[0]!.isRow ? rows : [];
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { PASSWORD, type TestOrganization } from './gateway';
 import { openGateway, type OpenGateway, type Opening } from './open-gateway';
+import { until } from './until';
 
 const launchOptions = {
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -108,13 +109,18 @@ export async function logIn(page: Page, password = PASSWORD): Promise<void> {
 /** Pastes a text over an editor's content. Typing it would add the closing brackets that the editor inserts. */
 export async function pasteInto(page: Page, editor: 'query' | 'variables', text: string): Promise<void> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page
-    .locator(`.graphiql-${editor === 'query' ? 'query-editor' : 'editor-tool'} .view-lines`)
-    .first()
-    .click();
-  await page.keyboard.press('ControlOrMeta+A');
   await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
-  await page.keyboard.press('ControlOrMeta+V');
+  const lines = page.locator(`.graphiql-${editor === 'query' ? 'query-editor' : 'editor-tool'} .view-lines`).first();
+  const letters = (of: string): string => of.replace(/\s/g, '');
+  // On a busy machine the editor may not have the focus yet when the keys come.
+  await until(async () => {
+    await lines.click();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.press('ControlOrMeta+V');
+    // A long text is shown in part, and its lines stand in any order in the page.
+    const shown = (await lines.innerText()).split('\n').map(letters);
+    return shown.some((line) => line !== '') && shown.every((line) => letters(text).includes(line));
+  });
 }
 
 export const execute = (page: Page): Promise<void> => page.getByRole('button', { name: /Execute query/ }).click();

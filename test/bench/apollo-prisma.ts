@@ -48,52 +48,25 @@ class DepositDetailResolver {
     @Arg('endDate', () => String) endDate: string,
     @Arg('includePending', () => Boolean, { defaultValue: false }) includePending: boolean,
   ): Promise<DepositDetail[]> {
-    const deposits = await prisma.deposit.findMany({
+    const lines = await prisma.depositLine.findMany({
       where: {
         organizationId,
+        until: Number.MAX_SAFE_INTEGER,
         depositDate: { gte: new Date(startDate), lte: new Date(endDate) },
-        ...(includePending ? {} : { status: 'POSTED' }),
+        ...(includePending ? {} : { depositStatus: 'POSTED' }),
       },
-      orderBy: [{ depositDate: 'asc' }, { id: 'asc' }],
-      include: {
-        transactions: {
-          orderBy: { id: 'asc' },
-          include: { donor: true, allocations: { orderBy: { id: 'asc' }, include: { designation: true } } },
-        },
-      },
+      orderBy: [{ depositDate: 'asc' }, { depositId: 'asc' }, { transactionId: 'asc' }, { allocationId: 'asc' }],
     });
-    return deposits.flatMap((deposit) =>
-      deposit.transactions.flatMap(({ donor, allocations, ...transaction }) =>
-        allocations.map(({ designation, ...allocation }) => ({
-          depositId: deposit.id,
-          transactionDate: toText(transaction.transactionDate),
-          depositDate: toText(deposit.depositDate),
-          transactionId: transaction.id,
-          allocationId: allocation.id,
-          donorId: Number(donor?.id ?? 0),
-          donorFirstName: donor?.firstName ?? '',
-          donorLastName: donor?.lastName ?? '',
-          address1: donor?.address1 ?? '',
-          address2: donor?.address2 ?? '',
-          address3: donor?.address3 ?? '',
-          city: donor?.city ?? '',
-          state: donor?.state ?? '',
-          zip: donor?.zip ?? '',
-          phone: donor?.phone ?? '',
-          emailAddress: donor?.email ?? '',
-          amount: transaction.amount.toFixed(2),
-          feeAmount: transaction.feeAmount.toFixed(2),
-          netAmount: transaction.amount.minus(transaction.feeAmount).toFixed(2),
-          status: transaction.status,
-          accountType: transaction.accountType,
-          paymentType: transaction.paymentType,
-          designationId: Number(designation.id),
-          designation: designation.name,
-          designationMemo: allocation.memo,
-          mainMemo: transaction.mainMemo,
-        })),
-      ),
-    );
+    return lines.map((line) => ({
+      ...line,
+      transactionDate: toText(line.transactionDate),
+      depositDate: toText(line.depositDate),
+      donorId: Number(line.donorId),
+      designationId: Number(line.designationId),
+      amount: line.amount.toFixed(2),
+      feeAmount: line.feeAmount.toFixed(2),
+      netAmount: line.netAmount.toFixed(2),
+    }));
   }
 }
 

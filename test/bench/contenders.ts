@@ -1,14 +1,9 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { parse } from 'csv-parse/sync';
-import { Client } from 'pg';
-import { to as copyTo } from 'pg-copy-streams';
-import { REPORT_PLANNING } from '../../src/data/postgres/database';
 import type { BenchDatabase } from './database';
 import { HttpClient, type HttpRequest, type Reading } from './http-client';
-import { startProcess, startServer, stopProcess, type ServerProcess } from './processes';
+import { startServer, type ServerProcess } from './processes';
 
 export interface Period {
   readonly startDate: string;
@@ -49,7 +44,7 @@ export const fields = [
   ...['account_type', 'payment_type', 'designation_id', 'designation', 'designation_memo', 'main_memo'],
 ] as const;
 const fiveFields = ['deposit_id', 'deposit_date', 'amount', 'designation_id', 'designation'] as const;
-const toCamelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+export const toCamelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const ROOT = join(__dirname, '../..');
 
@@ -58,112 +53,6 @@ export function digest(lines: readonly (readonly string[])[]): string {
   const hash = createHash('sha256');
   for (const line of lines) hash.update(`${line.join('\t')}\n`);
   return hash.digest('hex');
-}
-
-const select = (organizationId: string, startDate: string, endDate: string): string =>
-  `SELECT ${fields.join(', ')} FROM deposit_detail WHERE organization_id = ${organizationId}
-  AND deposit_date BETWEEN ${startDate} AND ${endDate} AND deposit_status = 'POSTED'
-  ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`.replace(/\s+/g, ' ');
-
-const selectLines = ({ startDate, endDate }: Period, organizationId: number): string =>
-  select(String(organizationId), `'${startDate}'`, `'${endDate}'`);
-
-async function connectTo(url: string): Promise<Client> {
-  const client = new Client({ connectionString: url });
-  // When the benchmark breaks off, the server ends before its clients.
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
-}
-
-/** psql's \copy into nothing, in a session that stays: what the database and its own client need. */
-export function psql({ url, organization }: BenchDatabase, { name = 'psql \\copy', options = '' } = {}): Contender {
-  return {
-    name,
-    connect: async () => {
-      const env = { ...process.env, PGOPTIONS: options };
-      const child = startProcess(() =>
-        spawn('psql', ['--no-psqlrc', '--set', 'ON_ERROR_STOP=1', url], { env, stdio: ['pipe', 'pipe', 'inherit'] }),
-      );
-      const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-      const copy = async (period: Period): Promise<number> => {
-        child.stdin.write(`\\copy (${selectLines(period, organization.id)}) TO '/dev/null'\n`);
-        const answer = String((await answers.next()).value);
-        const lines = /^COPY (\d+)$/.exec(answer)?.[1];
-        if (lines === undefined) throw new Error(`psql answered ${answer}`);
-        return Number(lines);
-      };
-      return {
-        read: async (period) => {
-          const startedAt = performance.now();
-          await copy(period);
-          return { wallMs: performance.now() - startedAt, firstByteMs: NaN, bytes: 0 };
-        },
-        check: copy,
-        close: () => stopProcess(child),
-      };
-    },
-  };
-}
-
-/** The same with the planner settings of the gateway's reports: the limit that they themselves could reach. */
-export const tunedPsql = (database: BenchDatabase): Contender =>
-  psql(database, { name: 'psql \\copy, report settings', options: REPORT_PLANNING });
-
-/** The same COPY through pg-copy-streams, on a connection that stays: it also tells when the database gave its first row. */
-export function copyStream({ url, organization }: BenchDatabase): Contender {
-  return {
-    name: 'COPY, pg-copy-streams',
-    connect: async () => {
-      const client = await connectTo(url);
-      const copy = async (period: Period): Promise<{ reading: Reading; lines: number }> => {
-        const startedAt = performance.now();
-        let firstByteMs = 0;
-        let bytes = 0;
-        const rows = client.query(copyTo(`COPY (${selectLines(period, organization.id)}) TO STDOUT`));
-        for await (const piece of rows as AsyncIterable<Buffer>) {
-          if (bytes === 0) firstByteMs = performance.now() - startedAt;
-          bytes += piece.length;
-        }
-        return { reading: { wallMs: performance.now() - startedAt, firstByteMs, bytes }, lines: rows.rowCount };
-      };
-      return {
-        read: async (period) => (await copy(period)).reading,
-        check: async (period) => (await copy(period)).lines,
-        close: () => client.end(),
-      };
-    },
-  };
-}
-
-/** The lines straight from the database, every value as its text. */
-export async function readLines({ url, organization }: BenchDatabase, period: Period): Promise<string[][]> {
-  const client = await connectTo(url);
-  const asText = { getTypeParser: () => String };
-  const { rows } = await client.query<string[]>({ text: selectLines(period, organization.id), rowMode: 'array', types: asText });
-  await client.end();
-  return rows;
-}
-
-/** pg's own query, into objects, without any server: what a day's report is measured by. */
-export function pgQuery({ url, organization }: BenchDatabase): Contender {
-  const text = select('$1', '$2', '$3');
-  return {
-    name: 'pg query',
-    connect: async () => {
-      const client = await connectTo(url);
-      const query = ({ startDate, endDate }: Period) => client.query(text, [organization.id, startDate, endDate]);
-      return {
-        read: async (period) => {
-          const startedAt = performance.now();
-          await query(period);
-          return { wallMs: performance.now() - startedAt, firstByteMs: NaN, bytes: 0 };
-        },
-        check: async (period) => (await query(period)).rows.length,
-        close: () => client.end(),
-      };
-    },
-  };
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -208,9 +97,9 @@ function graphqlRows(answer: string): Row[] {
   return data.depositDetails;
 }
 
-/** The gateway itself, as `npm start` runs it. */
-export const startGateway = ({ url }: BenchDatabase, settings: NodeJS.ProcessEnv = {}): Promise<ServerProcess> =>
-  startServer(process.execPath, [join(ROOT, 'dist/main.js'), 'serve'], {
+/** The gateway itself, as `npm start` runs it in a checkout; the benchmark's own by default. */
+export const startGateway = ({ url }: BenchDatabase, settings: NodeJS.ProcessEnv = {}, checkout = ROOT): Promise<ServerProcess> =>
+  startServer(process.execPath, [join(checkout, 'dist/main.js'), 'serve'], {
     DATABASE_URL: url,
     PORT: '0',
     DRAIN_MILLISECONDS: '0',
@@ -242,8 +131,7 @@ export function ours(server: ServerProcess, { organization }: BenchDatabase): Co
     graphql('ours, GraphQL', inGraphql(fields)),
     graphql('ours, GraphQL, 5 fields', inGraphql(fiveFields)),
     csv('ours, CSV'),
-    csv('ours, CSV, totals first', '&totals=headers'),
-    csv('ours, CSV, no totals', '&totals=skip'),
+    csv('ours, CSV, totals=headers', '&totals=headers'),
   ];
 }
 
@@ -287,7 +175,7 @@ export const postgraphile: Peer = {
   args: 'organizationId: $organizationId, startDate: $startDate, endDate: $endDate, includePending: false',
 };
 
-/** The peers, each in the way of its own documentation, all over the same view of the same database and without any access check. */
+/** The peers, each in the way of its own documentation, all over the same lines of the same database and without any access check. */
 const peers: readonly Peer[] = [
   { name: 'mercurius + jit', command: process.execPath, words: [join(__dirname, 'mercurius.mjs')], path: '/graphql', ...STANDARD },
   postgraphile,
@@ -322,13 +210,4 @@ export async function startPeers({ url, organization }: BenchDatabase, isWanted:
     running.push({ server, contender: overHttp(name, server, columns, toRequest, graphqlRows) });
   }
   return running;
-}
-
-/** True when psql, of Debian's postgresql-client, is installed. */
-export function hasPsql(): Promise<boolean> {
-  return new Promise((resolve) => {
-    spawn('psql', ['--version'], { stdio: 'ignore' })
-      .on('error', () => resolve(false))
-      .on('exit', (status) => resolve(status === 0));
-  });
 }

@@ -1,4 +1,7 @@
-import { constants } from 'node:os';
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 type End = () => Promise<void>;
 
@@ -16,6 +19,15 @@ export function endAtLast(end: End): End {
   const endOnce: End = () => (ended ??= end().finally(() => ends.delete(endOnce)));
   ends.add(endOnce);
   return endOnce;
+}
+
+/** Makes a temporary directory, which `remove` removes, or the end of the benchmark. */
+export function makeDirectory(): { readonly path: string; remove(): Promise<void> } {
+  const remove = endAtLast(() => rm(path, { recursive: true }));
+  const path = mkdtempSync(join(tmpdir(), 'deposit-gateway-bench-'));
+  // Started by root, PostgreSQL runs under another account.
+  chmodSync(path, 0o755);
+  return { path, remove };
 }
 
 /** Ends all of it, the last first. The work that still uses it fails meanwhile, which is no news. */

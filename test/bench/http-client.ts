@@ -7,6 +7,8 @@ export interface HttpRequest {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** The status of the answer; 200 by default. */
+  readonly status?: number;
 }
 
 /** The cost of an answer to its reader. */
@@ -21,14 +23,14 @@ export interface Reading {
 export class HttpClient {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-  /** Reads an answer to its end and throws it away, or hands its pieces to `take`. Rejects unless it is a whole 200. */
-  read({ url, method = 'GET', headers = {}, body }: HttpRequest, take?: (piece: Buffer) => void): Promise<Reading> {
+  /** Reads an answer to its end and throws it away, or hands its pieces to `take`. Rejects unless it is whole and of the status. */
+  read({ url, method = 'GET', headers = {}, body, status = 200 }: HttpRequest, take?: (piece: Buffer) => void): Promise<Reading> {
     const startedAt = performance.now();
     let firstByteMs = 0;
     let bytes = 0;
     return new Promise((resolve, reject) => {
       const sent = request(url, { method, headers: { ...headers, ...(body && length(body)) }, agent: this.agent }, (response) => {
-        if (response.statusCode !== 200) reject(new Error(`${url} answered ${response.statusCode}`));
+        if (response.statusCode !== status) reject(new Error(`${url} answered ${response.statusCode}`));
         response.on('data', (piece: Buffer) => {
           if (bytes === 0) firstByteMs = performance.now() - startedAt;
           bytes += piece.length;
@@ -39,7 +41,8 @@ export class HttpClient {
       });
       sent.on('error', (error: NodeJS.ErrnoException) => {
         // The server closed the kept connection meanwhile: Node's own advice is to try again on another (http, request.reusedSocket).
-        if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(this.read({ url, method, headers, ...(body && { body }) }, take));
+        if (sent.reusedSocket && error.code === 'ECONNRESET')
+          resolve(this.read({ url, method, headers, status, ...(body && { body }) }, take));
         else reject(error);
       });
       sent.end(body);

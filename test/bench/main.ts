@@ -1,21 +1,29 @@
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus, totalmem } from 'node:os';
 import { Command } from 'commander';
 import { measureAuthentication } from './auth-work';
-import { copyStream, hasPsql, ours, pgQuery, psql, startGateway, startPeers, tunedPsql, type Contender, type Period } from './contenders';
+import { openBaselines } from './baselines';
+import { ours, startGateway, startPeers, type Contender, type Period } from './contenders';
 import { openBenchDatabase, type BenchDatabase } from './database';
-import { endAll, endAtLast, untilSignal } from './endings';
+import { endAll, makeDirectory, untilSignal } from './endings';
 import { TENFOLD_MONTH, toGoalTable } from './goals';
+import { measureCorrection, measureImportMemory, measureNewLines } from './import-work';
 import { measureLiveness, measureMemory, measureStalledReaders } from './load-works';
 import { measurePages } from './page-work';
 import type { ServerProcess } from './processes';
 import { measureReports } from './report-work';
 import { toTable, type Result } from './results';
-import { measureSummary } from './summary-work';
+import {
+  measureNotModified,
+  measureTotals,
+  monthsAndDesignations,
+  pageWithTotals,
+  summaryWithDigest,
+  type TotalsQuestion,
+} from './totals-work';
 
 const ORGANIZATIONS = 5;
+const IMPORTED_LINES = 300_000;
 const day: Period = { startDate: '2024-05-06', endDate: '2024-05-06' };
 const month: Period = { startDate: '2024-05-01', endDate: '2024-05-31' };
 const year: Period = { startDate: '2024-01-01', endDate: '2024-12-31' };
@@ -24,6 +32,8 @@ const fourYears: Period = { startDate: '2022-01-01', endDate: '2025-12-31' };
 interface Bench {
   readonly database: BenchDatabase;
   readonly gateway: ServerProcess;
+  /** The gateway of an earlier release, over the same database. */
+  readonly earlier: ServerProcess | undefined;
   readonly contenders: readonly Contender[];
   readonly rounds: number;
   /** Opens another data set beside the first. */
@@ -43,11 +53,16 @@ const page =
   (bench) =>
     measurePages({ name, startDate: year.startDate, clients }, bench);
 
+const totals =
+  (name: string, question: TotalsQuestion): Work =>
+  (bench) =>
+    measureTotals(name, question, year, bench);
+
 /** Every work by its name; those with a star are run only when they are asked for. */
 const works: Readonly<Record<string, Work>> = {
   day: report('day', day, 1, 40),
   month: report('month', month, 1, 5),
-  year: report('year', year, 1, 1),
+  year: report('year', year, 1, 3),
   'four years': report('four years', fourYears, 1, 1),
   'day, 8 clients': report('day, 8 clients', day, 8, 20),
   'month, 8 clients': report('month, 8 clients', month, 8, 3),
@@ -55,7 +70,10 @@ const works: Readonly<Record<string, Work>> = {
   'four years, 8 clients': report('four years, 8 clients', fourYears, 8, 1),
   'nested page': page('nested page', 1),
   'nested page, 8 clients': page('nested page, 8 clients', 8),
-  'summary of a year': (bench) => measureSummary('summary of a year', year, bench),
+  'page of lines with totals': totals('page of lines with totals', pageWithTotals),
+  'months by designation': totals('months by designation', monthsAndDesignations),
+  'summary of a year': totals('summary of a year', summaryWithDigest),
+  'not modified': (bench) => measureNotModified('not modified', year, bench),
   authentication: ({ database, gateway, rounds }) => measureAuthentication(database, gateway, rounds),
   live: async ({ database, gateway }) => [await measureLiveness(gateway, database, year)],
   'stalled readers': ({ database }) => measureStalledReaders(database, year, day),
@@ -67,12 +85,15 @@ const works: Readonly<Record<string, Work>> = {
       await database.stop();
     }
   },
+  'import*': ({ database, rounds }) => measureNewLines('import', database, IMPORTED_LINES, rounds),
+  'import of a month*': ({ database, rounds }) => measureCorrection('import of a month', database, month, rounds),
+  'import of all lines*': ({ database, lines }) => measureImportMemory('import of all lines', database, lines),
   'tenfold*': async ({ openOther, lines, rounds }) => {
     const database = await openOther(lines * 10, ORGANIZATIONS);
     const gateway = await startGateway(database);
     try {
       const work = { name: TENFOLD_MONTH, period: month, clients: 1, repeats: 5 };
-      return await measureReports(work, [copyStream(database), ...ours(gateway, database)], database, rounds);
+      return await measureReports(work, [...(await openBaselines(database)), ...ours(gateway, database)], database, rounds);
     } finally {
       await gateway.stop();
       await database.stop();
@@ -85,6 +106,7 @@ interface Options {
   readonly rounds: string;
   readonly works?: string;
   readonly contenders?: string;
+  readonly earlier?: string;
   readonly data?: string;
   readonly json?: string;
 }
@@ -105,18 +127,19 @@ async function measure(options: Options): Promise<void> {
     `${lines} lines, ${processor}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`,
   );
 
-  const directory = options.data ?? makeDirectory();
+  const directory = options.data ?? makeDirectory().path;
   const openOther: Bench['openOther'] = (count, organizations) => openBenchDatabase(directory, { lines: count, organizations });
   const isWanted = (name: string): boolean => options.contenders?.split(';').includes(name) ?? true;
   const results: Result[] = [];
   const database = await openOther(lines, ORGANIZATIONS);
   const gateway = await startGateway(database);
+  const earlier =
+    options.earlier === undefined ? undefined : await startGateway(database, { SUMMARY_MEMORY_MEGABYTES: '0' }, options.earlier);
   const peers = await startPeers(database, isWanted);
-  const baselines = [...((await hasPsql()) ? [psql(database), tunedPsql(database)] : []), copyStream(database), pgQuery(database)];
-  const all = [...baselines, ...ours(gateway, database), ...peers.map(({ contender }) => contender)];
+  const all = [...(await openBaselines(database)), ...ours(gateway, database), ...peers.map(({ contender }) => contender)];
   const contenders = all.filter(({ name }) => isWanted(name));
   for (const name of wanted) {
-    const measured = await works[name]!({ database, gateway, contenders, rounds: Number(options.rounds), openOther, lines });
+    const measured = await works[name]!({ database, gateway, earlier, contenders, rounds: Number(options.rounds), openOther, lines });
     results.push(...measured);
     console.log(
       `\n${name}${measured[0]?.lines === undefined ? '' : `: ${measured[0].lines} lines`}\n${measured.length === 0 ? '' : toTable(measured)}`,
@@ -126,20 +149,13 @@ async function measure(options: Options): Promise<void> {
   console.log(`\n${toGoalTable(results)}`);
 }
 
-function makeDirectory(): string {
-  endAtLast(() => rm(directory, { recursive: true }));
-  const directory = mkdtempSync(join(tmpdir(), 'deposit-gateway-bench-'));
-  // Started by root, PostgreSQL runs under another account.
-  chmodSync(directory, 0o755);
-  return directory;
-}
-
 void new Command('bench')
   .description('measures the gateway against psql, pg and its peers; the contenders take turns, and all must answer the same lines')
   .option('--lines <count>', 'deposit lines of the data set', '2000000')
   .option('--rounds <count>', 'rounds of each work', '5')
   .option('--works <names>', 'only these, separated by ;')
   .option('--contenders <names>', 'only these, separated by ;')
+  .option('--earlier <directory>', 'a built checkout of an earlier release, which answers the totals too')
   .option('--data <directory>', 'where to keep the data sets for another run')
   .option('--json <file>', 'where to write the results')
   .action(main)

@@ -68,8 +68,9 @@ const DEPOSIT_DETAILS = `
     designation,
     designation_memo AS "designationMemo",
     main_memo AS "mainMemo"
-  FROM deposit_detail
-  WHERE organization_id = $1
+  FROM deposit_line
+  WHERE until = 9007199254740991
+    AND organization_id = $1
     AND deposit_date BETWEEN $2 AND $3
     AND (deposit_status = 'POSTED' OR $4)
   ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;

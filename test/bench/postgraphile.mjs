@@ -13,11 +13,13 @@ const database = new pg.Client({ connectionString });
 await database.connect();
 await database.query(`
   CREATE SCHEMA IF NOT EXISTS bench_api;
-  CREATE OR REPLACE FUNCTION bench_api.deposit_details(organization_id int, start_date date, end_date date, include_pending boolean)
-  RETURNS SETOF public.deposit_detail LANGUAGE sql STABLE AS $$
+  DROP FUNCTION IF EXISTS bench_api.deposit_details;
+  CREATE FUNCTION bench_api.deposit_details(organization_id int, start_date date, end_date date, include_pending boolean)
+  RETURNS SETOF public.deposit_line LANGUAGE sql STABLE AS $$
     SELECT *
-    FROM public.deposit_detail AS line
-    WHERE line.organization_id = deposit_details.organization_id
+    FROM public.deposit_line AS line
+    WHERE line.until = 9007199254740991
+      AND line.organization_id = deposit_details.organization_id
       AND line.deposit_date BETWEEN start_date AND end_date
       AND (line.deposit_status = 'POSTED' OR include_pending)
     ORDER BY line.deposit_date, line.deposit_id, line.transaction_id, line.allocation_id

@@ -1,11 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endAtLast } from './endings';
+import { endAtLast, makeDirectory } from './endings';
 
 /** A server under measurement. */
 export interface ServerProcess {
@@ -31,9 +29,8 @@ export function startProcess<Child extends ChildProcess>(start: () => Child): Ch
 
 /** Starts a script that prints `listening PORT` when it is ready. What it prints goes into a file, as a service's output does. */
 export async function startServer(command: string, words: readonly string[], environment: NodeJS.ProcessEnv): Promise<ServerProcess> {
-  const removeOutput = endAtLast(() => rm(directory, { recursive: true }));
-  const directory = mkdtempSync(join(tmpdir(), 'deposit-gateway-bench-log-'));
-  const output = join(directory, 'output');
+  const directory = makeDirectory();
+  const output = join(directory.path, 'output');
   const file = openSync(output, 'w');
   const env = { PATH: process.env.PATH, NODE_ENV: 'production', ...environment };
   const child = startProcess(() => spawn(command, words, { env, stdio: ['ignore', file, 'inherit'] }));
@@ -44,7 +41,7 @@ export async function startServer(command: string, words: readonly string[], env
   });
   const stop = async (): Promise<void> => {
     await stopProcess(child);
-    await removeOutput();
+    await directory.remove();
   };
   // Ours logs JSON; the peers print a word and a number.
   const findPort = (): string | undefined => /^(?:listening |\{.*"url":"http:[^"]*:)(\d+)/m.exec(readFileSync(output, 'utf8'))?.[1];

@@ -1,4 +1,5 @@
-import { digest, fields, readLines, type Contender, type Period, type ReportClient } from './contenders';
+import { readLines } from './baselines';
+import { digest, fields, type Contender, type Period, type ReportClient } from './contenders';
 import type { BenchDatabase } from './database';
 import { cpuMs, memoryMb, resetPeak, treeCpuMs } from './processes';
 import { median, type Result } from './results';

@@ -97,6 +97,9 @@ function graphqlRows(answer: string): Row[] {
   return data.depositDetails;
 }
 
+/** The setting of a gateway that keeps no totals. */
+export const COLD = { SUMMARY_MEMORY_MEGABYTES: '0' } as const;
+
 /** The gateway itself, as `npm start` runs it in a checkout; the benchmark's own by default. */
 export const startGateway = ({ url }: BenchDatabase, settings: NodeJS.ProcessEnv = {}, checkout = ROOT): Promise<ServerProcess> =>
   startServer(process.execPath, [join(checkout, 'dist/main.js'), 'serve'], {
@@ -106,8 +109,8 @@ export const startGateway = ({ url }: BenchDatabase, settings: NodeJS.ProcessEnv
     ...settings,
   });
 
-export function ours(server: ServerProcess, { organization }: BenchDatabase): Contender[] {
-  const headers = { Provision: organization.apiProvision };
+export function ours(server: ServerProcess, database: BenchDatabase): Contender[] {
+  const headers = { Provision: database.organization.apiProvision };
   const graphql = (name: string, columns: ReadonlyMap<string, string>): Contender => {
     const selection = [...columns.values()].join(' ');
     const query = `query ($startDate: LocalDate!, $endDate: LocalDate!) { depositDetails(startDate: $startDate, endDate: $endDate) { ${selection} } }`;
@@ -120,19 +123,25 @@ export function ours(server: ServerProcess, { organization }: BenchDatabase): Co
     });
     return overHttp(name, server, inV2(fields), toRequest, (answer) => (JSON.parse(answer) as { response: Row[] }).response);
   };
-  const csv = (name: string, options = ''): Contender => {
-    const toRequest = (period: Period): HttpRequest => ({ url: toExportUrl(server, period) + options, headers });
-    return overHttp(name, server, inV2(fields), toRequest, (answer) => parse<Row>(answer, { columns: true }));
-  };
   return [
     rest('ours, REST'),
     rest('ours, REST, gzip', 'gzip'),
     rest('ours, REST, br', 'br'),
     graphql('ours, GraphQL', inGraphql(fields)),
     graphql('ours, GraphQL, 5 fields', inGraphql(fiveFields)),
-    csv('ours, CSV'),
-    csv('ours, CSV, totals=headers', '&totals=headers'),
+    csv('ours, CSV', server, database),
+    csv('ours, CSV, totals=headers, warm', server, database, '&totals=headers'),
   ];
+}
+
+/** The file whose headers need totals, of a gateway that keeps none. */
+export const oursCold = (server: ServerProcess, database: BenchDatabase): Contender =>
+  csv('ours, CSV, totals=headers, cold', server, database, '&totals=headers');
+
+function csv(name: string, server: ServerProcess, { organization }: BenchDatabase, options = ''): Contender {
+  const headers = { Provision: organization.apiProvision };
+  const toRequest = (period: Period): HttpRequest => ({ url: toExportUrl(server, period) + options, headers });
+  return overHttp(name, server, inV2(fields), toRequest, (answer) => parse<Row>(answer, { columns: true }));
 }
 
 export const toReportUrl = ({ url }: ServerProcess, { startDate, endDate }: Period): string =>

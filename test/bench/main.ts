@@ -3,8 +3,9 @@ import { availableParallelism, cpus, totalmem } from 'node:os';
 import { Command } from 'commander';
 import { measureAuthentication } from './auth-work';
 import { openBaselines } from './baselines';
-import { ours, startGateway, startPeers, type Contender, type Period } from './contenders';
+import { COLD, ours, oursCold, startGateway, startPeers, type Contender, type Period } from './contenders';
 import { openBenchDatabase, type BenchDatabase } from './database';
+import { measureDisk } from './disk-work';
 import { endAll, makeDirectory, untilSignal } from './endings';
 import { TENFOLD_MONTH, toGoalTable } from './goals';
 import { measureCorrection, measureImportMemory, measureNewLines } from './import-work';
@@ -32,6 +33,8 @@ const fourYears: Period = { startDate: '2022-01-01', endDate: '2025-12-31' };
 interface Bench {
   readonly database: BenchDatabase;
   readonly gateway: ServerProcess;
+  /** A gateway that keeps no totals. */
+  readonly cold: ServerProcess;
   /** The gateway of an earlier release, over the same database. */
   readonly earlier: ServerProcess | undefined;
   readonly contenders: readonly Contender[];
@@ -85,6 +88,7 @@ const works: Readonly<Record<string, Work>> = {
       await database.stop();
     }
   },
+  disk: ({ database }) => measureDisk('disk', database),
   'import*': ({ database, rounds }) => measureNewLines('import', database, IMPORTED_LINES, rounds),
   'import of a month*': ({ database, rounds }) => measureCorrection('import of a month', database, month, rounds),
   'import of all lines*': ({ database, lines }) => measureImportMemory('import of all lines', database, lines),
@@ -133,13 +137,18 @@ async function measure(options: Options): Promise<void> {
   const results: Result[] = [];
   const database = await openOther(lines, ORGANIZATIONS);
   const gateway = await startGateway(database);
-  const earlier =
-    options.earlier === undefined ? undefined : await startGateway(database, { SUMMARY_MEMORY_MEGABYTES: '0' }, options.earlier);
+  const earlier = options.earlier === undefined ? undefined : await startGateway(database, COLD, options.earlier);
+  const cold = await startGateway(database, COLD);
   const peers = await startPeers(database, isWanted);
-  const all = [...(await openBaselines(database)), ...ours(gateway, database), ...peers.map(({ contender }) => contender)];
+  const all = [
+    ...(await openBaselines(database)),
+    ...ours(gateway, database),
+    oursCold(cold, database),
+    ...peers.map(({ contender }) => contender),
+  ];
   const contenders = all.filter(({ name }) => isWanted(name));
   for (const name of wanted) {
-    const measured = await works[name]!({ database, gateway, earlier, contenders, rounds: Number(options.rounds), openOther, lines });
+    const measured = await works[name]!({ database, gateway, cold, earlier, contenders, rounds: Number(options.rounds), openOther, lines });
     results.push(...measured);
     console.log(
       `\n${name}${measured[0]?.lines === undefined ? '' : `: ${measured[0].lines} lines`}\n${measured.length === 0 ? '' : toTable(measured)}`,

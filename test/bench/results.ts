@@ -2,7 +2,7 @@
 export interface Result {
   readonly work: string;
   readonly contender: string;
-  /** Time of one answer (several clients: of one answer for each of them); for requests a second, of one request. */
+  /** Time of one answer (several clients: of one answer for each of them); for requests a second, of one request; NaN where none is asked. */
   readonly medianMs: number;
   readonly minMs: number;
   readonly rounds: number;
@@ -13,6 +13,8 @@ export interface Result {
   readonly p99Ms?: number;
   /** By how much the peak was above the memory before the work. */
   readonly aboveIdleMb?: number;
+  /** Size of the tables with their indexes. */
+  readonly diskMb?: number;
   /** CPU for one answer. */
   readonly databaseCpuMs?: number;
   readonly serverCpuMs?: number;
@@ -34,11 +36,12 @@ const columns: readonly (readonly [name: string, value: (result: Result, first: 
   ['contender', ({ contender }) => contender],
   ['median ms', ({ medianMs }) => format(medianMs)],
   ['min ms', ({ minMs }) => format(minMs)],
-  ['ratio', ({ medianMs }, first) => (medianMs / first.medianMs).toFixed(2)],
+  ['ratio', ({ medianMs }, first) => format(medianMs / first.medianMs, 2)],
   ['p99 ms', ({ p99Ms }) => format(p99Ms)],
   ['first byte ms', ({ firstByteMs }) => format(firstByteMs)],
   ['peak MB', ({ peakRssMb }) => format(peakRssMb, 0)],
   ['above idle MB', ({ aboveIdleMb }) => format(aboveIdleMb, 0)],
+  ['disk MB', ({ diskMb }) => format(diskMb)],
   ['database CPU ms', ({ databaseCpuMs }) => format(databaseCpuMs)],
   ['server CPU ms', ({ serverCpuMs }) => format(serverCpuMs)],
   ['rounds', ({ rounds }) => String(rounds)],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readLines } from './baselines';
-import { fields, startGateway, toCamelCase, toPost, toReportUrl, type Period } from './contenders';
+import { fields, toCamelCase, toPost, toReportUrl, type Period } from './contenders';
 import type { BenchDatabase } from './database';
 import { HttpClient, type HttpRequest } from './http-client';
 import type { ServerProcess } from './processes';
@@ -20,6 +20,8 @@ interface TotalsBench {
   readonly database: BenchDatabase;
   /** It keeps totals by data version. */
   readonly gateway: ServerProcess;
+  /** It keeps no totals. */
+  readonly cold: ServerProcess;
   /** The gateway of an earlier release, over the same database. */
   readonly earlier: ServerProcess | undefined;
   readonly rounds: number;
@@ -69,12 +71,11 @@ export async function measureTotals(
   name: string,
   { query, countLines, digest }: TotalsQuestion,
   period: Period,
-  { database, gateway, earlier, rounds }: TotalsBench,
+  { database, gateway, cold, earlier, rounds }: TotalsBench,
 ): Promise<Result[]> {
   const headers = { Provision: database.organization.apiProvision };
   const ask = (server: ServerProcess): HttpRequest => toPost(`${server.url}/graphql`, query, period, headers);
   const client = new HttpClient();
-  const cold = await startGateway(database, { SUMMARY_MEMORY_MEGABYTES: '0' });
   try {
     const answerers: readonly Answerer[] = [
       { name: 'ours, cold', request: ask(cold) },
@@ -97,7 +98,6 @@ export async function measureTotals(
     return await measureRequests({ name, rounds, repeats: 10 }, [...answerers, { name: 'ours, REST', request: report }], [client]);
   } finally {
     client.close();
-    await cold.stop();
   }
 }
 

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { Command, Option } from 'commander';
-import type { ChangedLine, ChangeSource } from '../data/book-transaction';
+import type { ChangedLine, ChangeSource, NewVersion } from '../data/book-transaction';
 import type { CompleteRange, RemovalCounts } from '../data/import-removal';
 import { ImportError, type ImportResult } from '../domain/import-service';
 import { OperatorError } from '../errors';
@@ -12,7 +12,7 @@ import { readImportLines } from '../formats/import-format';
 import { importStatuses, type ImportStatus } from '../formats/import-line';
 import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
 import { withServices, type CommandContext } from './command';
-import { formatTable, printResult, readLimit, startProgress, type Progress } from './terminal';
+import { formatTable, printResult, readLimit, startProgress, toPrintable, type Progress } from './terminal';
 
 /** `import FILE`: imports all lines of a file, or none when one of them is faulty. */
 export function importCommand(context: () => CommandContext): Command {
@@ -53,7 +53,7 @@ export function importCommand(context: () => CommandContext): Command {
           const read = (): AsyncGenerator<Buffer> => readWithProgress(file, progress, (hash = createHash('sha256')));
           const source = (): ChangeSource => ({
             cause: 'import',
-            file: { name: basename(file).replace(/\p{Cc}/gu, '?'), sha256: hash.digest('hex') },
+            file: { name: toPrintable(basename(file)), sha256: hash.digest('hex') },
           });
           return imports.importLines(id, readImportLines(format, read), {
             ...{ status, source, complete, maxRemoved, allowsMismatch, isTrial },
@@ -102,35 +102,46 @@ function readDate(option: string, date: string | undefined): LocalDate {
 }
 
 function describeImport(result: ImportResult): string[] {
-  const { lines, deposits, transactions, allocations, designations, donors } = result;
-  const written = describeCounts({ deposits, transactions, allocations, designations, donors });
+  const { lines, removed, version, assumed, mismatches } = result;
   return [
-    `Imported ${lines} lines; new or changed: ${written}`,
-    ...describeRemoval(result.removed),
-    describeVersion(result.version),
-    ...describeAssumed(result.assumed),
-    ...describeMismatches(result.mismatches),
+    `Imported ${lines} lines; new or changed: ${describeCounts(writtenOf(result))}`,
+    ...(isNothing(removed) ? [] : [`Removed: ${describeCounts(removedOf(result))}`]),
+    version
+      ? `The books are at data version ${version.number}: ${describeChange(version)}`
+      : 'Nothing changed: there is no new data version',
+    ...describeAssumed(assumed),
+    ...describeMismatches(mismatches),
   ];
 }
 
-function describeTrial({ lines, version, preview, removed, assumed, mismatches }: ImportResult): string[] {
+function describeTrial(result: ImportResult): string[] {
+  const { lines, version, preview, removed, assumed, mismatches } = result;
   const notes = [...describeAssumed(assumed), ...describeMismatches(mismatches)];
   if (!version || !preview) return [`A trial of ${lines} lines: the import would change nothing`, ...notes];
-  const { added, changed, removed: ended } = version.lines;
   const totals = Object.entries({ BEFORE: preview.before, AFTER: preview.after }).map(
-    ([name, { lines, transactions, amount, feeAmount }]) => [name, String(lines), String(transactions), amount, feeAmount],
+    ([name, { lines, transactions, amount, feeAmount }]) => [...[name, String(lines), String(transactions), amount, feeAmount]],
   );
   return [
-    `A trial of ${lines} lines: the import would add ${added} lines, change ${changed} and remove ${ended}`,
-    ...describeRemoval(removed),
+    `A trial of ${lines} lines; new or changed would be: ${describeCounts(writtenOf(result))}`,
+    ...(isNothing(removed) ? [] : [`Removed would be: ${describeCounts(removedOf(result))}`]),
+    `The books would be at data version ${version.number}: ${describeChange(version)}`,
     '',
     formatTable(['', 'LINES', 'TRANSACTIONS', 'AMOUNT', 'FEES'], totals),
-    ...describeLines('Added', added, preview.added),
-    ...describeLines('Changed', changed, preview.changed),
-    ...describeLines('Removed', ended, preview.removed),
+    ...describeLines('Added', version.lines.added, preview.added),
+    ...describeLines('Changed', version.lines.changed, preview.changed),
+    ...describeLines('Removed', version.lines.removed, preview.removed),
     ...(notes.length > 0 ? ['', ...notes] : []),
   ];
 }
+
+const writtenOf = ({ deposits, transactions, allocations, designations, donors }: ImportResult) => ({
+  ...{ deposits, transactions, allocations, designations, donors },
+});
+const removedOf = ({ removed: { deposits, transactions, allocations } }: ImportResult) => ({ deposits, transactions, allocations });
+const isNothing = ({ allocations, transactions, deposits }: RemovalCounts): boolean => allocations + transactions + deposits === 0;
+
+const describeChange = ({ lines: { added, changed, removed } }: NewVersion): string =>
+  `${added} lines added, ${changed} changed, ${removed} removed`;
 
 function describeLines(kind: string, count: number, first: readonly ChangedLine[]): string[] {
   if (count === 0) return [];
@@ -147,9 +158,6 @@ const describeCounts = (counts: Readonly<Record<string, number>>): string =>
     .map(([kind, count]) => `${count} ${kind}`)
     .join(', ');
 
-const describeRemoval = ({ allocations, transactions, deposits }: RemovalCounts): string[] =>
-  allocations + transactions + deposits === 0 ? [] : [`Removed: ${describeCounts({ deposits, transactions, allocations })}`];
-
 function describeMismatches({ count, first }: ImportResult['mismatches']): string[] {
   if (count === 0) return [];
   const rows = first.map(({ line, transactionId, amount, shares }) => [String(line), transactionId, amount, shares]);
@@ -159,19 +167,17 @@ function describeMismatches({ count, first }: ImportResult['mismatches']): strin
   ];
 }
 
-function describeVersion(version: ImportResult['version']): string {
-  if (!version) return 'Nothing changed: there is no new data version';
-  const { added, changed, removed } = version.lines;
-  return `The books are at data version ${version.number}: ${added} lines added, ${changed} changed, ${removed} removed`;
-}
-
-/** One line that names the statuses that the import assumed; no line when it assumed none. */
-function describeAssumed({ posted, kept }: ImportResult['assumed']): string[] {
-  if (posted + kept === 0) return [];
+/** The lines that name the statuses that the import assumed or changed; none when there are none. */
+function describeAssumed({ posted, kept, settled }: ImportResult['assumed']): string[] {
   const count = (deposits: number, what: string) =>
     deposits > 0 ? [`${deposits} ${deposits === 1 ? 'deposit' : 'deposits'} ${what}`] : [];
-  const parts = [...count(posted, 'taken for posted'), ...count(kept, 'left as the books have them')];
-  return [`The file does not say whether its deposits are posted or pending: ${parts.join(', ')}; --status says it`];
+  const assumed = [...count(posted, 'taken for posted'), ...count(kept, 'left as the books have them')];
+  return [
+    ...(assumed.length > 0
+      ? [`The file does not say whether its deposits are posted or pending: ${assumed.join(', ')}; --status says it`]
+      : []),
+    ...count(settled, 'pending in the books before, and posted by the file'),
+  ];
 }
 
 async function sizeOf(file: string): Promise<number> {
@@ -195,6 +201,6 @@ function printFaults({ faults, faultCount }: ImportError, { terminal, json }: Co
     printResult(terminal, json, { imported: 0, faultCount, faults }, '');
     return;
   }
-  for (const { line, field, reason } of faults) terminal.errors.write(`line ${line}: ${field ? `${field} ` : ''}${reason}\n`);
+  for (const { line, field, reason } of faults) terminal.errors.write(`line ${line}: ${field ? `${field} ` : ''}${toPrintable(reason)}\n`);
   if (faultCount > faults.length) terminal.errors.write(`and ${faultCount - faults.length} more\n`);
 }

@@ -16,8 +16,12 @@ export function printResult(terminal: Terminal, json: boolean, result: unknown, 
   terminal.output.write(json ? `${JSON.stringify(result)}\n` : text === '' ? '' : `${text}\n`);
 }
 
+/** The text without control characters: those of an id could clear the screen, or forge a row of a table. */
+export const toPrintable = (text: string): string => text.replace(/\p{Cc}/gu, '?');
+
 /** A table in text: each column is as wide as its longest value. */
-export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+export function formatTable(header: readonly string[], values: readonly (readonly string[])[]): string {
+  const rows = values.map((row) => row.map(toPrintable));
   const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => (row[column] ?? '').length)));
   return [header, ...rows]
     .map((row) =>

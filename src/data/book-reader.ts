@@ -68,14 +68,14 @@ export class BookReader {
   private async find<Value extends object>(key: string, compute: (snapshot: ReportSnapshot) => Promise<Value>): Promise<Value> {
     const { snapshot, isHeld, accessVersion } = this.options;
     if (isHeld) await snapshot.open();
-    const present = this.versions.at(-1) ?? accessVersion();
+    const present = snapshot.version ?? [...this.seen].at(-1) ?? accessVersion();
     if (present === undefined) throw new Error('A value was asked for before its caller was authorized');
     const { version, value } = await this.memory.get<Value>(present, key, {
       compute: async () => {
         const computed = await compute(snapshot);
         return { version: snapshot.version!, value: computed };
       },
-      lane: snapshot.hasLane,
+      lane: snapshot.laneTaken,
     });
     this.seen.add(version);
     return value;

@@ -62,7 +62,7 @@ export class BookTransaction {
     readonly organizationId: number,
   ) {}
 
-  /** Runs the work on a connection of the long pool: ended as `end` says when it resolves, undone when it throws. */
+  /** Runs the work on a connection of the long pool, then commits, or undoes it with `end: 'ROLLBACK'`. Undone when the work throws. */
   static async run<Result>(
     database: Database,
     organizationId: number,
@@ -130,7 +130,7 @@ export class BookTransaction {
     return { number: Number(number), lines };
   }
 
-  /** Tells the change that `advance` has just made, with at most `limit` lines of each kind. */
+  /** Returns the change that `advance` has just made, with at most `limit` lines of each kind. */
   async preview(version: number, limit: number): Promise<ChangePreview> {
     const { rows: totals } = await this.query<BookTotals & { number: number }>(VERSION_TOTALS, [this.organizationId, version]);
     const totalsAt = (number: number): BookTotals => {

@@ -10,12 +10,14 @@ export interface ImportCounts {
   readonly donors: number;
 }
 
-/** The numbers of deposits whose lines do not say whether they are posted or pending. */
+/** The numbers of deposits whose status an operator should know of. The lines of the first two do not say what they are. */
 export interface StatusAssumptions {
   /** New deposits, which are taken for posted. */
   readonly posted: number;
   /** Deposits that the books already have, which keep their status. */
   readonly kept: number;
+  /** Deposits that are pending in the books, and posted in the file or by its range. */
+  readonly settled: number;
 }
 
 /** A gift whose shares are all known and do not add up to its amount. Amounts are exact decimal text. */
@@ -30,7 +32,7 @@ export interface ShareMismatch {
 /** Counts the deposits without a status. Call it before `mergeLines`, after which no deposit is new. */
 export async function findAssumptions(books: BookTransaction): Promise<StatusAssumptions> {
   const { rows } = await books.query<Record<keyof StatusAssumptions, string>>(FIND_ASSUMPTIONS, [books.organizationId]);
-  return { posted: Number(rows[0]?.posted), kept: Number(rows[0]?.kept) };
+  return { posted: Number(rows[0]?.posted), kept: Number(rows[0]?.kept), settled: Number(rows[0]?.settled) };
 }
 
 /** Writes the new and changed entities of the staged lines into the organization's books, in the order of the foreign keys. */
@@ -45,8 +47,9 @@ export async function mergeLines(books: BookTransaction): Promise<ImportCounts> 
   const designations = await write(MERGE_DESIGNATIONS, 'designation');
   const donors = await write(MERGE_DONORS, 'donor');
   const deposits = await write(MERGE_DEPOSITS, 'deposit');
-  const transactions = await write(MERGE_TRANSACTIONS, 'transaction');
   await books.query(CREATE_LEFT);
+  await books.query(NOTE_LEFT_DEPOSITS, [books.organizationId]);
+  const transactions = await write(MERGE_TRANSACTIONS, 'transaction');
   await books.query(NOTE_LEFT, [books.organizationId]);
   const allocations = await write(MERGE_ALLOCATIONS, 'allocation');
   const { rows } = await books.query<{ count: string }>('SELECT count(*) FROM import_line');
@@ -107,8 +110,10 @@ RETURNING id, xmax <> 0 AS is_old`,
 );
 
 const FIND_ASSUMPTIONS = `
-SELECT count(*) FILTER (WHERE d.id IS NULL) AS posted, count(d.id) AS kept
-FROM (SELECT DISTINCT deposit_id FROM import_line WHERE deposit_status IS NULL) l
+SELECT count(*) FILTER (WHERE l.deposit_status IS NULL AND d.id IS NULL) AS posted,
+  count(d.id) FILTER (WHERE l.deposit_status IS NULL) AS kept,
+  count(*) FILTER (WHERE l.deposit_status = 'posted' AND d.status = 'PENDING') AS settled
+FROM (SELECT DISTINCT deposit_id, deposit_status FROM import_line) l
 LEFT JOIN deposit d ON d.organization_id = $1 AND d.id = l.deposit_id`;
 
 // A v2 line does not say whether its deposit is pending: a deposit in the books keeps its status, a new one is posted.
@@ -143,8 +148,14 @@ RETURNING id`,
   'SELECT id FROM written',
 );
 
-/** The transactions that lose an allocation to another, each with the line that says so. */
-const CREATE_LEFT = 'CREATE TEMPORARY TABLE left_transaction (id text COLLATE "C" NOT NULL, line bigint NOT NULL) ON COMMIT DROP';
+/** The transactions that lose an allocation to another, each with the line that says so, and the deposits that lose a transaction. */
+const CREATE_LEFT = `
+CREATE TEMPORARY TABLE left_transaction (id text COLLATE "C" NOT NULL, line bigint NOT NULL) ON COMMIT DROP;
+CREATE TEMPORARY TABLE left_deposit (id text COLLATE "C" NOT NULL) ON COMMIT DROP`;
+const NOTE_LEFT_DEPOSITS = `
+INSERT INTO left_deposit
+SELECT DISTINCT t.deposit_id FROM import_line l JOIN transaction t ON t.organization_id = $1 AND t.id = l.transaction_id
+WHERE t.deposit_id <> l.deposit_id`;
 // A transaction that loses an allocation may infer another share from then on.
 const NOTE_LEFT = `
 WITH noted AS (

@@ -25,15 +25,18 @@ export interface RemovalCounts {
 }
 
 /**
- * Notes the allocations of the range that no staged line has. Call it after the merge, so that lines that moved are where the file has
- * them, and once.
+ * Notes the allocations of the range that no staged line has. Call it once, after the merge: lines that moved must already stand where the
+ * file has them.
  */
 export async function noteMissing(books: BookTransaction, range: CompleteRange): Promise<MissingLines> {
   const { rows } = await books.query<Record<keyof MissingLines, string>>(NOTE_MISSING, valuesOf(books, range));
   return { missing: Number(rows[0]!.missing), standing: Number(rows[0]!.standing) };
 }
 
-/** Removes the noted allocations, and the transactions and deposits of the range that have nothing left. Donors and designations stay. */
+/**
+ * Removes the noted allocations. Transactions and deposits that have nothing left go too: those of the range, and those outside that the
+ * file has moved everything away from. Donors and designations stay.
+ */
 export async function removeMissing(books: BookTransaction, range: CompleteRange): Promise<RemovalCounts> {
   // PostgreSQL keeps no statistics of temporary tables by itself.
   await books.query('ANALYZE removed_allocation');
@@ -76,11 +79,22 @@ WITH gone AS (
 INSERT INTO changed_transaction SELECT transaction_id FROM gone`;
 
 const REMOVE_TRANSACTIONS = `
-DELETE FROM transaction t USING deposit d
-WHERE t.organization_id = $1 AND d.organization_id = $1 AND d.id = t.deposit_id AND ${inRange('d.deposit_date', 'd.status')}
-  AND NOT EXISTS (SELECT FROM allocation a WHERE a.organization_id = $1 AND a.transaction_id = t.id)`;
+WITH gone AS (
+  DELETE FROM transaction t
+  WHERE organization_id = $1 AND NOT EXISTS (SELECT FROM allocation a WHERE a.organization_id = $1 AND a.transaction_id = t.id)
+    AND id IN (
+      SELECT inside.id FROM deposit d JOIN transaction inside ON inside.organization_id = $1 AND inside.deposit_id = d.id
+      WHERE d.organization_id = $1 AND ${inRange('d.deposit_date', 'd.status')}
+      UNION SELECT id FROM left_transaction
+    )
+  RETURNING deposit_id
+)
+INSERT INTO left_deposit SELECT deposit_id FROM gone`;
 
 const REMOVE_DEPOSITS = `
 DELETE FROM deposit d
-WHERE d.organization_id = $1 AND ${inRange('d.deposit_date', 'd.status')}
-  AND NOT EXISTS (SELECT FROM transaction t WHERE t.organization_id = $1 AND t.deposit_id = d.id)`;
+WHERE organization_id = $1 AND NOT EXISTS (SELECT FROM transaction t WHERE t.organization_id = $1 AND t.deposit_id = d.id)
+  AND id IN (
+    SELECT id FROM deposit WHERE organization_id = $1 AND ${inRange('deposit_date', 'status')}
+    UNION SELECT id FROM left_deposit
+  )`;

@@ -9,7 +9,7 @@ export class ImportStore {
 
   /**
    * Runs an import in one transaction: committed when `work` resolves, undone when it throws or when the import is a trial. Two imports of
-   * an organization follow each other from `lock` on.
+   * an organization follow each other from `merge` on.
    */
   inTransaction<Result>(
     organizationId: number,

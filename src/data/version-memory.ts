@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { AppError, InputError } from '../errors';
 import type { VersionStamp } from './postgres/version-stamp';
 
 /** A value that was computed from the books, and the data version that it is of. */
@@ -38,14 +39,13 @@ export class VersionMemory {
   ): Promise<VersionedValue<Value>> {
     const name = toName(version, key);
     for (let other = this.underWay.get(name); other; other = this.underWay.get(name)) {
-      // The failure of another request is its own: its reader may have left.
-      const ended = other.then(
-        (found) => ({ found }),
-        () => ({ found: undefined }),
-      );
-      const outcome = await Promise.race([ended, lane]);
+      const outcome = await Promise.race([outcomeOf(other), lane]);
       if (!outcome) break;
       if (outcome.found) return outcome.found as VersionedValue<Value>;
+      // What was asked for is wrong for everybody who asks for it.
+      if (outcome.error instanceof InputError) throw outcome.error;
+      // A request may be refused a lane that another one gets. A reader who has left makes room for the next at once.
+      if (outcome.error instanceof AppError) break;
     }
     const value = this.kept.get(name) as Value | undefined;
     if (value) return { version, value };
@@ -60,5 +60,13 @@ export class VersionMemory {
     }
   }
 }
+
+const outcomeOf = (
+  computing: Promise<VersionedValue<object>>,
+): Promise<{ readonly found?: VersionedValue<object>; readonly error?: unknown }> =>
+  computing.then(
+    (found) => ({ found }),
+    (error: unknown) => ({ error }),
+  );
 
 const toName = (version: VersionStamp, key: string): string => `${version} ${key}`;

@@ -24,7 +24,7 @@ export interface ExportContent {
   readonly version: VersionStamp | undefined;
   /** The number of lines and their digest; undefined when the lines were not added up, or not to their end. */
   readonly lines: number | undefined;
-  /** Undefined for a caller who may not have it, too. */
+  /** Undefined when the lines were not read to their end, or when the caller may not have the digest. */
   readonly digest: string | undefined;
 }
 

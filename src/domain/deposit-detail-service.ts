@@ -78,9 +78,10 @@ export class DepositDetailService {
   figures(lineSet: LineSet, reader: BookReader): Promise<LineFigures> {
     return reader.once(JSON.stringify(['figures', lineSet]), async (snapshot) => {
       const columns = withFigureColumns([]);
-      const figures = new FigureReader(columns);
-      for await (const piece of this.store.copyLines((select) => snapshot.copy(select), lineSet, columns)) figures.add(piece);
-      return figures.end();
+      const copy = this.store.copyLines((select) => snapshot.copy(select), lineSet, columns);
+      let figures: LineFigures | undefined;
+      for await (const _piece of readFigures(copy, columns, (read) => (figures = read))) continue;
+      return figures!;
     });
   }
 

@@ -92,24 +92,24 @@ async function sendFile(
   { context, request, response }: Exchange,
   { readerPace }: DoorKit,
 ): Promise<void> {
-  const { hasBom, totals: place = file.bytesWithTotals ? 'trailers' : 'headers' } = parseFileOptions(request.query);
+  const { hasBom, totals: totalsMode = file.bytesWithTotals ? 'trailers' : 'headers' } = parseFileOptions(request.query);
   const layout = createFileLayout(format, chosenColumns(file.query));
   const { template, tail } = layout;
   const head = (hasBom && format === 'csv' ? BOM : '') + layout.head;
   const tag = new EntityTag(file.rows, { head, template, tail });
   if (tag.answersNotModified(request, response, context)) return;
-  const totalsBefore = place === 'headers' ? await file.readTotals() : undefined;
+  const totalsBefore = totalsMode === 'headers' ? await file.readTotals() : undefined;
   // A HEAD request takes no rows, so it gets no audit entry.
   const entry = request.method === 'HEAD' ? undefined : await file.openAudit(format);
   const { rows, totals } =
-    entry && place === 'trailers' && file.bytesWithTotals
+    entry && totalsMode === 'trailers' && file.bytesWithTotals
       ? file.bytesWithTotals(template)
       : { rows: file.rows.bytes(template), totals: () => totalsBefore };
   const { startDate, endDate } = file.lineSet;
   const headers = { [RANGE]: `${startDate}/${endDate}`, ...(totalsBefore && toHeaders(totalsBefore)) };
   // HTTP/1.0 has no chunked coding, and trailers need it.
   const hasTrailers = request.httpVersion !== '1.0';
-  const announced = place === 'trailers' ? [RANGE, ...Object.keys(TOTALS)] : Object.keys(headers);
+  const announced = totalsMode === 'trailers' ? [RANGE, ...Object.keys(TOTALS)] : Object.keys(headers);
   const sendHead = (): void => {
     setDataVersion(response, context);
     tag.set(response, context);

@@ -35,7 +35,7 @@ interface LineSums {
   readonly shareCents: bigint;
 }
 
-/** The most bytes that are added at once. Sums of cents fit into 64 bits over so many bytes, and no further. */
+/** The most bytes that are added at once. Over more bytes, sums of cents could exceed 64 bits. */
 const INPUT_LENGTH = 64 * 1024;
 /** A role and the gap before the next one, a byte each. */
 const TABLE_ROW_LENGTH = 2;
@@ -71,7 +71,8 @@ export class LineTotals {
   add(copy: Buffer): void {
     for (let at = 0; at < copy.length; at += INPUT_LENGTH) {
       const length = copy.copy(Buffer.from(this.memory.buffer), this.input, at, at + INPUT_LENGTH);
-      if (!this.loop.add(this.input, this.input + length)) throw new Error('COPY gave a row of other columns, or an amount that is none');
+      if (!this.loop.add(this.input, this.input + length))
+        throw new Error('COPY gave a row of other columns, or an amount that is not a number');
       this.lineCents += this.loop.takeLineCents();
       this.transactionCents += this.loop.takeTransactionCents();
       this.shareCents += this.loop.takeShareCents();

@@ -130,7 +130,7 @@ describe('an operator who imports', () => {
   const counts = { lines: 2, deposits: 1, transactions: 1, allocations: 2, designations: 2, donors: 1 };
   /** The rest of the result of an import that removes nothing. */
   const assumed = (posted: number, kept: number) => ({
-    ...{ assumed: { posted, kept }, removed: { allocations: 0, transactions: 0, deposits: 0 } },
+    ...{ assumed: { posted, kept, settled: 0 }, removed: { allocations: 0, transactions: 0, deposits: 0 } },
     ...{ mismatches: { count: 0, first: [] }, preview: null, refusal: null },
   });
 
@@ -169,7 +169,10 @@ describe('an operator who imports', () => {
       ...['1 PENDING', '2 POSTED'],
     ]);
     // The status in a line counts more than the option.
-    expect(await run([gift, { ...other, deposit_status: 'pending' }], '--status', 'posted')).toEqual(['', '1 POSTED', '2 PENDING']);
+    expect(await run([gift, { ...other, deposit_status: 'pending' }], '--status', 'posted')).toEqual([
+      '1 deposit pending in the books before, and posted by the file\n',
+      ...['1 POSTED', '2 PENDING'],
+    ]);
     const { status, stderr } = await files.import(organization, 'lines.ndjson', '', '--status', 'POSTED');
     expect([status, stderr]).toEqual([
       2,

@@ -97,7 +97,8 @@ describe('an import that is complete for a range', () => {
     const { stdout } = await importInto(organization, [gift(1)], ...JANUARY);
     expect(stdout).toBe(
       'Imported 1 lines; new or changed: 1 deposits, 0 transactions, 0 allocations, 0 designations, 0 donors\n' +
-        'The books are at data version 2: 0 lines added, 1 changed, 0 removed\n',
+        'The books are at data version 2: 0 lines added, 1 changed, 0 removed\n' +
+        '1 deposit pending in the books before, and posted by the file\n',
     );
     expect(
       await files.query(
@@ -126,6 +127,35 @@ describe('an import that is complete for a range', () => {
       ...{ deposits: ['D2', 'D3', 'D9'], transactions: ['T2', 'T3', 'T9'], allocations: ['A1', 'A2', 'A3'] },
     });
     await expectSound(organization);
+  });
+
+  test.concurrent('drops gifts and deposits outside the range too that it has moved everything away from', async () => {
+    const before = { deposit_date: '2023-12-31' };
+    const organization = await createBooks([
+      gift(1, before),
+      gift(2, { ...before, deposit_id: 'D2' }),
+      gift(3, { deposit_id: 'D3', deposit_status: 'pending' }),
+      // These keep something.
+      gift(4, before),
+      gift(4, { ...before, allocation_id: 'A4b' }),
+    ]);
+    const moved = [
+      gift(1, { transaction_id: 'T9', deposit_id: 'D9' }),
+      gift(2, { deposit_id: 'D9' }),
+      gift(3, { deposit_id: 'D9' }),
+      gift(4, { transaction_id: 'T9', deposit_id: 'D9' }),
+    ];
+    expect((await importInto(organization, moved, ...JANUARY)).stdout).toContain('Removed: 3 deposits, 1 transactions, 0 allocations\n');
+    expect(await entitiesOf(organization)).toMatchObject({
+      ...{ deposits: ['D4', 'D9'], transactions: ['T2', 'T3', 'T4', 'T9'], allocations: ['A1', 'A2', 'A3', 'A4', 'A4b'] },
+    });
+    await expectSound(organization);
+  });
+
+  test.concurrent('shows ids without the control characters that would forge its tables', async () => {
+    const organization = await files.createOrganization();
+    const { stdout } = await importInto(organization, [gift(1, { allocation_id: 'A\u001b[2J\nB' })], '--dry-run');
+    expect(stdout).toContain('D1       T1           A?[2J?B');
   });
 
   test.concurrent('leaves another organization with the same ids alone', async () => {
@@ -198,8 +228,9 @@ describe('a trial of an import', () => {
     expect(result).toEqual({
       status: 0,
       stdout:
-        'A trial of 2 lines: the import would add 1 lines, change 1 and remove 1\n' +
-        'Removed: 1 deposits, 1 transactions, 1 allocations\n' +
+        'A trial of 2 lines; new or changed would be: 1 deposits, 2 transactions, 1 allocations, 0 designations, 1 donors\n' +
+        'Removed would be: 1 deposits, 1 transactions, 1 allocations\n' +
+        'The books would be at data version 2: 1 lines added, 1 changed, 1 removed\n' +
         '\n' +
         '        LINES  TRANSACTIONS  AMOUNT  FEES\n' +
         'BEFORE  2      2             21.00   1.00\n' +
@@ -231,7 +262,7 @@ describe('a trial of an import', () => {
     const trial = await importInto(organization, [gift(1)], '--dry-run', '--json');
     expect(JSON.parse(trial.stdout)).toEqual({
       ...{ lines: 1, deposits: 1, transactions: 1, allocations: 1, designations: 1, donors: 1 },
-      assumed: { posted: 1, kept: 0 },
+      assumed: { posted: 1, kept: 0, settled: 0 },
       removed: { allocations: 0, transactions: 0, deposits: 0 },
       mismatches: { count: 0, first: [] },
       version: { number: 1, lines: { added: 1, changed: 0, removed: 0 } },

@@ -129,9 +129,9 @@ describe('the totals of lines', () => {
   test.each([
     ['a value too few', 'd\tt\tx\t1.00\n'],
     ['a value too many', 'd\tt\tx\t1.00\t1.00\t2\n'],
-    ['an amount that is none', 'd\tt\tx\tNaN\t1.00\n'],
+    ['an amount that is not a number', 'd\tt\tx\tNaN\t1.00\n'],
     ['a share that is none', 'd\tt\tx\t1.00\t1e3\n'],
   ])('are refused to rows with %s', (_what, copy) => {
-    expect(() => addUp(layout, [Buffer.from(copy)])).toThrow('COPY gave a row of other columns, or an amount that is none');
+    expect(() => addUp(layout, [Buffer.from(copy)])).toThrow('COPY gave a row of other columns, or an amount that is not a number');
   });
 });

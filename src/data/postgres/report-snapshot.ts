@@ -54,7 +54,7 @@ export class ReportSnapshot {
   private seenVersion: VersionStamp | undefined;
   private tellLane!: () => void;
   /** Resolves when the snapshot holds a lane of the queue. */
-  readonly hasLane = new Promise<void>((resolve) => (this.tellLane = resolve));
+  readonly laneTaken = new Promise<void>((resolve) => (this.tellLane = resolve));
   /** Resolves when the transaction has begun: to the name with which a second connection may read the same state, or to undefined. */
   private begun: Promise<string | undefined> | undefined;
   /** The number of COPYs that were prepared and have not begun. */

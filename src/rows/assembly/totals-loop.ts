@@ -24,7 +24,7 @@ const SHARE: u8 = 4;
 
 let table: usize = 0;
 let tableEnd: usize = 0;
-/** The place in the table of the column with a role that is read now, or after the gap; the table's end when the row has no further one. */
+/** The next column to add up; the table's end when the row has none left. */
 let column: usize = 0;
 /** The number of columns to read over. */
 let gap: i32 = 0;
@@ -35,7 +35,7 @@ let gap: i32 = 0;
  */
 let ids: usize = 0;
 let idsEnd: usize = 0;
-/** The ends of both ids of the row before. No id ends at 0, so that the first row is equal to none. */
+/** The ends of both ids of the row before; 0 before the first row, which therefore equals no row. */
 let depositEnd: usize = 0;
 let transactionEnd: usize = 0;
 /** True while the row's ids so far are those of the row before. */
@@ -65,8 +65,8 @@ export function begin(newTable: usize, columns: usize, newIds: usize): void {
 }
 
 /**
- * Adds input, which may end anywhere. Returns false when a row does not end with the last column, when an amount is none, and when the
- * memory cannot hold an id. The sums of cents must be taken after each 64 KiB of input: at most 2^16 rows end in these, each of an amount
+ * Adds input, which may end anywhere. Returns false when a row ends before a column that is added up, when an amount is not a number, and
+ * when the memory cannot hold an id. The sums of cents must be taken after each 64 KiB of input: at most 2^16 rows end in these, each of an amount
  * below 10^14 cents, as the type numeric(14,2) is, so that no sum reaches 2^63.
  */
 export function add(input: usize, inputEnd: usize): bool {

@@ -42,7 +42,7 @@ export class VersionMemory {
       const outcome = await Promise.race([outcomeOf(other), lane]);
       if (!outcome) break;
       if (outcome.found) return outcome.found as VersionedValue<Value>;
-      // What was asked for is wrong for everybody who asks for it.
+      // A question that is wrong is wrong for everybody who asks it.
       if (outcome.error instanceof InputError) throw outcome.error;
       // A request may be refused a lane that another one gets. A reader who has left makes room for the next at once.
       if (outcome.error instanceof AppError) break;

@@ -6,7 +6,7 @@ import { RowRenderer } from '../rows/row-renderer';
 import { joinColumns, widenTemplate, type RowColumn } from '../rows/row-template';
 import { toMoney, type Money } from '../values/money';
 
-/** What the lines of a file add up to, so that a copy of them can be checked. */
+/** The counts and sums of a file's lines, by which a copy of them can be checked. */
 export interface ControlTotals {
   readonly lines: number;
   readonly transactions: number;

@@ -21,7 +21,7 @@ const ROLES = { deposit: 1, transaction: 2, amount: 3, share: 4 } as const;
 /** The positions of the columns that are added up, among those of COPY's output. The deposit stands before the transaction. */
 export type TotalsColumns = Readonly<Record<keyof typeof ROLES, number>>;
 
-/** What lines add up to. */
+/** The counts and sums of lines. */
 interface LineSums {
   readonly lines: number;
   readonly deposits: number;
@@ -79,7 +79,7 @@ export class LineTotals {
     }
   }
 
-  /** What the lines add up to, once all of them were added. */
+  /** Returns the counts and sums of all lines that were added. */
   sums(): LineSums {
     const { loop, lineCents, transactionCents, shareCents } = this;
     return {

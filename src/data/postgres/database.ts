@@ -3,6 +3,7 @@ import { Pool, type Connection, type PoolClient, type PoolConfig, type QueryConf
 import { PrismaClient, type Prisma } from '../../generated/prisma/client';
 import { limitAnswer } from './answer-timeout';
 import { rethrowTranslated, toDataSourceError } from './database-errors';
+import { paceReading } from './paced-reading';
 
 /** The address of a PostgreSQL: the part of pg's configuration with the server, the database and the user. */
 export type DatabaseAddress = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database'>;
@@ -67,7 +68,10 @@ export class Database {
         if (!this.isClosing) options.onConnectionLost(error);
       });
       // The same holds for a connection that is lost while in use. Its query gets the error.
-      pool.on('connect', (client) => client.on('error', () => undefined));
+      pool.on('connect', (client) => {
+        client.on('error', () => undefined);
+        paceReading(connectionOf(client));
+      });
       return pool;
     };
     this.pool = createPool({
@@ -102,12 +106,14 @@ export class Database {
   }
 }
 
+/** The connection of a client, which pg's types leave out. */
+const connectionOf = (client: PoolClient): Connection => (client as PoolClient & { readonly connection: Connection }).connection;
+
 /** Ends a connection that is held for longer than the limit, counted from its acquisition to its release over all statements. */
 function limitUse(pool: Pool, answerTimeoutMs: number): void {
   const stopWaiting = new WeakMap<PoolClient, () => void>();
   pool.on('acquire', (client) => {
-    const { connection } = client as PoolClient & { readonly connection: Connection };
-    stopWaiting.set(client, limitAnswer(connection, answerTimeoutMs));
+    stopWaiting.set(client, limitAnswer(connectionOf(client), answerTimeoutMs));
   });
   pool.on('release', (_error, client) => stopWaiting.get(client)?.());
 }

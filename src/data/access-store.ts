@@ -1,9 +1,10 @@
+import DataLoader from 'dataloader';
 import { AppError } from '../errors';
 import type { ProvisionKind } from './organization-store';
 import type { Database } from './postgres/database';
 import { selectStamp, type VersionStamp } from './postgres/version-stamp';
 
-/** The provision, organization and session that a request's credentials stand for. One statement reads them. */
+/** The provision, organization and session that a request's credentials stand for. */
 export interface AccessRow {
   readonly provision: { readonly id: string; readonly kind: ProvisionKind; readonly privileges: readonly string[] };
   readonly organization: {
@@ -27,7 +28,14 @@ export interface SessionRow {
   readonly disabled: boolean;
 }
 
+interface Credential {
+  readonly provisionId: string;
+  readonly tokenHash: Buffer | undefined;
+}
+
 interface JoinedRow {
+  /** The place of the credential among those that were asked for, counted from 1. */
+  place: number;
   provision_id: string;
   kind: ProvisionKind;
   provision_privileges: string[];
@@ -42,61 +50,117 @@ interface JoinedRow {
   username: string;
   user_privileges: string[];
   disabled: boolean;
+  /** True when a time of last use was written more than a minute ago. */
+  is_unmarked: boolean;
 }
 
-const PROVISION_COLUMNS = `p.id AS provision_id, p.kind, p.privileges AS provision_privileges,
+const PROVISION_COLUMNS = `asked.place::int, p.id AS provision_id, p.kind, p.privileges AS provision_privileges,
   o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance,
   ${selectStamp('p.organization_id')} AS data_version`;
 
-// The times of last use are written once a minute at most, so that nearly every request only reads.
+const isUnmarked = (time: string): string => `(${time} IS NULL OR ${time} < now() - interval '1 minute')`;
+const IS_ALIVE = 's.expires_at > now() AND s.last_seen_at > now() - make_interval(mins => $3)';
+
 const FIND_ACCESS = `
-WITH used_provision AS (
-  UPDATE provision SET last_used_at = now()
-  WHERE id = $1 AND revoked_at IS NULL AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')
-), used_session AS (
-  UPDATE session SET last_seen_at = now()
-  WHERE token_hash = $2 AND provision_id = $1 AND expires_at > now()
-    AND last_seen_at > now() - make_interval(mins => $3) AND last_seen_at < now() - interval '1 minute'
-)
 SELECT ${PROVISION_COLUMNS},
   s.provision_id AS session_provision_id, s.expires_at, u.id AS user_id, u.username, u.privileges AS user_privileges,
-  u.disabled_at IS NOT NULL AS disabled
-FROM provision p
+  u.disabled_at IS NOT NULL AS disabled,
+  ${isUnmarked('p.last_used_at')} OR (s.token_hash IS NOT NULL AND s.provision_id = p.id AND ${isUnmarked('s.last_seen_at')}) AS is_unmarked
+FROM unnest($1::uuid[], $2::bytea[]) WITH ORDINALITY AS asked (provision_id, token_hash, place)
+JOIN provision p ON p.id = asked.provision_id AND p.revoked_at IS NULL
 JOIN organization o ON o.id = p.organization_id
-LEFT JOIN session s ON s.token_hash = $2 AND s.expires_at > now() AND s.last_seen_at > now() - make_interval(mins => $3)
-LEFT JOIN "user" u ON u.organization_id = s.organization_id AND u.id = s.user_id
-WHERE p.id = $1 AND p.revoked_at IS NULL`;
+LEFT JOIN session s ON s.token_hash = asked.token_hash AND ${IS_ALIVE}
+LEFT JOIN "user" u ON u.organization_id = s.organization_id AND u.id = s.user_id`;
 
 const FIND_PROVISION = `
-SELECT ${PROVISION_COLUMNS}, NULL AS session_provision_id
-FROM provision p JOIN organization o ON o.id = p.organization_id
-WHERE p.id = $1 AND p.revoked_at IS NULL`;
+SELECT ${PROVISION_COLUMNS}, NULL AS session_provision_id, false AS is_unmarked
+FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (provision_id, place)
+JOIN provision p ON p.id = asked.provision_id AND p.revoked_at IS NULL
+JOIN organization o ON o.id = p.organization_id`;
 
+// A row that is locked is being marked by another gateway, or is going. Nobody waits for it.
+const MARK_USED = `
+WITH unmarked_provision AS (
+  SELECT id FROM provision p WHERE id = ANY($1::uuid[]) AND revoked_at IS NULL AND ${isUnmarked('last_used_at')}
+  FOR NO KEY UPDATE SKIP LOCKED
+), marked_provision AS (
+  UPDATE provision SET last_used_at = now() FROM unmarked_provision WHERE provision.id = unmarked_provision.id
+), unmarked_session AS (
+  SELECT s.token_hash FROM unnest($1::uuid[], $2::bytea[]) AS asked (provision_id, token_hash)
+  JOIN session s ON s.token_hash = asked.token_hash AND s.provision_id = asked.provision_id
+  WHERE ${IS_ALIVE} AND ${isUnmarked('s.last_seen_at')}
+  FOR NO KEY UPDATE OF s SKIP LOCKED
+)
+UPDATE session SET last_seen_at = now() FROM unmarked_session WHERE session.token_hash = unmarked_session.token_hash`;
+
+/** The most statements that are under way at once, and the most credentials that one of them reads. */
+const MAX_STATEMENTS = 2;
+const MAX_CREDENTIALS = 100;
+
+/**
+ * Checks credentials. Requests that come at about the same time share a statement, so that a caller with few requests does not wait behind
+ * each one of a caller with many. Nothing is kept: a statement begins after all requests that share it.
+ */
 export class AccessStore {
+  private readonly loader: DataLoader<Credential, AccessRow | null, string>;
+  private readonly waiting: (() => void)[] = [];
+  private underWay = 0;
+
   constructor(
     private readonly database: Database,
     private readonly sessionIdleMinutes: number,
-  ) {}
+  ) {
+    this.loader = new DataLoader((credentials) => this.readNext(credentials), {
+      maxBatchSize: MAX_CREDENTIALS,
+      cacheKeyFn: ({ provisionId, tokenHash }) => `${provisionId} ${tokenHash?.toString('hex') ?? ''}`,
+      // All requests that have arrived in this turn of the event loop are read together.
+      batchScheduleFn: (begin) => setImmediate(() => (this.underWay < MAX_STATEMENTS ? begin() : this.waiting.push(begin))),
+    });
+  }
 
   /**
-   * Finds a provision that is not revoked and, when a token's hash is given, the session of that token, in one round trip. Null when there
-   * is no such provision.
+   * Finds a provision that is not revoked and, when a token's hash is given, the session of that token. Null when there is no such
+   * provision.
    */
-  async find(provisionId: string, tokenHash: Buffer | undefined): Promise<AccessRow | null> {
+  find(provisionId: string, tokenHash: Buffer | undefined): Promise<AccessRow | null> {
+    return this.loader.load({ provisionId, tokenHash });
+  }
+
+  private async readNext(credentials: readonly Credential[]): Promise<(AccessRow | null)[]> {
+    // A request that comes from now on needs a statement that begins later.
+    for (const credential of credentials) this.loader.clear(credential);
+    this.underWay++;
     try {
-      const values = [provisionId, tokenHash ?? null, this.sessionIdleMinutes];
-      return toAccessRow(await this.database.query<JoinedRow>({ name: 'find-access', text: FIND_ACCESS, values }));
+      return await this.read(credentials);
+    } finally {
+      this.underWay--;
+      this.waiting.shift()?.();
+    }
+  }
+
+  private async read(credentials: readonly Credential[]): Promise<(AccessRow | null)[]> {
+    const provisionIds = credentials.map(({ provisionId }) => provisionId);
+    const values = [provisionIds, credentials.map(({ tokenHash }) => tokenHash ?? null), this.sessionIdleMinutes];
+    const inPlaces = (rows: readonly JoinedRow[]): (AccessRow | null)[] => {
+      const found = new Map(rows.map((row) => [row.place, toAccessRow(row)]));
+      return credentials.map((_credential, index) => found.get(index + 1) ?? null);
+    };
+    try {
+      const rows = await this.database.query<JoinedRow>({ name: 'find-access', text: FIND_ACCESS, values });
+      // The times are written once a minute at most, so that nearly every request only reads.
+      if (rows.some(({ is_unmarked }) => is_unmarked)) await this.database.query({ text: MARK_USED, values });
+      return inPlaces(rows);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'DATA_SOURCE_QUERY_FAILED') throw error;
       // A second statement without the sessions tells a broken data source from a broken session store.
-      const found = toAccessRow(await this.database.query<JoinedRow>({ text: FIND_PROVISION, values: [provisionId] }));
-      return found && { ...found, session: tokenHash ? new AppError('ESTABLISHING_SESSION_FAILED', { cause: error.cause }) : null };
+      const found = inPlaces(await this.database.query<JoinedRow>({ text: FIND_PROVISION, values: [provisionIds] }));
+      const session = new AppError('ESTABLISHING_SESSION_FAILED', { cause: error.cause });
+      return found.map((row, index) => row && { ...row, session: credentials[index]!.tokenHash ? session : null });
     }
   }
 }
 
-function toAccessRow([row]: JoinedRow[]): AccessRow | null {
-  if (!row) return null;
+function toAccessRow(row: JoinedRow): AccessRow {
   return {
     provision: { id: row.provision_id, kind: row.kind, privileges: row.provision_privileges },
     organization: {

@@ -2,7 +2,7 @@ import { createOrganization, graphql, IMPORTED_FILE, importLines, v2Line, withGa
 import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
 import { openGateway } from '../support/open-gateway';
 
-const gateway = openGateway({ loggedIn: true });
+const gateway = openGateway({ countsStatements: true, loggedIn: true });
 const { organization } = gateway;
 const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
 const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=2024-01-01&end_date=2024-12-31';

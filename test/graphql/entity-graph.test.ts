@@ -14,7 +14,7 @@ afterAll(async () => {
   await proxy.close();
 });
 /** The database of this gateway holds the data. */
-const store = openGateway({ lines: LINES });
+const store = openGateway({ countsStatements: true, lines: LINES });
 const { organization } = store;
 beforeAll(async () => {
   proxy = await startDatabaseProxy(store.database.url);

@@ -3,7 +3,7 @@ import { startDatabaseProxy } from '../support/database-proxy';
 import { createOrganization, graphql, importLines, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
-const gateway = openGateway({ lines: depositBook(60), loggedIn: true });
+const gateway = openGateway({ countsStatements: true, lines: depositBook(60), loggedIn: true });
 const { organization } = gateway;
 const RANGE = 'start_date=2024-01-01&end_date=2024-12-31';
 const V2 = `/api/v2/deposit_detail_designation_detail_with_contact_info?${RANGE}`;

@@ -21,7 +21,7 @@ const CANCEL_STATEMENTS = 1;
 const NO_END = { REPORT_QUEUE_SECONDS: '3600' };
 
 /** Holds the data. */
-const store = openGateway();
+const store = openGateway({ countsStatements: true });
 const { organization } = store;
 /** The proxy between the gateway under test and the database. */
 let proxy: DatabaseProxy;

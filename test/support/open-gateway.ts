@@ -15,6 +15,8 @@ export interface Opening {
   readonly settings?: Settings | (() => Settings);
   /** The lines that the organization's report holds. */
   readonly lines?: readonly object[];
+  /** Lets the gateway never write when a provision was used, so that all statements of a request can be counted. */
+  readonly countsStatements?: boolean;
   /** Logs the organization's user in, so that `cookie` is there. */
   readonly loggedIn?: boolean;
   /** Opens another gateway for each test, for tests that break theirs. */
@@ -32,7 +34,13 @@ export interface OpenGateway extends RunningGateway {
  * Opens a gateway with an organization before the tests of the file or block that calls it, and stops it after them.
  * The objects that it returns are empty until then: read their fields in hooks and tests alone.
  */
-export function openGateway({ settings = {}, lines = [], loggedIn = false, forEachTest = false }: Opening = {}): OpenGateway {
+export function openGateway({
+  settings = {},
+  lines = [],
+  countsStatements = false,
+  loggedIn = false,
+  forEachTest = false,
+}: Opening = {}): OpenGateway {
   const organization = {} as TestOrganization;
   const gateway = { organization } as OpenGateway;
   let started: TestGateway | undefined;
@@ -42,6 +50,7 @@ export function openGateway({ settings = {}, lines = [], loggedIn = false, forEa
     const { url, database, services, logLines } = started;
     Object.assign(gateway, { url, database, services, logLines });
     Object.assign(organization, await createOrganization(services));
+    if (countsStatements) await database.client.query(`UPDATE provision SET last_used_at = 'infinity'`);
     if (lines.length > 0) await importLines(services, organization, lines);
     if (loggedIn) Object.assign(gateway, { cookie: await login(url, organization.webProvision) });
   });

@@ -12,16 +12,22 @@ interface DeadlineOptions {
 
 /** Gives an answer up when its reader leaves or its time is over. The signal aborts then, and also when the answer is complete. */
 export class AnswerDeadline {
-  private readonly controller = new AbortController();
+  /** Created when the signal is first asked for, because most answers need none. */
+  private controller: AbortController | undefined;
+  private over: { readonly reason: unknown } | undefined;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: DeadlineOptions) {
     const { readerLeft } = options;
-    if (readerLeft.aborted) this.controller.abort(readerLeft.reason);
+    if (readerLeft.aborted) this.abort(readerLeft.reason);
     else readerLeft.addEventListener('abort', this.onReaderLeft, { once: true });
   }
 
   get signal(): AbortSignal {
+    if (!this.controller) {
+      this.controller = new AbortController();
+      if (this.over) this.controller.abort(this.over.reason);
+    }
     return this.controller.signal;
   }
 
@@ -36,13 +42,18 @@ export class AnswerDeadline {
   end(): void {
     clearTimeout(this.timer);
     this.options.readerLeft.removeEventListener('abort', this.onReaderLeft);
-    this.controller.abort(ANSWER_IS_OVER);
+    this.abort(ANSWER_IS_OVER);
   }
 
   private readonly onReaderLeft = (): void => this.giveUp(this.options.readerLeft.reason);
 
   private giveUp(reason: unknown): void {
-    this.controller.abort(reason);
+    this.abort(reason);
     this.options.onGiveUp();
+  }
+
+  private abort(reason: unknown): void {
+    this.over ??= { reason };
+    this.controller?.abort(reason);
   }
 }

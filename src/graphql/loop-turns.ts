@@ -8,6 +8,7 @@ const MAX_DEEP_ITEMS = 8;
 /** Shares the event loop between operations. Each works in its own turns, and Node serves sockets and timers between two turns. */
 class LoopTurns {
   private last: Promise<void> = Promise.resolve();
+  private spreading: Promise<void> = Promise.resolve();
   private beganAt = 0;
 
   /** Resolves in the next turn that is free, behind the operations that already wait for one. */
@@ -29,8 +30,17 @@ class LoopTurns {
     if (performance.now() - this.beganAt > MAX_TURN_MS) await this.next();
   }
 
-  /** The items of a list as promises, so that graphql-js completes them one after another with pauses between them. */
-  spread<Item>(items: readonly Item[]): (Item | Promise<Item>)[] {
+  /**
+   * The items of a list as promises, so that graphql-js completes them one after another with pauses between them. Lists that arrive together
+   * are spread one after another too, because making the promises of many long lists takes long.
+   */
+  spread<Item>(items: readonly Item[]): Promise<(Item | Promise<Item>)[]> {
+    const spread = this.spreading.then(() => this.rest()).then(() => this.toPromises(items));
+    this.spreading = spread.then(() => undefined);
+    return spread;
+  }
+
+  private toPromises<Item>(items: readonly Item[]): (Item | Promise<Item>)[] {
     let before = Promise.resolve();
     return items.map((item, position) => {
       if (position === 0) return item;

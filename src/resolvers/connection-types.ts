@@ -62,18 +62,19 @@ export class PageInfo {
 
 interface Edge<Node> {
   readonly node: Node;
-  readonly cursor: string;
+  /** Computed for each edge when it is its turn, because a cursor has a checksum. */
+  readonly cursor: () => string;
 }
 
 /** The connection and edge types of a list of these nodes. Cursors and the total count are computed only when a query selects them. */
 export function createConnectionType<Node extends object>(nodeType: ClassType<Node>, nodes: string) {
   @ObjectType(`${nodeType.name}Edge`, { description: `An item of a list of ${nodes}, with its cursor.` })
   class NodeEdge implements Edge<Node> {
-    @Field(() => nodeType, { description: 'The item.' })
+    @Field(() => nodeType, { simple: true, description: 'The item.' })
     node!: Node;
 
-    @Field(() => String, { description: 'Cursor of the item, opaque text for `after` and `before`.' })
-    cursor!: string;
+    @Field(() => String, { simple: true, description: 'Cursor of the item, opaque text for `after` and `before`.' })
+    cursor!: () => string;
   }
 
   @ObjectType()
@@ -88,7 +89,7 @@ export function createConnectionType<Node extends object>(nodeType: ClassType<No
 
     @Field(() => [NodeEdge], { description: `The ${nodes} of the page, each with its cursor.` })
     edges(): Edge<Node>[] {
-      return this.nodes.map((node) => ({ node, cursor: this.cursorOf(node) }));
+      return this.nodes.map((node) => ({ node, cursor: () => this.cursorOf(node) }));
     }
 
     @Field(() => PageInfo, { description: 'The place of the page in the list.' })

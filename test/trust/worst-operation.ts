@@ -136,7 +136,7 @@ export async function run(): Promise<readonly Finding[]> {
       const longest = percentile(waits, 99);
       findings.push({
         name: `/live beside the worst of ${accepted} accepted operations of ${tried}, ${together} at once`,
-        figure: `p99 ${inMs(longest)}, longest ${inMs(percentile(waits, 100))} (goal ${MAX_BLOCK_MS} ms): ${worst.slice(0, 300)}`,
+        figure: `p99 ${inMs(longest)}, longest ${inMs(percentile(waits, 100))} (goal ${MAX_BLOCK_MS} ms): ${worst.slice(0, 900)}`,
         holds: longest <= MAX_BLOCK_MS && accepted > 0 && waits.every(({ status }) => status === 200),
       });
     }

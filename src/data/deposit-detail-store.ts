@@ -6,7 +6,7 @@ import { IS_CURRENT, lineFields, toColumn } from './line-columns';
 import { whereLines, type LineSet } from './line-set';
 import type { Database } from './postgres/database';
 import type { FairQueue } from './postgres/fair-queue';
-import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
+import { keyFields, selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 import { ReportSnapshot, type Copy, type SnapshotOptions } from './postgres/report-snapshot';
 
 /** A line of the report: dates and amounts are text, numeric ids are numbers. */
@@ -25,6 +25,13 @@ export type LineOrderField = 'DATE' | 'AMOUNT' | 'DONOR_NAME' | 'DESIGNATION';
 export interface LineOrder {
   readonly field: LineOrderField;
   readonly direction: 'ASC' | 'DESC';
+}
+
+/** The lines of a set in an order, each with these fields and those of its place. */
+interface LineList {
+  readonly lineSet: LineSet;
+  readonly order: LineOrder;
+  readonly fields: readonly string[];
 }
 
 const { sql, raw } = Prisma;
@@ -58,9 +65,13 @@ export class DepositDetailStore {
   }
 
   /** Reads a page of lines from a snapshot or, as a short statement, by the request's reader. */
-  async listPage(lineSet: LineSet, order: LineOrder, page: KeysetPage, from: ReportSnapshot | BookReader): Promise<DepositDetailLine[]> {
+  async listPage(
+    { lineSet, order, fields }: LineList,
+    page: KeysetPage,
+    from: ReportSnapshot | BookReader,
+  ): Promise<Partial<DepositDetailLine>[]> {
     const select = selectPage({
-      values: LINE_VALUES,
+      values: toValues([...fields, ...keyFields(lineOrders[order.field])]),
       from: 'deposit_line',
       owned: sql`organization_id = ${lineSet.organizationId}::int AND ${raw(IS_CURRENT)}`,
       where: whereLines(lineSet),
@@ -69,8 +80,8 @@ export class DepositDetailStore {
       page,
     });
     const lines = await (from instanceof ReportSnapshot
-      ? from.list<DepositDetailLine>(select)
-      : from.list<DepositDetailLine>(lineSet.organizationId, select));
+      ? from.list<Partial<DepositDetailLine>>(select)
+      : from.list<Partial<DepositDetailLine>>(lineSet.organizationId, select));
     return page.fromEnd ? lines.reverse() : lines;
   }
 
@@ -113,8 +124,9 @@ const CASTS: Readonly<Record<string, string>> = {
   designationId: '::float8',
 };
 const UNREAD: readonly Unread[] = ['organizationId', 'since', 'until', 'donorSearch'];
-const LINE_VALUES = columnList(
-  lineFields
-    .filter((field) => !UNREAD.some((unread) => unread === field))
-    .map((field) => `${toColumn(field)}${CASTS[field] ?? ''} AS "${field}"`),
-);
+const LINE_VALUES = toValues(lineFields.filter((field) => !UNREAD.some((unread) => unread === field)));
+
+/** The values of fields of a line, each once. */
+function toValues(fields: readonly string[]): Prisma.Sql {
+  return columnList([...new Set(fields)].map((field) => `${toColumn(field)}${CASTS[field] ?? ''} AS "${field}"`));
+}

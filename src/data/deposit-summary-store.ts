@@ -3,14 +3,19 @@ import { Prisma } from '../generated/prisma/client';
 import { whereLines, type LineSet } from './line-set';
 import type { ReportSnapshot } from './postgres/report-snapshot';
 
+/** The counts that cost a pass of their own over the lines, and are made only when they are asked for. */
+export const costlyCounts = ['deposits', 'donors'] as const;
+export type CostlyCount = (typeof costlyCounts)[number];
+
 /** Counts and exact sums over the lines of a line set. Amounts are text with two decimals. */
 export interface SummaryRow {
   /** ALL counts posted and pending deposits together. POSTED and PENDING have rows of their own only when the line set includes both. */
   readonly part: 'ALL' | 'POSTED' | 'PENDING';
   readonly lines: number;
   readonly transactions: number;
-  readonly deposits: number;
-  readonly donors: number;
+  /** The next two are missing where they were not asked for. */
+  readonly deposits?: number;
+  readonly donors?: number;
   readonly splitTransactions: number;
   readonly lineAmount: string;
   readonly lineFeeAmount: string;
@@ -28,80 +33,115 @@ export interface SummaryRow {
 
 const { sql, raw } = Prisma;
 
-/** For each way to group: the expressions of GROUP BY, and the values that a group's row takes from them. */
-const GROUPS: Readonly<Record<GroupBy, { readonly columns: readonly string[]; readonly values: readonly string[] }>> = {
+interface Grouping {
+  /** The columns that the grouping takes from a line. The first is the one that makes the group. */
+  readonly columns: readonly string[];
+  /** The values of a group's row. */
+  readonly values: readonly string[];
+  /** The lines of one deposit, or even of one transaction, may be in several groups. */
+  readonly splits?: 'deposits' | 'transactions';
+}
+
+const GROUPS: Readonly<Record<GroupBy, Grouping>> = {
   DAY: { columns: ['deposit_date'], values: ['deposit_date::text AS day'] },
   WEEK: { columns: [`date_trunc('week', deposit_date::timestamp)::date AS week`], values: ['week::text AS week'] },
   MONTH: { columns: [`date_trunc('month', deposit_date::timestamp)::date AS month`], values: ['month::text AS month'] },
   DESIGNATION: {
     columns: ['designation_id', 'designation'],
-    values: ['designation_id::float8 AS "designationId"', 'designation AS "designation"'],
+    // The name belongs to the id, and grouping by a number is quicker than by a number and a text.
+    values: ['designation_id::float8 AS "designationId"', 'min(designation) AS "designation"'],
+    splits: 'transactions',
   },
-  STATUS: { columns: ['status'], values: ['status'] },
-  ACCOUNT_TYPE: { columns: ['account_type'], values: ['account_type AS "accountType"'] },
-  PAYMENT_TYPE: { columns: ['payment_type'], values: ['payment_type AS "paymentType"'] },
+  STATUS: { columns: ['status'], values: ['status'], splits: 'deposits' },
+  ACCOUNT_TYPE: { columns: ['account_type'], values: ['account_type AS "accountType"'], splits: 'deposits' },
+  PAYMENT_TYPE: { columns: ['payment_type'], values: ['payment_type AS "paymentType"'], splits: 'deposits' },
 };
 
 const EXACT = 'numeric(40, 2)';
 const exact = (sum: string, name: string): string => `COALESCE(${sum}, 0)::${EXACT}::text AS "${name}"`;
-/** The sum over lines, read from rows of one transaction each: a split gift counts once for each of its lines. */
-const perLine = (of: string): string => `sum(${of}) + COALESCE(sum((lines - 1) * ${of}) FILTER (WHERE lines > 1), 0)`;
-/** The figures of a SummaryRow, computed over the rows of `selectGifts`. */
+const ONCE = 'FILTER (WHERE line_of_transaction = 1)';
+/** The figures of a SummaryRow, computed over the rows of `selectLines`. */
 const FIGURES = [
-  'COALESCE(sum(lines), 0)::float8 AS lines',
-  'count(*)::float8 AS transactions',
-  'count(DISTINCT deposit_id)::float8 AS deposits',
-  'count(DISTINCT NULLIF(donor_id, 0))::float8 AS donors',
-  'count(*) FILTER (WHERE lines > 1)::float8 AS "splitTransactions"',
-  exact(perLine('amount'), 'lineAmount'),
-  exact(perLine('fee_amount'), 'lineFeeAmount'),
-  exact(`${perLine('amount')} - (${perLine('fee_amount')})`, 'lineNetAmount'),
-  exact('sum(amount)', 'transactionAmount'),
-  exact('sum(fee_amount)', 'transactionFeeAmount'),
-  exact('sum(amount) - sum(fee_amount)', 'transactionNetAmount'),
-  `sum(share)::${EXACT}::text AS "allocationAmount"`,
-  'COALESCE(sum(known), 0)::float8 AS "knownAllocations"',
-  'COALESCE(sum(inferred), 0)::float8 AS "inferredAllocations"',
-].join(', ');
-const TRANSACTION = 'deposit_status, deposit_id, transaction_id, donor_id, amount, fee_amount';
+  'count(*)::float8 AS lines',
+  `count(*) ${ONCE}::float8 AS transactions`,
+  'count(*) FILTER (WHERE line_of_transaction = 2)::float8 AS "splitTransactions"',
+  exact('sum(amount)', 'lineAmount'),
+  exact('sum(fee_amount)', 'lineFeeAmount'),
+  exact('sum(amount) - sum(fee_amount)', 'lineNetAmount'),
+  exact(`sum(amount) ${ONCE}`, 'transactionAmount'),
+  exact(`sum(fee_amount) ${ONCE}`, 'transactionFeeAmount'),
+  exact(`sum(amount) ${ONCE} - sum(fee_amount) ${ONCE}`, 'transactionNetAmount'),
+  `sum(allocation_amount)::${EXACT}::text AS "allocationAmount"`,
+  'count(allocation_amount) FILTER (WHERE NOT allocation_amount_inferred)::float8 AS "knownAllocations"',
+  'count(*) FILTER (WHERE allocation_amount_inferred)::float8 AS "inferredAllocations"',
+];
+const COUNTS: Readonly<Record<CostlyCount, string>> = {
+  deposits: 'count(*) FILTER (WHERE line_of_deposit = 1)::float8 AS deposits',
+  donors: 'count(DISTINCT NULLIF(donor_id, 0))::float8 AS donors',
+};
+/** The columns of a line that the figures are made of. */
+const COUNTED = 'deposit_status, amount, fee_amount, allocation_amount, allocation_amount_inferred';
 
 export class DepositSummaryStore {
   /** Reads the totals of the whole line set: one row for each part. */
-  totals(lineSet: LineSet, snapshot: ReportSnapshot): Promise<SummaryRow[]> {
-    return snapshot.list<SummaryRow>(sql`WITH gift AS (${selectGifts(lineSet, [])}) ${selectFigures(lineSet, [])}`);
+  totals(lineSet: LineSet, counts: readonly CostlyCount[], snapshot: ReportSnapshot): Promise<SummaryRow[]> {
+    return snapshot.list<SummaryRow>(selectFigures(lineSet, [], counts));
   }
 
   /** Reads the totals of each group, ordered by the groups' values; at most `maxRows` rows. */
-  groups(lineSet: LineSet, groupBy: readonly GroupBy[], maxRows: number, snapshot: ReportSnapshot): Promise<(GroupKey & SummaryRow)[]> {
-    const columns = groupBy.flatMap((by) => GROUPS[by].columns);
-    const names = columns.map((column) => column.replace(/^.* AS /s, ''));
-    const values = groupBy.flatMap((by) => GROUPS[by].values);
-    return snapshot.list<GroupKey & SummaryRow>(sql`WITH gift AS (${selectGifts(lineSet, columns)})
-      ${selectFigures(lineSet, names, values)} ORDER BY ${raw(names.join(', '))}, part LIMIT ${maxRows}::int`);
+  groups(
+    lineSet: LineSet,
+    groupBy: readonly GroupBy[],
+    counts: readonly CostlyCount[],
+    maxRows: number,
+    snapshot: ReportSnapshot,
+  ): Promise<(GroupKey & SummaryRow)[]> {
+    const order = [...groupBy.map(keyOf), 'part'].join(', ');
+    return snapshot.list<GroupKey & SummaryRow>(
+      sql`${selectFigures(lineSet, groupBy, counts)} ORDER BY ${raw(order)} LIMIT ${maxRows}::int`,
+    );
   }
 }
 
+/** The name of the column that makes the groups. */
+const keyOf = (by: GroupBy): string => GROUPS[by].columns[0]!.replace(/^.* AS /s, '');
+
 /**
- * The SELECT of a row for ALL in each group by these names, and of rows for POSTED and PENDING when the line set includes both. Without
- * names, all lines are one group.
+ * The SELECT of a row for ALL in each group, and of rows for POSTED and PENDING when the line set includes both. Without a grouping, all
+ * lines are one group.
  */
-function selectFigures({ pending }: LineSet, names: readonly string[], values: readonly string[] = []): Prisma.Sql {
-  const all = names.join(', ');
+function selectFigures(lineSet: LineSet, groupBy: readonly GroupBy[], counts: readonly CostlyCount[]): Prisma.Sql {
+  const keys = groupBy.map(keyOf);
+  const all = keys.join(', ');
   const [part, sets] =
-    pending === 'WITH'
+    lineSet.pending === 'WITH'
       ? [
           `CASE WHEN grouping(deposit_status) = 1 THEN 'ALL' ELSE deposit_status::text END`,
-          `GROUPING SETS ((${[...names, 'deposit_status'].join(', ')}), (${all}))`,
+          `GROUPING SETS ((${[...keys, 'deposit_status'].join(', ')}), (${all}))`,
         ]
       : [`'ALL'`, `GROUPING SETS ((${all}))`];
-  return raw(`SELECT ${[...values, `${part} AS part`, FIGURES].join(', ')} FROM gift GROUP BY ${sets}`);
+  const values = groupBy.flatMap((by) => GROUPS[by].values);
+  const figures = [...values, `${part} AS part`, ...FIGURES, ...counts.map((count) => COUNTS[count])].join(', ');
+  return sql`WITH line AS (${selectLines(lineSet, groupBy, counts)}) SELECT ${raw(figures)} FROM line GROUP BY ${raw(sets)}`;
 }
 
-/** The SELECT of a row for each pair of a transaction and a group with lines of it. */
-function selectGifts(lineSet: LineSet, columns: readonly string[]): Prisma.Sql {
-  const ordinals = columns.map((_column, index) => `${index + 1}`);
-  return sql`SELECT ${raw([...columns, TRANSACTION].join(', '))}, count(*) AS lines, sum(allocation_amount) AS share,
-      count(allocation_amount) FILTER (WHERE NOT allocation_amount_inferred) AS known,
-      count(*) FILTER (WHERE allocation_amount_inferred) AS inferred
-    FROM deposit_line WHERE ${whereLines(lineSet)} GROUP BY ${raw([...ordinals, TRANSACTION].join(', '))}`;
+/**
+ * The SELECT of the lines, each with its number among those of its transaction, and of its deposit, in its group. The windows follow the
+ * order of the report, in which an index has the lines, so that nothing needs a sort of more than a deposit's lines.
+ */
+function selectLines(lineSet: LineSet, groupBy: readonly GroupBy[], counts: readonly CostlyCount[]): Prisma.Sql {
+  const keysThat = (...splits: readonly Grouping['splits'][]): string[] =>
+    groupBy.filter((by) => splits.includes(GROUPS[by].splits)).map(keyOf);
+  const numbered = (columns: readonly string[], name: string): string =>
+    `row_number() OVER (PARTITION BY ${columns.join(', ')}) AS ${name}`;
+  const columns = [
+    ...groupBy.flatMap((by) => GROUPS[by].columns),
+    COUNTED,
+    numbered(['deposit_date', 'deposit_id', 'transaction_id', ...keysThat('transactions')], 'line_of_transaction'),
+    ...(counts.includes('deposits')
+      ? [numbered(['deposit_date', 'deposit_id', ...keysThat('deposits', 'transactions')], 'line_of_deposit')]
+      : []),
+    ...(counts.includes('donors') ? ['donor_id'] : []),
+  ];
+  return sql`SELECT ${raw(columns.join(', '))} FROM deposit_line WHERE ${whereLines(lineSet)}`;
 }

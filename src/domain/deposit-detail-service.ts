@@ -93,13 +93,15 @@ export class DepositDetailService {
     );
   }
 
-  /** A page of the lines. A page that `isShort` is read by the reader. Throws INVALID_PARAMETERS when the page's parameters are wrong. */
+  /**
+   * A page of the lines, which have the fields that are asked for and those of their cursors. A page that `isShort` is read by the reader.
+   * Throws INVALID_PARAMETERS when the page's parameters are wrong.
+   */
   page(
-    lineSet: LineSet,
-    order: LineOrder,
+    { lineSet, order, fields }: { readonly lineSet: LineSet; readonly order: LineOrder; readonly fields: readonly string[] },
     page: PageParameters,
     { snapshot, reader, isShort }: { readonly snapshot: ReportSnapshot; readonly reader: BookReader; readonly isShort: boolean },
-  ): Promise<Page<DepositDetailLine>> {
+  ): Promise<Page<Partial<DepositDetailLine>>> {
     const list = {
       order: lineOrders[order.field],
       query: ['lines', lineSet, order],
@@ -111,7 +113,7 @@ export class DepositDetailService {
         hasPlace: ([id]: OrderKey) => this.store.has(lineSet.organizationId, id!, snapshot),
       }),
     };
-    return readPage(page, list, (bounds) => this.store.listPage(lineSet, order, bounds, isShort ? reader : snapshot));
+    return readPage(page, list, (bounds) => this.store.listPage({ lineSet, order, fields }, bounds, isShort ? reader : snapshot));
   }
 }
 

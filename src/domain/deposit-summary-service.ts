@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BookReader } from '../data/book-reader';
-import type { DepositSummaryStore, SummaryRow } from '../data/deposit-summary-store';
+import { costlyCounts, type CostlyCount, type DepositSummaryStore, type SummaryRow } from '../data/deposit-summary-store';
 import type { LineSet } from '../data/line-set';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import { InputError } from '../errors';
@@ -24,8 +24,12 @@ export interface SummaryAmounts {
 export interface SummaryTotals {
   readonly lines: number;
   readonly transactions: number;
-  readonly deposits: number;
-  /** Null for callers who may not read donors: counted over few gifts, donors would show which gifts have the same giver. */
+  /** Null where it was not asked for. */
+  readonly deposits: number | null;
+  /**
+   * Null where it was not asked for, and for callers who may not read donors: counted over few gifts, donors would show which gifts have
+   * the same giver.
+   */
   readonly donors: number | null;
   /** Transactions with several lines in the set. */
   readonly splitTransactions: number;
@@ -68,9 +72,9 @@ export interface SummaryQuery {
 export interface DepositSummary {
   /** A text that tells this summary from others of the same data version. */
   readonly key: string;
-  totals(): Promise<SummaryParts>;
+  totals(counts: readonly CostlyCount[]): Promise<SummaryParts>;
   /** A group for each combination of the `groupBy` values, in order. Throws INVALID_PARAMETERS when there are more than MAX_GROUPS. */
-  groups(): Promise<SummaryGroup[]>;
+  groups(counts: readonly CostlyCount[]): Promise<SummaryGroup[]>;
   /** SHA-256, in hex, of the lines in report order, each as its v2 JSON object followed by LF. */
   digest(): Promise<string>;
 }
@@ -95,17 +99,20 @@ export class DepositSummaryService {
   /** Opens a summary. It reads each part when it is asked for, unless the part of this data version is known. */
   summarize({ lineSet, groupBy, mayReadDonors }: SummaryQuery, reader: BookReader): DepositSummary {
     const by = [...new Set(groupBy)];
-    const keyOf = (part: string): string => JSON.stringify([part, mayReadDonors, lineSet, by]);
+    const allowed = (counts: readonly CostlyCount[]) => counts.filter((count) => count !== 'donors' || mayReadDonors);
     return {
-      key: keyOf('summary'),
-      totals: () =>
-        reader.once(JSON.stringify(['totals', mayReadDonors, lineSet]), async (snapshot) =>
-          toParts(await this.store.totals(lineSet, snapshot), lineSet, mayReadDonors),
-        ),
-      groups: () =>
-        by.length === 0
-          ? Promise.resolve([])
-          : reader.once(keyOf('groups'), (snapshot) => this.groups(lineSet, by, mayReadDonors, snapshot)),
+      key: JSON.stringify(['summary', mayReadDonors, lineSet, by]),
+      totals: (asked) => {
+        const counts = allowed(asked);
+        return reader.once(JSON.stringify(['totals', counts, lineSet]), async (snapshot) =>
+          toParts(await this.store.totals(lineSet, counts, snapshot), lineSet, counts),
+        );
+      },
+      groups: (asked) => {
+        if (by.length === 0) return Promise.resolve([]);
+        const counts = allowed(asked);
+        return reader.once(JSON.stringify(['groups', counts, lineSet, by]), (snapshot) => this.groups(lineSet, by, counts, snapshot));
+      },
       digest: async () => (await reader.once(JSON.stringify(['digest', lineSet]), (snapshot) => this.digest(lineSet, snapshot))).sha256,
     };
   }
@@ -120,10 +127,10 @@ export class DepositSummaryService {
   private async groups(
     lineSet: LineSet,
     groupBy: readonly GroupBy[],
-    mayReadDonors: boolean,
+    counts: readonly CostlyCount[],
     snapshot: ReportSnapshot,
   ): Promise<SummaryGroup[]> {
-    const rows = await this.store.groups(lineSet, groupBy, MAX_GROUPS * ROWS_PER_GROUP + 1, snapshot);
+    const rows = await this.store.groups(lineSet, groupBy, counts, MAX_GROUPS * ROWS_PER_GROUP + 1, snapshot);
     const groups = new Map<string, { key: GroupKey; rows: SummaryRow[] }>();
     for (const row of rows) {
       const key = toKey(row, groupBy);
@@ -135,7 +142,7 @@ export class DepositSummaryService {
     if (groups.size > MAX_GROUPS || rows.length > MAX_GROUPS * ROWS_PER_GROUP) {
       throw new InputError(`groupBy gives more than ${MAX_GROUPS} groups; group by less, or choose a shorter period`);
     }
-    return [...groups.values()].map(({ key, rows: parts }) => ({ key, ...toParts(parts, lineSet, mayReadDonors) }));
+    return [...groups.values()].map(({ key, rows: parts }) => ({ key, ...toParts(parts, lineSet, counts) }));
   }
 }
 
@@ -154,13 +161,22 @@ export async function authorizeTotals(access: RequestAccess, { organization }: M
  * its steps joined by dots, such as `all.byLine.amount`.
  */
 export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy[]): RowStream<SummaryGroup> {
-  const objects = async (): Promise<SummaryGroup[]> => (groupBy.length > 0 ? summary.groups() : [{ key: {}, ...(await summary.totals()) }]);
+  const read = async (counts: readonly CostlyCount[]): Promise<SummaryGroup[]> =>
+    groupBy.length > 0 ? summary.groups(counts) : [{ key: {}, ...(await summary.totals(counts)) }];
   async function* toCopy(fields: readonly string[]): AsyncGenerator<Buffer> {
-    const groups = await objects();
+    const groups = await read(findCounts(fields));
     yield Buffer.from(groups.map((group) => toCopyRow(fields.map((field) => figureOf(group, field)))).join(''));
   }
-  return { key: summary.key, objects, bytes: (template) => renderRows(toCopy(template.columns.map(({ field }) => field)), template) };
+  return {
+    key: summary.key,
+    objects: () => read(costlyCounts),
+    bytes: (template) => renderRows(toCopy(template.columns.map(({ field }) => field)), template),
+  };
 }
+
+/** The costly counts among the figures at these paths, such as `all.deposits`. */
+export const findCounts = (paths: readonly string[]): CostlyCount[] =>
+  costlyCounts.filter((count) => paths.some((path) => path.endsWith(`.${count}`)));
 
 /** The value at a path of a group; null when the caller may not have it. */
 function figureOf(group: SummaryGroup, field: string): string | number | null {
@@ -169,11 +185,11 @@ function figureOf(group: SummaryGroup, field: string): string | number | null {
   return value as string | number | null;
 }
 
-function toParts(rows: readonly SummaryRow[], { pending }: LineSet, mayReadDonors: boolean): SummaryParts {
+function toParts(rows: readonly SummaryRow[], { pending }: LineSet, counts: readonly CostlyCount[]): SummaryParts {
   const read = (part: SummaryRow['part']): SummaryTotals => {
     const row = rows.find((each) => each.part === part);
-    const totals = row ? toTotals(row) : NOTHING;
-    return mayReadDonors ? totals : { ...totals, donors: null };
+    const { deposits, donors, ...totals } = row ? toTotals(row) : NOTHING;
+    return { ...totals, deposits: counts.includes('deposits') ? deposits : null, donors: counts.includes('donors') ? donors : null };
   };
   const all = read('ALL');
   return {
@@ -184,7 +200,7 @@ function toParts(rows: readonly SummaryRow[], { pending }: LineSet, mayReadDonor
 }
 
 function toTotals(row: SummaryRow): SummaryTotals {
-  const { lines, transactions, deposits, donors, splitTransactions } = row;
+  const { lines, transactions, deposits = null, donors = null, splitTransactions } = row;
   const { allocationAmount, knownAllocations: known, inferredAllocations: inferred } = row;
   return {
     ...{ lines, transactions, deposits, donors, splitTransactions },

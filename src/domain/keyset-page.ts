@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { keyColumns, type KeyOrder, type KeysetPage, type KeyType, type OrderKey } from '../data/postgres/keyset';
+import { keyColumns, keyFields, type KeyOrder, type KeysetPage, type KeyType, type OrderKey } from '../data/postgres/keyset';
 import { InputError } from '../errors';
 import { isLocalDate } from '../values/dates';
 import { toCents } from '../values/money';
@@ -86,24 +86,21 @@ const isLength = (length: number): boolean => length >= 1 && length <= MAX_PAGE_
 export function toPage<Row extends object>(rows: readonly Row[], bounds: KeysetPage, list: PagedList): Page<Row> {
   const { after, before, limit, fromEnd } = bounds;
   const hasMore = rows.length === limit;
+  const fields = keyFields(list.order);
   return {
     nodes: !hasMore ? rows : fromEnd ? rows.slice(1) : rows.slice(0, -1),
     hasNextPage: fromEnd ? before !== undefined : hasMore,
     hasPreviousPage: fromEnd ? hasMore : after !== undefined,
-    cursorOf: (row) => toCursor(row, list),
+    cursorOf: (row) => toCursor(row, fields, list),
     count: list.count,
   };
 }
 
-function toCursor(row: object, list: PagedList): string {
+function toCursor(row: object, fields: readonly string[], list: PagedList): string {
   const values = row as Readonly<Record<string, unknown>>;
-  const key = Object.keys(keyColumns(list.order)).map((column) => String(values[toField(column)]));
-  const place = key.map((text) => Buffer.from(text).toString('base64url')).join('.');
+  const place = fields.map((field) => Buffer.from(String(values[field])).toString('base64url')).join('.');
   return checksum(place, list) + place;
 }
-
-/** The field of a row that holds a column's value: depositDate for deposit_date. */
-const toField = (column: string): string => column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** A checksum, not a secret: a made-up cursor reaches no rows that the query's own filters would not reach. */
 function checksum(place: string, { query }: PagedList): string {

@@ -1,4 +1,5 @@
-import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Args, Ctx, Info, Query, Resolver } from 'type-graphql';
 import type { DepositDetailLine } from '../data/deposit-detail-store';
 import { toReportPeriod, toNarrowedLineSet, toLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/deposit-summary-service';
@@ -12,6 +13,7 @@ import {
   LineArgs,
   type DepositDetailConnectionSource,
 } from './deposit-detail-types';
+import { selectedNodeFields } from './look-ahead';
 import type { RequestContext } from './request-context';
 
 const REPORT_ORDER = { field: 'DATE', direction: 'ASC' } as const;
@@ -48,14 +50,16 @@ export class DepositDetailResolver {
     orderBy: DepositDetailOrder | null,
     @Args() page: PageArgs,
     @Ctx() { access, snapshot, reader }: RequestContext,
+    @Info() info: GraphQLResolveInfo,
   ): Promise<DepositDetailConnectionSource> {
     const { organization, mayReadDonors } = await access.authorizeDonors();
     const lineSet = toNarrowedLineSet(organization.id, lines);
     const order = orderBy ?? REPORT_ORDER;
     // Lines that follow each other in an index are a short statement, which needs no lane of the queue.
     const isShort = order.field === 'DATE' && !lines.filter;
+    const fields = selectedNodeFields(info);
     return {
-      ...(await this.details.page(lineSet, order, page, { snapshot, reader, isShort })),
+      ...(await this.details.page({ lineSet, order, fields }, page, { snapshot, reader, isShort })),
       summarize: (groupBy) => this.summaries.summarize({ lineSet, groupBy, mayReadDonors }, reader),
     };
   }

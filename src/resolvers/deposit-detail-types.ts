@@ -1,5 +1,6 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import { GraphQLSafeInt } from 'graphql-scalars';
-import { Arg, ArgsType, Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
+import { Arg, ArgsType, Field, Info, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import type { LineOrder } from '../data/deposit-detail-store';
 import type { ReportParameters } from '../domain/deposit-detail-service';
 import type * as domain from '../domain/deposit-summary-service';
@@ -11,6 +12,7 @@ import { createConnectionType } from './connection-types';
 import { DepositSummary, groupByEnum } from './deposit-summary-types';
 import { depositStatusEnum } from './deposit-types';
 import { DepositDetailFilter } from './line-filter-types';
+import { selectedPaths } from './look-ahead';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 
 @ArgsType()
@@ -179,13 +181,13 @@ export class DepositDetail {
   depositStatus!: keyof typeof depositStatusEnum;
 }
 
-/** The source of the connection's fields. Each part is read only when a query selects it. */
-export interface DepositDetailConnectionSource extends Page<DepositDetail> {
+/** The source of the connection's fields. Each part, and each field of the lines, is read only when a query selects it. */
+export interface DepositDetailConnectionSource extends Page<Partial<DepositDetail>> {
   summarize(groupBy: readonly GroupBy[]): domain.DepositSummary;
 }
 
 @ObjectType({ description: 'A page of lines of the deposit report.' })
-export class DepositDetailConnection extends createConnectionType(DepositDetail, 'lines') implements DepositDetailConnectionSource {
+export class DepositDetailConnection extends createConnectionType(DepositDetail, 'lines') {
   readonly summarize!: DepositDetailConnectionSource['summarize'];
 
   @Field(() => DepositSummary, { description: 'Control totals of the lines on all pages, from the same state of the data as the page.' })
@@ -195,7 +197,8 @@ export class DepositDetailConnection extends createConnectionType(DepositDetail,
       description: 'Values that the lines of a group have in common. Several make one group for each combination.',
     })
     groupBy: GroupBy[],
+    @Info() info: GraphQLResolveInfo,
   ): DepositSummary {
-    return new DepositSummary(this.summarize(groupBy));
+    return new DepositSummary(this.summarize(groupBy), selectedPaths(info));
   }
 }

@@ -5,6 +5,7 @@ import { authorizeTotals, type DepositSummaryService } from '../domain/deposit-s
 import type { GroupBy } from '../formats/line-groups';
 import { LineArgs } from './deposit-detail-types';
 import { DepositSummary, groupByEnum, SummaryTotals } from './deposit-summary-types';
+import { selectedPaths } from './look-ahead';
 import { NEEDS_REPORT, refuse, type RequestContext } from './request-context';
 
 @Resolver()
@@ -23,10 +24,12 @@ export class DepositSummaryResolver {
     })
     groupBy: GroupBy[],
     @Ctx() { access, reader }: RequestContext,
+    @Info() info: GraphQLResolveInfo,
   ): Promise<DepositSummary> {
     const member = await access.authorizeMember();
     const lineSet = await authorizeTotals(access, member, lines);
-    return new DepositSummary(this.summaries.summarize({ lineSet, groupBy, mayReadDonors: member.mayReadDonors }, reader));
+    const summary = this.summaries.summarize({ lineSet, groupBy, mayReadDonors: member.mayReadDonors }, reader);
+    return new DepositSummary(summary, selectedPaths(info));
   }
 }
 

@@ -1,6 +1,7 @@
 import { GraphQLSafeInt } from 'graphql-scalars';
 import { Ctx, Field, ObjectType, registerEnumType } from 'type-graphql';
 import type * as domain from '../domain/deposit-summary-service';
+import { findCounts } from '../domain/deposit-summary-service';
 import type { GroupBy, GroupKey } from '../formats/line-groups';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
@@ -31,6 +32,8 @@ registerEnumType(groupByEnum, {
 });
 
 const simple = { simpleResolvers: true } as const;
+/** The beginning of the paths of the values of groups. */
+const GROUPS = 'groups.';
 
 @ObjectType({ ...simple, description: 'Exact sums of the amounts of whole transactions.' })
 export class SummaryAmounts implements domain.SummaryAmounts {
@@ -83,7 +86,7 @@ export class SummaryTotals implements domain.SummaryTotals {
   transactions!: number;
 
   @Field(() => GraphQLSafeInt, { description: 'Number of different deposits of the lines.' })
-  deposits!: number;
+  deposits!: number | null;
 
   /** SummaryTotalsResolver defines the GraphQL field, because it checks the privilege. */
   donors!: number | null;
@@ -160,23 +163,31 @@ export class SummaryGroup implements domain.SummaryGroup {
 /** The totals and the digest are read only when a query selects them. */
 @ObjectType({ description: 'Control totals of a set of lines. All values come from one state of the data.' })
 export class DepositSummary {
-  constructor(private readonly summary: domain.DepositSummary) {}
+  private readonly totals: () => ReturnType<domain.DepositSummary['totals']>;
+
+  /** `selected` are the paths of the values that the operation asks for. */
+  constructor(
+    private readonly summary: domain.DepositSummary,
+    private readonly selected: readonly string[],
+  ) {
+    this.totals = () => summary.totals(findCounts(selected.filter((path) => !path.startsWith(GROUPS))));
+  }
 
   @Field(() => SummaryTotals, {
     description: 'Totals of all lines of the set. Pending deposits are among them only when `includePending` or `pending` asks for them.',
   })
   async all(): Promise<SummaryTotals> {
-    return (await this.summary.totals()).all;
+    return (await this.totals()).all;
   }
 
   @Field(() => SummaryTotals, { description: 'Totals of the lines of posted deposits.' })
   async posted(): Promise<SummaryTotals> {
-    return (await this.summary.totals()).posted;
+    return (await this.totals()).posted;
   }
 
   @Field(() => SummaryTotals, { description: 'Totals of the lines of pending deposits; zero unless pending deposits are asked for.' })
   async pending(): Promise<SummaryTotals> {
-    return (await this.summary.totals()).pending;
+    return (await this.totals()).pending;
   }
 
   @Field(() => [SummaryGroup], {
@@ -184,7 +195,7 @@ export class DepositSummary {
       "Totals of each group, in the order of the groups' keys. The list is empty without `groupBy`. More than 2000 groups are an error: choose a shorter period or group by less.",
   })
   groups(): Promise<SummaryGroup[]> {
-    return this.summary.groups();
+    return this.summary.groups(findCounts(this.selected.filter((path) => path.startsWith(GROUPS))));
   }
 
   @Field(() => String, {

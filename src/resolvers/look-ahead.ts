@@ -5,6 +5,9 @@ import type { ReadAhead } from '../domain/entity-service';
 import type { PageParameters } from '../domain/keyset-page';
 import { isEdge } from '../formats/entity-edges';
 
+/** What a selection means in its operation. */
+export type OperationScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
+
 /** The fields of a connection between the field that returns it and its entities. */
 const PASSED_THROUGH: ReadonlySet<string> = new Set(['nodes', 'edges', 'node']);
 
@@ -24,5 +27,29 @@ function findEdges(info: GraphQLResolveInfo, type: GraphQLObjectType, nodes: rea
     if (!isEdge(edge)) return PASSED_THROUGH.has(field.name) ? findEdges(info, next, selected) : [];
     const page = getArgumentValues(field, selected[0]!, variableValues) as PageParameters;
     return [{ edge, page, ahead: findEdges(info, next, selected) }];
+  });
+}
+
+/** The paths of the values that the operation selects below a field. */
+export const selectedPaths = (info: GraphQLResolveInfo): string[] =>
+  leavesOf(getNamedType(info.returnType) as GraphQLObjectType, info.fieldNodes, info);
+
+/** The fields of the nodes of a connection that the operation selects. */
+export const selectedNodeFields = (info: GraphQLResolveInfo): string[] =>
+  selectedPaths(info).flatMap((path) => /^(?:nodes|edges\.node)\.(.+)$/.exec(path)?.[1] ?? []);
+
+/** The paths of the values that a selection asks for, field names joined by dots. */
+export function leavesOf(type: GraphQLObjectType, nodes: readonly FieldNode[], scope: OperationScope): string[] {
+  const { schema, fragments, variableValues } = scope;
+  const selected = [...collectSubfields(schema, fragments, variableValues, type, nodes).values()].flat();
+  // Fields are grouped by name, not by alias, so that a field with many aliases is followed once.
+  const names = [...new Set(selected.map(({ name }) => name.value))];
+  return names.flatMap((name) => {
+    const field = type.getFields()[name];
+    if (!field) return [];
+    const next = getNamedType(field.type);
+    if (!isObjectType(next)) return [name];
+    const below = selected.filter((node) => node.name.value === name);
+    return leavesOf(next, below, scope).map((path) => `${name}.${path}`);
   });
 }

@@ -6,7 +6,6 @@ import {
   getVariableValues,
   isInputObjectType,
   isListType,
-  isObjectType,
   Kind,
   OperationTypeNode,
   parse,
@@ -21,11 +20,12 @@ import {
   type OperationDefinitionNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
+import { collectFields } from 'graphql/execution/collectFields';
 import type { ReportDocument, ReportDocuments } from '../domain/saved-report-service';
 import { InputError } from '../errors';
 import { columnsOf, findEmptyList, type FileQuery } from '../formats/file-address';
 import { findJsonFault } from '../formats/json-fault';
+import { leavesOf, type OperationScope } from './look-ahead';
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -36,12 +36,6 @@ const REPORTS: Readonly<Record<string, readonly string[]>> = {
   depositSummary: ['groups.', ''],
 };
 const MAX_TOKENS = 2000;
-
-interface OperationScope {
-  readonly schema: GraphQLSchema;
-  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
-  readonly variables: { [variable: string]: unknown };
-}
 
 /** Reads the queries of saved reports and of `reportFile` against the schema. */
 export class SchemaReportDocuments implements ReportDocuments {
@@ -68,7 +62,7 @@ export class SchemaReportDocuments implements ReportDocuments {
       const fields = collectFields(schema, fragments, coerced, root, operation.selectionSet);
       const nodes = [...fields.values()].find(([node]) => Object.hasOwn(REPORTS, node!.name.value));
       if (!nodes) throw new InputError('query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary');
-      const file = toFile(root, nodes, { schema, fragments, variables: coerced });
+      const file = toFile(root, nodes, { schema, fragments, variableValues: coerced });
       const empty = findEmptyList(file);
       if (empty !== undefined) throw new InputError(`${empty} is an empty list, which no line meets`);
       return file;
@@ -103,7 +97,7 @@ export class SchemaReportDocuments implements ReportDocuments {
 function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: OperationScope): FileQuery {
   const name = nodes[0]!.name.value;
   const field = root.getFields()[name]!;
-  const { startDate, endDate, includePending, filter, groupBy } = getArgumentValues(field, nodes[0]!, scope.variables);
+  const { startDate, endDate, includePending, filter, groupBy } = getArgumentValues(field, nodes[0]!, scope.variableValues);
   // getArgumentValues has checked the types by the schema.
   const lines = { startDate, endDate, includePending, filter: filter ?? {} } as FileQuery['lines'];
   const query = { lines, groupBy: groupBy as FileQuery['groupBy'] };
@@ -118,22 +112,6 @@ function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: Ope
   // Falling back on all columns would put names and addresses into the file of a query that asked only for a count.
   if (!query.groupBy) throw new InputError(`query selects no values of the lines in ${name}`);
   return query;
-}
-
-/** The paths of the values that a selection asks for, field names joined by dots. */
-function leavesOf(type: GraphQLObjectType, nodes: readonly FieldNode[], scope: OperationScope): string[] {
-  const { schema, fragments, variables } = scope;
-  const selected = [...collectSubfields(schema, fragments, variables, type, nodes).values()].flat();
-  // Fields are grouped by name, not by alias, so that a field with many aliases is followed once.
-  const names = [...new Set(selected.map(({ name }) => name.value))];
-  return names.flatMap((name) => {
-    const field = type.getFields()[name];
-    if (!field) return [];
-    const next = getNamedType(field.type);
-    if (!isObjectType(next)) return [name];
-    const below = selected.filter((node) => node.name.value === name);
-    return leavesOf(next, below, scope).map((path) => `${name}.${path}`);
-  });
 }
 
 function toValue(type: GraphQLInputType, name: string, texts: readonly string[]): unknown {

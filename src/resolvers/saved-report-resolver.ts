@@ -6,7 +6,6 @@ import { REPORT_PRIVILEGE } from '../domain/privileges';
 import type { SavedReportService } from '../domain/saved-report-service';
 import { InputError } from '../errors';
 import { chosenColumns, formatFileQuery, type FileQuery } from '../formats/file-address';
-import { DepositSummary } from './deposit-summary-types';
 import { SchemaReportDocuments } from './report-documents';
 import type { RequestContext } from './request-context';
 import { ReportFile, SavedReport } from './saved-report-types';
@@ -47,7 +46,7 @@ export class SavedReportResolver {
     return new ReportFile(
       (format) => `/export/${report}.${format}?${toParameters(file)}`,
       Object.keys(chosenColumns(file)),
-      () => new DepositSummary(this.summaries.summarize({ lineSet, groupBy: file.groupBy ?? [], mayReadDonors }, reader)),
+      () => this.summaries.summarize({ lineSet, groupBy: file.groupBy ?? [], mayReadDonors }, reader),
     );
   }
 

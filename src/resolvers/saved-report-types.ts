@@ -1,8 +1,11 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import { GraphQLJSONObject } from 'graphql-scalars';
-import { Arg, Field, GraphQLISODateTime, ObjectType, registerEnumType } from 'type-graphql';
+import { Arg, Field, GraphQLISODateTime, Info, ObjectType, registerEnumType } from 'type-graphql';
 import type * as data from '../data/saved-report-store';
+import type * as domain from '../domain/deposit-summary-service';
 import type { FileFormat } from '../formats/file-format';
 import { DepositSummary } from './deposit-summary-types';
+import { selectedPaths } from './look-ahead';
 
 const fileFormatEnum = { CSV: 'csv', NDJSON: 'ndjson', JSON: 'json' } as const satisfies {
   [Format in FileFormat as Uppercase<Format>]: Format;
@@ -24,13 +27,10 @@ export class ReportFile {
   constructor(
     private readonly addressOf: (format: FileFormat) => string,
     columns: readonly string[],
-    summary: () => DepositSummary,
+    private readonly summarize: () => domain.DepositSummary,
   ) {
     this.columns = columns;
-    this.readSummary = summary;
   }
-
-  private readonly readSummary: () => DepositSummary;
 
   @Field(() => [String], { description: 'Names of the file\'s columns, such as `["amount", "designation"]`.' })
   readonly columns: readonly string[];
@@ -44,8 +44,8 @@ export class ReportFile {
   }
 
   @Field(() => DepositSummary, { description: "Control totals of the file's lines." })
-  summary(): DepositSummary {
-    return this.readSummary();
+  summary(@Info() info: GraphQLResolveInfo): DepositSummary {
+    return new DepositSummary(this.summarize(), selectedPaths(info));
   }
 }
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { depositBook, inOrder, type BookLine } from '../support/deposit-book';
-import { createOrganization, graphql, importLines, v2Line, type TestOrganization } from '../support/gateway';
+import { startDatabaseProxy } from '../support/database-proxy';
+import { createOrganization, graphql, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
 const LINES = depositBook(120);
@@ -107,6 +108,32 @@ describe('a frontend that pages through lines', () => {
     expect((body.data!.depositDetailsConnection as Connection).nodes).toEqual(
       posted.slice(0, 50).map(({ allocation_id }) => ({ allocationId: allocation_id })),
     );
+  });
+
+  test('has the database read only the columns that it asks for', async () => {
+    const proxy = await startDatabaseProxy(gateway.database.url);
+    try {
+      await withGateway({ DATABASE_URL: proxy.url }, async ({ url }) => {
+        for (const [selection, isRead] of [
+          ['nodes { mainMemo }', true],
+          ['edges { node { ...Memo } }', true],
+          ['... on DepositDetailConnection { nodes { memo: mainMemo amount } }', true],
+          ['nodes { amount mainMemo @include(if: $no) }', false],
+          ['edges { node { amount } } summary { all { lines } }', false],
+          ['edges { cursor } totalCount', false],
+        ] as const) {
+          let wasRead = false;
+          proxy.before('main_memo', () => Promise.resolve(void (wasRead = true)));
+          const fragment = selection.includes('...Memo') ? 'fragment Memo on DepositDetail { mainMemo }' : '';
+          const query = `query ($no: Boolean = false) { depositDetailsConnection(startDate: "2024-01-01", endDate: "2024-12-31", first: 2) { ${selection} }
+            viewer @include(if: $no) { __typename } } ${fragment}`;
+          const { body } = await graphql(url, query, { provision: organization.apiProvision });
+          expect({ selection, errors: body.errors, wasRead }).toEqual({ selection, errors: undefined, wasRead: isRead });
+        }
+      });
+    } finally {
+      await proxy.close();
+    }
   });
 
   test('loses no line and gets none twice while others are written before its place', async () => {

@@ -40,6 +40,10 @@ export function keyColumns({ columns, isPersonal }: KeyOrder): KeyOrder['columns
   return isPersonal ? Object.fromEntries(Object.entries(columns).slice(-1)) : columns;
 }
 
+/** The fields of a row that hold the values of its place: depositDate for deposit_date. */
+export const keyFields = (order: KeyOrder): string[] =>
+  Object.keys(keyColumns(order)).map((column) => column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()));
+
 const { sql, raw, join } = Prisma;
 
 /** The SELECT of a page's rows. With `fromEnd`, they come in reverse order. */

@@ -20,12 +20,12 @@ test('pg reads a long answer in pieces, each in another turn of the event loop',
     });
     await database.list(Prisma.sql`SELECT 1`);
 
-    let isAnswered = false;
+    const under = { way: true };
     const rows = database
       .list<{ text: string }>(Prisma.sql`SELECT repeat('x', 1000) || n AS text FROM generate_series(1, ${ROWS}::int) AS n`)
-      .finally(() => (isAnswered = true));
+      .finally(() => (under.way = false));
     let most = 0;
-    for (let read = socket.bytesRead; !isAnswered; read = socket.bytesRead) {
+    for (let read = socket.bytesRead; under.way; read = socket.bytesRead) {
       await nextTurn();
       most = Math.max(most, socket.bytesRead - read);
     }

@@ -127,7 +127,7 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
           if (isAnswered && asksForPlainJson(request.http?.headers.get('accept'))) response.http.status = 200;
           const data = response.body.kind === 'single' ? response.body.singleResult.data : undefined;
           if (data && contextValue.rests) longAnswers.add(data);
-          if (data) for (const { responseKey, token } of contextValue.rowFields ?? []) data[responseKey] = token;
+          if (data) contextValue.insertions?.mark(data);
           return Promise.resolve();
         },
       }),

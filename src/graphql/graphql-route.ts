@@ -6,8 +6,9 @@ import { setDataVersion, type DoorKit } from '../http/door-kit';
 import { sendRows, toContentCoding, type AnswerPiece } from '../http/row-sender';
 import { formatError, toCause } from './apollo-server';
 import type { CheckedDocuments } from './checked-documents';
+import { Insertions, type InsertedRows } from './insertions';
 import { loopTurns, strangerTurns } from './loop-turns';
-import type { GraphqlContext, RowField } from './row-field';
+import type { GraphqlContext } from './row-field';
 import { toApolloBody, toApolloSearch } from './trusted-documents';
 
 const RESPONSE_JSON = 'application/graphql-response+json';
@@ -29,7 +30,7 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
     next();
   });
   router.all('/', async (request, response) => {
-    let context: GraphqlContext = { ...kit.openRequest(request, response), rowFields: [] };
+    let context: GraphqlContext = { ...kit.openRequest(request, response), insertions: new Insertions() };
     try {
       // Nothing is parsed for a caller without a valid provision.
       const refusal = await context.access.authorizeProvision().then(() => undefined, toAppError);
@@ -50,7 +51,7 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
         await context.snapshot.close();
         await loopTurns.next();
         // The first time the books have most likely come to rest. The last time all is read from one snapshot, which takes a lane.
-        context = { ...kit.openRequest(request, response, again === MAX_RERUNS), rowFields: [] };
+        context = { ...kit.openRequest(request, response, again === MAX_RERUNS), insertions: new Insertions() };
         answer = await execute();
       }
       await sendRows(response, toPieces(answer, context), {
@@ -75,10 +76,10 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
  * True when the statements of an operation saw several data versions, because the books changed between them. The operation is then run
  * again. No mutation reads the books, so nothing is written twice.
  */
-async function sawSeveralVersions({ reader, snapshot, rowFields = [] }: GraphqlContext): Promise<boolean> {
+async function sawSeveralVersions({ reader, snapshot, insertions }: GraphqlContext): Promise<boolean> {
   // Rows are read after everything else, and their snapshot must be of the same version. When it cannot be opened, the rows fail with the
   // same error, at the path of their field.
-  if (rowFields.length > 0 && reader.versions.length > 0) await snapshot.open().catch(() => undefined);
+  if (insertions?.haveRows && reader.versions.length > 0) await snapshot.open().catch(() => undefined);
   return reader.versions.length > 1;
 }
 
@@ -127,30 +128,16 @@ function sendHead({ status, headers }: HTTPGraphQLResponse, response: Response):
   for (const [name, value] of headers) if (name !== 'content-length') response.set(name, value);
 }
 
-function toPieces({ body }: HTTPGraphQLResponse, { rowFields = [] }: GraphqlContext): AnswerPiece[] {
+function toPieces({ body }: HTTPGraphQLResponse, { insertions }: GraphqlContext): AnswerPiece[] {
   if (body.kind !== 'complete') throw new Error('The answer of an operation is one piece');
-  return cut(body.string, rowFields);
-}
-
-/** Cuts an answer at its tokens into the text before each token, the rows in brackets, and the text after the last. */
-function cut(text: string, rowFields: readonly RowField[]): AnswerPiece[] {
-  const pieces: AnswerPiece[] = [];
-  let rest = text;
-  const places = rowFields.map((field) => ({ field, at: text.indexOf(`"${field.token}"`) })).filter(({ at }) => at >= 0);
-  for (const { field } of places.sort((a, b) => a.at - b.at)) {
-    const mark = `"${field.token}"`;
-    const at = rest.indexOf(mark);
-    pieces.push(`${rest.slice(0, at)}[`, rowsOf(field));
-    rest = `]${rest.slice(at + mark.length)}`;
-  }
-  return [...pieces, rest];
+  return insertions!.fill(body.string, ({ path, content }) => ['[', readRows(content, path), ']']);
 }
 
 /** The rows of a field. An error that they throw gets the path of the field. */
-async function* rowsOf({ responseKey, rows, template }: RowField): AsyncGenerator<Buffer> {
+async function* readRows({ rows, template }: InsertedRows, path: readonly (string | number)[]): AsyncGenerator<Buffer> {
   try {
     yield* rows.bytes(template);
   } catch (error) {
-    throw new GraphQLError('The rows broke off', { path: [responseKey], originalError: toAppError(error) });
+    throw new GraphQLError('The rows broke off', { path, originalError: toAppError(error) });
   }
 }

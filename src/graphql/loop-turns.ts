@@ -8,7 +8,7 @@ const MAX_DEEP_ITEMS = 8;
 /** Shares the event loop between operations. Each works in its own turns, and Node serves sockets and timers between two turns. */
 class LoopTurns {
   private last: Promise<void> = Promise.resolve();
-  private spreading: Promise<void> = Promise.resolve();
+  private working: Promise<void> = Promise.resolve();
   private beganAt = 0;
 
   /** Resolves in the next turn that is free, behind the operations that already wait for one. */
@@ -35,9 +35,17 @@ class LoopTurns {
    * are spread one after another too, because making the promises of many long lists takes long.
    */
   spread<Item>(items: readonly Item[]): Promise<(Item | Promise<Item>)[]> {
-    const spread = this.spreading.then(() => this.rest()).then(() => this.toPromises(items));
-    this.spreading = spread.then(() => undefined);
-    return spread;
+    return this.inTurn(() => this.toPromises(items));
+  }
+
+  /** Does a piece of work after those that wait already, each in a turn that has time left. */
+  inTurn<Result>(work: () => Result): Promise<Result> {
+    const done = this.working.then(() => this.rest()).then(work);
+    this.working = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return done;
   }
 
   private toPromises<Item>(items: readonly Item[]): (Item | Promise<Item>)[] {
@@ -71,15 +79,18 @@ export const loopTurns = new LoopTurns();
 /** The turns of callers that are refused, kept apart so that members never wait behind them. */
 export const strangerTurns = new LoopTurns();
 
+/** The resolver of a list field. */
+export type ListResolver = GraphQLFieldResolver<unknown, GraphqlContext, unknown, readonly unknown[] | Promise<readonly unknown[]>>;
+
 /** Lets graphql-js pause between the items of every list in a long operation. */
 export function restInLists(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
       if (!isListType(getNullableType(field.type))) continue;
-      const resolve = (field.resolve ?? defaultFieldResolver) as GraphQLFieldResolver<unknown, GraphqlContext, unknown>;
+      const resolve = (field.resolve ?? defaultFieldResolver) as ListResolver;
       field.resolve = (source: unknown, args: unknown, context: GraphqlContext, info) => {
-        const items = resolve(source, args, context, info) as readonly unknown[] | Promise<readonly unknown[]>;
+        const items = resolve(source, args, context, info);
         if (!context.rests) return items;
         return Array.isArray(items) ? loopTurns.spread(items) : Promise.resolve(items).then((list) => loopTurns.spread(list));
       };

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   getNamedType,
   getNullableType,
@@ -14,20 +13,12 @@ import {
 import { collectSubfields } from 'graphql/execution/collectFields';
 import type { RequestContext } from '../resolvers/request-context';
 import type { RowStream } from '../rows/row-stream';
+import type { Insertions } from './insertions';
 import { createJsonTemplate, type JsonMember, type RowTemplate } from '../rows/row-template';
 
-/** A root field whose rows are written into the answer as they arrive from the database. */
-export interface RowField {
-  readonly responseKey: string;
-  /** Placeholder for the rows in the answer's text. It is random, so that no text of a caller can match it. */
-  readonly token: string;
-  readonly template: RowTemplate;
-  readonly rows: RowStream<unknown>;
-}
-
 export interface GraphqlContext extends RequestContext {
-  /** Collects the row fields of an answer that is written to a socket; undefined when the caller needs rows as objects. */
-  readonly rowFields?: RowField[];
+  /** Collects the lists of an answer that is written to a socket; undefined when the caller needs objects. */
+  readonly insertions?: Insertions;
   /** True when the operation can have so many values that it must pause between them. */
   rests?: boolean;
 }
@@ -45,8 +36,8 @@ export function streamRows(schema: GraphQLSchema, fieldName: string): void {
   const resolve = field.resolve as Resolve;
   field.resolve = async (source: unknown, args: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => {
     const rows = await resolve(source, args, context, info);
-    if (!context.rowFields) return rows.objects();
-    context.rowFields.push({ responseKey: String(info.path.key), token: randomUUID(), template: toTemplate(info), rows });
+    if (!context.insertions) return rows.objects();
+    context.insertions.add([info.path.key], { template: toTemplate(info), rows });
     return [];
   };
 }

@@ -4,6 +4,7 @@ import { buildSchemaSync, type ClassType } from 'type-graphql';
 import { resolverClasses, type ResolverSet } from '../resolvers/resolver-set';
 import { assertListsAreBounded, streamedFields } from './list-bounds';
 import { restInLists } from './loop-turns';
+import { writePlainLists } from './plain-lists';
 import { callResolversDirectly } from './resolver-calls';
 import { streamRows } from './row-field';
 
@@ -26,6 +27,7 @@ export function createSchema(resolvers?: ResolverSet): GraphQLSchema {
   schema.getMutationType()!.description = MUTATION;
   callResolversDirectly(schema, instances);
   for (const field of streamedFields) streamRows(schema, field);
+  writePlainLists(schema);
   assertListsAreBounded(schema);
   restInLists(schema);
   return schema;

@@ -5,7 +5,7 @@ import { openGateway } from '../support/open-gateway';
 
 /** Characters that JSON escapes, that JavaScript could take for its own, and that look like a mark of the gateway. */
 const SPECIAL = ['"', '\\', '\b\f\n\r\t', '\u2028\u2029', '李🌻', '\ud7ff', '"} 0"', '$&', '</script>'];
-const LINES = depositBook(60).map((line) => ({ ...line, main_memo: SPECIAL[Number(line.transaction_id.slice(1)) % SPECIAL.length]! }));
+const LINES = depositBook(400).map((line) => ({ ...line, main_memo: SPECIAL[Number(line.transaction_id.slice(1)) % SPECIAL.length]! }));
 
 const gateway = openGateway({ lines: LINES, loggedIn: true });
 const { organization } = gateway;

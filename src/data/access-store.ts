@@ -78,7 +78,7 @@ FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (provision_id, place)
 JOIN provision p ON p.id = asked.provision_id AND p.revoked_at IS NULL
 JOIN organization o ON o.id = p.organization_id`;
 
-// A row that is locked is being marked by another gateway, or is going. Nobody waits for it.
+// A row that is locked is being marked by another gateway, or is being deleted. Nobody waits for it.
 const MARK_USED = `
 WITH unmarked_provision AS (
   SELECT id FROM provision p WHERE id = ANY($1::uuid[]) AND revoked_at IS NULL AND ${isUnmarked('last_used_at')}
@@ -132,6 +132,10 @@ export class AccessStore {
     this.underWay++;
     try {
       return await this.read(credentials);
+    } catch (error) {
+      // Those who wait find out for themselves at once, within the time limits of one statement.
+      for (const begin of this.waiting.splice(0)) begin();
+      throw error;
     } finally {
       this.underWay--;
       this.waiting.shift()?.();
@@ -147,8 +151,8 @@ export class AccessStore {
     };
     try {
       const rows = await this.database.query<JoinedRow>({ name: 'find-access', text: FIND_ACCESS, values });
-      // The times are written once a minute at most, so that nearly every request only reads.
-      if (rows.some(({ is_unmarked }) => is_unmarked)) await this.database.query({ text: MARK_USED, values });
+      // The times are written once a minute at most, so that nearly every request only reads. Where that fails, the next request tries again.
+      if (rows.some(({ is_unmarked }) => is_unmarked)) await this.database.query({ text: MARK_USED, values }).catch(() => undefined);
       return inPlaces(rows);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'DATA_SOURCE_QUERY_FAILED') throw error;

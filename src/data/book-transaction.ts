@@ -110,7 +110,7 @@ export class BookTransaction {
     // PostgreSQL keeps no statistics of temporary tables by itself, and takes each for a short one.
     await this.query('ANALYZE changed_transaction, removed_allocation');
     await this.query(COMPUTE_LINES, [organization]);
-    await this.query('ANALYZE computed_line');
+    await this.query('ANALYZE computed_line (allocation_id, transaction_id)');
     const { rows: before } = await this.query<TotalsRow>(STANDING_TOTALS, [organization]);
     const { rows: after } = await this.query<TotalsRow>(COMPUTED_TOTALS);
     const { rows: versions } = await this.query<{ number: string }>(NEXT_VERSION, [organization]);

@@ -27,7 +27,7 @@ export interface LineOrder {
   readonly direction: 'ASC' | 'DESC';
 }
 
-/** The lines of a set in an order, each with these fields and those of its place. */
+/** The lines of a set in an order, each with these fields and those that its cursor holds. */
 interface LineList {
   readonly lineSet: LineSet;
   readonly order: LineOrder;

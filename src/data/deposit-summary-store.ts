@@ -13,8 +13,9 @@ export interface SummaryRow {
   readonly part: 'ALL' | 'POSTED' | 'PENDING';
   readonly lines: number;
   readonly transactions: number;
-  /** The next two are missing where they were not asked for. */
+  /** Missing where it was not asked for. */
   readonly deposits?: number;
+  /** Missing where it was not asked for. */
   readonly donors?: number;
   readonly splitTransactions: number;
   readonly lineAmount: string;
@@ -127,7 +128,7 @@ function selectFigures(lineSet: LineSet, groupBy: readonly GroupBy[], counts: re
 
 /**
  * The SELECT of the lines, each with its number among those of its transaction, and of its deposit, in its group. The windows follow the
- * order of the report, in which an index has the lines, so that nothing needs a sort of more than a deposit's lines.
+ * order of the report, in which an index has the lines, so that most selections sort no more than the lines of a deposit.
  */
 function selectLines(lineSet: LineSet, groupBy: readonly GroupBy[], counts: readonly CostlyCount[]): Prisma.Sql {
   const keysThat = (...splits: readonly Grouping['splits'][]): string[] =>

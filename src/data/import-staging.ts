@@ -89,7 +89,7 @@ export async function stageLines(books: BookTransaction, lines: AsyncIterable<St
   await pipeline(Readable.from(toCopyText(lines, onSourceError)), copy).catch((error: unknown) => {
     throw sourceFailed ? error : toDataSourceError(error);
   });
-  await books.query('ANALYZE import_line');
+  await books.query('ANALYZE import_line (line, deposit_id, transaction_id, allocation_id, donor_id, designation_id)');
 }
 
 /** Finds contradictions between staged lines with the same id: their number, and the first `limit` of them in the file's order. */

@@ -8,7 +8,7 @@ const MAX_DEEP_ITEMS = 8;
 /** Shares the event loop between operations. Each works in its own turns, and Node serves sockets and timers between two turns. */
 class LoopTurns {
   private last: Promise<void> = Promise.resolve();
-  private working: Promise<void> = Promise.resolve();
+  private spreading: Promise<void> = Promise.resolve();
   private beganAt = 0;
 
   /** Resolves in the next turn that is free, behind the operations that already wait for one. */
@@ -34,18 +34,11 @@ class LoopTurns {
    * The items of a list as promises, so that graphql-js completes them one after another with pauses between them. Lists that arrive together
    * are spread one after another too, because making the promises of many long lists takes long.
    */
-  spread<Item>(items: readonly Item[]): Promise<(Item | Promise<Item>)[]> {
-    return this.inTurn(() => this.toPromises(items));
-  }
-
-  /** Does a piece of work after those that wait already, each in a turn that has time left. */
-  inTurn<Result>(work: () => Result): Promise<Result> {
-    const done = this.working.then(() => this.rest()).then(work);
-    this.working = done.then(
-      () => undefined,
-      () => undefined,
-    );
-    return done;
+  async spread<Item>(items: readonly Item[]): Promise<readonly (Item | Promise<Item>)[]> {
+    if (items.length <= 1) return items;
+    this.spreading = this.spreading.then(() => this.rest());
+    await this.spreading;
+    return this.toPromises(items);
   }
 
   private toPromises<Item>(items: readonly Item[]): (Item | Promise<Item>)[] {

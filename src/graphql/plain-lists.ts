@@ -13,6 +13,7 @@ import {
 } from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields';
 import { pathToArray } from 'graphql/jsutils/Path';
+import { streamedFields } from './list-bounds';
 import { loopTurns, type ListResolver } from './loop-turns';
 import type { GraphqlContext } from './row-field';
 
@@ -31,22 +32,28 @@ export function writePlainLists(schema: GraphQLSchema): void {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
       const list = getNullableType(field.type);
-      if (!isListType(list) || !isObjectType(getNullableType(list.ofType))) continue;
+      if (!isListType(list) || !isObjectType(getNullableType(list.ofType)) || streamedFields.includes(field.name)) continue;
       const resolve = field.resolve as ListResolver | undefined;
       field.resolve = (source: unknown, args: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => {
         const items = resolve ? resolve(source, args, context, info) : (source as Record<string, readonly unknown[]>)[field.name]!;
         const { insertions } = context;
         const write = insertions && writerOf(info, list.ofType);
         if (!write) return items;
-        const insert = (found: readonly unknown[]): readonly unknown[] => {
-          insertions.add(pathToArray(info.path), `[${found.map(write).join(',')}]`);
-          return [];
-        };
-        const replace = (found: readonly unknown[]): readonly unknown[] | Promise<readonly unknown[]> => {
+        return Promise.resolve(items).then(async (found) => {
           if (found.length < MIN_ITEMS) return found;
-          return context.rests ? loopTurns.inTurn(() => insert(found)) : insert(found);
-        };
-        return Array.isArray(items) ? replace(items as readonly unknown[]) : Promise.resolve(items).then(replace);
+          const texts: string[] = [];
+          try {
+            for (const item of found) {
+              texts.push(write(item));
+              if (context.rests) await loopTurns.rest();
+            }
+          } catch {
+            // graphql-js meets the same fault, and knows the path of the value and what becomes null.
+            return found;
+          }
+          insertions.add(pathToArray(info.path), `[${texts.join(',')}]`);
+          return [];
+        });
       };
     }
   }

@@ -62,7 +62,7 @@ export class PageInfo {
 
 interface Edge<Node> {
   readonly node: Node;
-  /** Computed for each edge when it is its turn, because a cursor has a checksum. */
+  /** Computed when it is asked for, because a cursor has a checksum. */
   readonly cursor: () => string;
 }
 
@@ -89,7 +89,10 @@ export function createConnectionType<Node extends object>(nodeType: ClassType<No
 
     @Field(() => [NodeEdge], { description: `The ${nodes} of the page, each with its cursor.` })
     edges(): Edge<Node>[] {
-      return this.nodes.map((node) => ({ node, cursor: () => this.cursorOf(node) }));
+      return this.nodes.map((node) => {
+        let cursor: string | undefined;
+        return { node, cursor: () => (cursor ??= this.cursorOf(node)) };
+      });
     }
 
     @Field(() => PageInfo, { description: 'The place of the page in the list.' })

@@ -5,7 +5,7 @@ import type { ReadAhead } from '../domain/entity-service';
 import type { PageParameters } from '../domain/keyset-page';
 import { isEdge } from '../formats/entity-edges';
 
-/** What a selection means in its operation. */
+/** The parts of an operation that a selection depends on. */
 export type OperationScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
 
 /** The fields of a connection between the field that returns it and its entities. */

@@ -88,7 +88,7 @@ const works: Readonly<Record<string, Work>> = {
       await database.stop();
     }
   },
-  disk: ({ database }) => measureDisk('disk', database),
+  disk: ({ database, lines }) => measureDisk('disk', database, lines),
   'import*': ({ database, rounds }) => measureNewLines('import', database, IMPORTED_LINES, rounds),
   'import of a month*': ({ database, rounds }) => measureCorrection('import of a month', database, month, rounds),
   'import of all lines*': ({ database, lines }) => measureImportMemory('import of all lines', database, lines),

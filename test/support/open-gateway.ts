@@ -15,7 +15,7 @@ export interface Opening {
   readonly settings?: Settings | (() => Settings);
   /** The lines that the organization's report holds. */
   readonly lines?: readonly object[];
-  /** Lets the gateway never write when a provision was used, so that all statements of a request can be counted. */
+  /** Lets the gateway never write when a provision or a session was used, so that all statements of a request can be counted. */
   readonly countsStatements?: boolean;
   /** Logs the organization's user in, so that `cookie` is there. */
   readonly loggedIn?: boolean;
@@ -53,6 +53,7 @@ export function openGateway({
     if (countsStatements) await database.client.query(`UPDATE provision SET last_used_at = 'infinity'`);
     if (lines.length > 0) await importLines(services, organization, lines);
     if (loggedIn) Object.assign(gateway, { cookie: await login(url, organization.webProvision) });
+    if (countsStatements) await database.client.query(`UPDATE session SET last_seen_at = 'infinity'`);
   });
   after(() => started?.stop());
   return gateway;

@@ -1,7 +1,7 @@
 import type { Connection } from 'pg';
 
-/** A shorter piece is most likely a whole answer. */
-const LONG_PIECE = 16 * 1024;
+/** The most bytes that are read in one turn, but for the last piece. TLS hands over pieces of a few kB. */
+const BYTES_PER_TURN = 16 * 1024;
 
 /**
  * Lets pg read a long answer piece by piece, each in another turn of the event loop. libuv would otherwise hand over up to 2 MB of a local
@@ -10,10 +10,13 @@ const LONG_PIECE = 16 * 1024;
 export function paceReading({ stream }: Connection): void {
   const [pgListener] = stream.listeners('data') as ((piece: Buffer) => void)[];
   if (!pgListener) throw new Error("The socket of a pg connection has no 'data' listener");
+  let bytes = 0;
   stream.off('data', pgListener);
   stream.on('data', (piece: Buffer) => {
     pgListener(piece);
-    if (piece.length < LONG_PIECE) return;
+    bytes += piece.length;
+    if (bytes < BYTES_PER_TURN) return;
+    bytes = 0;
     stream.pause();
     setImmediate(() => stream.resume());
   });

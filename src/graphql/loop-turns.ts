@@ -8,7 +8,7 @@ const MAX_DEEP_ITEMS = 8;
 /** Shares the event loop between operations. Each works in its own turns, and Node serves sockets and timers between two turns. */
 class LoopTurns {
   private last: Promise<void> = Promise.resolve();
-  private spreading: Promise<void> = Promise.resolve();
+  private places: Promise<void> = Promise.resolve();
   private beganAt = 0;
 
   /** Resolves in the next turn that is free, behind the operations that already wait for one. */
@@ -36,9 +36,20 @@ class LoopTurns {
    */
   async spread<Item>(items: readonly Item[]): Promise<readonly (Item | Promise<Item>)[]> {
     if (items.length <= 1) return items;
-    this.spreading = this.spreading.then(() => this.rest());
-    await this.spreading;
+    await this.takePlace();
     return this.toPromises(items);
+  }
+
+  /** A value that thousands of others are read together with. graphql-js would go on with all of them in one turn. */
+  async release<Value>(value: Promise<Value>): Promise<Value> {
+    const found = await value;
+    await this.takePlace();
+    return found;
+  }
+
+  /** Waits behind those who wait already, and rests where the turn has lasted long enough. */
+  private takePlace(): Promise<void> {
+    return (this.places = this.places.then(() => this.rest()));
   }
 
   private toPromises<Item>(items: readonly Item[]): (Item | Promise<Item>)[] {

@@ -1,6 +1,7 @@
 import { isObjectType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { getMetadataStorage, type ClassType } from 'type-graphql';
-import type { RequestContext } from '../resolvers/request-context';
+import { loopTurns } from './loop-turns';
+import type { GraphqlContext } from './row-field';
 
 type Method = (...values: unknown[]) => unknown;
 
@@ -17,8 +18,10 @@ export function callResolversDirectly(schema: GraphQLSchema, instances: Readonly
     if (!isObjectType(type)) throw new Error(`${methodName}: the type of this field is not named as its class`);
     if (roles ?? middlewares?.length) throw new Error(`${methodName}: a field that is called directly has no middleware and no roles`);
     const values = params.toSorted((one, other) => one.index - other.index).map(toValue);
-    const resolve: GraphQLFieldResolver<unknown, RequestContext, unknown> = (root, args, context, info) =>
-      instance[methodName]!(...values.map((value) => value(root, args, context, info)));
+    const resolve: GraphQLFieldResolver<unknown, GraphqlContext, unknown> = (root, args, context, info) => {
+      const result = instance[methodName]!(...values.map((value) => value(root, args, context, info)));
+      return context.rests && result instanceof Promise ? loopTurns.release(result) : result;
+    };
     type.getFields()[schemaName]!.resolve = resolve;
   }
 }
@@ -26,7 +29,7 @@ export function callResolversDirectly(schema: GraphQLSchema, instances: Readonly
 type Param = NonNullable<ReturnType<typeof getMetadataStorage>['fieldResolvers'][number]['params']>[number];
 
 /** The function that gives a parameter the value that its decorator names. */
-function toValue({ kind, methodName, ...param }: Param): GraphQLFieldResolver<unknown, RequestContext, unknown> {
+function toValue({ kind, methodName, ...param }: Param): GraphQLFieldResolver<unknown, GraphqlContext, unknown> {
   const name = 'propertyName' in param ? param.propertyName : undefined;
   const property = (from: unknown) => (name === undefined ? from : (from as Readonly<Record<string, unknown>>)[name]);
   switch (kind) {

@@ -25,7 +25,10 @@ const MAX_PATH = 8;
 /** A way down the schema's lists, with a length for each: what an operation of the search is made of. */
 interface Candidate {
   readonly path: readonly Step[];
+  /** The times that the path is asked for, each with an alias. */
   readonly aliases: number;
+  /** The times that each value at its end is asked for besides the first, each with an alias. */
+  readonly leafAliases: number;
 }
 interface Step {
   readonly field: GraphQLField<unknown, unknown>;
@@ -41,6 +44,7 @@ const REQUIRED: Readonly<Record<string, string>> = {
   includePending: 'true',
 };
 const LENGTHS = [1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000];
+const LEAF_ALIASES = [0, 0, 1, 3, 8];
 const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)]!;
 
 const objectFields = (type: GraphQLObjectType) =>
@@ -62,22 +66,29 @@ function grow(path: readonly Step[], length: number): Step[] {
   return grown;
 }
 
-const anyCandidate = (): Candidate => ({ path: grow([], 1 + Math.floor(Math.random() * MAX_PATH)), aliases: pick([1, 1, 2, 5]) });
+const anyCandidate = (): Candidate => ({
+  path: grow([], 1 + Math.floor(Math.random() * MAX_PATH)),
+  aliases: pick([1, 1, 2, 5]),
+  leafAliases: pick(LEAF_ALIASES),
+});
 
-/** The same with one length, the way from somewhere on, or the repetition changed. */
-function change({ path, aliases }: Candidate): Candidate {
+/** The same with one length, the way from somewhere on, or a repetition changed. */
+function change(candidate: Candidate): Candidate {
+  const { path } = candidate;
   const at = Math.floor(Math.random() * path.length);
   const kind = Math.random();
-  if (kind < 0.6) return { aliases, path: path.map((step, position) => (position === at ? { ...step, first: pick(LENGTHS) } : step)) };
-  if (kind < 0.9) return { aliases, path: grow(path.slice(0, at), 1 + Math.floor(Math.random() * MAX_PATH)) };
-  return { path, aliases: pick([1, 2, 5, 10]) };
+  if (kind < 0.5) return { ...candidate, path: path.map((step, position) => (position === at ? { ...step, first: pick(LENGTHS) } : step)) };
+  if (kind < 0.8) return { ...candidate, path: grow(path.slice(0, at), 1 + Math.floor(Math.random() * MAX_PATH)) };
+  if (kind < 0.9) return { ...candidate, leafAliases: pick(LEAF_ALIASES) };
+  return { ...candidate, aliases: pick([1, 2, 5, 10]) };
 }
 
-function print({ path, aliases }: Candidate): string {
+function print({ path, aliases, leafAliases }: Candidate): string {
   const leaves = Object.values(typeAfter(path).getFields())
     .filter(({ type, args }) => (isLeafType(getNamedType(type)) || isEnumType(getNamedType(type))) && args.length === 0)
     .filter(({ type }) => !isListType(getNullableType(type)))
     .map(({ name }) => name);
+  const repeated = (name: string): string => [name, ...Array.from({ length: leafAliases }, (_, n) => `${name}${n}: ${name}`)].join(' ');
   const inner = path.reduceRight(
     (below, { field, first }) => {
       const given = field.args.flatMap(({ name }) =>
@@ -85,7 +96,7 @@ function print({ path, aliases }: Candidate): string {
       );
       return `{ ${field.name}${given.length > 0 ? `(${given.join(', ')})` : ''} ${below} }`;
     },
-    `{ __typename ${leaves.join(' ')} }`,
+    `{ __typename ${leaves.map(repeated).join(' ')} }`,
   );
   const root = inner.slice(1, -1);
   return `{ ${Array.from({ length: aliases }, (_, n) => `a${n}: ${root}`).join(' ')} }`;

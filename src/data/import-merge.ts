@@ -22,7 +22,7 @@ export interface StatusAssumptions {
 
 /** A gift whose shares are all known and do not add up to its amount. Amounts are exact decimal text. */
 export interface ShareMismatch {
-  /** The first line of the file that touches the gift. */
+  /** The first line of the gift in the file; the first line that takes a share away when the file has none of the gift. */
   readonly line: number;
   readonly transactionId: string;
   readonly amount: string;
@@ -180,16 +180,25 @@ RETURNING transaction_id`,
   'SELECT transaction_id FROM written',
 );
 
-// A gift with an unknown share contradicts nothing.
-const FIND_MISMATCHES = `
-SELECT touched.line, gift.id AS "transactionId", gift.amount::text AS amount, sum(share.amount)::text AS shares, count(*) OVER () AS count
-FROM (
-  SELECT transaction_id AS id, min(line) AS line
-  FROM (SELECT transaction_id, line FROM import_line UNION ALL SELECT id, line FROM left_transaction) AS mentioned
-  GROUP BY transaction_id
-) AS touched
+/**
+ * The SELECT of gifts whose shares do not add up, among those that a SELECT of ids and lines of the file mentions. A gift with an unknown
+ * share contradicts nothing.
+ */
+const mismatchesOf = (mentioned: string): string => `
+SELECT touched.line, gift.id AS "transactionId", gift.amount::text AS amount, sum(share.amount)::text AS shares
+FROM (${mentioned}) AS touched
 JOIN transaction gift ON gift.organization_id = $1 AND gift.id = touched.id
 JOIN allocation share ON share.organization_id = $1 AND share.transaction_id = touched.id
 GROUP BY touched.line, gift.id, gift.amount
-HAVING count(share.amount) = count(*) AND sum(share.amount) <> gift.amount
-ORDER BY touched.line, gift.id LIMIT $2`;
+HAVING count(share.amount) = count(*) AND sum(share.amount) <> gift.amount`;
+
+// PostgreSQL cannot estimate the number of gifts of both sources together, and would look up gift by gift.
+const FIND_MISMATCHES = `
+SELECT *, count(*) OVER () AS count FROM (
+  ${mismatchesOf('SELECT transaction_id AS id, min(line) AS line FROM import_line GROUP BY transaction_id')}
+  UNION ALL
+  ${mismatchesOf(`
+    SELECT id, min(line) AS line FROM left_transaction gone
+    WHERE NOT EXISTS (SELECT FROM import_line WHERE transaction_id = gone.id) GROUP BY id`)}
+) AS mismatch
+ORDER BY line, "transactionId" LIMIT $2`;

@@ -97,6 +97,8 @@ export async function findConflicts(books: BookTransaction, limit: number): Prom
   let count = 0;
   const found: ImportConflict[] = [];
   for (const [key, fields] of Object.entries(AGREEMENTS) as [Column, readonly Column[]][]) {
+    const { rows: differing } = await books.query(differenceQuery(key, fields));
+    if (differing.length === 0) continue;
     const { rows } = await books.query<ConflictRow>(conflictQuery(key, fields), [limit]);
     count += Number(rows[0]?.count ?? 0);
     found.push(
@@ -132,7 +134,16 @@ function toCopyValue(value: string | number | undefined): string {
   return /[\\\t\n\r]/.test(value) ? value.replace(/[\\\t\n\r]/g, (character) => COPY_ESCAPES[character]!) : value;
 }
 
-/** The query for contradictions. Its text is built only from the column names above. Donor 0 is nobody, so its lines need not agree. */
+/** Donor 0 is nobody, so its lines need not agree. */
+const linesWith = (key: Column): string => (key === 'donor_id' ? 'import_line WHERE donor_id > 0' : 'import_line');
+
+/** The query that returns a row when lines with the same id contradict each other. It needs no sort, and most files have no contradiction. */
+function differenceQuery(key: Column, fields: readonly Column[]): string {
+  const lines = fields.includes(key) ? linesWith(key) : `(SELECT DISTINCT ${[key, ...fields].join(', ')} FROM ${linesWith(key)}) AS said`;
+  return `SELECT FROM ${lines} GROUP BY ${key} HAVING count(*) > 1 LIMIT 1`;
+}
+
+/** The query for contradictions. Its text is built only from the column names above. */
 function conflictQuery(key: Column, fields: readonly Column[]): string {
   const differs = (field: Column): string =>
     field === key ? `line <> first_value(line) OVER same` : `${field} IS DISTINCT FROM first_value(${field}) OVER same`;
@@ -140,7 +151,7 @@ function conflictQuery(key: Column, fields: readonly Column[]): string {
   return `
 SELECT line, first_line, fields, sum(cardinality(fields)) OVER () AS count FROM (
   SELECT line, first_value(line) OVER same AS first_line, array_remove(ARRAY[${differing}], NULL) AS fields
-  FROM import_line ${key === 'donor_id' ? 'WHERE donor_id > 0' : ''}
+  FROM ${linesWith(key)}
   WINDOW same AS (PARTITION BY ${key} ORDER BY line)
 ) AS compared
 WHERE cardinality(fields) > 0

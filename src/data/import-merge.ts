@@ -29,6 +29,12 @@ export interface ShareMismatch {
   readonly shares: string;
 }
 
+/**
+ * The number of written rows that needs new statistics. Without them the planner knows nothing of new rows, and reads all of a new
+ * organization's to check each foreign key to them. ANALYZE takes as long for a few rows of a large table as for many.
+ */
+const MANY_ROWS = 1000;
+
 /** Counts the deposits without a status. Call it before `mergeLines`, after which no deposit is new. */
 export async function findAssumptions(books: BookTransaction): Promise<StatusAssumptions> {
   const { rows } = await books.query<Record<keyof StatusAssumptions, string>>(FIND_ASSUMPTIONS, [books.organizationId]);
@@ -40,8 +46,7 @@ export async function mergeLines(books: BookTransaction): Promise<ImportCounts> 
   const write = async (statement: string, table: string): Promise<number> => {
     const { rows } = await books.query<{ count: string }>(statement, [books.organizationId]);
     const count = Number(rows[0]?.count);
-    // Without ANALYZE the planner knows nothing of the new rows, and reads the whole organization to check each foreign key to them.
-    if (count > 0) await books.query(`ANALYZE ${table}`);
+    if (count > MANY_ROWS) await books.query(`ANALYZE ${table}`);
     return count;
   };
   const designations = await write(MERGE_DESIGNATIONS, 'designation');

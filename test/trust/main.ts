@@ -3,6 +3,7 @@ import setUp from '../support/global-setup';
 import tearDown from '../support/global-teardown';
 import { run as anonymous } from './anonymous';
 import type { Attack } from './attack';
+import { run as histories } from './histories';
 import { run as lockout } from './lockout';
 import { run as starvation } from './starvation';
 import { run as stop } from './stop';
@@ -10,7 +11,10 @@ import { run as trickle } from './trickle';
 import { run as worstOperation } from './worst-operation';
 
 /** Each has a bound of its own in time. */
-const attacks: Readonly<Record<string, Attack>> = { starvation, trickle, anonymous, 'worst-operation': worstOperation, lockout, stop };
+const attacks: Readonly<Record<string, Attack>> = {
+  ...{ starvation, trickle, anonymous, 'worst-operation': worstOperation },
+  ...{ lockout, stop, histories },
+};
 
 /** Runs the attacks that are named, or all; exits with 1 when one of them reaches what it should not. */
 async function main(): Promise<void> {

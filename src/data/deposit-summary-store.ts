@@ -1,7 +1,11 @@
 import type { GroupBy, GroupKey } from '../formats/line-groups';
 import { Prisma } from '../generated/prisma/client';
+import type { LocalDate } from '../values/dates';
 import { whereLines, type LineSet } from './line-set';
+import { toArrayLiteral } from './postgres/array-literal';
+import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 import type { ReportSnapshot } from './postgres/report-snapshot';
+import { groupings, moveOf } from './summary-groupings';
 
 /** The counts that cost a pass of their own over the lines, and are made only when they are asked for. */
 export const costlyCounts = ['deposits', 'donors'] as const;
@@ -11,6 +15,8 @@ export type CostlyCount = (typeof costlyCounts)[number];
 export interface SummaryRow {
   /** ALL counts posted and pending deposits together. POSTED and PENDING have rows of their own only when the line set includes both. */
   readonly part: 'ALL' | 'POSTED' | 'PENDING';
+  /** True for the figures of the period that is compared. */
+  readonly isCompared: boolean;
   readonly lines: number;
   readonly transactions: number;
   /** Missing where it was not asked for. */
@@ -32,117 +38,221 @@ export interface SummaryRow {
   readonly inferredAllocations: number;
 }
 
-const { sql, raw } = Prisma;
+/** A row of a group. `position` is the group's place in the order, from 1; `groups` is the number of all groups. */
+export type GroupRow = GroupKey & SummaryRow & { readonly position: number; readonly groups: number };
 
-interface Grouping {
-  /** The columns that the grouping takes from a line. The first is the one that makes the group. */
-  readonly columns: readonly string[];
-  /** The values of a group's row. */
-  readonly values: readonly string[];
-  /** The lines of one deposit, or even of one transaction, may be in several groups. */
-  readonly splits?: 'deposits' | 'transactions';
+/** Both dates are included. */
+export interface Period {
+  readonly startDate: LocalDate;
+  readonly endDate: LocalDate;
 }
 
-const GROUPS: Readonly<Record<GroupBy, Grouping>> = {
-  DAY: { columns: ['deposit_date'], values: ['deposit_date::text AS day'] },
-  WEEK: { columns: [`date_trunc('week', deposit_date::timestamp)::date AS week`], values: ['week::text AS week'] },
-  MONTH: { columns: [`date_trunc('month', deposit_date::timestamp)::date AS month`], values: ['month::text AS month'] },
-  DESIGNATION: {
-    columns: ['designation_id', 'designation'],
-    // The name belongs to the id, and grouping by a number is quicker than by a number and a text.
-    values: ['designation_id::float8 AS "designationId"', 'min(designation) AS "designation"'],
-    splits: 'transactions',
-  },
-  STATUS: { columns: ['status'], values: ['status'], splits: 'deposits' },
-  ACCOUNT_TYPE: { columns: ['account_type'], values: ['account_type AS "accountType"'], splits: 'deposits' },
-  PAYMENT_TYPE: { columns: ['payment_type'], values: ['payment_type AS "paymentType"'], splits: 'deposits' },
-};
+/** The lines and the groups of figures. */
+export interface SummaryQuestion {
+  readonly lineSet: LineSet;
+  readonly groupBy: readonly GroupBy[];
+  /** The first month of quarters and years, 1 to 12. */
+  readonly fiscalYearStart: number;
+  /** The period whose figures stand beside those of the line set. */
+  readonly compareWith?: Period | undefined;
+}
 
-const EXACT = 'numeric(40, 2)';
-const exact = (sum: string, name: string): string => `COALESCE(${sum}, 0)::${EXACT}::text AS "${name}"`;
+const { sql, raw, join, empty } = Prisma;
+
 const ONCE = 'FILTER (WHERE line_of_transaction = 1)';
-/** The figures of a SummaryRow, computed over the rows of `selectLines`. */
-const FIGURES = [
-  'count(*)::float8 AS lines',
-  `count(*) ${ONCE}::float8 AS transactions`,
-  'count(*) FILTER (WHERE line_of_transaction = 2)::float8 AS "splitTransactions"',
-  exact('sum(amount)', 'lineAmount'),
-  exact('sum(fee_amount)', 'lineFeeAmount'),
-  exact('sum(amount) - sum(fee_amount)', 'lineNetAmount'),
-  exact(`sum(amount) ${ONCE}`, 'transactionAmount'),
-  exact(`sum(fee_amount) ${ONCE}`, 'transactionFeeAmount'),
-  exact(`sum(amount) ${ONCE} - sum(fee_amount) ${ONCE}`, 'transactionNetAmount'),
-  `sum(allocation_amount)::${EXACT}::text AS "allocationAmount"`,
-  'count(allocation_amount) FILTER (WHERE NOT allocation_amount_inferred)::float8 AS "knownAllocations"',
-  'count(*) FILTER (WHERE allocation_amount_inferred)::float8 AS "inferredAllocations"',
-];
-const COUNTS: Readonly<Record<CostlyCount, string>> = {
-  deposits: 'count(*) FILTER (WHERE line_of_deposit = 1)::float8 AS deposits',
-  donors: 'count(DISTINCT NULLIF(donor_id, 0))::float8 AS donors',
+/** The figures over the rows of `selectLines`, by their names in a SummaryRow. */
+const FIGURES: Readonly<Record<string, string>> = {
+  lines: 'count(*)',
+  transactions: `count(*) ${ONCE}`,
+  splitTransactions: 'count(*) FILTER (WHERE line_of_transaction = 2)',
+  lineAmount: 'COALESCE(sum(amount), 0)',
+  lineFeeAmount: 'COALESCE(sum(fee_amount), 0)',
+  lineNetAmount: 'COALESCE(sum(amount) - sum(fee_amount), 0)',
+  transactionAmount: `COALESCE(sum(amount) ${ONCE}, 0)`,
+  transactionFeeAmount: `COALESCE(sum(fee_amount) ${ONCE}, 0)`,
+  transactionNetAmount: `COALESCE(sum(amount) ${ONCE} - sum(fee_amount) ${ONCE}, 0)`,
+  allocationAmount: 'sum(allocation_amount)',
+  knownAllocations: 'count(allocation_amount) FILTER (WHERE NOT allocation_amount_inferred)',
+  inferredAllocations: 'count(*) FILTER (WHERE allocation_amount_inferred)',
 };
-/** The columns of a line that the figures are made of. */
-const COUNTED = 'deposit_status, amount, fee_amount, allocation_amount, allocation_amount_inferred';
+const COUNTS: Readonly<Record<CostlyCount, string>> = {
+  deposits: 'count(*) FILTER (WHERE line_of_deposit = 1)',
+  donors: 'count(DISTINCT NULLIF(donor_id, 0))',
+};
+/** A figure, as it leaves the database: amounts as exact text, counts as numbers. */
+const toOutput = (name: string): string => `figure."${name}"::${name.endsWith('Amount') ? 'numeric(40, 2)::text' : 'float8'} AS "${name}"`;
+
+/** The figures that groups can be ordered by. An order by KEY is that of the groups' values. */
+export const groupOrderFields = {
+  KEY: null,
+  LINES: 'lines',
+  TRANSACTIONS: 'transactions',
+  SPLIT_TRANSACTIONS: 'splitTransactions',
+  DEPOSITS: 'deposits',
+  DONORS: 'donors',
+  LINE_AMOUNT: 'lineAmount',
+  LINE_FEE_AMOUNT: 'lineFeeAmount',
+  LINE_NET_AMOUNT: 'lineNetAmount',
+  TRANSACTION_AMOUNT: 'transactionAmount',
+  TRANSACTION_FEE_AMOUNT: 'transactionFeeAmount',
+  TRANSACTION_NET_AMOUNT: 'transactionNetAmount',
+  ALLOCATION_AMOUNT: 'allocationAmount',
+} as const satisfies Readonly<Record<string, keyof SummaryRow | null>>;
+export type GroupOrderField = keyof typeof groupOrderFields;
+/** Groups with equal figures follow their values. A figure that is not known comes last. */
+export interface GroupOrder {
+  readonly field: GroupOrderField;
+  readonly isDescending: boolean;
+}
+
+/** The order of groups by their positions, which are computed for each reading. */
+export const positionOrder = { columns: { position: 'bigint' } } as const satisfies KeyOrder;
 
 export class DepositSummaryStore {
-  /** Reads the totals of the whole line set: one row for each part. */
-  totals(lineSet: LineSet, counts: readonly CostlyCount[], snapshot: ReportSnapshot): Promise<SummaryRow[]> {
-    return snapshot.list<SummaryRow>(selectFigures(lineSet, [], counts));
+  /** Reads the totals of the whole line set: one row for each part. `without` are the values of groups whose lines are left out. */
+  totals(
+    question: SummaryQuestion,
+    counts: readonly CostlyCount[],
+    snapshot: ReportSnapshot,
+    without: readonly GroupKey[] = [],
+  ): Promise<SummaryRow[]> {
+    const whole = { ...question, groupBy: [] };
+    const left = { groupBy: question.groupBy, keys: without };
+    return snapshot.list<SummaryRow>(sql`WITH ${withFigures(whole, counts, left)} SELECT ${raw(outputOf(whole, counts))} FROM figure`);
   }
 
-  /** Reads the totals of each group, ordered by the groups' values; at most `maxRows` rows. */
+  /** Reads a page of the groups: the rows of each, one after the other, in the order of the groups. */
   groups(
-    lineSet: LineSet,
-    groupBy: readonly GroupBy[],
+    question: SummaryQuestion,
     counts: readonly CostlyCount[],
-    maxRows: number,
+    order: GroupOrder,
+    page: KeysetPage,
     snapshot: ReportSnapshot,
-  ): Promise<(GroupKey & SummaryRow)[]> {
-    const order = [...groupBy.map(keyOf), 'part'].join(', ');
-    return snapshot.list<GroupKey & SummaryRow>(
-      sql`${selectFigures(lineSet, groupBy, counts)} ORDER BY ${raw(order)} LIMIT ${maxRows}::int`,
+  ): Promise<GroupRow[]> {
+    return snapshot.list<GroupRow>(selectGroups(question, counts, order, page));
+  }
+
+  /** Reads all groups in the order of their values, some at a time. */
+  allGroups(question: SummaryQuestion, counts: readonly CostlyCount[], snapshot: ReportSnapshot): AsyncGenerator<GroupRow[]> {
+    return snapshot.batches<GroupRow>(selectGroups(question, counts, { field: 'KEY', isDescending: false }));
+  }
+
+  /** Counts the groups. */
+  async countGroups(question: SummaryQuestion, snapshot: ReportSnapshot): Promise<number> {
+    const keys = keysOf(question).join(', ');
+    const [row] = await snapshot.list<{ count: number }>(
+      sql`WITH line AS (${selectLines(question, [])}) SELECT count(*)::float8 AS count FROM (SELECT DISTINCT ${raw(keys)} FROM line) AS found`,
     );
+    return row!.count;
   }
 }
 
-/** The name of the column that makes the groups. */
-const keyOf = (by: GroupBy): string => GROUPS[by].columns[0]!.replace(/^.* AS /s, '');
+/** Groups whose lines are left out. */
+interface LeftOut {
+  readonly groupBy: readonly GroupBy[];
+  readonly keys: readonly GroupKey[];
+}
+
+/** The names of the columns that make the groups, in `line` and `figure`. */
+const keysOf = ({ groupBy }: SummaryQuestion): string[] => groupBy.map((_by, index) => `key_${index + 1}`);
 
 /**
- * The SELECT of a row for ALL in each group, and of rows for POSTED and PENDING when the line set includes both. Without a grouping, all
- * lines are one group.
+ * The common table `figure`: in each group a row for ALL, and rows for POSTED and PENDING when the line set includes both, of the period and
+ * of the one that is compared. Without a grouping, all lines are one group.
  */
-function selectFigures(lineSet: LineSet, groupBy: readonly GroupBy[], counts: readonly CostlyCount[]): Prisma.Sql {
-  const keys = groupBy.map(keyOf);
-  const all = keys.join(', ');
+function withFigures(question: SummaryQuestion, counts: readonly CostlyCount[], left?: LeftOut): Prisma.Sql {
+  const keys = keysOf(question);
+  const all = [...keys, ...(question.compareWith ? ['is_compared'] : [])].join(', ');
   const [part, sets] =
-    lineSet.pending === 'WITH'
+    question.lineSet.pending === 'WITH'
       ? [
           `CASE WHEN grouping(deposit_status) = 1 THEN 'ALL' ELSE deposit_status::text END`,
-          `GROUPING SETS ((${[...keys, 'deposit_status'].join(', ')}), (${all}))`,
+          `GROUPING SETS ((${[...(all === '' ? [] : [all]), 'deposit_status'].join(', ')}), (${all}))`,
         ]
       : [`'ALL'`, `GROUPING SETS ((${all}))`];
-  const values = groupBy.flatMap((by) => GROUPS[by].values);
-  const figures = [...values, `${part} AS part`, ...FIGURES, ...counts.map((count) => COUNTS[count])].join(', ');
-  return sql`WITH line AS (${selectLines(lineSet, groupBy, counts)}) SELECT ${raw(figures)} FROM line GROUP BY ${raw(sets)}`;
+  const figures = { ...FIGURES, ...Object.fromEntries(counts.map((count) => [count, COUNTS[count]])) };
+  const columns = [
+    ...keys,
+    ...question.groupBy.flatMap((by) => groupings[by].labels ?? []).map((column) => `min(${column}) AS ${column}_label`),
+    `${question.compareWith ? 'is_compared' : 'false'} AS is_compared`,
+    `${part} AS part`,
+    ...Object.entries(figures).map(([name, expression]) => `${expression} AS "${name}"`),
+  ];
+  return sql`line AS (${selectLines(question, counts, left)}),
+    figure AS (SELECT ${raw(columns.join(', '))} FROM line GROUP BY ${raw(sets)})`;
+}
+
+/** The output of a row of `figure`. */
+function outputOf(question: SummaryQuestion, counts: readonly CostlyCount[]): string {
+  const values = question.groupBy.flatMap((by, index) =>
+    Object.entries(groupings[by].values).map(([field, value]) => `${value(`figure.key_${index + 1}`)} AS "${field}"`),
+  );
+  return [...values, 'figure.part', 'figure.is_compared AS "isCompared"', ...[...Object.keys(FIGURES), ...counts].map(toOutput)].join(', ');
+}
+
+function selectGroups(question: SummaryQuestion, counts: readonly CostlyCount[], order: GroupOrder, page?: KeysetPage): Prisma.Sql {
+  const keys = keysOf(question).join(', ');
+  const rank = groupOrderFields[order.field];
+  const direction = order.isDescending ? 'DESC' : 'ASC';
+  const places = [...(rank === null ? [] : ['rank']), ...keysOf(question)].map((name) => `${name} ${direction} NULLS LAST`);
+  const ranked = `SELECT ${keys}${rank === null ? '' : `, max("${rank}") FILTER (WHERE NOT is_compared) AS rank`}
+    FROM figure WHERE part = 'ALL' GROUP BY ${keys}`;
+  const numbered = `SELECT *, row_number() OVER (ORDER BY ${places.join(', ')}) AS position, count(*) OVER () AS groups FROM (${ranked}) AS ranked`;
+  const all = sql`true`;
+  const chosen = page
+    ? selectPage({ values: sql`*`, from: 'numbered', owned: all, where: all, order: positionOrder, page })
+    : sql`SELECT * FROM numbered`;
+  return sql`WITH ${withFigures(question, counts)}, numbered AS (${raw(numbered)}), chosen AS (${chosen})
+    SELECT ${raw(outputOf(question, counts))}, chosen.position::float8 AS position, chosen.groups::float8 AS groups
+    FROM chosen JOIN figure USING (${raw(keys)}) ORDER BY chosen.position`;
 }
 
 /**
  * The SELECT of the lines, each with its number among those of its transaction, and of its deposit, in its group. The windows follow the
- * order of the report, in which an index has the lines, so that most selections sort no more than the lines of a deposit.
+ * order of the report, in which an index has the lines, so that most selections sort no more than the lines of a deposit. The dates of the
+ * period that is compared are moved to those of the line set, so that both periods fall into the same groups.
  */
-function selectLines(lineSet: LineSet, groupBy: readonly GroupBy[], counts: readonly CostlyCount[]): Prisma.Sql {
-  const keysThat = (...splits: readonly Grouping['splits'][]): string[] =>
-    groupBy.filter((by) => splits.includes(GROUPS[by].splits)).map(keyOf);
+function selectLines(question: SummaryQuestion, counts: readonly CostlyCount[], left?: LeftOut): Prisma.Sql {
+  const { lineSet, compareWith } = question;
+  const own = selectPeriod(question, counts, lineSet, left);
+  if (!compareWith) return own;
+  const compared = selectPeriod(question, counts, { ...lineSet, ...compareWith }, left);
+  return sql`SELECT *, false AS is_compared FROM (${own}) AS own UNION ALL SELECT *, true FROM (${compared}) AS compared`;
+}
+
+function selectPeriod(
+  { lineSet, groupBy, fiscalYearStart }: SummaryQuestion,
+  counts: readonly CostlyCount[],
+  period: LineSet,
+  left: LeftOut | undefined,
+): Prisma.Sql {
+  const toExpression = (by: GroupBy): string => {
+    const { expression, moves } = groupings[by].key;
+    return expression(moves ? moveOf(moves, period.startDate, lineSet.startDate) : 'deposit_date', fiscalYearStart);
+  };
+  const splitting = (...splits: readonly string[]): string[] =>
+    groupBy.filter((by) => splits.includes(groupings[by].splits ?? '')).map(toExpression);
   const numbered = (columns: readonly string[], name: string): string =>
     `row_number() OVER (PARTITION BY ${columns.join(', ')}) AS ${name}`;
   const columns = [
-    ...groupBy.flatMap((by) => GROUPS[by].columns),
-    COUNTED,
-    numbered(['deposit_date', 'deposit_id', 'transaction_id', ...keysThat('transactions')], 'line_of_transaction'),
+    ...groupBy.map((by, index) => `${toExpression(by)} AS key_${index + 1}`),
+    ...groupBy.flatMap((by) => groupings[by].labels ?? []),
+    'deposit_status, amount, fee_amount, allocation_amount, allocation_amount_inferred',
+    numbered(['deposit_date', 'deposit_id', 'transaction_id', ...splitting('transactions')], 'line_of_transaction'),
     ...(counts.includes('deposits')
-      ? [numbered(['deposit_date', 'deposit_id', ...keysThat('deposits', 'transactions')], 'line_of_deposit')]
+      ? [numbered(['deposit_date', 'deposit_id', ...splitting('deposits', 'transactions')], 'line_of_deposit')]
       : []),
     ...(counts.includes('donors') ? ['donor_id'] : []),
   ];
-  return sql`SELECT ${raw(columns.join(', '))} FROM deposit_line WHERE ${whereLines(lineSet)}`;
+  const others = left && left.keys.length > 0 ? sql` AND ${notAmong(left, toExpression)}` : empty;
+  return sql`SELECT ${raw(columns.join(', '))} FROM deposit_line WHERE ${whereLines(period)}${others}`;
+}
+
+/** The condition on lines that are in none of the groups. */
+function notAmong({ groupBy, keys }: LeftOut, toExpression: (by: GroupBy) => string): Prisma.Sql {
+  const arrays = groupBy.map((by) => {
+    const [field] = Object.keys(groupings[by].values) as (keyof GroupKey)[];
+    return sql`${toArrayLiteral(keys.map((key) => key[field!]!))}::${raw(groupings[by].key.type)}[]`;
+  });
+  return sql`(${raw(groupBy.map(toExpression).join(', '))}) NOT IN (SELECT * FROM unnest(${join(arrays)}))`;
 }

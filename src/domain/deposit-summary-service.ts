@@ -1,10 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { BookReader } from '../data/book-reader';
-import { costlyCounts, type CostlyCount, type DepositSummaryStore, type SummaryRow } from '../data/deposit-summary-store';
+import {
+  costlyCounts,
+  groupOrderFields,
+  positionOrder,
+  type CostlyCount,
+  type DepositSummaryStore,
+  type GroupOrder,
+  type GroupRow,
+  type Period,
+  type SummaryQuestion,
+  type SummaryRow,
+} from '../data/deposit-summary-store';
 import type { LineSet } from '../data/line-set';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
-import { InputError } from '../errors';
-import { groupColumns, type GroupBy, type GroupKey } from '../formats/line-groups';
+import { AppError, InputError } from '../errors';
+import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../formats/line-groups';
 import { v2Layouts } from '../formats/v2-line';
 import { toCopyRow } from '../rows/copy-encoding';
 import { renderRows, type RowStream } from '../rows/row-stream';
@@ -12,7 +23,9 @@ import type { Money } from '../values/money';
 import { valueAt } from '../values/paths';
 import type { MemberAccess, RequestAccess } from './access-service';
 import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
+import { readPage, type Page, type PageParameters } from './keyset-page';
 import { tellsDonors } from './line-filter';
+import { toChange, type SummaryChange } from './summary-change';
 
 /** Sums of transactions' amounts. A transaction counts either once or once for each of its lines. */
 export interface SummaryAmounts {
@@ -51,20 +64,54 @@ export interface AllocationAmounts {
 }
 
 /** The totals of posted and pending deposits, together and apart. */
-interface SummaryParts {
+export interface SummaryParts {
   readonly all: SummaryTotals;
   readonly posted: SummaryTotals;
   readonly pending: SummaryTotals;
 }
 
-export interface SummaryGroup extends SummaryParts {
+/** The figures of a set of lines, beside those of the period that is compared. */
+export interface SummaryFigures extends SummaryParts {
+  /** Null when no period is compared. */
+  readonly compared: SummaryParts | null;
+  /** The change of `all` since the compared period; null when none is compared. */
+  readonly change: SummaryChange | null;
+}
+
+export interface SummaryGroup extends SummaryFigures {
   readonly key: GroupKey;
 }
 
-/** The lines and the groups of a summary. */
-export interface SummaryQuery {
-  readonly lineSet: LineSet;
+/** A group with its place among all groups. */
+export interface PlacedGroup extends SummaryGroup {
+  readonly position: number;
+  /** The number of all groups. */
+  readonly groups: number;
+}
+
+/** The figures of all groups that a page does not show. */
+export interface SummaryRest extends SummaryFigures {
+  /** The number of these groups. */
+  readonly groups: number;
+}
+
+/** A page of groups. Their places are those of one reading: the next page of other books may repeat a group or leave one out. */
+export interface GroupPage extends Page<PlacedGroup> {
+  /** Null when the page shows all groups. */
+  rest(counts: readonly CostlyCount[]): Promise<SummaryRest | null>;
+}
+
+/** The groups of a summary as a caller asks for them. */
+export interface Grouping {
   readonly groupBy: readonly GroupBy[];
+  /** The first month of quarters and years, 1 to 12; January when it is missing. */
+  readonly fiscalYearStart?: number | undefined;
+  readonly compareWith?: Period | null | undefined;
+}
+
+/** The lines and the groups of a summary. */
+export interface SummaryQuery extends Grouping {
+  readonly lineSet: LineSet;
   readonly mayReadDonors: boolean;
 }
 
@@ -72,16 +119,15 @@ export interface SummaryQuery {
 export interface DepositSummary {
   /** A text that tells this summary from others of the same data version. */
   readonly key: string;
-  totals(counts: readonly CostlyCount[]): Promise<SummaryParts>;
-  /** A group for each combination of the `groupBy` values, in order. Throws INVALID_PARAMETERS when there are more than MAX_GROUPS. */
-  groups(counts: readonly CostlyCount[]): Promise<SummaryGroup[]>;
+  totals(counts: readonly CostlyCount[]): Promise<SummaryFigures>;
+  /** A page of the groups, one for each combination of the `groupBy` values that lines have. Throws INVALID_PARAMETERS as `readPage`. */
+  groups(counts: readonly CostlyCount[], order: GroupOrder, page: PageParameters): Promise<GroupPage>;
+  /** All groups in the order of their values, some at a time, from the snapshot of a file. */
+  allGroups(counts: readonly CostlyCount[], snapshot: ReportSnapshot): AsyncGenerator<SummaryGroup[]>;
+  countGroups(): Promise<number>;
   /** SHA-256, in hex, of the lines in report order, each as its v2 JSON object followed by LF. */
   digest(): Promise<string>;
 }
-
-export const MAX_GROUPS = 2000;
-/** A group has one row for ALL, and two more when posted and pending deposits are both in the set. */
-const ROWS_PER_GROUP = 3;
 
 const ZERO = { amount: '0.00', feeAmount: '0.00', netAmount: '0.00' };
 const NOTHING: SummaryTotals = {
@@ -97,24 +143,72 @@ export class DepositSummaryService {
   ) {}
 
   /** Opens a summary. It reads each part when it is asked for, unless the part of this data version is known. */
-  summarize({ lineSet, groupBy, mayReadDonors }: SummaryQuery, reader: BookReader): DepositSummary {
-    const by = [...new Set(groupBy)];
+  summarize({ mayReadDonors, ...query }: SummaryQuery, reader: BookReader): DepositSummary {
+    const question = toQuestion(query);
+    const { lineSet, groupBy } = question;
     const allowed = (counts: readonly CostlyCount[]) => counts.filter((count) => count !== 'donors' || mayReadDonors);
+    /** What is kept of totals does not depend on the groups. */
+    const whole = { ...question, groupBy: [] };
+    const once = <Value extends object>(name: unknown[], compute: (snapshot: ReportSnapshot) => Promise<Value>) =>
+      reader.once(JSON.stringify(name), compute);
+    const countGroups = async () =>
+      groupBy.length === 0
+        ? 0
+        : (await once(['group count', question], async (snapshot) => ({ count: await this.store.countGroups(question, snapshot) }))).count;
     return {
-      key: JSON.stringify(['summary', mayReadDonors, lineSet, by]),
+      key: JSON.stringify(['summary', mayReadDonors, question]),
       totals: (asked) => {
         const counts = allowed(asked);
-        return reader.once(JSON.stringify(['totals', counts, lineSet]), async (snapshot) =>
-          toParts(await this.store.totals(lineSet, counts, snapshot), lineSet, counts),
+        return once(['totals', counts, whole], async (snapshot) =>
+          toFigures(await this.store.totals(whole, counts, snapshot), question, counts),
         );
       },
-      groups: (asked) => {
-        if (by.length === 0) return Promise.resolve([]);
-        const counts = allowed(asked);
-        return reader.once(JSON.stringify(['groups', counts, lineSet, by]), (snapshot) => this.groups(lineSet, by, counts, snapshot));
+      groups: async (asked, order, page) => {
+        const counts = allowed(withCountOf(order, asked));
+        const list = { order: positionOrder, query: ['groups', question, order], count: countGroups };
+        const found = await readPage<PlacedGroup>(page, list, async (bounds) =>
+          groupBy.length === 0
+            ? []
+            : once(['groups', counts, question, order, bounds], async (snapshot) =>
+                toGroups(await this.store.groups(question, counts, order, bounds, snapshot), question, counts),
+              ),
+        );
+        const shown = found.nodes.map(({ key }) => key);
+        const all = found.nodes[0]?.groups;
+        return {
+          ...found,
+          ...(all !== undefined && { count: () => Promise.resolve(all) }),
+          rest: async (askedOfRest) => {
+            const groups = (all ?? (await countGroups())) - shown.length;
+            if (groups === 0) return null;
+            const countsOfRest = allowed(askedOfRest);
+            const figures = await once(['rest', countsOfRest, question, shown], async (snapshot) =>
+              toFigures(await this.store.totals(question, countsOfRest, snapshot, shown), question, countsOfRest),
+            );
+            return { groups, ...figures };
+          },
+        };
       },
-      digest: async () => (await reader.once(JSON.stringify(['digest', lineSet]), (snapshot) => this.digest(lineSet, snapshot))).sha256,
+      allGroups: (asked, snapshot) => this.allGroups(question, allowed(asked), snapshot),
+      countGroups,
+      digest: async () => (await once(['digest', lineSet], (snapshot) => this.digest(lineSet, snapshot))).sha256,
     };
+  }
+
+  /** Passes the groups on as soon as all their rows are there. */
+  private async *allGroups(
+    question: SummaryQuestion,
+    counts: readonly CostlyCount[],
+    snapshot: ReportSnapshot,
+  ): AsyncGenerator<SummaryGroup[]> {
+    let begun: GroupRow[] = [];
+    for await (const rows of this.store.allGroups(question, counts, snapshot)) {
+      const last = rows.at(-1)!.position;
+      const end = rows.findIndex(({ position }) => position === last);
+      yield toGroups([...begun, ...rows.slice(0, end)], question, counts);
+      begun = [...(end === 0 ? begun : []), ...rows.slice(end)];
+    }
+    yield toGroups(begun, question, counts);
   }
 
   private async digest(lineSet: LineSet, snapshot: ReportSnapshot): Promise<{ sha256: string }> {
@@ -123,53 +217,69 @@ export class DepositSummaryService {
     for await (const rows of lines) hash.update(rows);
     return { sha256: hash.digest('hex') };
   }
-
-  private async groups(
-    lineSet: LineSet,
-    groupBy: readonly GroupBy[],
-    counts: readonly CostlyCount[],
-    snapshot: ReportSnapshot,
-  ): Promise<SummaryGroup[]> {
-    const rows = await this.store.groups(lineSet, groupBy, counts, MAX_GROUPS * ROWS_PER_GROUP + 1, snapshot);
-    const groups = new Map<string, { key: GroupKey; rows: SummaryRow[] }>();
-    for (const row of rows) {
-      const key = toKey(row, groupBy);
-      const name = JSON.stringify(key);
-      const group = groups.get(name) ?? { key, rows: [] };
-      group.rows.push(row);
-      groups.set(name, group);
-    }
-    if (groups.size > MAX_GROUPS || rows.length > MAX_GROUPS * ROWS_PER_GROUP) {
-      throw new InputError(`groupBy gives more than ${MAX_GROUPS} groups; group by less, or choose a shorter period`);
-    }
-    return [...groups.values()].map(({ key, rows: parts }) => ({ key, ...toParts(parts, lineSet, counts) }));
-  }
 }
 
 /**
- * The line set whose totals a member may read. A filter that tells donors apart needs the privilege to read donors. Throws
+ * The line set whose totals a member may read. A filter and groups that tell donors apart need the privilege to read donors. Throws
  * PRIVILEGE_NOT_FOUND, and as `toNarrowedLineSet`.
  */
-export async function authorizeTotals(access: RequestAccess, { organization }: MemberAccess, lines: LineParameters): Promise<LineSet> {
+export async function authorizeTotals(
+  access: RequestAccess,
+  { organization }: MemberAccess,
+  lines: LineParameters,
+  groupBy: readonly GroupBy[],
+): Promise<LineSet> {
   const lineSet = toNarrowedLineSet(organization.id, lines);
-  if (tellsDonors(lineSet.filter)) await access.authorizeDonors();
+  if (tellsDonors(lineSet.filter) || groupsTellDonors(groupBy)) await access.authorizeDonors();
   return lineSet;
+}
+
+/** Checks a grouping. Throws INVALID_PARAMETERS, or START_DATE_AFTER_END_DATE for the compared period. */
+function toQuestion({ lineSet, groupBy, fiscalYearStart = 1, compareWith }: Omit<SummaryQuery, 'mayReadDonors'>): SummaryQuestion {
+  if (!Number.isInteger(fiscalYearStart) || fiscalYearStart < 1 || fiscalYearStart > 12) {
+    throw new InputError(`fiscalYearStart is ${fiscalYearStart}; it must be a month from 1 to 12`);
+  }
+  if (compareWith && compareWith.startDate > compareWith.endDate) throw new AppError('START_DATE_AFTER_END_DATE');
+  return { lineSet, groupBy: [...new Set(groupBy)], fiscalYearStart, compareWith: compareWith ?? undefined };
+}
+
+/** An order by a costly count needs the count. */
+function withCountOf({ field }: GroupOrder, counts: readonly CostlyCount[]): CostlyCount[] {
+  const ordered = costlyCounts.filter((count) => count === groupOrderFields[field]);
+  return [...new Set([...ordered, ...counts])];
+}
+
+/** The groups of rows that stand in the order of the groups. */
+function toGroups(rows: readonly GroupRow[], question: SummaryQuestion, counts: readonly CostlyCount[]): PlacedGroup[] {
+  const found = new Map<number, GroupRow[]>();
+  for (const row of rows) found.set(row.position, [...(found.get(row.position) ?? []), row]);
+  return [...found].map(([position, parts]) => {
+    const first = parts[0]!;
+    return { position, groups: first.groups, key: toKey(first, question.groupBy), ...toFigures(parts, question, counts) };
+  });
 }
 
 /**
  * The rows of a summary's file: one for each group, or a single one when nothing is grouped. A column's `field` is a path into the group,
  * its steps joined by dots, such as `all.byLine.amount`.
  */
-export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy[]): RowStream<SummaryGroup> {
-  const read = async (counts: readonly CostlyCount[]): Promise<SummaryGroup[]> =>
-    groupBy.length > 0 ? summary.groups(counts) : [{ key: {}, ...(await summary.totals(counts)) }];
+export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy[], snapshot: ReportSnapshot): RowStream<SummaryGroup> {
+  async function* read(counts: readonly CostlyCount[]): AsyncGenerator<SummaryGroup[]> {
+    if (groupBy.length > 0) yield* summary.allGroups(counts, snapshot);
+    else yield [{ key: {}, ...(await summary.totals(counts)) }];
+  }
   async function* toCopy(fields: readonly string[]): AsyncGenerator<Buffer> {
-    const groups = await read(findCounts(fields));
-    yield Buffer.from(groups.map((group) => toCopyRow(fields.map((field) => figureOf(group, field)))).join(''));
+    for await (const groups of read(findCounts(fields))) {
+      yield Buffer.from(groups.map((group) => toCopyRow(fields.map((field) => figureOf(group, field)))).join(''));
+    }
   }
   return {
     key: summary.key,
-    objects: () => read(costlyCounts),
+    objects: async () => {
+      const found: SummaryGroup[] = [];
+      for await (const groups of read(costlyCounts)) found.push(...groups);
+      return found;
+    },
     bytes: (template) => renderRows(toCopy(template.columns.map(({ field }) => field)), template),
   };
 }
@@ -183,6 +293,19 @@ function figureOf(group: SummaryGroup, field: string): string | number | null {
   const value = valueAt(group, field.split('.'));
   if (value === undefined) throw new Error(`A group has no ${field}`);
   return value as string | number | null;
+}
+
+function toFigures(rows: readonly SummaryRow[], { lineSet, compareWith }: SummaryQuestion, counts: readonly CostlyCount[]): SummaryFigures {
+  const toSide = (isCompared: boolean): SummaryParts =>
+    toParts(
+      rows.filter((row) => row.isCompared === isCompared),
+      lineSet,
+      counts,
+    );
+  const parts = toSide(false);
+  if (!compareWith) return { ...parts, compared: null, change: null };
+  const compared = toSide(true);
+  return { ...parts, compared, change: toChange(compared.all, parts.all) };
 }
 
 function toParts(rows: readonly SummaryRow[], { pending }: LineSet, counts: readonly CostlyCount[]): SummaryParts {

@@ -23,6 +23,8 @@ export interface FileQuery {
   readonly lines: FileLines;
   /** The grouping of a summary; undefined for a file of lines. */
   readonly groupBy?: readonly GroupBy[] | undefined;
+  /** The first month of a summary's quarters and years, 1 to 12. */
+  readonly fiscalYearStart?: number;
   /** The names of the columns, in order; undefined for the usual columns. */
   readonly columns?: readonly string[] | undefined;
 }
@@ -64,6 +66,7 @@ const amount = parameter('an amount like 10.00', (value) => (toCents(value) === 
 const number = parameter('a number', (value) =>
   /^-?[0-9]{1,16}$/.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : undefined,
 );
+const month = parameter('a month from 1 to 12', (value) => (/^([1-9]|1[0-2])$/.test(value) ? Number(value) : undefined));
 const flag = parameter('true or false', (value) => (value === 'true' ? true : value === 'false' ? false : undefined));
 const choice = (...choices: readonly string[]) =>
   parameter(`${choices.slice(0, -1).join(', ')} or ${choices.at(-1)!}`, (value) => choices.find((each) => each === value));
@@ -91,6 +94,7 @@ const LINE_PARAMETERS: Readonly<Record<string, Parameter>> = {
 const SUMMARY_PARAMETERS: Readonly<Record<string, Parameter>> = {
   ...LINE_PARAMETERS,
   group_by: list(choice(...groupBys)('groupBy')),
+  fiscal_year_start: month('fiscalYearStart'),
 };
 const NEEDED = ['start_date', 'end_date'];
 const COLUMNS = 'columns';

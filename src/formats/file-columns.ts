@@ -36,7 +36,10 @@ export const lineColumns = (hasPending: boolean): ColumnChoice => ({
 /** The columns of a group's key. */
 const keyColumns = (by: GroupBy): FileColumns =>
   Object.fromEntries(groupColumns(by).map(([name, { field, type }]) => [name, TYPES[type](`key.${field}`)]));
-const TYPES = { date: text, number, text: freeText } as const;
+const TYPES = {
+  ...{ date: text, number, text: freeText },
+  status: (field: string) => ({ field, kind: 'text', isLowerCase: true }) as const,
+};
 
 const COUNTS = {
   lines: 'lines',

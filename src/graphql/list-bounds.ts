@@ -1,12 +1,27 @@
 import { getNamedType, getNullableType, isLeafType, isListType, isObjectType, type GraphQLSchema } from 'graphql';
-import { MAX_GROUPS } from '../domain/deposit-summary-service';
 import { MAX_SAVED_REPORTS } from '../domain/saved-report-service';
+import { countPossibleGroups, type GroupBy } from '../formats/line-groups';
 
 /** The greatest lengths of lists that have no page arguments. */
 export const listBounds: Readonly<Record<string, number>> = {
-  'DepositSummary.groups': MAX_GROUPS,
   'Query.savedReports': MAX_SAVED_REPORTS,
 };
+
+/** The values of arguments by their names, those of the fields around a field included. */
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** The greatest lengths of pages whose list cannot be longer, whatever length is asked for. */
+export const pageBounds: Readonly<Record<string, (given: Arguments) => number>> = {
+  'DepositSummary.groups': ({ groupBy, startDate, endDate, compareWith }) =>
+    [{ startDate, endDate }, compareWith ?? []].flat().reduce<number>((count, period) => count + groupsOf(groupBy, period), 0),
+};
+
+function groupsOf(groupBy: unknown, period: unknown): number {
+  const { startDate, endDate } = period as Readonly<Record<'startDate' | 'endDate', string | null | undefined>>;
+  const by = groupBy as readonly GroupBy[];
+  if (by.length === 0) return 0;
+  return startDate && endDate ? countPossibleGroups(by, { startDate, endDate }) : Infinity;
+}
 
 /** Root lists whose rows are written into the answer as they arrive from the database. Their items do not count as values. */
 export const streamedFields: readonly string[] = ['depositDetails'];

@@ -18,7 +18,7 @@ import {
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
 import { MAX_PAGE_LENGTH } from '../domain/keyset-page';
 import { countIntrospected } from './introspection-cost';
-import { listBounds, streamedFields } from './list-bounds';
+import { listBounds, pageBounds, streamedFields, type Arguments } from './list-bounds';
 import { operationLimits } from './operation-limits';
 
 interface Operation {
@@ -28,11 +28,14 @@ interface Operation {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
+/** The length of a page is that of its own field alone. */
+const NO_PAGE: Arguments = { first: undefined, last: undefined };
+
 /** The page length that a field asks for; 1 for a field without pages. The field's resolver refuses a length out of bounds later. */
-function toLength(field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Readonly<Record<string, unknown>>): number {
-  if (!field.args.some(({ name }) => name === 'first')) return 1;
-  const { first, last } = getArgumentValues(field, node, variables);
-  return Math.min(Math.max(Number(last ?? first ?? 0), 0), MAX_PAGE_LENGTH);
+function toLength(name: string, field: GraphQLField<unknown, unknown>, given: Arguments): number {
+  if (!field.args.some((argument) => argument.name === 'first')) return 1;
+  const longest = Math.min(pageBounds[name]?.(given) ?? Infinity, MAX_PAGE_LENGTH);
+  return Math.min(Math.max(Number(given.last ?? given.first ?? 0), 0), longest);
 }
 
 /** The greatest number of values that an answer can have, and the field that most of them come from. */
@@ -59,11 +62,12 @@ export function findCost({ schema, document, operation, variables: input }: Oper
   }
 
   let introspected = 0;
-  /** The cost of a selection of a type. `length` bounds the lists in it. */
+  /** The cost of a selection of a type. `length` bounds the lists in it; `given` are the arguments of the fields around it. */
   const costOf = (
     type: GraphQLObjectType,
     selected: ReadonlyMap<string, readonly FieldNode[]>,
     length: number,
+    given: Arguments,
   ): Omit<OperationCost, 'introspected'> => {
     let cost = 0;
     let dearest = { cost: 0, name: '' };
@@ -78,10 +82,14 @@ export function findCost({ schema, document, operation, variables: input }: Oper
       }
       const fieldType = getNamedType(field.type);
       const isList = isListType(getNullableType(field.type));
-      const below = isObjectType(fieldType)
-        ? costOf(fieldType, collectSubfields(schema, fragments, variables, fieldType, nodes), toLength(field, nodes[0]!, variables))
-        : undefined;
-      const bound = listBounds[`${type.name}.${field.name}`];
+      const name = `${type.name}.${field.name}`;
+      let below: Omit<OperationCost, 'introspected'> | undefined;
+      if (isObjectType(fieldType)) {
+        const known = { ...given, ...NO_PAGE, ...getArgumentValues(field, nodes[0]!, variables) };
+        const children = collectSubfields(schema, fragments, variables, fieldType, nodes);
+        below = costOf(fieldType, children, toLength(name, field, known), known);
+      }
+      const bound = listBounds[name];
       const streamed = type === root && streamedFields.includes(field.name);
       const times = isList ? (bound ?? length) : 1;
       const own = streamed ? 1 : times * (1 + (below?.cost ?? 0));
@@ -90,7 +98,7 @@ export function findCost({ schema, document, operation, variables: input }: Oper
     }
     return { cost, dearest: dearest.name };
   };
-  return { ...costOf(root, collectFields(schema, fragments, variables, root, operation.selectionSet), 1), introspected };
+  return { ...costOf(root, collectFields(schema, fragments, variables, root, operation.selectionSet), 1, {}), introspected };
 }
 
 /** Throws a GraphQLError for an operation that can be answered with too many values. The error names the field that most come from. */

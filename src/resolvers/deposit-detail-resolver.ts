@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, Info, Query, Resolver } from 'type-graphql';
-import type { DepositDetailLine } from '../data/deposit-detail-store';
+import type { DepositDetailLine, LineOrder } from '../data/deposit-detail-store';
 import { toReportPeriod, toNarrowedLineSet, toLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/deposit-summary-service';
 import type { RowStream } from '../rows/row-stream';
@@ -47,7 +47,7 @@ export class DepositDetailResolver {
       nullable: true,
       description: 'Order of the lines; the order of the report when it is not given.',
     })
-    orderBy: DepositDetailOrder | null,
+    orderBy: LineOrder | null,
     @Args() page: PageArgs,
     @Ctx() { access, snapshot, reader }: RequestContext,
     @Info() info: GraphQLResolveInfo,
@@ -60,7 +60,7 @@ export class DepositDetailResolver {
     const fields = selectedNodeFields(info);
     return {
       ...(await this.details.page({ lineSet, order, fields }, page, { snapshot, reader, isShort })),
-      summarize: (groupBy) => this.summaries.summarize({ lineSet, groupBy, mayReadDonors }, reader),
+      summarize: (grouping) => this.summaries.summarize({ lineSet, ...grouping, mayReadDonors }, reader),
     };
   }
 }

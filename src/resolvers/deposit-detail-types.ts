@@ -1,19 +1,20 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { GraphQLSafeInt } from 'graphql-scalars';
-import { Arg, ArgsType, Field, Info, InputType, ObjectType, registerEnumType } from 'type-graphql';
+import { Args, ArgsType, Field, Info, ObjectType } from 'type-graphql';
 import type { LineOrder } from '../data/deposit-detail-store';
 import type { ReportParameters } from '../domain/deposit-detail-service';
 import type * as domain from '../domain/deposit-summary-service';
 import type { Page } from '../domain/keyset-page';
-import type { GroupBy } from '../formats/line-groups';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
 import { createConnectionType } from './connection-types';
-import { DepositSummary, groupByEnum } from './deposit-summary-types';
+import { DepositSummary } from './deposit-summary-types';
 import { depositStatusEnum } from './deposit-types';
 import { DepositDetailFilter } from './line-filter-types';
 import { selectedPaths } from './look-ahead';
+import { createOrderType } from './order-types';
 import { DecimalScalar, LocalDateScalar } from './scalars';
+import { SummaryArgs } from './summary-group-types';
 
 @ArgsType()
 export class DepositDetailsArgs implements ReportParameters {
@@ -35,12 +36,9 @@ export class DepositDetailsArgs implements ReportParameters {
   includePending: unknown;
 }
 
-const orderFieldEnum = { DATE: 'DATE', AMOUNT: 'AMOUNT', DONOR_NAME: 'DONOR_NAME', DESIGNATION: 'DESIGNATION' } as const satisfies {
-  [Field in LineOrder['field']]: Field;
-};
-registerEnumType(orderFieldEnum, {
-  name: 'DepositDetailOrderField',
-  description: 'A value that lines are ordered by.',
+export const DepositDetailOrder = createOrderType<LineOrder['field']>('DepositDetail', {
+  items: 'lines',
+  tie: 'allocation ID',
   valuesConfig: {
     DATE: { description: 'Deposit date, then deposit ID, transaction ID and allocation ID: the order of the report.' },
     AMOUNT: { description: 'Amount of the whole transaction.' },
@@ -48,24 +46,6 @@ registerEnumType(orderFieldEnum, {
     DESIGNATION: { description: 'Name of the designation (fund).' },
   },
 });
-const orderDirectionEnum = { ASC: 'ASC', DESC: 'DESC' } as const;
-registerEnumType(orderDirectionEnum, {
-  name: 'OrderDirection',
-  description: 'Direction of an order.',
-  valuesConfig: {
-    ASC: { description: 'Ascending: early before late, small before large, A before Z.' },
-    DESC: { description: 'Descending: late before early, large before small, Z before A.' },
-  },
-});
-
-@InputType({ description: 'An order of lines. Lines with equal values are ordered by allocation ID.' })
-export class DepositDetailOrder implements LineOrder {
-  @Field(() => orderFieldEnum, { description: 'The value that the lines are ordered by.' })
-  field!: LineOrder['field'];
-
-  @Field(() => orderDirectionEnum, { defaultValue: 'ASC', description: 'Direction of the order.' })
-  direction!: LineOrder['direction'];
-}
 
 /** The arguments that choose lines: a period and conditions. */
 @ArgsType()
@@ -183,7 +163,7 @@ export class DepositDetail {
 
 /** The source of the connection's fields. Each part, and each field of the lines, is read only when a query selects it. */
 export interface DepositDetailConnectionSource extends Page<Partial<DepositDetail>> {
-  summarize(groupBy: readonly GroupBy[]): domain.DepositSummary;
+  summarize(grouping: domain.Grouping): domain.DepositSummary;
 }
 
 @ObjectType({ description: 'A page of lines of the deposit report.' })
@@ -191,14 +171,7 @@ export class DepositDetailConnection extends createConnectionType(DepositDetail,
   readonly summarize!: DepositDetailConnectionSource['summarize'];
 
   @Field(() => DepositSummary, { description: 'Control totals of the lines on all pages, from the same state of the data as the page.' })
-  summary(
-    @Arg('groupBy', () => [groupByEnum], {
-      defaultValue: [],
-      description: 'Values that the lines of a group have in common. Several make one group for each combination.',
-    })
-    groupBy: GroupBy[],
-    @Info() info: GraphQLResolveInfo,
-  ): DepositSummary {
-    return new DepositSummary(this.summarize(groupBy), selectedPaths(info));
+  summary(@Args() grouping: SummaryArgs, @Info() info: GraphQLResolveInfo): DepositSummary {
+    return new DepositSummary(this.summarize(grouping), selectedPaths(info));
   }
 }

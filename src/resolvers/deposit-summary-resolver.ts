@@ -1,12 +1,13 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { GraphQLSafeInt } from 'graphql-scalars';
-import { Arg, Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
+import { Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
 import { authorizeTotals, type DepositSummaryService } from '../domain/deposit-summary-service';
-import type { GroupBy } from '../formats/line-groups';
 import { LineArgs } from './deposit-detail-types';
-import { DepositSummary, groupByEnum, SummaryTotals } from './deposit-summary-types';
+import { DepositSummary } from './deposit-summary-types';
 import { selectedPaths } from './look-ahead';
 import { NEEDS_REPORT, refuse, type RequestContext } from './request-context';
+import { SummaryTotals } from './summary-figure-types';
+import { SummaryArgs } from './summary-group-types';
 
 @Resolver()
 export class DepositSummaryResolver {
@@ -18,17 +19,16 @@ export class DepositSummaryResolver {
   })
   async depositSummary(
     @Args() lines: LineArgs,
-    @Arg('groupBy', () => [groupByEnum], {
-      defaultValue: [],
-      description: 'Values that the lines of a group have in common. Several make one group for each combination.',
-    })
-    groupBy: GroupBy[],
+    @Args() { groupBy, fiscalYearStart, compareWith }: SummaryArgs,
     @Ctx() { access, reader }: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<DepositSummary> {
     const member = await access.authorizeMember();
-    const lineSet = await authorizeTotals(access, member, lines);
-    const summary = this.summaries.summarize({ lineSet, groupBy, mayReadDonors: member.mayReadDonors }, reader);
+    const lineSet = await authorizeTotals(access, member, lines, groupBy);
+    const summary = this.summaries.summarize(
+      { lineSet, groupBy, fiscalYearStart, compareWith, mayReadDonors: member.mayReadDonors },
+      reader,
+    );
     return new DepositSummary(summary, selectedPaths(info));
   }
 }

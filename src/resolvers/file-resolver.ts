@@ -4,10 +4,10 @@ import type { MemberAccess, SystemAccess } from '../domain/access-service';
 import type { OpenAuditEntry, AuditService } from '../domain/audit-service';
 import type { ControlTotals, LineFigures } from '../domain/control-totals';
 import { toNarrowedLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
-import { authorizeTotals, findCounts, toSummaryRows, type DepositSummaryService } from '../domain/deposit-summary-service';
+import { authorizeTotals, toSummaryRows, type DepositSummaryService } from '../domain/deposit-summary-service';
 import type { SavedReportService } from '../domain/saved-report-service';
 import { AppError, InputError } from '../errors';
-import { chosenColumns, namesOfConditions, tellsDonorsByName, type FileQuery, type QueryString } from '../formats/file-address';
+import { namesOfConditions, tellsDonorsByName, type FileQuery, type QueryString } from '../formats/file-address';
 import type { RowStream } from '../rows/row-stream';
 import type { RowTemplate } from '../rows/row-template';
 import { isUuid } from '../values/ids';
@@ -112,15 +112,13 @@ export class FileResolver {
     };
   }
 
-  private async summary(query: FileQuery, granted: MemberAccess, { access, reader }: RequestContext): Promise<FileSource> {
+  private async summary(query: FileQuery, granted: MemberAccess, { access, reader, snapshot }: RequestContext): Promise<FileSource> {
     const { mayReadDonors } = granted;
-    const groupBy = query.groupBy ?? [];
-    const lineSet = await authorizeTotals(access, granted, query.lines);
-    const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, mayReadDonors }, reader);
-    const rows = toSummaryRows(summary, groupBy);
-    const counts = findCounts(Object.values(chosenColumns(query)).map(({ field }) => field));
-    // A summary with too many groups is refused before its audit entry is written.
-    const countRows = async (): Promise<number> => (groupBy.length > 0 ? (await summary.groups(counts)).length : 1);
+    const { groupBy = [], fiscalYearStart } = query;
+    const lineSet = await authorizeTotals(access, granted, query.lines, groupBy);
+    const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, fiscalYearStart, mayReadDonors }, reader);
+    const rows = toSummaryRows(summary, groupBy, snapshot);
+    const countRows = async (): Promise<number> => (groupBy.length > 0 ? summary.countGroups() : 1);
     return {
       ...{ query, lineSet, rows },
       readTotals: async () => {
@@ -128,10 +126,7 @@ export class FileResolver {
         const [{ all }, sha256, count] = await Promise.all([summary.totals(['deposits']), digest, countRows()]);
         return { rows: count, all: { ...all, deposits: all.deposits! }, digest: sha256 };
       },
-      openAudit: async (format) => {
-        await countRows();
-        return this.openAudit('deposit-summary', format, query, lineSet, granted);
-      },
+      openAudit: (format) => this.openAudit('deposit-summary', format, query, lineSet, granted),
     };
   }
 

@@ -33,7 +33,7 @@ type Variables = Readonly<Record<string, unknown>>;
 const REPORTS: Readonly<Record<string, readonly string[]>> = {
   depositDetails: [''],
   depositDetailsConnection: ['nodes.', 'edges.node.'],
-  depositSummary: ['groups.', ''],
+  depositSummary: ['groups.nodes.', 'groups.edges.node.', ''],
 };
 const MAX_TOKENS = 2000;
 
@@ -97,10 +97,20 @@ export class SchemaReportDocuments implements ReportDocuments {
 function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: OperationScope): FileQuery {
   const name = nodes[0]!.name.value;
   const field = root.getFields()[name]!;
-  const { startDate, endDate, includePending, filter, groupBy } = getArgumentValues(field, nodes[0]!, scope.variableValues);
+  const { startDate, endDate, includePending, filter, groupBy, fiscalYearStart, compareWith } = getArgumentValues(
+    field,
+    nodes[0]!,
+    scope.variableValues,
+  );
+  if (compareWith) throw new InputError('compareWith: a file has the figures of one period');
   // getArgumentValues has checked the types by the schema.
   const lines = { startDate, endDate, includePending, filter: filter ?? {} } as FileQuery['lines'];
-  const query = { lines, groupBy: groupBy as FileQuery['groupBy'] };
+  const query = {
+    lines,
+    groupBy: groupBy as FileQuery['groupBy'],
+    // January is the default of the address too.
+    ...(typeof fiscalYearStart === 'number' && fiscalYearStart !== 1 && { fiscalYearStart }),
+  };
   const selected = leavesOf(getNamedType(field.type) as GraphQLObjectType, nodes, scope);
   const { all } = columnsOf(query);
   for (const prefix of REPORTS[name]!) {

@@ -41,12 +41,13 @@ export class SavedReportResolver {
     const { mayReadDonors } = member;
     const file = new SchemaReportDocuments(schema).toFileQuery({ query, variables: variables ?? {} });
     if (!file.groupBy) await access.authorizeDonors();
-    const lineSet = await authorizeTotals(access, member, file.lines);
+    const lineSet = await authorizeTotals(access, member, file.lines, file.groupBy ?? []);
     const report = file.groupBy ? 'deposit-summary' : 'deposit-details';
     return new ReportFile(
       (format) => `/export/${report}.${format}?${toParameters(file)}`,
       Object.keys(chosenColumns(file)),
-      () => this.summaries.summarize({ lineSet, groupBy: file.groupBy ?? [], mayReadDonors }, reader),
+      () =>
+        this.summaries.summarize({ lineSet, groupBy: file.groupBy ?? [], fiscalYearStart: file.fiscalYearStart, mayReadDonors }, reader),
     );
   }
 

@@ -21,3 +21,13 @@ export function isLocalDate(value: unknown): value is LocalDate {
   const days = month === 2 && isLeapYear(year) ? 29 : DAYS_IN_MONTH[month - 1];
   return year >= 1 && days !== undefined && day >= 1 && day <= days;
 }
+
+const DAY_MS = 86_400_000;
+const dayNumber = (date: LocalDate): number => Date.parse(`${date}T00:00:00Z`) / DAY_MS;
+const monthNumber = (date: LocalDate): number => Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7));
+
+/** The days from one date to another; negative when the other is earlier. */
+export const daysBetween = (from: LocalDate, to: LocalDate): number => dayNumber(to) - dayNumber(from);
+
+/** The months from the month of one date to that of another, whatever the days. */
+export const monthsBetween = (from: LocalDate, to: LocalDate): number => monthNumber(to) - monthNumber(from);

@@ -111,7 +111,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'Query.depositSummary': [...PERIOD, 'groupBy: [DAY, DESIGNATION]'],
   // The file of a query needs the privileges of its fields, here those of totals.
   'Query.reportFile': [
-    `query: ${JSON.stringify(`{ depositSummary(${PERIOD.join(', ')}, groupBy: [DAY, DESIGNATION]) { groups { all { lines } } } }`)}`,
+    `query: ${JSON.stringify(`{ depositSummary(${PERIOD.join(', ')}, groupBy: [DAY, DESIGNATION]) { groups(first: 1000) { nodes { all { lines } } } } }`)}`,
   ],
   'DepositDetailConnection.summary': ['groupBy: [DAY, DESIGNATION]'],
 };

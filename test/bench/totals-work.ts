@@ -31,7 +31,7 @@ interface Totals {
   readonly lines: number;
 }
 interface Groups {
-  readonly groups: readonly { readonly all: Totals }[];
+  readonly groups: { readonly nodes: readonly { readonly all: Totals }[] };
 }
 
 const PARAMETERS = '$startDate: LocalDate!, $endDate: LocalDate!';
@@ -39,12 +39,12 @@ const RANGE = 'startDate: $startDate, endDate: $endDate';
 const TOTALS = 'lines transactions deposits donors splitTransactions byLine { amount } byTransaction { amount } byAllocation { amount }';
 /** The sums of a fund that add up over funds. */
 const FUND_TOTALS = 'lines transactions byAllocation { amount }';
-const countGrouped = ({ groups }: Groups): number => groups.reduce((sum, { all }) => sum + all.lines, 0);
+const countGrouped = ({ groups }: Groups): number => groups.nodes.reduce((sum, { all }) => sum + all.lines, 0);
 
 /** A page of 50 lines with the number of all and the totals of each fund. */
 export const pageWithTotals: TotalsQuestion = {
   query: `query (${PARAMETERS}) { depositDetailsConnection(${RANGE}, first: 50) { totalCount nodes { ${fields.map(toCamelCase).join(' ')} }
-    summary(groupBy: [DESIGNATION]) { all { ${TOTALS} } groups { key { designationId designation } all { ${FUND_TOTALS} } } } } }`,
+    summary(groupBy: [DESIGNATION]) { all { ${TOTALS} } groups(first: 1000) { nodes { key { designationId designation } all { ${FUND_TOTALS} } } } } } }`,
   countLines: ({ depositDetailsConnection: page }: { depositDetailsConnection: { totalCount: number; summary: Groups } }) =>
     page.totalCount === countGrouped(page.summary) ? page.totalCount : NaN,
 };
@@ -52,7 +52,7 @@ export const pageWithTotals: TotalsQuestion = {
 /** The totals of each fund in each month. */
 export const monthsAndDesignations: TotalsQuestion = {
   query: `query (${PARAMETERS}) { depositSummary(${RANGE}, groupBy: [MONTH, DESIGNATION]) {
-    groups { key { month designationId designation } all { ${FUND_TOTALS} } } } }`,
+    groups(first: 1000) { nodes { key { month designationId designation } all { ${FUND_TOTALS} } } } } }`,
   countLines: ({ depositSummary }: { depositSummary: Groups }) => countGrouped(depositSummary),
 };
 

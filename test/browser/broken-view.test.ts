@@ -6,7 +6,7 @@ import { until } from '../support/until';
 const gateway = openPlayground({ lines: [v2Line()] });
 
 const QUERY = `query Mine { depositSummary(startDate: "2024-01-01", endDate: "2024-12-31", groupBy: [DESIGNATION]) {
-  groups { key { month designation } all { lines byTransaction { amount } } }
+  groups(first: 1000) { nodes { key { month designation } all { lines byTransaction { amount } } } }
 } }`;
 const chart = (page: Page) =>
   page.getByRole('img', { name: 'Bar chart of all.byTransaction.amount by designation: General Fund has the most, 10.50.' });

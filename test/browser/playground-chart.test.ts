@@ -23,7 +23,7 @@ const { organization } = gateway;
 
 const summary = (groupBy: string, key: string) => `{
   depositSummary(startDate: "2024-01-01", endDate: "2024-12-31", groupBy: [${groupBy}]) {
-    groups { key { ${key} } all { lines byTransaction { amount } byAllocation { amount } } }
+    groups(first: 1000) { nodes { key { ${key} } all { lines byTransaction { amount } byAllocation { amount } } } }
   }
 }`;
 

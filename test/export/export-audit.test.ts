@@ -94,19 +94,6 @@ describe('the account of exports', () => {
     }
   });
 
-  test('has nothing of a summary that was refused', async () => {
-    const own = await createOrganization(gateway.services);
-    await fillReport(gateway.database.client, own.id, 2100, `'m'`);
-    await gateway.database.client.query('UPDATE transaction SET status = id WHERE organization_id = $1', [own.id]);
-    await gateway.services.books.repair(own.id);
-    const count = async () => (await gateway.database.client.query('SELECT FROM export_record')).rowCount;
-    const before = await count();
-    const path = '/export/deposit-summary.csv?start_date=2020-01-01&end_date=2029-12-31&group_by=STATUS&totals=skip';
-    const { status, body } = await get(path, { Provision: own.apiProvision });
-    expect([status, body.toString()]).toEqual([422, expect.stringContaining('more than 2000 groups')]);
-    expect(await count()).toBe(before);
-  });
-
   test('tells of an export that broke off, and nothing of lines that the file has not', async () => {
     const own = await createOrganization(gateway.services);
     await fillReport(gateway.database.client, own.id, 20_000, `repeat('m', 500)`);

@@ -34,12 +34,18 @@ describe('a file of a summary', () => {
   test('has a row for each group, the figures of GraphQL, and control totals of its lines', async () => {
     const { body } = await totals(
       'MONTH, DESIGNATION',
-      'groups { key { month designationId designation } all { lines byTransaction { amount } } pending { byAllocation { amount } } }',
+      'groups(first: 1000) { nodes { key { month designationId designation } all { lines byTransaction { amount } } pending { byAllocation { amount } } } }',
     );
-    const { digest, all, groups } = body.data!.depositSummary as {
+    const {
+      digest,
+      all,
+      groups: { nodes: groups },
+    } = body.data!.depositSummary as {
       digest: string;
       all: { lines: number; byLine: { amount: string } };
-      groups: { key: object; all: { lines: number; byTransaction: { amount: string } }; pending: { byAllocation: { amount: string } } }[];
+      groups: {
+        nodes: { key: object; all: { lines: number; byTransaction: { amount: string } }; pending: { byAllocation: { amount: string } } }[];
+      };
     };
     const columns = 'month,designation_id,designation,lines,transaction_amount,pending_allocation_amount';
     const { headers, text } = await file(`/export/deposit-summary.json?${RANGE}&group_by=MONTH&group_by=DESIGNATION&columns=${columns}`);
@@ -90,7 +96,10 @@ describe('a file of a summary', () => {
   });
 
   test.each([
-    ['group_by=FUND', 'group_by must be DAY, WEEK, MONTH, DESIGNATION, STATUS, ACCOUNT_TYPE or PAYMENT_TYPE'],
+    [
+      'group_by=FUND',
+      'group_by must be DAY, WEEK, MONTH, QUARTER, YEAR, DEPOSIT, DEPOSIT_STATUS, DESIGNATION, STATUS, ACCOUNT_TYPE, PAYMENT_TYPE, DONOR, CITY or STATE',
+    ],
     ['columns=month', 'columns must be names of fields of the report, each once, separated by commas'],
     ['group_by=MONTH&columns=amount', 'columns must be names of fields of the report, each once, separated by commas'],
   ])('asked for with %s is told what is wrong', async (query, fault) => {

@@ -36,7 +36,16 @@ test.each<[string, object, number]>([
   ['query ($no: Boolean = false) { designations(first: 7) { nodes @include(if: $no) { name } } }', {}, 1],
   // The summary, its totals, their sums and one of them are there once.
   [`{ depositDetailsConnection(${RANGE}, first: 5) { nodes { amount } summary { all { byLine { amount } } } } }`, {}, 15],
-  [`{ depositSummary(${RANGE}) { groups { key { day } } } }`, {}, 6001],
+  // A year has twelve months, whatever length is asked for; the funds are as many as the books have.
+  [`{ depositSummary(${RANGE}) { groups(first: 1000) { nodes { key { day } } } } }`, {}, 2],
+  [`{ depositSummary(${RANGE}, groupBy: [MONTH]) { groups(first: 1000) { nodes { key { month } } } } }`, {}, 38],
+  [`{ depositSummary(${RANGE}, groupBy: [MONTH]) { groups(last: 5) { nodes { key { month } } } } }`, {}, 17],
+  [`{ depositSummary(${RANGE}, groupBy: [MONTH, DESIGNATION]) { groups(first: 1000) { nodes { key { month } } } } }`, {}, 3002],
+  [
+    `{ depositSummary(${RANGE}, groupBy: [QUARTER], compareWith: { startDate: "2023-01-01", endDate: "2023-12-31" }) { groups(first: 1000) { nodes { key { quarter } } } } }`,
+    {},
+    32,
+  ],
 ])('an answer says what it cost at most: %s %j', async (query, variables, cost) => {
   const { status, headers, body } = await ask(query, variables);
   expect(body.errors).toBeUndefined();

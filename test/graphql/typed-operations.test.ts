@@ -43,7 +43,7 @@ describe("a typed client that sends the Playground's example queries", () => {
 
   test('gets the shares of each designation', async () => {
     const { depositSummary } = await run(DesignationTotalsDocument, { ...month, groupBy: ['DESIGNATION'] });
-    expect(depositSummary.groups.map(({ key, all }) => [key, all.byAllocation])).toEqual([
+    expect(depositSummary.groups.nodes.map(({ key, all }) => [key, all.byAllocation])).toEqual([
       [
         { month: null, designationId: 3, designation: 'General Fund' },
         { amount: '10.50', unknown: 0 },

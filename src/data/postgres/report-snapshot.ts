@@ -1,6 +1,6 @@
 import type { QueryConfig, QueryResultRow } from 'pg';
 import { AppError } from '../../errors';
-import type { Prisma } from '../../generated/prisma/client';
+import { Prisma } from '../../generated/prisma/client';
 import { AnswerDeadline } from './answer-deadline';
 import { CopyQuery, type Statement } from './copy-query';
 import type { Database } from './database';
@@ -9,6 +9,11 @@ import type { Caller, FairQueue } from './fair-queue';
 import { LaneConnection } from './lane-connection';
 import { Turns } from './turns';
 import { selectStamp, type VersionStamp } from './version-stamp';
+
+const { sql, raw } = Prisma;
+
+/** The rows that are read at a time from a long SELECT. */
+const BATCH_ROWS = 1000;
 
 export interface SnapshotOptions {
   /** Resolves to the caller whose lane is used; asked with the first statement. */
@@ -134,6 +139,14 @@ export class ReportSnapshot {
     } finally {
       endTurn();
     }
+  }
+
+  /** Reads the rows of a SELECT, some at a time, as many as the reader takes. A snapshot reads one such SELECT at a time. */
+  async *batches<Row extends QueryResultRow>(select: Prisma.Sql): AsyncGenerator<Row[]> {
+    await this.list(sql`DECLARE batches NO SCROLL CURSOR FOR ${select}`);
+    const next = sql`FETCH ${raw(String(BATCH_ROWS))} FROM batches`;
+    for (let rows = await this.list<Row>(next); rows.length > 0; rows = await this.list<Row>(next)) yield rows;
+    await this.list(sql`CLOSE batches`);
   }
 
   /** Ends the transaction. A statement that is still under way is cancelled in the database, and its connection is dropped. */

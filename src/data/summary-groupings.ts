@@ -1,0 +1,93 @@
+import type { GroupBy } from '../formats/line-groups';
+import { daysBetween, monthsBetween, type LocalDate } from '../values/dates';
+import type { KeyType } from './postgres/keyset';
+
+/** The steps by which a compared period is moved: by days, by whole weeks or by whole months. */
+type Moves = 'days' | 'weeks' | 'months';
+
+/** The column that makes groups. */
+export interface KeyColumn {
+  readonly type: KeyType;
+  /** The SQL over a row of deposit_line. `date` is the SQL of its deposit date, moved when it is one of the compared period. */
+  readonly expression: (date: string, fiscalYearStart: number) => string;
+  /** Missing where the groups are no dates. */
+  readonly moves?: Moves;
+}
+
+interface Grouping {
+  readonly key: KeyColumn;
+  /** The columns of a line that name its group beside the key: all lines of a group have the same. */
+  readonly labels?: readonly string[];
+  /** The SQL of the fields of a group's key, the one that makes the group first. */
+  readonly values: Readonly<Record<string, (key: string) => string>>;
+  /** The lines of one deposit, or even of one transaction, may be in several groups. */
+  readonly splits?: 'deposits' | 'transactions';
+}
+
+const asText = (key: string): string => `${key}::text`;
+const asNumber = (key: string): string => `${key}::float8`;
+const asItIs = (key: string): string => key;
+const label = (column: string) => (): string => `figure.${column}_label`;
+const column = (name: string, type: KeyType): KeyColumn => ({ type, expression: () => name });
+
+const period = (field: string, moves: Moves, expression: KeyColumn['expression']): Grouping => ({
+  key: { type: 'date', expression, moves },
+  values: { [field]: asText },
+});
+/** The first day of a part of a year that begins with any month. */
+const firstDay =
+  (part: 'quarter' | 'year') =>
+  (date: string, fiscalYearStart: number): string => {
+    const months = `make_interval(months => ${fiscalYearStart - 1})`;
+    return `(date_trunc('${part}', ${date}::timestamp - ${months}) + ${months})::date`;
+  };
+const ofTransaction = (name: string, field: string): Grouping => ({
+  key: column(name, 'text'),
+  values: { [field]: asItIs },
+  splits: 'deposits',
+});
+
+/** The ways to group lines. */
+export const groupings: Readonly<Record<GroupBy, Grouping>> = {
+  DAY: period('day', 'days', (date) => date),
+  WEEK: period('week', 'weeks', (date) => `date_trunc('week', ${date}::timestamp)::date`),
+  MONTH: period('month', 'months', (date) => `date_trunc('month', ${date}::timestamp)::date`),
+  QUARTER: period('quarter', 'months', firstDay('quarter')),
+  YEAR: period('year', 'months', firstDay('year')),
+  DEPOSIT: {
+    key: column('deposit_id', 'text'),
+    labels: ['deposit_date'],
+    values: { depositId: asItIs, depositDate: () => 'figure.deposit_date_label::text' },
+  },
+  DEPOSIT_STATUS: { key: column('deposit_status::text COLLATE "C"', 'text'), values: { depositStatus: asItIs } },
+  DESIGNATION: {
+    // The name belongs to the id, and grouping by a number is quicker than by a number and a text.
+    key: column('designation_id', 'bigint'),
+    labels: ['designation'],
+    values: { designationId: asNumber, designation: label('designation') },
+    splits: 'transactions',
+  },
+  STATUS: ofTransaction('status', 'status'),
+  ACCOUNT_TYPE: ofTransaction('account_type', 'accountType'),
+  PAYMENT_TYPE: ofTransaction('payment_type', 'paymentType'),
+  DONOR: {
+    key: column('donor_id', 'bigint'),
+    labels: ['donor_first_name', 'donor_last_name'],
+    values: { donorId: asNumber, donorFirstName: label('donor_first_name'), donorLastName: label('donor_last_name') },
+    splits: 'deposits',
+  },
+  CITY: ofTransaction('city', 'city'),
+  STATE: ofTransaction('state', 'state'),
+};
+
+/**
+ * The SQL of the deposit date of a line in a compared period, moved by the distance between the beginnings of both periods. Days move by
+ * months where both periods begin on the same day of a month, so that a day is compared with the same day of last year.
+ */
+export function moveOf(moves: Moves, from: LocalDate, to: LocalDate): string {
+  if (from === to) return 'deposit_date';
+  const days = daysBetween(from, to);
+  if (moves === 'weeks') return `(deposit_date + ${Math.round(days / 7) * 7})`;
+  if (moves === 'days' && from.slice(8) !== to.slice(8)) return `(deposit_date + ${days})`;
+  return `(deposit_date + make_interval(months => ${monthsBetween(from, to)}))::date`;
+}

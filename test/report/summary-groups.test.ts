@@ -266,6 +266,21 @@ describe('a summary beside another period', () => {
     });
   });
 
+  test('has its groups in the order of its own figures; those that only the other period has come last', async () => {
+    const [own, other] = [within('2024-11-01', '2024-12-31'), within('2024-01-01', '2024-10-31')];
+    const { depositSummary } = await ask<{ depositSummary: { groups: { nodes: Group[] } } }>(`{
+      depositSummary(startDate: "2024-11-01", endDate: "2024-12-31", includePending: true, groupBy: [DONOR],
+        compareWith: { startDate: "2024-01-01", endDate: "2024-10-31" }) {
+        groups(first: 1000, orderBy: { field: LINES, direction: DESC }) { nodes { key { donorId } all { lines } } } } }`);
+    const counts = groupsOf([...own, ...other], ['DONOR']).map(({ key, lines }) => ({
+      key: { donorId: key.donorId as number },
+      all: { lines: lines.filter((line) => own.includes(line)).length },
+    }));
+    const sorted = counts.map(({ all }) => all.lines).toSorted((a, b) => b - a);
+    expect([sorted.includes(0), depositSummary.groups.nodes.map(({ all }) => all.lines)]).toEqual([true, sorted]);
+    expect(depositSummary.groups.nodes.toSorted((a, b) => Number(a.key.donorId) - Number(b.key.donorId))).toEqual(counts);
+  });
+
   test('ends with the rest of both periods', async () => {
     const { depositSummary } = await ask<{ depositSummary: { groups: { nodes: Group[]; rest: unknown } } }>(`{
       depositSummary(startDate: "2024-07-01", endDate: "2024-12-31", includePending: true, groupBy: [DESIGNATION],

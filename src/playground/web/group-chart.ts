@@ -28,8 +28,9 @@ const MAX_LINES = 8;
 const MAX_BARS = 30;
 const KEY = 'key.';
 const MONTH_LENGTH = 'yyyy-mm'.length;
-const [DAY, WEEK, MONTH, NAME, ID] = ['key.day', 'key.week', 'key.month', 'key.designation', 'key.designationId'] as const;
-const timeKeys: readonly string[] = [DAY, WEEK, MONTH];
+const [DAY, WEEK, MONTH, QUARTER, YEAR] = ['key.day', 'key.week', 'key.month', 'key.quarter', 'key.year'] as const;
+const [NAME, ID] = ['key.designation', 'key.designationId'] as const;
+const timeKeys: readonly string[] = [DAY, WEEK, MONTH, QUARTER, YEAR];
 
 /** The columns that can be drawn: numbers and amounts of groups that have a key. */
 export function valueColumns(table: ResultTable): ResultColumn[] {
@@ -59,7 +60,7 @@ export function defaultColumn(table: ResultTable): ResultColumn | undefined {
 export function toGroupChart(table: ResultTable, column: ResultColumn): GroupChart | undefined {
   const keys = keysOf(table);
   const dates = timeKeys.filter((key) => keys.includes(key) && table.rows.every((row) => isDate(row[key])));
-  // A day implies its week and month. A week does not imply its month: it may lie in two.
+  // A day implies its week, month, quarter and year. A week does not imply its month: it may lie in two.
   const times = dates.includes(DAY) ? [DAY] : dates;
   const others = keys.filter((key) => !dates.includes(key));
   const groups = toGroups(table.rows, times, others, column.name);
@@ -141,7 +142,7 @@ function toLines(groups: readonly Group[], column: string, keys: readonly string
   };
 }
 
-/** Adds the days, weeks or months that have no groups, so that the lines show a gap there. */
+/** Adds the days, weeks, months, quarters or years that have no groups, so that the lines show a gap there. */
 function fillTimes(times: readonly string[], keys: readonly string[]): string[] {
   const [first, last] = [times[0], times.at(-1)];
   const step = keys.length === 1 ? steps[keys[0] ?? ''] : undefined;
@@ -160,6 +161,8 @@ const steps: Readonly<Record<string, (date: Date) => unknown>> = {
   [DAY]: (date) => date.setUTCDate(date.getUTCDate() + 1),
   [WEEK]: (date) => date.setUTCDate(date.getUTCDate() + 7),
   [MONTH]: (date) => date.setUTCMonth(date.getUTCMonth() + 1),
+  [QUARTER]: (date) => date.setUTCMonth(date.getUTCMonth() + 3),
+  [YEAR]: (date) => date.setUTCFullYear(date.getUTCFullYear() + 1),
 };
 
 const toOmission = (drawn: number, all: number): string | undefined =>

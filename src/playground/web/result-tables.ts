@@ -2,7 +2,7 @@ import { UNKNOWN } from './figures';
 
 /** A list of an answer as a table. */
 export interface ResultTable {
-  /** The path of the list in the answer, such as `depositSummary.groups`. */
+  /** The path of the list in the answer, such as `depositSummary.groups.nodes`. */
   readonly name: string;
   readonly columns: readonly ResultColumn[];
   readonly rows: readonly ResultRow[];

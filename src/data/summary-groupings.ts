@@ -34,12 +34,12 @@ const period = (field: string, moves: Moves, expression: KeyColumn['expression']
   key: { type: 'date', expression, moves },
   values: { [field]: asText },
 });
-/** The first day of a part of a year that begins with any month. */
+/** The first day of a part of a year that begins with any month. A fiscal year that begins before year 1 is named by the first day of all. */
 const firstDay =
   (part: 'quarter' | 'year') =>
   (date: string, fiscalYearStart: number): string => {
     const months = `make_interval(months => ${fiscalYearStart - 1})`;
-    return `(date_trunc('${part}', ${date}::timestamp - ${months}) + ${months})::date`;
+    return `GREATEST((date_trunc('${part}', ${date}::timestamp - ${months}) + ${months})::date, '0001-01-01')`;
   };
 const ofTransaction = (name: string, field: string): Grouping => ({
   key: column(name, 'text'),

@@ -19,6 +19,7 @@ import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../
 import { v2Layouts } from '../formats/v2-line';
 import { toCopyRow } from '../rows/copy-encoding';
 import { renderRows, type RowStream } from '../rows/row-stream';
+import { daysBetween } from '../values/dates';
 import type { Money } from '../values/money';
 import { valueAt } from '../values/paths';
 import type { MemberAccess, RequestAccess } from './access-service';
@@ -129,6 +130,7 @@ export interface DepositSummary {
   digest(): Promise<string>;
 }
 
+const LAST_DATE = '9999-12-31';
 const ZERO = { amount: '0.00', feeAmount: '0.00', netAmount: '0.00' };
 const NOTHING: SummaryTotals = {
   ...{ lines: 0, transactions: 0, deposits: 0, donors: 0, splitTransactions: 0 },
@@ -240,6 +242,10 @@ function toQuestion({ lineSet, groupBy, fiscalYearStart = 1, compareWith }: Omit
     throw new InputError(`fiscalYearStart is ${fiscalYearStart}; it must be a month from 1 to 12`);
   }
   if (compareWith && compareWith.startDate > compareWith.endDate) throw new AppError('START_DATE_AFTER_END_DATE');
+  // The dates of the compared period are moved to begin with the period, give or take a month.
+  if (compareWith && daysBetween(compareWith.startDate, compareWith.endDate) > daysBetween(lineSet.startDate, LAST_DATE) - 31) {
+    throw new InputError('compareWith is too long: beside the period it would reach beyond the year 9999');
+  }
   return { lineSet, groupBy: [...new Set(groupBy)], fiscalYearStart, compareWith: compareWith ?? undefined };
 }
 

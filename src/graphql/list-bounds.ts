@@ -18,9 +18,9 @@ export const pageBounds: Readonly<Record<string, (given: Arguments) => number>> 
 
 function groupsOf(groupBy: unknown, period: unknown): number {
   const { startDate, endDate } = period as Readonly<Record<'startDate' | 'endDate', string | null | undefined>>;
-  const by = groupBy as readonly GroupBy[];
-  if (by.length === 0) return 0;
-  return startDate && endDate ? countPossibleGroups(by, { startDate, endDate }) : Infinity;
+  const by = groupBy as readonly GroupBy[] | undefined;
+  if (by?.length === 0) return 0;
+  return by && startDate && endDate ? countPossibleGroups(by, { startDate, endDate }) : Infinity;
 }
 
 /** Root lists whose rows are written into the answer as they arrive from the database. Their items do not count as values. */

@@ -129,6 +129,16 @@ describe('the groups of a summary', () => {
     }
   });
 
+  test('are named by a day of the calendar also at its beginning', async () => {
+    const own = await createOrganization(gateway.services);
+    await importLines(gateway.services, own, [v2Line({ deposit_date: '0001-01-01', transaction_date: '0001-01-01' })]);
+    const by = 'groupBy: [WEEK, QUARTER, YEAR], fiscalYearStart: 7';
+    const nodes = 'groups { nodes { key { week quarter year } } }';
+    expect(await ask(`{ depositSummary(startDate: "0001-01-01", endDate: "9999-12-31", ${by}) { ${nodes} } }`, own)).toEqual({
+      depositSummary: { groups: { nodes: [{ key: { week: '0001-01-01', quarter: '0001-01-01', year: '0001-01-01' } }] } },
+    });
+  });
+
   test('may be thousands, in pages and in a file', async () => {
     const own = await createOrganization(gateway.services);
     const lines = Array.from({ length: 2500 }, (_, n) =>
@@ -176,6 +186,7 @@ describe('the groups of a summary', () => {
   test.each([
     ['fiscalYearStart: 13', 'fiscalYearStart is 13; it must be a month from 1 to 12'],
     ['compareWith: { startDate: "2023-02-01", endDate: "2023-01-01" }', 'Start date cannot be greater than the end date.'],
+    ['compareWith: { startDate: "0001-01-01", endDate: "9999-12-31" }', 'compareWith is too long: beside the period it would reach'],
   ])('of %s are refused with the fault', async (argument, message) => {
     const { body } = await graphql(gateway.url, `{ depositSummary(${YEAR}, groupBy: [YEAR], ${argument}) { all { lines } } }`, {
       provision: organization.apiProvision,

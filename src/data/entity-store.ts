@@ -1,4 +1,13 @@
-import { edgeOrigin, entityEdges, type EdgeTarget, type EntityKind, type ManyEdgeName } from '../formats/entity-edges';
+import {
+  edgeOrigin,
+  entityEdges,
+  entityIds,
+  type EdgeTarget,
+  type EntityId,
+  type EntityKind,
+  type ManyEdgeName,
+} from '../formats/entity-edges';
+import { globalIdOf } from '../formats/global-id';
 import type { PendingChoice } from '../formats/line-conditions';
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';
@@ -15,14 +24,20 @@ export interface EntityScope {
   readonly mayReadDonors: boolean;
 }
 
-export interface DepositEntity {
-  readonly id: string;
+/** A record that no other record of any kind shares its id with. */
+interface Identified {
+  /** The global id. It is computed when it is asked for. */
+  readonly id: () => string;
+}
+
+export interface DepositEntity extends Identified {
+  readonly depositId: string;
   readonly depositDate: LocalDate;
   readonly status: 'POSTED' | 'PENDING';
 }
 
-export interface TransactionEntity {
-  readonly id: string;
+export interface TransactionEntity extends Identified {
+  readonly transactionId: string;
   readonly depositId: string;
   readonly transactionDate: LocalDate;
   readonly amount: Money;
@@ -36,8 +51,8 @@ export interface TransactionEntity {
   readonly donorId: number | null;
 }
 
-export interface AllocationEntity {
-  readonly id: string;
+export interface AllocationEntity extends Identified {
+  readonly allocationId: string;
   readonly transactionId: string;
   readonly designationId: number;
   /** The fund's name is read with the allocation, because nearly every caller shows both. */
@@ -49,13 +64,13 @@ export interface AllocationEntity {
   readonly memo: string | null;
 }
 
-export interface DesignationEntity {
-  readonly id: number;
+export interface DesignationEntity extends Identified {
+  readonly designationId: number;
   readonly name: string;
 }
 
-export interface DonorEntity {
-  readonly id: number;
+export interface DonorEntity extends Identified {
+  readonly donorId: number;
   readonly firstName: string;
   readonly lastName: string;
   readonly address1: string;
@@ -68,7 +83,7 @@ export interface DonorEntity {
   readonly email: string;
 }
 
-interface Entities extends Readonly<Record<EntityKind, object>> {
+interface Entities extends Readonly<Record<EntityKind, Identified>> {
   readonly deposit: DepositEntity;
   readonly transaction: TransactionEntity;
   readonly allocation: AllocationEntity;
@@ -76,7 +91,6 @@ interface Entities extends Readonly<Record<EntityKind, object>> {
   readonly donor: DonorEntity;
 }
 export type EntityOf<Kind extends EntityKind> = Entities[Kind];
-export type EntityId = string | number;
 
 /** The conditions of a list of deposits. A deposit must meet all that are given; both dates are included. */
 export interface DepositFilter {
@@ -89,7 +103,6 @@ const { sql, raw, join } = Prisma;
 
 interface Table {
   readonly from: string;
-  readonly idType: 'text' | 'bigint';
   readonly values: (scope: EntityScope) => Prisma.Sql;
 }
 
@@ -101,51 +114,48 @@ const ofLine = (column: string): Prisma.Sql =>
 const TABLES: Readonly<Record<EntityKind, Table>> = {
   deposit: {
     from: '"deposit"',
-    idType: 'text',
-    values: () => sql`id, deposit_date::text AS "depositDate", status`,
+    values: () => sql`id AS "depositId", deposit_date::text AS "depositDate", status`,
   },
   transaction: {
     from: '"transaction"',
-    idType: 'text',
-    values: ({ mayReadDonors }) => sql`id, deposit_id AS "depositId", transaction_date::text AS "transactionDate", amount,
+    values: ({
+      mayReadDonors,
+    }) => sql`id AS "transactionId", deposit_id AS "depositId", transaction_date::text AS "transactionDate", amount,
       fee_amount AS "feeAmount", (amount - fee_amount)::text AS "netAmount", status, account_type AS "accountType",
       payment_type AS "paymentType", CASE WHEN ${mayReadDonors}::boolean THEN main_memo END AS "mainMemo",
       CASE WHEN ${mayReadDonors}::boolean THEN donor_id::float8 END AS "donorId"`,
   },
   allocation: {
     from: '"allocation"',
-    idType: 'text',
-    values: ({ mayReadDonors }) => sql`id, transaction_id AS "transactionId", designation_id::float8 AS "designationId",
+    values: ({ mayReadDonors }) => sql`id AS "allocationId", transaction_id AS "transactionId", designation_id::float8 AS "designationId",
       COALESCE(amount, ${ofLine('allocation_amount')}) AS amount, amount IS NULL AND ${ofLine('allocation_amount_inferred')} AS "amountInferred",
       (SELECT name FROM designation WHERE organization_id = source.organization_id AND id = source.designation_id) AS "designationName",
       CASE WHEN ${mayReadDonors}::boolean THEN memo END AS memo`,
   },
   designation: {
     from: '"designation"',
-    idType: 'bigint',
-    values: () => sql`id::float8 AS id, name`,
+    values: () => sql`id::float8 AS "designationId", name`,
   },
   donor: {
     from: '"donor"',
-    idType: 'bigint',
-    values: () => sql`id::float8 AS id, first_name AS "firstName", last_name AS "lastName", address1, address2, address3,
+    values: () => sql`id::float8 AS "donorId", first_name AS "firstName", last_name AS "lastName", address1, address2, address3,
       city, state, zip, phone, email`,
   },
 };
 
 /** The order of the lists that each edge leads to. An index covers each of them. */
 const EDGE_ORDERS: Readonly<Record<ManyEdgeName, KeyOrder>> = {
-  'Deposit.transactions': { columns: { id: 'text' } },
-  'Transaction.allocations': { columns: { id: 'text' } },
-  'Designation.allocations': { columns: { id: 'text' } },
-  'Donor.transactions': { columns: { transaction_date: 'date', id: 'text' } },
+  'Deposit.transactions': { columns: { id: 'text' }, fields: { id: 'transactionId' } },
+  'Transaction.allocations': { columns: { id: 'text' }, fields: { id: 'allocationId' } },
+  'Designation.allocations': { columns: { id: 'text' }, fields: { id: 'allocationId' } },
+  'Donor.transactions': { columns: { transaction_date: 'date', id: 'text' }, fields: { id: 'transactionId' } },
 };
 
 /** The orders of the lists at the root. */
 export const entityOrders = {
-  deposits: { columns: { deposit_date: 'date', id: 'text' } },
-  designations: { columns: { id: 'bigint' } },
-  donors: { columns: { last_name: 'text', first_name: 'text', id: 'bigint' }, isPersonal: true },
+  deposits: { columns: { deposit_date: 'date', id: 'text' }, fields: { id: 'depositId' } },
+  designations: { columns: { id: 'bigint' }, fields: { id: 'designationId' } },
+  donors: { columns: { last_name: 'text', first_name: 'text', id: 'bigint' }, fields: { id: 'donorId' }, isPersonal: true },
 } as const satisfies Record<string, KeyOrder>;
 export const edgeOrder = (edge: ManyEdgeName): KeyOrder => EDGE_ORDERS[edge];
 
@@ -155,10 +165,12 @@ export class EntityStore {
 
   /** Reads the entities that have one of the ids, in no particular order. Ids without an entity are left out. */
   find<Kind extends EntityKind>(kind: Kind, scope: EntityScope, ids: readonly EntityId[]): Promise<EntityOf<Kind>[]> {
-    const { from, idType, values } = TABLES[kind];
-    return this.reader.list<EntityOf<Kind>>(
-      scope.organizationId,
-      sql`SELECT ${values(scope)} FROM ${raw(from)} AS source WHERE ${readable(kind, scope)} AND id = ANY(${toArrayLiteral(ids)}::${raw(idType)}[])`,
+    const { from, values } = TABLES[kind];
+    return this.read(
+      kind,
+      scope,
+      sql`SELECT ${values(scope)} FROM ${raw(from)} AS source
+        WHERE ${readable(kind, scope)} AND id = ANY(${toArrayLiteral(ids)}::${raw(entityIds[kind].type)}[])`,
     );
   }
 
@@ -198,8 +210,9 @@ export class EntityStore {
     const where = sql`${raw(toColumn(by))} = origin.id`;
     const pageOfOne = selectPage({ values: values(scope), from, owned: readable(kind, scope), where, order: EDGE_ORDERS[edge], page });
     // The LIMIT in the lateral subquery forces a nested loop, which keeps the order of each list.
-    const rows = await this.reader.list<EntityOf<EdgeTarget<Edge>>>(
-      scope.organizationId,
+    const rows = await this.read<EdgeTarget<Edge>>(
+      kind,
+      scope,
       sql`SELECT target.* FROM unnest(${toArrayLiteral(originIds)}::${raw(idTypeOf(edge))}[]) AS origin(id)
         CROSS JOIN LATERAL (${pageOfOne}) AS target`,
     );
@@ -231,8 +244,15 @@ export class EntityStore {
   ): Promise<EntityOf<Kind>[]> {
     const { from, values } = TABLES[kind];
     const select = selectPage({ values: values(scope), from, owned: readable(kind, scope), where, order, page });
-    const rows = await this.reader.list<EntityOf<Kind>>(scope.organizationId, select);
+    const rows = await this.read(kind, scope, select);
     return page.fromEnd ? rows.reverse() : rows;
+  }
+
+  private async read<Kind extends EntityKind>(kind: Kind, { organizationId }: EntityScope, select: Prisma.Sql): Promise<EntityOf<Kind>[]> {
+    const rows = await this.reader.list<{ id?: () => string }>(organizationId, select);
+    const id = globalIdOf[kind];
+    for (const row of rows) row.id = id;
+    return rows as unknown as EntityOf<Kind>[];
   }
 
   private async count(kind: EntityKind, scope: EntityScope, where: Prisma.Sql): Promise<number> {
@@ -244,7 +264,7 @@ export class EntityStore {
   }
 }
 
-const idTypeOf = (edge: ManyEdgeName): string => TABLES[edgeOrigin(edge)].idType;
+const idTypeOf = (edge: ManyEdgeName): string => entityIds[edgeOrigin(edge)].type;
 
 /** The column of an entity's field: deposit_id for depositId. */
 const toColumn = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

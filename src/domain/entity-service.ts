@@ -7,13 +7,20 @@ import {
   type DepositEntity,
   type DesignationEntity,
   type DonorEntity,
-  type EntityId,
   type EntityOf,
   type EntityScope,
 } from '../data/entity-store';
 import type { KeysetPage, OrderKey } from '../data/postgres/keyset';
 import { InputError } from '../errors';
-import { entityEdges, type EdgeName, type EdgeTarget, type EntityKind, type ManyEdgeName } from '../formats/entity-edges';
+import {
+  entityEdges,
+  entityIds,
+  type EdgeName,
+  type EdgeTarget,
+  type EntityId,
+  type EntityKind,
+  type ManyEdgeName,
+} from '../formats/entity-edges';
 import type { PendingChoice } from '../formats/line-conditions';
 import type { LocalDate } from '../values/dates';
 import { readPage, toBounds, toPage, toSharedBounds, type Page, type PageParameters, type PagedList } from './keyset-page';
@@ -163,7 +170,7 @@ export class EntityGraph {
         const found = new Map<EntityId, EntityOf<Kind>>();
         // PostgreSQL's text cannot hold a NUL, so no entity has such an id.
         const possible = ids.filter((each) => !String(each).includes('\0'));
-        for (const entity of await this.store.find(kind, this.scope, possible)) found.set(entity.id, entity);
+        for (const entity of await this.store.find(kind, this.scope, possible)) found.set(bookIdOf(kind, entity), entity);
         return ids.map((each) => found.get(each) ?? null);
       },
       entitiesOf: (found) => found.filter((entity) => entity !== null),
@@ -201,10 +208,10 @@ export class EntityGraph {
 }
 
 /** The id that an edge joins on, or null when the entity has none (a gift without a donor). */
-function idOf(edge: EdgeName, origin: object): EntityId | null {
-  const target = entityEdges[edge];
-  return (origin as Readonly<Record<string, EntityId | null>>)['one' in target ? target.by : 'id'] ?? null;
-}
+const idOf = (edge: EdgeName, origin: object): EntityId | null =>
+  (origin as Readonly<Record<string, EntityId | null>>)[entityEdges[edge].by] ?? null;
+
+const bookIdOf = (kind: EntityKind, entity: object): EntityId => (entity as Readonly<Record<string, EntityId>>)[entityIds[kind].field]!;
 
 type Target = EntityOf<EdgeTarget<ManyEdgeName>>;
 

@@ -1,5 +1,16 @@
 /** The five kinds of entities in the books. The GraphQL type of each has the same name, capitalized. */
 export type EntityKind = 'deposit' | 'transaction' | 'allocation' | 'designation' | 'donor';
+/** The books' own id of an entity. */
+export type EntityId = string | number;
+
+/** The field of each kind that holds the books' own id, as the report's lines name it, and the type of its values. */
+export const entityIds = {
+  deposit: { field: 'depositId', type: 'text' },
+  transaction: { field: 'transactionId', type: 'text' },
+  allocation: { field: 'allocationId', type: 'text' },
+  designation: { field: 'designationId', type: 'bigint' },
+  donor: { field: 'donorId', type: 'bigint' },
+} as const satisfies Readonly<Record<EntityKind, { readonly field: string; readonly type: 'text' | 'bigint' }>>;
 
 /** With `one`, the origin's field `by` holds the target's id. With `many`, the targets' field `by` holds the origin's id. */
 type Edge = { readonly one: EntityKind; readonly by: string } | { readonly many: EntityKind; readonly by: string };

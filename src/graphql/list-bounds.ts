@@ -1,6 +1,7 @@
 import { getNamedType, getNullableType, isLeafType, isListType, isObjectType, type GraphQLSchema } from 'graphql';
 import { MAX_SAVED_REPORTS } from '../domain/saved-report-service';
 import { countPossibleGroups, type GroupBy } from '../formats/line-groups';
+import { MAX_NODES } from '../resolvers/node-resolver';
 
 /** The greatest lengths of lists that have no page arguments. */
 export const listBounds: Readonly<Record<string, number>> = {
@@ -23,6 +24,11 @@ function groupsOf(groupBy: unknown, period: unknown): number {
   return by && startDate && endDate ? countPossibleGroups(by, { startDate, endDate }) : Infinity;
 }
 
+/** Lists that have one item for each value of an argument. */
+export const listsByArgument: Readonly<Record<string, { readonly argument: string; readonly most: number }>> = {
+  'Query.nodes': { argument: 'ids', most: MAX_NODES },
+};
+
 /** Root lists whose rows are written into the answer as they arrive from the database. Their items do not count as values. */
 export const streamedFields: readonly string[] = ['depositDetails'];
 
@@ -30,7 +36,7 @@ export const streamedFields: readonly string[] = ['depositDetails'];
 const PAGE_FIELDS: readonly string[] = ['nodes', 'edges'];
 
 /**
- * Throws unless every list has a length that the cost of an operation can count: a page, a bound of its own, or a stream. A list without one
+ * Throws unless every list has a length that the cost of an operation can count: a page, a bound of its own, the values of an argument, or a stream. A list without one
  * would cost 1, however long it is. Lists of scalars below the root are few and short.
  */
 export function assertListsAreBounded(schema: GraphQLSchema): void {
@@ -46,7 +52,7 @@ export function assertListsAreBounded(schema: GraphQLSchema): void {
       if (!isListType(getNullableType(field.type)) || (isLeafType(target) && !roots.includes(type))) continue;
       const isPage = isConnection(type.name) && PAGE_FIELDS.includes(field.name);
       const isStreamed = type === schema.getQueryType() && streamedFields.includes(field.name);
-      if (!isPage && !isStreamed && listBounds[name] === undefined)
+      if (!isPage && !isStreamed && !listsByArgument[name] && listBounds[name] === undefined)
         throw new Error(`${name} is a list without a bound: add it to listBounds`);
     }
   }

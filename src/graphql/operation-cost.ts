@@ -4,6 +4,7 @@ import {
   getNullableType,
   getVariableValues,
   GraphQLError,
+  isAbstractType,
   isListType,
   isObjectType,
   Kind,
@@ -11,6 +12,7 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
@@ -18,7 +20,7 @@ import {
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
 import { MAX_PAGE_LENGTH } from '../domain/keyset-page';
 import { countIntrospected } from './introspection-cost';
-import { listBounds, pageBounds, streamedFields, type Arguments } from './list-bounds';
+import { listBounds, listsByArgument, pageBounds, streamedFields, type Arguments } from './list-bounds';
 import { operationLimits } from './operation-limits';
 
 interface Operation {
@@ -36,6 +38,16 @@ function toLength(name: string, field: GraphQLField<unknown, unknown>, given: Ar
   if (!field.args.some((argument) => argument.name === 'first')) return 1;
   const longest = Math.min(pageBounds[name]?.(given) ?? Infinity, MAX_PAGE_LENGTH);
   return Math.min(Math.max(Number(given.last ?? given.first ?? 0), 0), longest);
+}
+
+/** The object types that a value of a type can have. A record of an interface costs what the dearest of its types costs. */
+const possibleTypes = (schema: GraphQLSchema, type: GraphQLNamedType): readonly GraphQLObjectType[] =>
+  isAbstractType(type) ? schema.getPossibleTypes(type) : isObjectType(type) ? [type] : [];
+
+/** The number of values of the argument that a list has an item for each of; undefined for other fields. */
+function countValues(place: string, field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Readonly<Record<string, unknown>>) {
+  const list = listsByArgument[place];
+  return list && Math.min((getArgumentValues(field, node, variables)[list.argument] as readonly unknown[]).length, list.most);
 }
 
 /** The greatest number of values that an answer can have, and the field that most of them come from. */
@@ -82,14 +94,13 @@ export function findCost({ schema, document, operation, variables: input }: Oper
       }
       const fieldType = getNamedType(field.type);
       const isList = isListType(getNullableType(field.type));
-      const name = `${type.name}.${field.name}`;
-      let below: Omit<OperationCost, 'introspected'> | undefined;
-      if (isObjectType(fieldType)) {
-        const known = { ...given, ...NO_PAGE, ...getArgumentValues(field, nodes[0]!, variables) };
-        const children = collectSubfields(schema, fragments, variables, fieldType, nodes);
-        below = costOf(fieldType, children, toLength(name, field, known), known);
-      }
-      const bound = listBounds[name];
+      const place = `${type.name}.${field.name}`;
+      const types = possibleTypes(schema, fieldType);
+      const known = types.length > 0 ? { ...given, ...NO_PAGE, ...getArgumentValues(field, nodes[0]!, variables) } : NO_PAGE;
+      const [below] = types
+        .map((each) => costOf(each, collectSubfields(schema, fragments, variables, each, nodes), toLength(place, field, known), known))
+        .sort((one, other) => other.cost - one.cost);
+      const bound = countValues(place, field, nodes[0]!, variables) ?? listBounds[place];
       const streamed = type === root && streamedFields.includes(field.name);
       const times = isList ? (bound ?? length) : 1;
       const own = streamed ? 1 : times * (1 + (below?.cost ?? 0));

@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Ctx, FieldResolver, Info, Resolver, Root } from 'type-graphql';
+import { globalIdOf } from '../formats/global-id';
 import { Allocation } from './allocation-types';
 import { Designation } from './designation-types';
 import { lookAhead } from './look-ahead';
@@ -14,8 +15,8 @@ export class AllocationResolver {
   }
 
   @FieldResolver(() => Designation, { description: 'The designation (fund) that this allocation goes to.' })
-  designation(@Root('designationId') id: Designation['id'], @Root('designationName') name: Designation['name']): Designation {
-    return { id, name };
+  designation(@Root() { designationId, designationName }: Allocation): Designation {
+    return { id: globalIdOf.designation, designationId, name: designationName };
   }
 
   @FieldResolver(() => String, {

@@ -1,18 +1,20 @@
-import { Field, ID, ObjectType } from 'type-graphql';
+import { Field, ObjectType } from 'type-graphql';
 import type { AllocationEntity } from '../data/entity-store';
 import type { Money } from '../values/money';
 import { createConnectionType } from './connection-types';
+import { Node } from './node-types';
 import { DecimalScalar } from './scalars';
 
 @ObjectType({
+  implements: Node,
   simpleResolvers: true,
   description: 'The part of a transaction that goes to one designation. Each allocation is one line of the report.',
 })
-export class Allocation implements AllocationEntity {
-  @Field(() => ID, {
-    description: 'ID of the allocation, unique within the organization, such as `"A1"`; `allocationId` of the report\'s lines.',
+export class Allocation extends Node implements AllocationEntity {
+  @Field(() => String, {
+    description: 'ID of the allocation in the books, unique among the organization\'s allocations, such as `"A1"`.',
   })
-  id!: string;
+  allocationId!: string;
 
   transactionId!: string;
   designationId!: number;

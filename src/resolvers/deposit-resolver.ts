@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
 import type { Page } from '../domain/keyset-page';
 import { PageArgs } from './connection-types';
 import { Deposit, DepositConnection, DepositsArgs } from './deposit-types';
@@ -15,11 +15,11 @@ export class DepositResolver {
     description: 'The deposit with this ID; null when the organization has none. For every logged-in user and every API provision.',
   })
   async deposit(
-    @Arg('id', () => ID, { description: "ID of the deposit, as the report's lines have it in `depositId`." }) id: string,
+    @Arg('depositId', () => String, { description: "ID of the deposit in the books, as the report's lines have it." }) depositId: string,
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return (await memberEntities(context)).find('deposit', id, lookAhead(info));
+    return (await memberEntities(context)).find('deposit', depositId, lookAhead(info));
   }
 
   @Query(() => DepositConnection, {

@@ -1,9 +1,10 @@
-import { ArgsType, Field, ID, ObjectType, registerEnumType } from 'type-graphql';
+import { ArgsType, Field, ObjectType, registerEnumType } from 'type-graphql';
 import type { DepositEntity } from '../data/entity-store';
 import type { DepositParameters } from '../domain/entity-service';
 import type { LocalDate } from '../values/dates';
 import { createConnectionType } from './connection-types';
 import { pendingEnum } from './line-filter-types';
+import { Node } from './node-types';
 import { LocalDateScalar } from './scalars';
 
 export const depositStatusEnum = { POSTED: 'POSTED', PENDING: 'PENDING' } as const;
@@ -16,12 +17,10 @@ registerEnumType(depositStatusEnum, {
   },
 });
 
-@ObjectType({ simpleResolvers: true, description: 'Transactions (gifts) that went to the bank together.' })
-export class Deposit implements DepositEntity {
-  @Field(() => ID, {
-    description: 'ID of the deposit, unique within the organization, such as `"1043"`; `depositId` of the report\'s lines.',
-  })
-  id!: string;
+@ObjectType({ implements: Node, simpleResolvers: true, description: 'Transactions (gifts) that went to the bank together.' })
+export class Deposit extends Node implements DepositEntity {
+  @Field(() => String, { description: 'ID of the deposit in the books, unique among the organization\'s deposits, such as `"1043"`.' })
+  depositId!: string;
 
   @Field(() => LocalDateScalar, { description: 'Date of the deposit, such as `"2026-01-31"`.' })
   depositDate!: LocalDate;

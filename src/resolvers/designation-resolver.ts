@@ -17,12 +17,12 @@ export class DesignationResolver {
       'The designation (fund) with this ID; null when the organization has none. For every logged-in user and every API provision.',
   })
   async designation(
-    @Arg('id', () => GraphQLSafeInt, { description: "ID of the designation, as the report's lines have it in `designationId`." })
-    id: number,
+    @Arg('designationId', () => GraphQLSafeInt, { description: "ID of the designation in the books, as the report's lines have it." })
+    designationId: number,
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return (await memberEntities(context)).find('designation', id, lookAhead(info));
+    return (await memberEntities(context)).find('designation', designationId, lookAhead(info));
   }
 
   @Query(() => DesignationConnection, {

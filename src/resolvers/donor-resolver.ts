@@ -16,11 +16,11 @@ export class DonorResolver {
     description: 'The donor with this ID; null when the organization has none. Needs the privilege of the report.',
   })
   async donor(
-    @Arg('id', () => GraphQLSafeInt, { description: "ID of the donor, as the report's lines have it in `donorId`." }) id: number,
+    @Arg('donorId', () => GraphQLSafeInt, { description: "ID of the donor in the books, as the report's lines have it." }) donorId: number,
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return (await donorEntities(context)).find('donor', id, lookAhead(info));
+    return (await donorEntities(context)).find('donor', donorId, lookAhead(info));
   }
 
   @Query(() => DonorConnection, {

@@ -2,14 +2,16 @@ import { GraphQLSafeInt } from 'graphql-scalars';
 import { Field, ObjectType } from 'type-graphql';
 import type { DonorEntity } from '../data/entity-store';
 import { createConnectionType } from './connection-types';
+import { Node } from './node-types';
 
 @ObjectType({
+  implements: Node,
   simpleResolvers: true,
   description: 'A person or an organization that gave. All fields are personal data and need the privilege of the report.',
 })
-export class Donor implements DonorEntity {
-  @Field(() => GraphQLSafeInt, { description: "ID of the donor, unique within the organization; `donorId` of the report's lines." })
-  id!: number;
+export class Donor extends Node implements DonorEntity {
+  @Field(() => GraphQLSafeInt, { description: "ID of the donor in the books, unique among the organization's donors; 1 or more." })
+  donorId!: number;
 
   @Field(() => String, { description: 'First name; may be empty.' })
   firstName!: string;

@@ -11,11 +11,14 @@ export type OperationScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | '
 /** The fields of a connection between the field that returns it and its entities. */
 const PASSED_THROUGH: ReadonlySet<string> = new Set(['nodes', 'edges', 'node']);
 
-/** Finds in the operation the edges that it selects on the entities of a field, so that they can be read together. */
-export const lookAhead = (info: GraphQLResolveInfo) => (): ReadAhead => {
-  const type = getNamedType(info.returnType);
-  return isObjectType(type) ? findEdges(info, type, info.fieldNodes) : [];
-};
+/**
+ * Finds in the operation the edges that it selects on the entities of a field, so that they can be read together. A field of an interface
+ * needs the type of its entity.
+ */
+export const lookAhead =
+  (info: GraphQLResolveInfo, type = getNamedType(info.returnType)) =>
+  (): ReadAhead =>
+    isObjectType(type) ? findEdges(info, type, info.fieldNodes) : [];
 
 function findEdges(info: GraphQLResolveInfo, type: GraphQLObjectType, nodes: readonly FieldNode[]): ReadAhead {
   const { schema, fragments, variableValues } = info;

@@ -12,6 +12,7 @@ import { DepositSummaryResolver, SummaryTotalsResolver } from './deposit-summary
 import { DesignationResolver } from './designation-resolver';
 import { DataVersionResolver } from './data-version-resolver';
 import { DonorResolver } from './donor-resolver';
+import { NodeResolver } from './node-resolver';
 import { SavedReportResolver } from './saved-report-resolver';
 import { TransactionResolver } from './transaction-resolver';
 import { ViewerResolver } from './viewer-resolver';
@@ -39,6 +40,7 @@ export function createResolvers({ books, depositDetails, depositSummaries, saved
     designation: new DesignationResolver(),
     dataVersions: new DataVersionResolver(books),
     donor: new DonorResolver(),
+    nodes: new NodeResolver(),
     savedReports: new SavedReportResolver(savedReports, depositSummaries),
     viewer: new ViewerResolver(sessions),
   };
@@ -56,6 +58,7 @@ export const resolverClasses: Readonly<Record<keyof ResolverSet, ClassType>> = {
   designation: DesignationResolver,
   dataVersions: DataVersionResolver,
   donor: DonorResolver,
+  nodes: NodeResolver,
   savedReports: SavedReportResolver,
   viewer: ViewerResolver,
 };

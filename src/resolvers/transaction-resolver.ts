@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
 import { AllocationConnection } from './allocation-types';
 import { ShortPageArgs } from './connection-types';
 import { Deposit } from './deposit-types';
@@ -17,11 +17,12 @@ export class TransactionResolver {
       'The transaction (gift) with this ID; null when the organization has none. For every logged-in user and every API provision.',
   })
   async transaction(
-    @Arg('id', () => ID, { description: "ID of the transaction, as the report's lines have it in `transactionId`." }) id: string,
+    @Arg('transactionId', () => String, { description: "ID of the transaction in the books, as the report's lines have it." })
+    transactionId: string,
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return (await memberEntities(context)).find('transaction', id, lookAhead(info));
+    return (await memberEntities(context)).find('transaction', transactionId, lookAhead(info));
   }
 
   @FieldResolver(() => Deposit, { description: 'The deposit that the transaction is part of.' })

@@ -1,19 +1,21 @@
-import { Field, ID, ObjectType } from 'type-graphql';
+import { Field, ObjectType } from 'type-graphql';
 import type { TransactionEntity } from '../data/entity-store';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
 import { createConnectionType } from './connection-types';
+import { Node } from './node-types';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 
 @ObjectType({
+  implements: Node,
   simpleResolvers: true,
   description: 'A gift. Its amounts are those of the whole gift, also when it is split over several designations.',
 })
-export class Transaction implements Omit<TransactionEntity, 'donorId'> {
-  @Field(() => ID, {
-    description: 'ID of the transaction, unique within the organization, such as `"T1"`; `transactionId` of the report\'s lines.',
+export class Transaction extends Node implements Omit<TransactionEntity, 'donorId'> {
+  @Field(() => String, {
+    description: 'ID of the transaction in the books, unique among the organization\'s transactions, such as `"T1"`.',
   })
-  id!: string;
+  transactionId!: string;
 
   /** The id that the edge `deposit` follows. */
   depositId!: string;

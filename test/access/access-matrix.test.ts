@@ -1,4 +1,12 @@
-import { getNamedType, isObjectType, type GraphQLField, type GraphQLObjectType } from 'graphql';
+import {
+  getNamedType,
+  getNullableType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  type GraphQLField,
+  type GraphQLObjectType,
+} from 'graphql';
 import { createSchema } from '../../src/graphql/schema';
 import { SchemaReportDocuments } from '../../src/resolvers/report-documents';
 import { createOrganization, importLines, login, openSession, PASSWORD, v2Line, type TestOrganization } from '../support/gateway';
@@ -101,10 +109,10 @@ beforeAll(async () => {
 
 const PERIOD = ['startDate: "2024-01-01"', 'endDate: "2024-12-31"'];
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
-  'Query.deposit': ['id: "1"'],
-  'Query.transaction': ['id: "P10"'],
-  'Query.designation': ['id: 3'],
-  'Query.donor': ['id: 7'],
+  'Query.deposit': ['depositId: "1"'],
+  'Query.transaction': ['transactionId: "P10"'],
+  'Query.designation': ['designationId: 3'],
+  'Query.donor': ['donorId: 7'],
   'Query.donors': ['search: "canary"'],
   'Query.depositDetails': PERIOD,
   'Query.depositDetailsConnection': PERIOD,
@@ -131,7 +139,13 @@ const isPersonal = (type: string, field: string): boolean =>
 interface Step {
   readonly type: GraphQLObjectType;
   readonly field: GraphQLField<unknown, unknown>;
+  /** The type of the record that a field of an interface is asked for. */
+  readonly record?: GraphQLObjectType;
 }
+
+const schema = createSchema();
+const IDS: Readonly<Record<string, string>> = { Deposit: '1', Transaction: 'P10', Allocation: 'P100', Designation: '3', Donor: '7' };
+const NODES = Object.keys(IDS);
 
 /** All ways from the query to a scalar that pass no type twice. */
 function pathsFrom(type: GraphQLObjectType, path: readonly Step[] = []): Step[][] {
@@ -139,6 +153,14 @@ function pathsFrom(type: GraphQLObjectType, path: readonly Step[] = []): Step[][
     if (path.length === 0 && OTHER_QUERIES.includes(field.name)) return [];
     const next = getNamedType(field.type);
     const steps = [...path, { type, field }];
+    if (isInterfaceType(next)) {
+      const ways = NODES.flatMap((name) => {
+        const record = schema.getType(name) as GraphQLObjectType;
+        return pathsFrom(record, [...path, { type, field, record }]);
+      });
+      // A list of records leads on as one record does, so that the records' own values are enough of it.
+      return isListType(getNullableType(field.type)) ? ways.filter((way) => way.length === steps.length + 1) : ways;
+    }
     if (!isObjectType(next)) return [steps];
     return path.some((step) => step.type === next) ? [] : pathsFrom(next, steps);
   });
@@ -146,8 +168,8 @@ function pathsFrom(type: GraphQLObjectType, path: readonly Step[] = []): Step[][
 
 /** The path as a selection, in three manners: plain, with every field renamed, or with each step in a fragment. */
 const WRITINGS: readonly ((path: readonly Step[]) => string)[] = [
-  (path) => path.reduceRight((below, step) => `{ ${call(step)} ${below} }`, ''),
-  (path) => path.reduceRight((below, step, depth) => `{ x${depth}: ${call(step)} ${below} }`, ''),
+  (path) => path.reduceRight((below, step) => `{ ${call(step)} ${ofRecord(step, below)} }`, ''),
+  (path) => path.reduceRight((below, step, depth) => `{ x${depth}: ${call(step)} ${ofRecord(step, below)} }`, ''),
   (path) => {
     const fragments = path.map(({ type }, depth) => {
       const below = depth + 1 < path.length ? `{ ...F${depth + 1} }` : '';
@@ -156,13 +178,16 @@ const WRITINGS: readonly ((path: readonly Step[]) => string)[] = [
     return `query { ...F0 } ${fragments.join(' ')}`;
   },
 ];
-const call = ({ type, field }: Step): string => {
+const ofRecord = ({ record }: Step, below: string): string => (record ? `{ ... on ${record.name} ${below} }` : below);
+const call = ({ type, field, record }: Step): string => {
   const short = field.args.some(({ name }) => name === 'first') ? ['first: 2'] : [];
-  const args = [...(ARGUMENTS[`${type.name}.${field.name}`] ?? []), ...short];
+  const id = record && JSON.stringify(Buffer.from(`${record.name}:${IDS[record.name]!}`).toString('base64url'));
+  const own = id === undefined ? [] : [field.name === 'node' ? `id: ${id}` : `ids: [${id}]`];
+  const args = [...(ARGUMENTS[`${type.name}.${field.name}`] ?? []), ...own, ...short];
   return `${field.name}${args.length > 0 ? `(${args.join(', ')})` : ''}`;
 };
 
-const paths = pathsFrom(createSchema().getQueryType()!);
+const paths = pathsFrom(schema.getQueryType()!);
 
 interface Body {
   readonly data?: unknown;
@@ -178,7 +203,7 @@ async function fault({ headers, level }: Actor, path: readonly Step[], query: st
   const text = await response.text();
   const { data, errors } = JSON.parse(text) as Body;
   const codes = [...new Set(errors?.map(({ extensions }) => extensions.code))];
-  const personalPath = path.some(({ type, field }) => isPersonal(type.name, field.name));
+  const personalPath = path.some(({ type, field, record }) => record?.name === 'Donor' || isPersonal(type.name, field.name));
   const isGranted = level === 'donors' || (level === 'member' && !personalPath);
   // The v2 report first asks a server without the privilege for a session.
   const missing =
@@ -253,7 +278,9 @@ test('a caller is told once of a field that is refused, however many values of i
   const response = await fetch(`${gateway.url}/graphql`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...member.headers },
-    body: JSON.stringify({ query: '{ transaction(id: "P10") { amount allocations { nodes { id one: memo two: memo } } } }' }),
+    body: JSON.stringify({
+      query: '{ transaction(transactionId: "P10") { amount allocations { nodes { allocationId one: memo two: memo } } } }',
+    }),
   });
   const refused = { one: null, two: null };
   expect(await response.json()).toEqual({
@@ -262,8 +289,8 @@ test('a caller is told once of a field that is refused, however many values of i
         amount: '10.50',
         allocations: {
           nodes: [
-            { id: 'P100', ...refused },
-            { id: 'P101', ...refused },
+            { allocationId: 'P100', ...refused },
+            { allocationId: 'P101', ...refused },
           ],
         },
       },

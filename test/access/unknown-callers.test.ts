@@ -50,7 +50,7 @@ describe('a document that would keep everybody waiting', () => {
     [
       'in lists below',
       // Validation, which compares them, would tell of the unknown field.
-      `{ unknown ${repeat(20, `deposit(id: "1") { ${repeat(10, 'transactions { nodes { id } }')} }`)} }`,
+      `{ unknown ${repeat(20, `deposit(depositId: "1") { ${repeat(10, 'transactions { nodes { id } }')} }`)} }`,
       'pairs of repeated fields',
     ],
     ['by fragments', `{ ...f0 } ${fragments(60).join(' ')}`, 'pairs of repeated fields'],

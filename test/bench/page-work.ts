@@ -26,7 +26,8 @@ const REPEATS = 30;
 /** The fields of the page as a server names them, each with its arguments and with the gateway's name as its alias. */
 interface Names {
   readonly parameters: string;
-  readonly id: string;
+  /** The books' own id of a kind of record, by the name `id`. */
+  readonly id: (kind: string) => string;
   readonly deposits: string;
   readonly transactions: string;
   readonly allocations: string;
@@ -36,7 +37,7 @@ interface Names {
 
 const OURS: Names = {
   parameters: '$startDate: LocalDate!',
-  id: 'id',
+  id: (kind) => `id: ${kind}Id`,
   deposits: 'deposits(first: 50, startDate: $startDate, pending: WITH)',
   transactions: 'transactions(first: 20)',
   allocations: 'allocations(first: 10)',
@@ -47,7 +48,7 @@ const OURS: Names = {
 const DEPOSITS = 'allDeposits(condition: { organizationId: $organizationId }, orderBy: [DEPOSIT_DATE_ASC, ROW_ID_ASC]';
 const POSTGRAPHILE: Names = {
   parameters: '$organizationId: Int!, $after: Cursor',
-  id: 'id: rowId',
+  id: () => 'id: rowId',
   deposits: `deposits: ${DEPOSITS}, first: 50, after: $after)`,
   transactions: 'transactions: transactionsByOrganizationIdAndDepositId(first: 20, orderBy: ROW_ID_ASC)',
   allocations: 'allocations: allocationsByOrganizationIdAndTransactionId(first: 10, orderBy: ROW_ID_ASC)',
@@ -57,10 +58,10 @@ const POSTGRAPHILE: Names = {
 
 /** Deposits, their transactions with the donors, the allocations of those with the designations. */
 const toQuery = ({ parameters, id, deposits, transactions, allocations, designation, donor }: Names): string =>
-  `query (${parameters}) { ${deposits} { nodes { ${id} depositDate status
-    ${transactions} { nodes { ${id} transactionDate amount feeAmount status accountType paymentType mainMemo
-      ${donor} { ${id} firstName lastName }
-      ${allocations} { nodes { ${id} amount memo ${designation} { ${id} name } } } } } } } }`;
+  `query (${parameters}) { ${deposits} { nodes { ${id('deposit')} depositDate status
+    ${transactions} { nodes { ${id('transaction')} transactionDate amount feeAmount status accountType paymentType mainMemo
+      ${donor} { ${id('donor')} firstName lastName }
+      ${allocations} { nodes { ${id('allocation')} amount memo ${designation} { ${id('designation')} name } } } } } } } }`;
 
 /** Measures a page of records four lists deep, ours and PostGraphile's in turn, after both have given the same one. */
 export async function measurePages(work: PageWork, { database, gateway, contenders, rounds }: PageBench): Promise<Result[]> {

@@ -100,7 +100,7 @@ test('an analyst is told when totals cannot be added up', async () => {
 
 test('an analyst finds lists inside rows as tables of their own', async () => {
   const { page, faults } = await openTable(
-    `{ deposits { nodes { id transactions { nodes { id amount donor { id } allocations { edges { node { id amount } } } } } } } }`,
+    `{ deposits { nodes { depositId transactions { nodes { transactionId amount donor { donorId } allocations { edges { node { allocationId amount } } } } } } } }`,
   );
   const list = page.getByLabel('List');
   expect(await list.locator('option').allTextContents()).toEqual([
@@ -109,7 +109,11 @@ test('an analyst finds lists inside rows as tables of their own', async () => {
     'deposits.nodes.transactions.nodes.allocations.edges',
   ]);
   await list.selectOption('deposits.nodes.transactions.nodes.allocations.edges');
-  expect(await page.getByRole('columnheader').allTextContents()).toEqual(['of deposits.nodes.transactions.nodes', 'id', 'amount']);
+  expect(await page.getByRole('columnheader').allTextContents()).toEqual([
+    'of deposits.nodes.transactions.nodes',
+    'allocationId',
+    'amount',
+  ]);
   expect(await cells(page)).toEqual(['T0', 'A0', '9.00', 'T1', 'A1', '10.00', 'T2', 'A2', '100.00']);
   expect(faults).toEqual([]);
   await page.context().close();

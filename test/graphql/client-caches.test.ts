@@ -39,7 +39,7 @@ const connections = types.flatMap((type) =>
 const PARENTS: Readonly<Record<string, readonly [field: string, id: string | number]>> = {
   ...{ Deposit: ['deposit', 'D0'], Transaction: ['transaction', 'T2'], Designation: ['designation', 1], Donor: ['donor', 1] },
 };
-const parentOf = (type: string): string => `${PARENTS[type]![0]}(id: ${JSON.stringify(PARENTS[type]![1])})`;
+const parentOf = (type: string): string => `${PARENTS[type]![0]}(${PARENTS[type]![0]}Id: ${JSON.stringify(PARENTS[type]![1])})`;
 type Connection = (typeof connections)[number];
 type Shape = 'edges' | 'nodes';
 
@@ -235,7 +235,7 @@ describe('in Relay', () => {
         let page: Page | undefined;
         commitLocalUpdate(environment, (store) => {
           const [parent, id] = PARENTS[connection.type] ?? [];
-          const record = parent === undefined ? store.getRoot() : store.getRoot().getLinkedRecord(parent, { id });
+          const record = parent === undefined ? store.getRoot() : store.getRoot().getLinkedRecord(parent, { [`${parent}Id`]: id });
           const filters = connection.field === 'depositDetailsConnection' ? { startDate: '2024-01-01', endDate: '2024-12-31' } : undefined;
           const found = ConnectionHandler.getConnection(record, `page${n}_${connection.field}`, filters)!;
           const nodes = found.getLinkedRecords('edges').map((edge) => edge.getLinkedRecord<RecordProxy>('node'));

@@ -137,7 +137,7 @@ test('Relay compiles against the schema, and pages with its own connection', asy
         edges { node { allocationId amount } }
       }
     }
-    query linesQuery { ...lines_query deposit(id: "D1") { id transactions(first: 5) { edges { node { id amount } } } } }`,
+    query linesQuery { ...lines_query deposit(depositId: "D1") { id depositId transactions(first: 5) { edges { node { id amount } } } } }`,
   });
   try {
     const [lines, next] = [project.operation('linesQuery'), project.operation('linesPaginationQuery')];
@@ -151,7 +151,6 @@ test('Relay compiles against the schema, and pages with its own connection', asy
     const environment = new Environment({
       network: Network.create(({ text: query }, variables) => post({ query, variables })),
       store: new Store(new RecordSource()),
-      getDataID: ({ id }, type) => (id === undefined ? undefined : `${type}:${String(id)}`),
     });
     await fetchQuery(environment, lines, {}).toPromise();
     const readConnection = () => {
@@ -174,8 +173,9 @@ test('Relay compiles against the schema, and pages with its own connection', asy
       await fetchQuery(environment, next, { first: 15, after: page.endCursor }).toPromise();
     }
     expect(readConnection().ids).toEqual(IDS);
-    // Entities of different types may share an id.
-    expect(environment.getStore().getSource().get('Deposit:D1')).toMatchObject({ __typename: 'Deposit', id: 'D1' });
+    // Records of different types share no id.
+    const id = Buffer.from('Deposit:D1').toString('base64url');
+    expect(environment.getStore().getSource().get(id)).toMatchObject({ __typename: 'Deposit', id, depositId: 'D1' });
   } finally {
     project.remove();
   }

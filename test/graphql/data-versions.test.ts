@@ -94,7 +94,7 @@ describe('an operation whose statements meet a change of the books', () => {
     ['a page, its count, totals and digest', COUNTED, 'BEGIN'],
     ['totals that are kept and a page', `${KEPT} ${PAGE}`, 'LEFT JOIN (SELECT true AS "isRow"'],
     ['a page and the streamed lines', `${PAGE} ${LINES}`, 'BEGIN'],
-    ['records and the streamed lines', `${LINES} donor(id: 1) { firstName }`, 'BEGIN'],
+    ['records and the streamed lines', `${LINES} donor(donorId: 1) { firstName }`, 'BEGIN'],
     ['records, totals and the streamed lines', `${LINES} ${DIGEST} ${DEPOSITS}`, 'FROM "transaction"'],
     ['the version and records', `dataVersion { number amount } ${DEPOSITS}`, 'FROM "transaction"'],
   ])('is answered from one version: %s', async (_what, fields, text) => {

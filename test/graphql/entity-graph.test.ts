@@ -32,12 +32,12 @@ const by = (field: keyof BookLine, value: unknown): BookLine[] => LINES.filter((
 const NESTED = `query ($deposits: Int!, $transactions: Int!, $allocations: Int!) {
   deposits(first: $deposits, pending: WITH) {
     nodes {
-      id depositDate status
+      depositId depositDate status
       transactions(first: $transactions) {
         nodes {
-          id amount feeAmount netAmount transactionDate status accountType paymentType mainMemo
-          donor { id firstName lastName }
-          allocations(first: $allocations) { nodes { id amount memo designation { id name } } }
+          transactionId amount feeAmount netAmount transactionDate status accountType paymentType mainMemo
+          donor { donorId firstName lastName }
+          allocations(first: $allocations) { nodes { allocationId amount memo designation { designationId name } } }
         }
       }
     }
@@ -53,7 +53,7 @@ function nested(deposits: number, transactions: number, allocations: number): ob
         const [line] = by('deposit_id', id);
         const transactionIds = unique(inOrder(by('deposit_id', id), ['transaction_id']).map(({ transaction_id }) => transaction_id));
         return {
-          ...{ id, depositDate: line!.deposit_date, status: line!.deposit_status.toUpperCase() },
+          ...{ depositId: id, depositDate: line!.deposit_date, status: line!.deposit_status.toUpperCase() },
           transactions: { nodes: transactionIds.slice(0, transactions).map((transaction) => transactionOf(transaction, allocations)) },
         };
       }),
@@ -66,13 +66,19 @@ function transactionOf(id: string, allocations: number): object {
   const [line] = lines;
   const { donor_id, donor_first_name, donor_last_name } = line!;
   return {
-    ...{ id, amount: line!.amount, feeAmount: line!.fee_amount, netAmount: line!.net_amount, transactionDate: line!.transaction_date },
+    ...{
+      transactionId: id,
+      amount: line!.amount,
+      feeAmount: line!.fee_amount,
+      netAmount: line!.net_amount,
+      transactionDate: line!.transaction_date,
+    },
     ...{ status: line!.status, accountType: line!.account_type, paymentType: line!.payment_type, mainMemo: '' },
-    donor: donor_id === 0 ? null : { id: donor_id, firstName: donor_first_name, lastName: donor_last_name },
+    donor: donor_id === 0 ? null : { donorId: donor_id, firstName: donor_first_name, lastName: donor_last_name },
     allocations: {
       nodes: lines.slice(0, allocations).map(({ allocation_id, allocation_amount, designation_id, designation }) => ({
-        ...{ id: allocation_id, amount: allocation_amount ?? null, memo: '' },
-        designation: { id: designation_id, name: designation },
+        ...{ allocationId: allocation_id, amount: allocation_amount ?? null, memo: '' },
+        designation: { designationId: designation_id, name: designation },
       })),
     },
   };
@@ -110,33 +116,33 @@ describe('a frontend that follows edges', () => {
     const lists: [string, string, string, string[]][] = [];
     const depositId = 'D1';
     lists.push([
-      `deposit(id: "${depositId}")`,
+      `deposit(depositId: "${depositId}")`,
       'transactions',
-      'id',
+      'transactionId',
       unique(by('deposit_id', depositId).map((line) => line.transaction_id)).sort(),
     ]);
     lists.push([
-      'transaction(id: "T2")',
+      'transaction(transactionId: "T2")',
       'allocations',
-      'id',
+      'allocationId',
       by('transaction_id', 'T2')
         .map((line) => line.allocation_id)
         .sort(),
     ]);
     lists.push([
-      'designation(id: 2)',
+      'designation(designationId: 2)',
       'allocations',
-      'id',
+      'allocationId',
       by('designation_id', 2)
         .map((line) => line.allocation_id)
         .sort(),
     ]);
     const given = inOrder(by('donor_id', 12), ['transaction_date', 'transaction_id']);
-    lists.push(['donor(id: 12)', 'transactions', 'id', unique(given.map((line) => line.transaction_id))]);
+    lists.push(['donor(donorId: 12)', 'transactions', 'transactionId', unique(given.map((line) => line.transaction_id))]);
     for (const [parent, list, field, expected] of lists) {
       expect(expected.length).toBeGreaterThan(2);
       const page = async (args: string): Promise<Page> => {
-        const data = await ask(`{ parent: ${parent} { ${list}(${args}) { totalCount nodes { ${field} } ${PAGE_INFO} } } }`);
+        const data = await ask(`{ parent: ${parent} { ${list}(${args}) { totalCount nodes { id: ${field} } ${PAGE_INFO} } } }`);
         return (data.parent as Record<string, Page>)[list]!;
       };
       const forwards: string[] = [];
@@ -156,7 +162,9 @@ describe('a frontend that follows edges', () => {
 
   test('gets the counts of many lists by one statement', async () => {
     const before = proxy.statements();
-    const { deposits } = await ask('{ deposits(first: 40, pending: WITH) { nodes { id transactions(first: 1) { totalCount } } } }');
+    const { deposits } = await ask(
+      '{ deposits(first: 40, pending: WITH) { nodes { id: depositId transactions(first: 1) { totalCount } } } }',
+    );
     const counts = (deposits as { nodes: { id: string; transactions: { totalCount: number } }[] }).nodes;
     for (const { id, transactions } of counts) {
       expect(transactions.totalCount).toBe(new Set(by('deposit_id', id).map((line) => line.transaction_id)).size);
@@ -174,7 +182,8 @@ const PAGE_INFO = 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor 
 
 describe('a list at the root', () => {
   const idsOf = async (field: string): Promise<unknown[]> => {
-    const { list } = await ask(`{ list: ${field} { totalCount nodes { id } } }`);
+    const id = `${/^[a-z]+(?=s\b)/.exec(field)![0]}Id`;
+    const { list } = await ask(`{ list: ${field} { totalCount nodes { id: ${id} } } }`);
     const { nodes, totalCount } = list as Page;
     expect(totalCount).toBe(nodes.length);
     return nodes.map(({ id }) => id);
@@ -228,9 +237,11 @@ describe('a record asked for by its id', () => {
       ['F', 777],
       ['\\u0000', -1],
     ] as const) {
-      const id = `(id: "${text}")`;
       expect(
-        await ask(`{ deposit${id} { id } transaction${id} { id } designation(id: ${number}) { id } donor(id: ${number}) { id } }`),
+        await ask(`{
+          deposit(depositId: "${text}") { id } transaction(transactionId: "${text}") { id }
+          designation(designationId: ${number}) { id } donor(donorId: ${number}) { id }
+        }`),
       ).toEqual({
         deposit: null,
         transaction: null,
@@ -242,8 +253,8 @@ describe('a record asked for by its id', () => {
 
   test('is read once, however often it is asked for', async () => {
     const before = proxy.statements();
-    const { a, b } = await ask('{ a: deposit(id: "D1") { id } b: deposit(id: "D1") { id status } }');
-    expect([a, b]).toEqual([{ id: 'D1' }, { id: 'D1', status: by('deposit_id', 'D1')[0]!.deposit_status.toUpperCase() }]);
+    const { a, b } = await ask('{ a: deposit(depositId: "D1") { depositId } b: deposit(depositId: "D1") { depositId status } }');
+    expect([a, b]).toEqual([{ depositId: 'D1' }, { depositId: 'D1', status: by('deposit_id', 'D1')[0]!.deposit_status.toUpperCase() }]);
     expect(proxy.statements() - before).toBe(2);
   });
 

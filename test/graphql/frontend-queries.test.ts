@@ -108,7 +108,7 @@ describe('a frontend developer', () => {
     const shares = async () => {
       const query = `{ lines: depositDetails(startDate: "2024-01-02", endDate: "2024-01-02") { allocationAmount allocationAmountInferred }
         page: depositDetailsConnection(startDate: "2024-01-02", endDate: "2024-01-02") { nodes { allocationAmount allocationAmountInferred } }
-        transaction(id: "P10") { allocations { nodes { amount amountInferred } } } }`;
+        transaction(transactionId: "P10") { allocations { nodes { amount amountInferred } } } }`;
       const { body } = await graphql(gateway.url, query, { provision: own.apiProvision });
       const { lines, page, transaction } = body.data as {
         lines: { allocationAmount: string | null; allocationAmountInferred: boolean }[];

@@ -50,6 +50,9 @@ test(
       texts: ['D1', 'T2', 'A2-0', 'none', '', 'Adl', '%', `'"\\`, 'é😀', '\0'],
       numbers: [0, 1, 2, 3, -1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER],
       cursors,
+      ids: ['Deposit:D1', 'Transaction:T2', 'Allocation:A2-0', 'Designation:2', 'Donor:12', 'Donor:777'].map((name) =>
+        Buffer.from(name).toString('base64url'),
+      ),
     });
     let answered = 0;
     await fc.assert(

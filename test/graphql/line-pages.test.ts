@@ -198,14 +198,18 @@ describe('a cursor', () => {
     const orderBy = { field: 'DONOR_NAME', direction: 'ASC' };
     const lines = await send(PAGE, { orderBy, first: 3 }, own.apiProvision);
     const { endCursor: line } = (lines.body.data!.depositDetailsConnection as Connection).pageInfo;
-    const DONORS = 'query ($first: Int, $after: String) { donors(first: $first, after: $after) { nodes { id } pageInfo { endCursor } } }';
+    const DONORS =
+      'query ($first: Int, $after: String) { donors(first: $first, after: $after) { nodes { donorId } pageInfo { endCursor } } }';
     const donors = await send(DONORS, { first: 3 }, own.apiProvision);
-    const { nodes, pageInfo } = donors.body.data!.donors as { nodes: { id: number }[]; pageInfo: { endCursor: string } };
+    const { nodes, pageInfo } = donors.body.data!.donors as { nodes: { donorId: number }[]; pageInfo: { endCursor: string } };
     const { client } = gateway.database;
     const id = (lines.body.data!.depositDetailsConnection as Connection).nodes.at(-1)!.allocationId;
     await client.query('DELETE FROM allocation WHERE organization_id = $1 AND id = $2', [own.id, id]);
-    await client.query('UPDATE transaction SET donor_id = NULL WHERE organization_id = $1 AND donor_id = $2', [own.id, nodes.at(-1)!.id]);
-    await client.query('DELETE FROM donor WHERE organization_id = $1 AND id = $2', [own.id, nodes.at(-1)!.id]);
+    await client.query('UPDATE transaction SET donor_id = NULL WHERE organization_id = $1 AND donor_id = $2', [
+      own.id,
+      nodes.at(-1)!.donorId,
+    ]);
+    await client.query('DELETE FROM donor WHERE organization_id = $1 AND id = $2', [own.id, nodes.at(-1)!.donorId]);
     await gateway.services.books.repair(own.id);
     for (const { body } of [
       await send(PAGE, { orderBy, after: line }, own.apiProvision),

@@ -10,10 +10,10 @@ const { organization } = gateway;
 
 /** All of some deposits that the organization has, with lists as long as it says. */
 const everything = (lists: number) => `{
-  deposits(first: 5) { totalCount nodes { id depositDate transactions(first: ${lists}) { nodes { id amount donor { firstName } allocations(first: 3) { edges { cursor node { id memo } } } } } } }
-  first: deposits(first: 1) { edges { node { transactions(first: ${lists}) { nodes { id mainMemo } } } } }
-  nobody: donor(id: 4711) { lastName }
-  refused: deposit(id: "D0") { transactions(first: 0) { nodes { id } } }
+  deposits(first: 5) { totalCount nodes { id depositDate transactions(first: ${lists}) { nodes { transactionId amount donor { firstName } allocations(first: 3) { edges { cursor node { id memo } } } } } } }
+  first: deposits(first: 1) { edges { node { transactions(first: ${lists}) { nodes { transactionId mainMemo } } } } }
+  nobody: donor(donorId: 4711) { lastName }
+  refused: deposit(depositId: "D0") { transactions(first: 0) { nodes { id } } }
 }`;
 
 test('a long operation, which rests on its way, is answered as a short one is', async () => {
@@ -34,7 +34,7 @@ test('a long operation, which rests on its way, is answered as a short one is', 
     ],
   });
   // Fifteen gifts of each of five deposits, and those of one again.
-  expect(JSON.stringify(long.body).match(/"id":"T/g)).toHaveLength(90);
+  expect(JSON.stringify(long.body).match(/"transactionId":"T/g)).toHaveLength(90);
 });
 
 test('others are served while a long operation is answered', async () => {

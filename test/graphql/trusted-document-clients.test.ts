@@ -15,11 +15,12 @@ import { readExample, runExample } from '../support/documents';
 import { createOrganization, importLines, login, startGateway, v2Line } from '../support/gateway';
 import { compileRelay, type RelayProject } from '../support/relay-project';
 
-const FUND = 'query Fund($id: SafeInt!) { designation(id: $id) { ...Named } } fragment Named on Designation { id name }';
+const FUND =
+  'query Fund($id: SafeInt!) { designation(designationId: $id) { ...Named } } fragment Named on Designation { id designationId name }';
 const NOT_LISTED = parse('query NotListed { viewer { username } }');
 const VARIABLES = { id: 3 };
 /** The fund as an app shows it by its fragment. A cache without __typename would show nothing. */
-const SHOWN = { designation: { id: 3, name: 'General Fund' } };
+const SHOWN = { designation: { id: 'RGVzaWduYXRpb246Mw', designationId: 3, name: 'General Fund' } };
 
 /** An app's directory: its documents in src, and the files that the generators make of them. */
 let app: string;
@@ -177,12 +178,11 @@ describe('an app of a gateway with trusted documents', () => {
 
   test("works with Relay and its compiler's manifest, by documentId as the documents show it", async () => {
     await withGateway('relay', async ({ sent, example: { network } }) => {
-      const getDataID = ({ id }: Readonly<Record<string, unknown>>, type: string) => `${type}:${String(id)}`;
-      const environment = new Environment({ network, store: new Store(new RecordSource()), getDataID });
+      const environment = new Environment({ network, store: new Store(new RecordSource()) });
       const operation = relay.operation('fundQuery');
       expect(operation.params.text).toBeNull();
       await fetchQuery(environment, operation, VARIABLES).toPromise();
-      expect(environment.getStore().getSource().get('Designation:3')).toMatchObject(SHOWN.designation);
+      expect(environment.getStore().getSource().get(SHOWN.designation.id)).toMatchObject(SHOWN.designation);
       expect(isById(sent)).toBe(true);
     });
   });

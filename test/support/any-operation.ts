@@ -4,6 +4,7 @@ import {
   getNullableType,
   isEnumType,
   isInputObjectType,
+  isInterfaceType,
   isListType,
   isNonNullType,
   isObjectType,
@@ -19,6 +20,7 @@ export interface Values {
   readonly texts: readonly string[];
   readonly numbers: readonly number[];
   readonly cursors: readonly string[];
+  readonly ids: readonly string[];
 }
 
 const DATES = ['2024-01-01', '2024-01-10', '2024-01-31', '2024-12-31', '0001-01-01', '9999-12-31'];
@@ -30,7 +32,7 @@ const MAX_FIELDS = 4;
 export function anyOperation(schema: GraphQLSchema, values: Values): fc.Arbitrary<string> {
   const scalarTexts: Readonly<Record<string, fc.Arbitrary<string>>> = {
     String: fc.constantFrom(...values.texts, ...values.cursors).map((text) => JSON.stringify(text)),
-    ID: fc.constantFrom(...values.texts).map((text) => JSON.stringify(text)),
+    ID: fc.constantFrom(...values.texts, ...values.ids).map((text) => JSON.stringify(text)),
     LocalDate: fc.constantFrom(...DATES).map((date) => `"${date}"`),
     Decimal: fc.constantFrom(...AMOUNTS).map((amount) => `"${amount}"`),
     SafeInt: fc.constantFrom(...values.numbers).map(String),
@@ -60,7 +62,13 @@ export function anyOperation(schema: GraphQLSchema, values: Values): fc.Arbitrar
 
   const anyField = (field: GraphQLField<unknown, unknown>, depth: number): fc.Arbitrary<string> => {
     const type = getNamedType(field.type);
-    const below = isObjectType(type) ? anySelection(type, depth + 1) : fc.constant('');
+    const below = isObjectType(type)
+      ? anySelection(type, depth + 1)
+      : isInterfaceType(type)
+        ? fc
+            .tuple(...schema.getPossibleTypes(type).map((each) => anySelection(each, depth + 1)))
+            .map((selections) => `{ ${selections.map((selection, n) => onType(schema.getPossibleTypes(type)[n]!, selection)).join(' ')} }`)
+        : fc.constant('');
     const directive = fc.oneof(
       { weight: 8, arbitrary: fc.constant('') },
       { weight: 1, arbitrary: fc.constantFrom('@include(if: true)', '@skip(if: false)', '@include(if: false)') },
@@ -69,6 +77,10 @@ export function anyOperation(schema: GraphQLSchema, values: Values): fc.Arbitrar
       .tuple(anyMembers(field.args), directive, below)
       .map(([args, on, selection]) => `${field.name}${args.length > 0 ? `(${args.join(', ')})` : ''} ${on} ${selection}`);
   };
+
+  /** The selection of a record of a type among others. Its aliases begin with the type, because the types' fields differ. */
+  const onType = ({ name }: GraphQLObjectType, selection: string): string =>
+    `... on ${name} ${selection.replace(/\b(f\d+_\d+):/g, `${name}_$1:`)}`;
 
   /** Every field has its own alias, so that fields with different arguments never conflict. */
   const anySelection = (type: GraphQLObjectType, depth: number): fc.Arbitrary<string> => {

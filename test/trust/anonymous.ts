@@ -14,7 +14,7 @@ const FRAGMENTS = Array.from(
 /** Documents that cost much to parse or to validate. */
 const DOCUMENTS: Readonly<Record<string, string>> = {
   'repeated nested fields': `{ ${repeat(280, 'viewer { username }')} }`,
-  'repeated deep fields': `{ ${repeat(20, `deposit(id:"1") { ${repeat(10, 'transactions { nodes { id } }')} }`)} }`,
+  'repeated deep fields': `{ ${repeat(20, `deposit(depositId:"1") { ${repeat(10, 'transactions { nodes { id } }')} }`)} }`,
   'fragments that spread each other': `{ ...f0 } ${FRAGMENTS.join(' ')}`,
   comments: `{ viewer { username } } ${repeat(2000, `#${'x'.repeat(20)}\n`)}`,
   introspection:

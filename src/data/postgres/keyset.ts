@@ -9,6 +9,8 @@ export type KeyType = 'text' | 'date' | 'numeric' | 'bigint';
 export interface KeyOrder {
   /** The columns with their types. Together they identify a row; with `isPersonal`, the last one alone does. */
   readonly columns: Readonly<Record<string, KeyType>>;
+  /** The fields of a row that hold the values of columns with another name. */
+  readonly fields?: Readonly<Record<string, string>>;
   /** The number of leading columns that an index has, so that it can find the beginning of a page. */
   readonly indexed?: number;
   /** True when the columns hold personal data. A place then has the last column's value alone, and the database looks up the others. */
@@ -40,9 +42,11 @@ export function keyColumns({ columns, isPersonal }: KeyOrder): KeyOrder['columns
   return isPersonal ? Object.fromEntries(Object.entries(columns).slice(-1)) : columns;
 }
 
-/** The fields of a row that hold the values of its place: depositDate for deposit_date. */
+/** The fields of a row that hold the values of its place: depositDate for deposit_date, unless the order names another field. */
 export const keyFields = (order: KeyOrder): string[] =>
-  Object.keys(keyColumns(order)).map((column) => column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()));
+  Object.keys(keyColumns(order)).map(
+    (column) => order.fields?.[column] ?? column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+  );
 
 const { sql, raw, join } = Prisma;
 

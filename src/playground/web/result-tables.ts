@@ -25,7 +25,7 @@ const MONEY_NAME = /amount$/i;
 
 /**
  * Finds every list of objects in an answer and makes a table of it. Objects inside a row become columns like `key.month`. Lists inside rows
- * become one table together; its column `of …` holds the id, or else the number, of the row that the list was in. In an answer without
+ * become one table together; its column `of …` holds the books' id, or else the number, of the row that the list was in. In an answer without
  * lists, such as totals, each object becomes a table of one row.
  */
 export function findTables(data: unknown): ResultTable[] {
@@ -46,10 +46,15 @@ function gather(value: unknown, name: string, lists: Map<string, Json[]>, of: Js
     lists.set(name, list);
     for (const object of objects) {
       list.push({ ...of, ...object });
-      const { id } = object;
-      gatherBelow(object, name, lists, { [`of ${name}`]: typeof id === 'string' || typeof id === 'number' ? id : list.length });
+      gatherBelow(object, name, lists, { [`of ${name}`]: bookIdOf(object) ?? list.length });
     }
   } else if (isObject(value)) gatherBelow(value, name, lists, of);
+}
+
+/** The first value of a row that is an id of the books, such as `depositId`. The field `id` is opaque. */
+function bookIdOf(object: Json): string | number | undefined {
+  const id = Object.entries(object).find(([name]) => name.endsWith('Id'))?.[1];
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
 }
 
 function gatherBelow(object: Json, name: string, lists: Map<string, Json[]>, of: Json): void {

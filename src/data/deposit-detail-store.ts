@@ -39,7 +39,7 @@ const { sql, raw } = Prisma;
 export const lineOrders: Readonly<Record<LineOrderField, KeyOrder>> = {
   DATE: { columns: { deposit_date: 'date', deposit_id: 'text', transaction_id: 'text', allocation_id: 'text' }, indexed: 4 },
   AMOUNT: { columns: { amount: 'numeric', allocation_id: 'text' } },
-  DONOR_NAME: { columns: { donor_last_name: 'text', donor_first_name: 'text', allocation_id: 'text' }, isPersonal: true },
+  DONOR_NAME: { columns: { donor_last_name: 'text', donor_first_name: 'text', allocation_id: 'text' }, isLookedUp: true },
   DESIGNATION: { columns: { designation: 'text', allocation_id: 'text' } },
 };
 const REPORT_ORDER = columnList(Object.keys(lineOrders.DATE.columns));

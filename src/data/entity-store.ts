@@ -8,21 +8,15 @@ import {
   type ManyEdgeName,
 } from '../formats/entity-edges';
 import { globalIdOf } from '../formats/global-id';
-import type { PendingChoice } from '../formats/line-conditions';
+import type { EntityFilter, EntityOrder } from '../formats/entity-lists';
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
 import type { BookReader } from './book-reader';
+import { readable, toKeyOrder, whereEntities, type EntityScope } from './entity-set';
 import { IS_CURRENT } from './line-columns';
-import { hasName, wherePending } from './line-set';
 import { toArrayLiteral } from './postgres/array-literal';
-import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
-
-/** The caller for whom entities are read. Personal data leaves the database only for callers who may read donors. */
-export interface EntityScope {
-  readonly organizationId: number;
-  readonly mayReadDonors: boolean;
-}
+import { selectPage, type KeysetPage } from './postgres/keyset';
 
 /** A record that no other record of any kind shares its id with. */
 interface Identified {
@@ -92,14 +86,13 @@ interface Entities extends Readonly<Record<EntityKind, Identified>> {
 }
 export type EntityOf<Kind extends EntityKind> = Entities[Kind];
 
-/** The conditions of a list of deposits. A deposit must meet all that are given; both dates are included. */
-export interface DepositFilter {
-  readonly startDate?: LocalDate | undefined;
-  readonly endDate?: LocalDate | undefined;
-  readonly pending: PendingChoice;
-}
+const { sql, raw } = Prisma;
 
-const { sql, raw, join } = Prisma;
+/** The entities of a list, and their order. */
+export interface EntityList {
+  readonly filter: EntityFilter;
+  readonly order: EntityOrder;
+}
 
 interface Table {
   readonly from: string;
@@ -143,22 +136,6 @@ const TABLES: Readonly<Record<EntityKind, Table>> = {
   },
 };
 
-/** The order of the lists that each edge leads to. An index covers each of them. */
-const EDGE_ORDERS: Readonly<Record<ManyEdgeName, KeyOrder>> = {
-  'Deposit.transactions': { columns: { id: 'text' }, fields: { id: 'transactionId' } },
-  'Transaction.allocations': { columns: { id: 'text' }, fields: { id: 'allocationId' } },
-  'Designation.allocations': { columns: { id: 'text' }, fields: { id: 'allocationId' } },
-  'Donor.transactions': { columns: { transaction_date: 'date', id: 'text' }, fields: { id: 'transactionId' } },
-};
-
-/** The orders of the lists at the root. */
-export const entityOrders = {
-  deposits: { columns: { deposit_date: 'date', id: 'text' }, fields: { id: 'depositId' } },
-  designations: { columns: { id: 'bigint' }, fields: { id: 'designationId' } },
-  donors: { columns: { last_name: 'text', first_name: 'text', id: 'bigint' }, fields: { id: 'donorId' }, isPersonal: true },
-} as const satisfies Record<string, KeyOrder>;
-export const edgeOrder = (edge: ManyEdgeName): KeyOrder => EDGE_ORDERS[edge];
-
 /** Reads entities for one request. Each call is one statement, however many entities it asks for. */
 export class EntityStore {
   constructor(private readonly reader: BookReader) {}
@@ -174,28 +151,17 @@ export class EntityStore {
     );
   }
 
-  listDeposits(scope: EntityScope, filter: DepositFilter, page: KeysetPage): Promise<EntityOf<'deposit'>[]> {
-    return this.list('deposit', scope, whereDeposits(scope, filter), entityOrders.deposits, page);
+  async list<Kind extends EntityKind>(kind: Kind, scope: EntityScope, list: EntityList, page: KeysetPage): Promise<EntityOf<Kind>[]> {
+    const rows = await this.read(kind, scope, selectEntities(kind, scope, list, page));
+    return page.fromEnd ? rows.reverse() : rows;
   }
 
-  countDeposits(scope: EntityScope, filter: DepositFilter): Promise<number> {
-    return this.count('deposit', scope, whereDeposits(scope, filter));
-  }
-
-  listDesignations(scope: EntityScope, page: KeysetPage): Promise<EntityOf<'designation'>[]> {
-    return this.list('designation', scope, readable('designation', scope), entityOrders.designations, page);
-  }
-
-  countDesignations(scope: EntityScope): Promise<number> {
-    return this.count('designation', scope, readable('designation', scope));
-  }
-
-  listDonors(scope: EntityScope, search: string | undefined, page: KeysetPage): Promise<EntityOf<'donor'>[]> {
-    return this.list('donor', scope, whereDonors(scope, search), entityOrders.donors, page);
-  }
-
-  countDonors(scope: EntityScope, search: string | undefined): Promise<number> {
-    return this.count('donor', scope, whereDonors(scope, search));
+  async count(kind: EntityKind, scope: EntityScope, { filter }: EntityList): Promise<number> {
+    const [row] = await this.reader.list<{ count: number }>(
+      scope.organizationId,
+      sql`SELECT count(*)::float8 AS count FROM ${raw(TABLES[kind].from)} AS source WHERE ${whereEntities(kind, scope, filter)}`,
+    );
+    return row!.count;
   }
 
   /** Reads the same page of several lists of one edge, by the origin's id. An origin without entities has an empty list. */
@@ -203,12 +169,11 @@ export class EntityStore {
     edge: Edge,
     scope: EntityScope,
     originIds: readonly EntityId[],
+    list: EntityList,
     page: KeysetPage,
   ): Promise<Map<EntityId, EntityOf<EdgeTarget<Edge>>[]>> {
     const { many: kind, by } = entityEdges[edge];
-    const { from, values } = TABLES[kind];
-    const where = sql`${raw(toColumn(by))} = origin.id`;
-    const pageOfOne = selectPage({ values: values(scope), from, owned: readable(kind, scope), where, order: EDGE_ORDERS[edge], page });
+    const pageOfOne = selectEntities(kind, scope, list, page, sql`source.${raw(toColumn(by))} = origin.id`);
     // The LIMIT in the lateral subquery forces a nested loop, which keeps the order of each list.
     const rows = await this.read<EdgeTarget<Edge>>(
       kind,
@@ -223,29 +188,21 @@ export class EntityStore {
   }
 
   /** Counts the entities of several lists of one edge, on all pages, by the origin's id. */
-  async countTargets(edge: ManyEdgeName, scope: EntityScope, originIds: readonly EntityId[]): Promise<Map<EntityId, number>> {
+  async countTargets(
+    edge: ManyEdgeName,
+    scope: EntityScope,
+    originIds: readonly EntityId[],
+    { filter }: EntityList,
+  ): Promise<Map<EntityId, number>> {
     const { many: kind, by } = entityEdges[edge];
-    const column = raw(toColumn(by));
+    const column = raw(`source.${toColumn(by)}`);
     const rows = await this.reader.list<{ originId: string; count: number }>(
       scope.organizationId,
-      sql`SELECT ${column}::text AS "originId", count(*)::float8 AS count FROM ${raw(TABLES[kind].from)}
-        WHERE ${readable(kind, scope)} AND ${column} = ANY(${toArrayLiteral(originIds)}::${raw(idTypeOf(edge))}[]) GROUP BY ${column}`,
+      sql`SELECT ${column}::text AS "originId", count(*)::float8 AS count FROM ${raw(TABLES[kind].from)} AS source
+        WHERE ${whereEntities(kind, scope, filter)} AND ${column} = ANY(${toArrayLiteral(originIds)}::${raw(idTypeOf(edge))}[]) GROUP BY ${column}`,
     );
     const counts = new Map(rows.map(({ originId, count }) => [originId, count]));
     return new Map(originIds.map((id) => [id, counts.get(String(id)) ?? 0]));
-  }
-
-  private async list<Kind extends EntityKind>(
-    kind: Kind,
-    scope: EntityScope,
-    where: Prisma.Sql,
-    order: KeyOrder,
-    page: KeysetPage,
-  ): Promise<EntityOf<Kind>[]> {
-    const { from, values } = TABLES[kind];
-    const select = selectPage({ values: values(scope), from, owned: readable(kind, scope), where, order, page });
-    const rows = await this.read(kind, scope, select);
-    return page.fromEnd ? rows.reverse() : rows;
   }
 
   private async read<Kind extends EntityKind>(kind: Kind, { organizationId }: EntityScope, select: Prisma.Sql): Promise<EntityOf<Kind>[]> {
@@ -254,14 +211,6 @@ export class EntityStore {
     for (const row of rows) row.id = id;
     return rows as unknown as EntityOf<Kind>[];
   }
-
-  private async count(kind: EntityKind, scope: EntityScope, where: Prisma.Sql): Promise<number> {
-    const [row] = await this.reader.list<{ count: number }>(
-      scope.organizationId,
-      sql`SELECT count(*)::float8 AS count FROM ${raw(TABLES[kind].from)} WHERE ${where}`,
-    );
-    return row!.count;
-  }
 }
 
 const idTypeOf = (edge: ManyEdgeName): string => entityIds[edgeOrigin(edge)].type;
@@ -269,23 +218,12 @@ const idTypeOf = (edge: ManyEdgeName): string => entityIds[edgeOrigin(edge)].typ
 /** The column of an entity's field: deposit_id for depositId. */
 const toColumn = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The entities that the caller may read: those of its organization, and donors only when it may read donors. */
-const readable = (kind: EntityKind, { organizationId, mayReadDonors }: EntityScope): Prisma.Sql =>
-  kind === 'donor'
-    ? sql`organization_id = ${organizationId}::int AND ${mayReadDonors}::boolean`
-    : sql`organization_id = ${organizationId}::int`;
-
-function whereDeposits(scope: EntityScope, { startDate, endDate, pending }: DepositFilter): Prisma.Sql {
-  const conditions = [
-    readable('deposit', scope),
-    ...(startDate === undefined ? [] : [sql`deposit_date >= ${startDate}::date`]),
-    ...(endDate === undefined ? [] : [sql`deposit_date <= ${endDate}::date`]),
-    ...wherePending('status', pending),
-  ];
-  return join(conditions, ' AND ');
-}
-
-function whereDonors(scope: EntityScope, search: string | undefined): Prisma.Sql {
-  const all = readable('donor', scope);
-  return search === undefined ? all : sql`${all} AND ${hasName('search_text', search)}`;
+/** The SELECT of a page of a kind's entities. */
+function selectEntities(kind: EntityKind, scope: EntityScope, list: EntityList, page: KeysetPage, condition?: Prisma.Sql): Prisma.Sql {
+  const { from, values } = TABLES[kind];
+  const where = whereEntities(kind, scope, list.filter);
+  return selectPage({
+    ...{ values: values(scope), from, owned: readable(kind, scope), where: condition ? sql`${where} AND ${condition}` : where },
+    ...{ order: toKeyOrder(kind, list.order), isDescending: list.order.direction === 'DESC', page },
+  });
 }

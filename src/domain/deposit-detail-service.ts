@@ -8,7 +8,7 @@ import { AppError } from '../errors';
 import type { LineFilterInput, PendingChoice } from '../formats/line-conditions';
 import { renderRows, type RowStream } from '../rows/row-stream';
 import { widenTemplate, type RowColumn, type RowTemplate } from '../rows/row-template';
-import { isLocalDate, type LocalDate } from '../values/dates';
+import { ALL_TIME, isLocalDate, type LocalDate } from '../values/dates';
 import { FigureReader, withFigureColumns, type LineFigures } from './control-totals';
 import { readPage, type Page, type PageParameters } from './keyset-page';
 import { toLineFilter } from './line-filter';
@@ -20,9 +20,14 @@ export interface ReportParameters {
   readonly includePending: unknown;
 }
 
-/** A report's parameters with a filter of its lines, as a caller sent them. */
-export interface LineParameters extends ReportParameters {
-  readonly filter?: LineFilterInput | null | undefined;
+/** The parameters that choose lines, as a caller sent them. A date that is missing does not bound them. */
+export interface LineParameters {
+  readonly startDate?: LocalDate | null;
+  readonly endDate?: LocalDate | null;
+  readonly includePending?: boolean;
+  /** Takes precedence over `includePending`. */
+  readonly pending?: PendingChoice;
+  readonly filter?: LineFilterInput | null;
 }
 
 /** Checked parameters: two calendar dates in order, both included, and the choice of pending deposits. */
@@ -109,7 +114,7 @@ export class DepositDetailService {
         const { count } = await reader.once(JSON.stringify(['count', lineSet]), (state) => this.store.count(lineSet, state));
         return count;
       },
-      ...(lineOrders[order.field].isPersonal && {
+      ...(lineOrders[order.field].isLookedUp && {
         hasPlace: ([id]: OrderKey) => this.store.has(lineSet.organizationId, id!, snapshot),
       }),
     };
@@ -143,11 +148,10 @@ export function toReportPeriod({ startDate, endDate, includePending }: ReportPar
 /** The line set of an organization and a period, without a filter. */
 export const toLineSet = (organizationId: number, period: ReportPeriod): LineSet => ({ organizationId, ...period, filter: {} });
 
-/**
- * The line set of an organization, a period and a filter. The filter's choice of pending deposits takes precedence over `includePending`.
- * Throws as `toReportPeriod` and `toLineFilter`.
- */
-export function toNarrowedLineSet(organizationId: number, { filter, ...period }: LineParameters): LineSet {
-  const { pending, ...dates } = toReportPeriod(period);
-  return { organizationId, ...dates, pending: filter?.pending ?? pending, filter: toLineFilter(filter) };
+/** The line set of an organization and of the parameters that choose lines. Throws as `toReportPeriod` and `toLineFilter`. */
+export function toNarrowedLineSet(organizationId: number, parameters: LineParameters): LineSet {
+  const { includePending = false, pending, filter } = parameters;
+  const dates = { startDate: parameters.startDate ?? ALL_TIME.startDate, endDate: parameters.endDate ?? ALL_TIME.endDate };
+  const period = toReportPeriod({ ...dates, includePending });
+  return { organizationId, ...period, pending: pending ?? period.pending, filter: toLineFilter(filter) };
 }

@@ -1,17 +1,7 @@
 import type { BookReader } from '../data/book-reader';
-import {
-  edgeOrder,
-  entityOrders,
-  EntityStore,
-  type DepositFilter,
-  type DepositEntity,
-  type DesignationEntity,
-  type DonorEntity,
-  type EntityOf,
-  type EntityScope,
-} from '../data/entity-store';
+import { toKeyOrder, type EntityScope } from '../data/entity-set';
+import { EntityStore, type EntityList, type EntityOf } from '../data/entity-store';
 import type { KeysetPage, OrderKey } from '../data/postgres/keyset';
-import { InputError } from '../errors';
 import {
   entityEdges,
   entityIds,
@@ -21,21 +11,22 @@ import {
   type EntityKind,
   type ManyEdgeName,
 } from '../formats/entity-edges';
-import type { PendingChoice } from '../formats/line-conditions';
-import type { LocalDate } from '../values/dates';
+import { findFilterFault, toEntityFilter, toEntityOrder, type EntityParameters } from './entity-filter';
 import { readPage, toBounds, toPage, toSharedBounds, type Page, type PageParameters, type PagedList } from './keyset-page';
-import { toText } from './line-filter';
 
 /** The edges that a query follows from each entity of a list. They are read for all entities together as soon as the list is there. */
-export type ReadAhead = readonly { readonly edge: EdgeName; readonly page: PageParameters; readonly ahead: ReadAhead }[];
+export type ReadAhead = readonly {
+  readonly edge: EdgeName;
+  readonly page: ListParameters;
+  /** True when the lengths of the lists are asked for too. */
+  readonly isCounted: boolean;
+  readonly ahead: ReadAhead;
+}[];
 /** Returns the edges to read ahead. It is called only when entities have been read. */
 type Ahead = () => ReadAhead;
 
-export interface DepositParameters {
-  readonly startDate?: LocalDate | null | undefined;
-  readonly endDate?: LocalDate | null | undefined;
-  readonly pending: PendingChoice;
-}
+/** The arguments of a list: its conditions, its order and its page. */
+export type ListParameters = EntityParameters & PageParameters;
 
 /** The entities of one request, whose access is not checked yet. None can be read before its access was checked. */
 export class RequestEntities {
@@ -77,66 +68,48 @@ export class EntityGraph {
     return entity instanceof Promise ? entity.then((read) => this.goOn(read, read ? [read] : [], ahead)) : entity;
   }
 
-  /** The target of an edge: a page of entities, or one entity, or null when there is none. */
-  follow(edge: EdgeName, origin: object, page: PageParameters, ahead: Ahead): Eventually<object | null> {
+  /** The target of an edge: a page of entities, or one entity, or null when there is none. Throws as `toEntityFilter` and `toBounds`. */
+  follow(edge: EdgeName, origin: object, parameters: ListParameters, ahead: Ahead): Eventually<object | null> {
     const id = idOf(edge, origin);
     if (id === null) return null;
     const target = entityEdges[edge];
-    return 'one' in target ? this.find(target.one, id, ahead) : this.page(edge as ManyEdgeName, id, page, ahead);
+    return 'one' in target ? this.find(target.one, id, ahead) : this.page(edge as ManyEdgeName, id, parameters, ahead);
   }
 
-  async deposits(parameters: DepositParameters, page: PageParameters, ahead: Ahead): Promise<Page<DepositEntity>> {
-    const [startDate, endDate] = [parameters.startDate ?? undefined, parameters.endDate ?? undefined];
-    if (startDate !== undefined && endDate !== undefined && startDate > endDate) throw new InputError('startDate is later than endDate');
-    const filter: DepositFilter = { startDate, endDate, pending: parameters.pending };
-    const list = {
-      order: entityOrders.deposits,
-      query: ['deposits', this.scope.organizationId, filter],
-      count: () => this.store.countDeposits(this.scope, filter),
+  /** A page of all entities of a kind that meet the conditions. Throws as `toEntityFilter` and `readPage`. */
+  async list<Kind extends EntityKind>(kind: Kind, parameters: ListParameters, ahead: Ahead): Promise<Page<EntityOf<Kind>>> {
+    const entities = this.toList(kind, parameters);
+    const order = toKeyOrder(kind, entities.order);
+    const list: PagedList = {
+      order,
+      query: [kind, this.scope.organizationId, entities],
+      count: () => this.store.count(kind, this.scope, entities),
+      ...(order.isLookedUp && { hasPlace: async ([id]: OrderKey) => (await this.store.find(kind, this.scope, [id!])).length > 0 }),
     };
-    return this.list(page, list, ahead, (bounds) => this.store.listDeposits(this.scope, filter, bounds));
-  }
-
-  async designations(page: PageParameters, ahead: Ahead): Promise<Page<DesignationEntity>> {
-    const list = {
-      order: entityOrders.designations,
-      query: ['designations', this.scope.organizationId],
-      count: () => this.store.countDesignations(this.scope),
-    };
-    return this.list(page, list, ahead, (bounds) => this.store.listDesignations(this.scope, bounds));
-  }
-
-  async donors(search: string | null | undefined, page: PageParameters, ahead: Ahead): Promise<Page<DonorEntity>> {
-    const wanted = search === undefined || search === null ? undefined : toText('search', search);
-    const list = {
-      order: entityOrders.donors,
-      query: ['donors', this.scope.organizationId, wanted],
-      count: () => this.store.countDonors(this.scope, wanted),
-      hasPlace: async ([id]: OrderKey) => (await this.store.find('donor', this.scope, [id!])).length > 0,
-    };
-    return this.list(page, list, ahead, (bounds) => this.store.listDonors(this.scope, wanted, bounds));
-  }
-
-  private async list<Row extends object>(
-    page: PageParameters,
-    list: PagedList,
-    ahead: Ahead,
-    read: (bounds: KeysetPage) => Promise<readonly Row[]>,
-  ): Promise<Page<Row>> {
-    const found = await readPage(page, list, read);
+    const found = await readPage(parameters, list, (bounds) => this.store.list(kind, this.scope, entities, bounds));
     return this.goOn(found, found.nodes, ahead);
   }
 
-  private page(edge: ManyEdgeName, originId: EntityId, page: PageParameters, ahead: Ahead): Eventually<Page<Target>> {
+  private page(edge: ManyEdgeName, originId: EntityId, parameters: ListParameters, ahead: Ahead): Eventually<Page<Target>> {
+    const entities = this.toTargets(edge, parameters);
     const list: PagedList = {
-      order: edgeOrder(edge),
-      query: [edge, this.scope.organizationId, originId],
-      count: async () => this.counts(edge).get(originId),
+      order: toKeyOrder(entityEdges[edge].many, entities.order),
+      query: [edge, this.scope.organizationId, originId, entities],
+      count: async () => this.counts(edge, entities).get(originId),
     };
-    const bounds = toBounds(page, list);
-    const rows = this.pages(edge, bounds).get(originId);
+    const bounds = toBounds(parameters, list);
+    const rows = this.pages(edge, entities, bounds).get(originId);
     if (!(rows instanceof Promise)) return toPage(rows, bounds, list);
     return rows.then((read) => this.goOn(toPage(read, bounds, list), read, ahead));
+  }
+
+  private toList(kind: EntityKind, parameters: EntityParameters): EntityList {
+    return { filter: toEntityFilter(parameters, this.scope.mayReadDonors), order: toEntityOrder(kind, parameters) };
+  }
+
+  private toTargets(edge: ManyEdgeName, parameters: EntityParameters): EntityList {
+    const order = toEntityOrder(entityEdges[edge].many, parameters, edge === 'Deposit.transactions');
+    return { filter: toEntityFilter(parameters, this.scope.mayReadDonors), order };
   }
 
   /** Resolves to a value when the edges that the query follows from its entities have been read too. */
@@ -147,21 +120,25 @@ export class EntityGraph {
 
   private async readAhead(entities: readonly object[], readAhead: ReadAhead): Promise<void> {
     await Promise.all(
-      readAhead.map(async ({ edge, page, ahead }) => {
+      readAhead.map(async ({ edge, page, isCounted, ahead }) => {
         // Many entities may lead to the same target.
         const ids = [...new Set(entities.map((entity) => idOf(edge, entity)).filter((id) => id !== null))];
         const loader = this.loaderOf(edge, page);
         // There is no loader for a page with wrong parameters. The field that asks for it throws the error.
-        if (loader && ids.length > 0) await this.readAhead(await loader.readAhead(ids), ahead);
+        if (!loader || ids.length === 0) return;
+        const counting = isCounted && this.counts(edge as ManyEdgeName, this.toTargets(edge as ManyEdgeName, page)).readAhead(ids);
+        const [targets] = await Promise.all([loader.readAhead(ids), counting]);
+        await this.readAhead(targets, ahead);
       }),
     );
   }
 
-  private loaderOf(edge: EdgeName, page: PageParameters): Loader<unknown> | undefined {
+  private loaderOf(edge: EdgeName, parameters: ListParameters): Loader<unknown> | undefined {
     const target = entityEdges[edge];
     if ('one' in target) return this.finder(target.one);
-    const bounds = toSharedBounds(page);
-    return bounds && this.pages(edge as ManyEdgeName, bounds);
+    const bounds = toSharedBounds(parameters);
+    if (!bounds || findFilterFault(parameters, this.scope.mayReadDonors)) return undefined;
+    return this.pages(edge as ManyEdgeName, this.toTargets(edge as ManyEdgeName, parameters), bounds);
   }
 
   private finder<Kind extends EntityKind>(kind: Kind): Loader<EntityOf<Kind> | null> {
@@ -177,20 +154,20 @@ export class EntityGraph {
     }));
   }
 
-  private pages(edge: ManyEdgeName, bounds: KeysetPage): Loader<readonly Target[]> {
-    return this.loader(`${edge} ${JSON.stringify(bounds)}`, () => ({
+  private pages(edge: ManyEdgeName, list: EntityList, bounds: KeysetPage): Loader<readonly Target[]> {
+    return this.loader(`${edge} ${JSON.stringify([list, bounds])}`, () => ({
       read: async (originIds) => {
-        const lists = await this.store.listTargets(edge, this.scope, originIds, bounds);
+        const lists = await this.store.listTargets(edge, this.scope, originIds, list, bounds);
         return originIds.map((id) => lists.get(id) ?? []);
       },
       entitiesOf: (lists) => lists.flat(),
     }));
   }
 
-  private counts(edge: ManyEdgeName): Loader<number> {
-    return this.loader(`count ${edge}`, () => ({
+  private counts(edge: ManyEdgeName, list: EntityList): Loader<number> {
+    return this.loader(`count ${edge} ${JSON.stringify(list.filter)}`, () => ({
       read: async (originIds) => {
-        const found = await this.store.countTargets(edge, this.scope, originIds);
+        const found = await this.store.countTargets(edge, this.scope, originIds, list);
         return originIds.map((id) => found.get(id) ?? 0);
       },
       entitiesOf: () => [],

@@ -19,7 +19,7 @@ export interface PagedList {
   readonly query: unknown;
   /** Counts the rows on all pages. */
   readonly count: () => Promise<number>;
-  /** Tells whether a place's row still exists. Needed when the database looks the place up, as in an order by personal data. */
+  /** Tells whether a place's row still exists. Needed when the database looks the place up. */
   readonly hasPlace?: (key: OrderKey) => Promise<boolean>;
 }
 
@@ -127,4 +127,5 @@ const IS_VALUE: Readonly<Record<KeyType, (text: string) => boolean>> = {
   date: isLocalDate,
   numeric: (text) => toCents(text) !== undefined,
   bigint: (text) => /^[0-9]{1,16}$/.test(text),
+  deposit_status: (text) => text === 'POSTED' || text === 'PENDING',
 };

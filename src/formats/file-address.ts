@@ -4,7 +4,7 @@ import { toCents } from '../values/money';
 import { valueAt } from '../values/paths';
 import { lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
 import type { FileColumns } from './file-format';
-import { conditionNames, isPersonal, lineConditions, pendingChoices, type LineFilterInput } from './line-conditions';
+import { conditionNames, isPersonal, lineConditions, pendingChoices, type LineFilterInput, type PendingChoice } from './line-conditions';
 import { groupBys, type GroupBy } from './line-groups';
 
 /** A query string as Express parses it. A name that is given several times has an array. */
@@ -15,6 +15,8 @@ interface FileLines {
   readonly startDate: LocalDate;
   readonly endDate: LocalDate;
   readonly includePending: boolean;
+  /** Takes precedence over `includePending`. */
+  readonly pending?: PendingChoice;
   readonly filter: LineFilterInput;
 }
 
@@ -89,7 +91,7 @@ const LINE_PARAMETERS: Readonly<Record<string, Parameter>> = {
       CONDITION_TYPES[type]('lines', 'filter', ...path.split('.')),
     ]),
   ),
-  pending: choice(...pendingChoices)('lines', 'filter', 'pending'),
+  pending: choice(...pendingChoices)('lines', 'pending'),
 };
 const SUMMARY_PARAMETERS: Readonly<Record<string, Parameter>> = {
   ...LINE_PARAMETERS,
@@ -107,9 +109,7 @@ const parametersOf = ({ groupBy }: Pick<FileQuery, 'groupBy'>) => (groupBy ? SUM
 
 /** The columns that a file can have. */
 export function columnsOf({ groupBy, lines }: Pick<FileQuery, 'groupBy' | 'lines'>): ColumnChoice {
-  return groupBy
-    ? summaryColumns(groupBy)
-    : lineColumns((lines.filter.pending ?? (lines.includePending ? 'WITH' : 'WITHOUT')) !== 'WITHOUT');
+  return groupBy ? summaryColumns(groupBy) : lineColumns((lines.pending ?? (lines.includePending ? 'WITH' : 'WITHOUT')) !== 'WITHOUT');
 }
 
 /** The chosen columns of a file, in their order. */
@@ -163,7 +163,7 @@ export const findEmptyList = (query: FileQuery): string | undefined =>
 /** The parameters of the conditions that a file has, without their values, which may be personal. */
 export const namesOfConditions = (query: FileQuery): string[] =>
   Object.entries(LINE_PARAMETERS)
-    .filter(([, { path }]) => path.includes('filter') && parameterAt(query, path) !== undefined)
+    .filter(([name, { path }]) => (path.includes('filter') || name === 'pending') && parameterAt(query, path) !== undefined)
     .map(([name]) => name);
 
 function assertKnown(given: QueryString, names: readonly string[]): void {

@@ -16,7 +16,7 @@ const NUMBER = /^(0|-?[1-9][0-9]{0,15})$/;
  * The id of a record that no other record of any type has: its type and the books' id, as base64url text. It is opaque to callers but no
  * secret, so that it has no checksum. An id that is made up reaches what the books' own id would reach.
  */
-export const toGlobalId = (type: EntityTypeName, id: EntityId): string => Buffer.from(`${type}${SEPARATOR}${id}`).toString('base64url');
+const toGlobalId = (type: EntityTypeName, id: EntityId): string => Buffer.from(`${type}${SEPARATOR}${id}`).toString('base64url');
 
 /** Reads a global id. Undefined for a text that `toGlobalId` never returns. */
 export function parseGlobalId(text: string): GlobalId | undefined {

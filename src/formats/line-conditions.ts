@@ -45,7 +45,9 @@ type ValueOf<Name extends ConditionName> = ConditionValues[(typeof lineCondition
 export type LineFilter = { readonly [Name in ConditionName]?: ValueOf<Name> | undefined };
 
 /** The conditions as a caller sends them, in the shape of GraphQL's `filter`. */
-type ConditionInput = Together<{ [Name in ConditionName]: AtPath<(typeof lineConditions)[Name]['path'], ValueOf<Name>> }[ConditionName]>;
+export type LineFilterInput = Together<
+  { [Name in ConditionName]: AtPath<(typeof lineConditions)[Name]['path'], ValueOf<Name>> }[ConditionName]
+>;
 type AtPath<Path extends string, Value> = Path extends `${infer Step}.${infer Rest}`
   ? { readonly [Key in Step]?: AtPath<Rest, Value> | null | undefined }
   : { readonly [Key in Path]?: Value | null | undefined };
@@ -55,9 +57,6 @@ type Together<Union> = (Union extends unknown ? (member: Union) => void : never)
 /** WITH: posted and pending deposits. WITHOUT: posted ones alone. ONLY: pending ones alone. */
 export const pendingChoices = ['WITH', 'WITHOUT', 'ONLY'] as const;
 export type PendingChoice = (typeof pendingChoices)[number];
-
-/** A filter as a caller sends it: conditions in the shape of GraphQL's `filter`, and whether pending deposits count. */
-export type LineFilterInput = ConditionInput & { readonly pending?: PendingChoice | null | undefined };
 
 /** The names of all conditions, in the table's order. */
 export const conditionNames = Object.keys(lineConditions) as readonly ConditionName[];

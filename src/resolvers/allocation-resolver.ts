@@ -1,14 +1,34 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Ctx, FieldResolver, Info, Resolver, Root } from 'type-graphql';
+import { Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
+import type { AllocationEntity } from '../data/entity-store';
+import type { EntityParameters } from '../domain/entity-filter';
+import type { Page, PageParameters } from '../domain/keyset-page';
 import { globalIdOf } from '../formats/global-id';
-import { Allocation } from './allocation-types';
+import { Allocation, AllocationConnection, AllocationListArgs } from './allocation-types';
+import { PageArgs } from './connection-types';
 import { Designation } from './designation-types';
+import { memberEntities } from './entity-access';
 import { lookAhead } from './look-ahead';
+import { PeriodArgs } from './period-types';
 import { NEEDS_REPORT, refuse, type RequestContext } from './request-context';
 import { Transaction } from './transaction-types';
 
 @Resolver(() => Allocation)
 export class AllocationResolver {
+  @Query(() => AllocationConnection, {
+    description:
+      "The organization's allocations, by their IDs in the books unless `orderBy` says otherwise. For every logged-in user and every API provision.",
+  })
+  async allocations(
+    @Args(() => PeriodArgs) period: EntityParameters,
+    @Args(() => AllocationListArgs) which: EntityParameters,
+    @Args(() => PageArgs) page: PageParameters,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Page<AllocationEntity>> {
+    return (await memberEntities(context)).list('allocation', { ...period, ...which, ...page }, lookAhead(info));
+  }
+
   @FieldResolver(() => Transaction, { description: 'The transaction (gift) that this allocation is a share of.' })
   transaction(@Root() allocation: Allocation, @Ctx() { entities }: RequestContext, @Info() info: GraphQLResolveInfo) {
     return entities.graph.follow('Allocation.transaction', allocation, {}, lookAhead(info));

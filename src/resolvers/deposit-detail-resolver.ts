@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, Info, Query, Resolver } from 'type-graphql';
-import type { DepositDetailLine, LineOrder } from '../data/deposit-detail-store';
+import { Args, Ctx, Info, Query, Resolver } from 'type-graphql';
+import type { DepositDetailLine } from '../data/deposit-detail-store';
 import { toReportPeriod, toNarrowedLineSet, toLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/deposit-summary-service';
 import type { RowStream } from '../rows/row-stream';
@@ -8,9 +8,8 @@ import { PageArgs } from './connection-types';
 import {
   DepositDetail,
   DepositDetailConnection,
-  DepositDetailOrder,
   DepositDetailsArgs,
-  LineArgs,
+  LineListArgs,
   type DepositDetailConnectionSource,
 } from './deposit-detail-types';
 import { selectedNodeFields } from './look-ahead';
@@ -42,12 +41,7 @@ export class DepositDetailResolver {
     description: "Lines of the deposit report, page by page. Lines hold donors' personal data. Needs the privilege of the report.",
   })
   async depositDetailsConnection(
-    @Args() lines: LineArgs,
-    @Arg('orderBy', () => DepositDetailOrder, {
-      nullable: true,
-      description: 'Order of the lines; the order of the report when it is not given.',
-    })
-    orderBy: LineOrder | null,
+    @Args() { orderBy, ...lines }: LineListArgs,
     @Args() page: PageArgs,
     @Ctx() { access, snapshot, reader }: RequestContext,
     @Info() info: GraphQLResolveInfo,
@@ -56,7 +50,7 @@ export class DepositDetailResolver {
     const lineSet = toNarrowedLineSet(organization.id, lines);
     const order = orderBy ?? REPORT_ORDER;
     // Lines that follow each other in an index are a short statement, which needs no lane of the queue.
-    const isShort = order.field === 'DATE' && !lines.filter;
+    const isShort = order.field === 'DATE' && lines.pending !== 'ONLY' && !lines.filter;
     const fields = selectedNodeFields(info);
     return {
       ...(await this.details.page({ lineSet, order, fields }, page, { snapshot, reader, isShort })),

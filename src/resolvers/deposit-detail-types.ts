@@ -13,6 +13,7 @@ import { depositStatusEnum } from './deposit-types';
 import { DepositDetailFilter } from './line-filter-types';
 import { selectedPaths } from './look-ahead';
 import { createOrderType } from './order-types';
+import { PeriodArgs } from './period-types';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 import { SummaryArgs } from './summary-group-types';
 
@@ -36,7 +37,7 @@ export class DepositDetailsArgs implements ReportParameters {
   includePending: unknown;
 }
 
-export const DepositDetailOrder = createOrderType<LineOrder['field']>('DepositDetail', {
+const LineOrderType = createOrderType<LineOrder['field']>('DepositDetail', {
   items: 'lines',
   tie: 'allocation ID',
   valuesConfig: {
@@ -49,9 +50,16 @@ export const DepositDetailOrder = createOrderType<LineOrder['field']>('DepositDe
 
 /** The arguments that choose lines: a period and conditions. */
 @ArgsType()
-export class LineArgs extends DepositDetailsArgs {
+export class LineArgs extends PeriodArgs {
   @Field(() => DepositDetailFilter, { nullable: true, description: 'Conditions that narrow the lines of the period.' })
   filter?: DepositDetailFilter | null;
+}
+
+/** The arguments that choose lines and their order. */
+@ArgsType()
+export class LineListArgs extends LineArgs {
+  @Field(() => LineOrderType, { nullable: true, description: 'Order of the lines; the order of the report when it is not given.' })
+  orderBy?: LineOrder | null;
 }
 
 /** Each field is the column of the report's view with the same name in snake_case (contract section 2.1). */

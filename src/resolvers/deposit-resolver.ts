@@ -1,12 +1,13 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
-import type { Page } from '../domain/keyset-page';
+import type { EntityParameters } from '../domain/entity-filter';
+import type { Page, PageParameters } from '../domain/keyset-page';
 import { PageArgs } from './connection-types';
-import { Deposit, DepositConnection, DepositsArgs } from './deposit-types';
+import { Deposit, DepositConnection, DepositListArgs } from './deposit-types';
 import { memberEntities } from './entity-access';
 import { lookAhead } from './look-ahead';
 import { type RequestContext } from './request-context';
-import { TransactionConnection } from './transaction-types';
+import { TransactionConnection, TransactionListArgs } from './transaction-types';
 
 @Resolver(() => Deposit)
 export class DepositResolver {
@@ -23,19 +24,27 @@ export class DepositResolver {
   }
 
   @Query(() => DepositConnection, {
-    description: "The organization's deposits in the order of date and ID. For every logged-in user and every API provision.",
+    description: "The organization's deposits, by date unless `orderBy` says otherwise. For every logged-in user and every API provision.",
   })
   async deposits(
-    @Args() which: DepositsArgs,
-    @Args() page: PageArgs,
+    @Args(() => DepositListArgs) which: EntityParameters,
+    @Args(() => PageArgs) page: PageParameters,
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Page<Deposit>> {
-    return (await memberEntities(context)).deposits(which, page, lookAhead(info));
+    return (await memberEntities(context)).list('deposit', { ...which, ...page }, lookAhead(info));
   }
 
-  @FieldResolver(() => TransactionConnection, { description: 'The transactions (gifts) of the deposit in the order of their IDs.' })
-  transactions(@Root() deposit: Deposit, @Args() page: PageArgs, @Ctx() { entities }: RequestContext, @Info() info: GraphQLResolveInfo) {
-    return entities.graph.follow('Deposit.transactions', deposit, page, lookAhead(info));
+  @FieldResolver(() => TransactionConnection, {
+    description: 'The transactions (gifts) of the deposit, by their IDs in the books unless `orderBy` says otherwise.',
+  })
+  transactions(
+    @Root() deposit: Deposit,
+    @Args(() => TransactionListArgs) which: EntityParameters,
+    @Args(() => PageArgs) page: PageParameters,
+    @Ctx() { entities }: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return entities.graph.follow('Deposit.transactions', deposit, { ...which, ...page }, lookAhead(info));
   }
 }

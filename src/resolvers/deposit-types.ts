@@ -1,10 +1,13 @@
-import { ArgsType, Field, ObjectType, registerEnumType } from 'type-graphql';
+import { GraphQLSafeInt } from 'graphql-scalars';
+import { ArgsType, Field, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import type { DepositEntity } from '../data/entity-store';
-import type { DepositParameters } from '../domain/entity-service';
+import type { EntityOrder } from '../formats/entity-lists';
 import type { LocalDate } from '../values/dates';
 import { createConnectionType } from './connection-types';
-import { pendingEnum } from './line-filter-types';
+import { DecimalRange } from './line-filter-types';
 import { Node } from './node-types';
+import { createOrderType } from './order-types';
+import { PeriodArgs } from './period-types';
 import { LocalDateScalar } from './scalars';
 
 export const depositStatusEnum = { POSTED: 'POSTED', PENDING: 'PENDING' } as const;
@@ -32,23 +35,43 @@ export class Deposit extends Node implements DepositEntity {
 @ObjectType({ description: 'A page of deposits.' })
 export class DepositConnection extends createConnectionType(Deposit, 'deposits') {}
 
+@InputType({
+  description:
+    'Conditions on deposits. A deposit must meet all conditions that are given, and one value of each list. A list has at most 1000 values.',
+})
+export class DepositFilter {
+  @Field(() => [String], { nullable: true, description: 'IDs of deposits in the books, such as `["1043", "1044"]`.' })
+  depositIds?: string[] | null;
+
+  @Field(() => [GraphQLSafeInt], {
+    nullable: true,
+    description: 'IDs of designations (funds), such as `[3, 4]`. A deposit meets it when one of its allocations goes to one of them.',
+  })
+  designationIds?: number[] | null;
+
+  @Field(() => DecimalRange, {
+    nullable: true,
+    description: 'Range of the amount of the deposit: the sum of its transactions, each counted once.',
+  })
+  amount?: DecimalRange | null;
+}
+
+const DepositOrder = createOrderType<EntityOrder<'deposit'>['field']>('Deposit', {
+  items: 'deposits',
+  tie: 'ID',
+  valuesConfig: {
+    DATE: { description: 'Date of the deposit.' },
+    ID: { description: 'ID of the deposit in the books. Text is compared by its bytes, so that `"10"` comes before `"9"`.' },
+    AMOUNT: { description: 'Amount of the deposit: the sum of its transactions, each counted once.' },
+    STATUS: { description: 'Status of the deposit, posted before pending, then its date.' },
+  },
+});
+
 @ArgsType()
-export class DepositsArgs implements DepositParameters {
-  @Field(() => LocalDateScalar, {
-    nullable: true,
-    description: 'First date of the deposits, such as `"2026-01-01"`; included. Without it the list begins with the earliest deposit.',
-  })
-  startDate?: LocalDate | null;
+export class DepositListArgs extends PeriodArgs {
+  @Field(() => DepositFilter, { nullable: true, description: 'Conditions that narrow the list.' })
+  filter?: DepositFilter | null;
 
-  @Field(() => LocalDateScalar, {
-    nullable: true,
-    description: 'Last date of the deposits, such as `"2026-01-31"`; included. Without it the list ends with the latest deposit.',
-  })
-  endDate?: LocalDate | null;
-
-  @Field(() => pendingEnum, {
-    defaultValue: 'WITHOUT',
-    description: 'Chooses posted deposits, pending deposits or both. By default posted deposits alone.',
-  })
-  pending!: keyof typeof pendingEnum;
+  @Field(() => DepositOrder, { nullable: true, description: 'Order of the deposits; by date when it is not given.' })
+  orderBy?: EntityOrder<'deposit'> | null;
 }

@@ -1,12 +1,14 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { GraphQLSafeInt } from 'graphql-scalars';
 import { Arg, Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
-import type { Page } from '../domain/keyset-page';
-import { AllocationConnection } from './allocation-types';
+import type { EntityParameters } from '../domain/entity-filter';
+import type { Page, PageParameters } from '../domain/keyset-page';
+import { AllocationConnection, AllocationListArgs } from './allocation-types';
 import { PageArgs } from './connection-types';
-import { Designation, DesignationConnection } from './designation-types';
+import { Designation, DesignationConnection, DesignationListArgs } from './designation-types';
 import { memberEntities } from './entity-access';
 import { lookAhead } from './look-ahead';
+import { PeriodArgs } from './period-types';
 import { type RequestContext } from './request-context';
 
 @Resolver(() => Designation)
@@ -26,19 +28,29 @@ export class DesignationResolver {
   }
 
   @Query(() => DesignationConnection, {
-    description: "The organization's designations (funds) in the order of their IDs. For every logged-in user and every API provision.",
+    description:
+      "The organization's designations (funds), by their IDs in the books unless `orderBy` says otherwise. For every logged-in user and every API provision.",
   })
-  async designations(@Args() page: PageArgs, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): Promise<Page<Designation>> {
-    return (await memberEntities(context)).designations(page, lookAhead(info));
+  async designations(
+    @Args(() => DesignationListArgs) which: EntityParameters,
+    @Args(() => PageArgs) page: PageParameters,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Page<Designation>> {
+    return (await memberEntities(context)).list('designation', { ...which, ...page }, lookAhead(info));
   }
 
-  @FieldResolver(() => AllocationConnection, { description: 'The allocations to this designation in the order of their IDs.' })
+  @FieldResolver(() => AllocationConnection, {
+    description: 'The allocations to this designation, by their IDs in the books unless `orderBy` says otherwise.',
+  })
   allocations(
     @Root() designation: Designation,
-    @Args() page: PageArgs,
+    @Args(() => PeriodArgs) period: EntityParameters,
+    @Args(() => AllocationListArgs) which: EntityParameters,
+    @Args(() => PageArgs) page: PageParameters,
     @Ctx() { entities }: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return entities.graph.follow('Designation.allocations', designation, page, lookAhead(info));
+    return entities.graph.follow('Designation.allocations', designation, { ...period, ...which, ...page }, lookAhead(info));
   }
 }

@@ -1,13 +1,15 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { GraphQLSafeInt } from 'graphql-scalars';
 import { Arg, Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
-import type { Page } from '../domain/keyset-page';
+import type { EntityParameters } from '../domain/entity-filter';
+import type { Page, PageParameters } from '../domain/keyset-page';
 import { PageArgs } from './connection-types';
-import { Donor, DonorConnection } from './donor-types';
+import { Donor, DonorConnection, DonorListArgs } from './donor-types';
 import { donorEntities } from './entity-access';
 import { lookAhead } from './look-ahead';
+import { PeriodArgs } from './period-types';
 import { type RequestContext } from './request-context';
-import { TransactionConnection } from './transaction-types';
+import { TransactionConnection, TransactionListArgs } from './transaction-types';
 
 @Resolver(() => Donor)
 export class DonorResolver {
@@ -24,24 +26,28 @@ export class DonorResolver {
   }
 
   @Query(() => DonorConnection, {
-    description: "The organization's donors in the order of last name, first name and ID. Needs the privilege of the report.",
+    description: "The organization's donors, by their names unless `orderBy` says otherwise. Needs the privilege of the report.",
   })
   async donors(
-    @Arg('search', () => String, {
-      nullable: true,
-      description:
-        'Beginning of a word of the names, and the words that follow: `smi`, `ada smi` and `smith a` all find Ada Smith. Case and accents do not matter: `muller` finds Müller.',
-    })
-    search: string | null,
-    @Args() page: PageArgs,
+    @Args(() => DonorListArgs) which: EntityParameters,
+    @Args(() => PageArgs) page: PageParameters,
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Page<Donor>> {
-    return (await donorEntities(context)).donors(search, page, lookAhead(info));
+    return (await donorEntities(context)).list('donor', { ...which, ...page }, lookAhead(info));
   }
 
-  @FieldResolver(() => TransactionConnection, { description: 'The transactions (gifts) of the donor in the order of date and ID.' })
-  transactions(@Root() donor: Donor, @Args() page: PageArgs, @Ctx() { entities }: RequestContext, @Info() info: GraphQLResolveInfo) {
-    return entities.graph.follow('Donor.transactions', donor, page, lookAhead(info));
+  @FieldResolver(() => TransactionConnection, {
+    description: 'The transactions (gifts) of the donor, by their dates unless `orderBy` says otherwise.',
+  })
+  transactions(
+    @Root() donor: Donor,
+    @Args(() => PeriodArgs) period: EntityParameters,
+    @Args(() => TransactionListArgs) which: EntityParameters,
+    @Args(() => PageArgs) page: PageParameters,
+    @Ctx() { entities }: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return entities.graph.follow('Donor.transactions', donor, { ...period, ...which, ...page }, lookAhead(info));
   }
 }

@@ -1,8 +1,10 @@
 import { GraphQLSafeInt } from 'graphql-scalars';
-import { Field, ObjectType } from 'type-graphql';
+import { ArgsType, Field, InputType, ObjectType } from 'type-graphql';
 import type { DonorEntity } from '../data/entity-store';
+import type { EntityOrder } from '../formats/entity-lists';
 import { createConnectionType } from './connection-types';
 import { Node } from './node-types';
+import { createOrderType } from './order-types';
 
 @ObjectType({
   implements: Node,
@@ -46,3 +48,37 @@ export class Donor extends Node implements DonorEntity {
 
 @ObjectType({ description: 'A page of donors.' })
 export class DonorConnection extends createConnectionType(Donor, 'donors') {}
+
+@InputType({
+  description:
+    'Conditions on donors. A donor must meet all conditions that are given, and one value of each list. A list has at most 1000 values.',
+})
+export class DonorFilter {
+  @Field(() => [GraphQLSafeInt], { nullable: true, description: 'IDs of donors in the books, such as `[10967]`.' })
+  donorIds?: number[] | null;
+}
+
+const DonorOrder = createOrderType<EntityOrder<'donor'>['field']>('Donor', {
+  items: 'donors',
+  tie: 'ID',
+  valuesConfig: {
+    NAME: { description: 'Last name, then first name, without regard to case and accents. The first 100 characters of each count.' },
+    ID: { description: 'ID of the donor in the books.' },
+  },
+});
+
+@ArgsType()
+export class DonorListArgs {
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'Beginning of a word of the names, and the words that follow: `smi`, `ada smi` and `smith a` all find Ada Smith. Case and accents do not matter: `muller` finds Müller.',
+  })
+  search?: string | null;
+
+  @Field(() => DonorFilter, { nullable: true, description: 'Conditions that narrow the list.' })
+  filter?: DonorFilter | null;
+
+  @Field(() => DonorOrder, { nullable: true, description: 'Order of the donors; by name when it is not given.' })
+  orderBy?: EntityOrder<'donor'> | null;
+}

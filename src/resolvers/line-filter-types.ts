@@ -72,12 +72,6 @@ export class DepositDetailFilter implements LineFilterInput {
   @Field(() => DecimalRange, { nullable: true, description: 'Range of the amount of the whole transaction.' })
   amount?: DecimalRange | null;
 
-  @Field(() => pendingEnum, {
-    nullable: true,
-    description: 'Chooses posted deposits, pending deposits or both. When it is given, `includePending` is ignored.',
-  })
-  pending?: PendingChoice | null;
-
   @Field(() => String, {
     nullable: true,
     description:

@@ -1,8 +1,7 @@
 import { getNamedType, isObjectType, type FieldNode, type GraphQLObjectType, type GraphQLResolveInfo } from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields';
 import { getArgumentValues } from 'graphql/execution/values';
-import type { ReadAhead } from '../domain/entity-service';
-import type { PageParameters } from '../domain/keyset-page';
+import type { ListParameters, ReadAhead } from '../domain/entity-service';
 import { isEdge } from '../formats/entity-edges';
 
 /** The parts of an operation that a selection depends on. */
@@ -10,6 +9,8 @@ export type OperationScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | '
 
 /** The fields of a connection between the field that returns it and its entities. */
 const PASSED_THROUGH: ReadonlySet<string> = new Set(['nodes', 'edges', 'node']);
+/** The field of a connection that is read by a statement of its own. */
+const COUNT = 'totalCount';
 
 /**
  * Finds in the operation the edges that it selects on the entities of a field, so that they can be read together. A field of an interface
@@ -28,8 +29,10 @@ function findEdges(info: GraphQLResolveInfo, type: GraphQLObjectType, nodes: rea
     if (!field || !isObjectType(next)) return [];
     const edge = `${type.name}.${field.name}`;
     if (!isEdge(edge)) return PASSED_THROUGH.has(field.name) ? findEdges(info, next, selected) : [];
-    const page = getArgumentValues(field, selected[0]!, variableValues) as PageParameters;
-    return [{ edge, page, ahead: findEdges(info, next, selected) }];
+    const page = getArgumentValues(field, selected[0]!, variableValues) as ListParameters;
+    const below = collectSubfields(schema, fragments, variableValues, next, selected);
+    const isCounted = [...below.values()].some(([node]) => node!.name.value === COUNT);
+    return [{ edge, page, isCounted, ahead: findEdges(info, next, selected) }];
   });
 }
 

@@ -25,6 +25,7 @@ import type { ReportDocument, ReportDocuments } from '../domain/saved-report-ser
 import { InputError } from '../errors';
 import { columnsOf, findEmptyList, type FileQuery } from '../formats/file-address';
 import { findJsonFault } from '../formats/json-fault';
+import { ALL_TIME } from '../values/dates';
 import { leavesOf, type OperationScope } from './look-ahead';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -97,14 +98,17 @@ export class SchemaReportDocuments implements ReportDocuments {
 function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: OperationScope): FileQuery {
   const name = nodes[0]!.name.value;
   const field = root.getFields()[name]!;
-  const { startDate, endDate, includePending, filter, groupBy, fiscalYearStart, compareWith } = getArgumentValues(
+  const { startDate, endDate, includePending, pending, filter, groupBy, fiscalYearStart, compareWith } = getArgumentValues(
     field,
     nodes[0]!,
     scope.variableValues,
   );
   if (compareWith) throw new InputError('compareWith: a file has the figures of one period');
-  // getArgumentValues has checked the types by the schema.
-  const lines = { startDate, endDate, includePending, filter: filter ?? {} } as FileQuery['lines'];
+  // getArgumentValues has checked the types by the schema. A file has the same dates as the lines, so that its address tells them.
+  const lines = {
+    ...{ startDate: startDate ?? ALL_TIME.startDate, endDate: endDate ?? ALL_TIME.endDate },
+    ...{ includePending: includePending ?? pending === 'WITH', ...(pending === 'ONLY' && { pending }), filter: filter ?? {} },
+  } as FileQuery['lines'];
   const query = {
     lines,
     groupBy: groupBy as FileQuery['groupBy'],

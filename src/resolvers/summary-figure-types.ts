@@ -9,7 +9,7 @@ const simple = { simpleResolvers: true } as const;
 
 /** The descriptions of the parts of figures. */
 export const figureDescriptions = {
-  all: 'Totals of all lines of the set. Pending deposits are among them only when `includePending` or `pending` asks for them.',
+  all: 'Totals of all lines of the set. Pending deposits are among them only when `pending` asks for them.',
   posted: 'Totals of the lines of posted deposits.',
   pending: 'Totals of the lines of pending deposits; zero unless pending deposits are asked for.',
   compared: 'Totals of the same in the period of `compareWith`; null without it.',

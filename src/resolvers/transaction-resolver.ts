@@ -1,13 +1,17 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
-import { AllocationConnection } from './allocation-types';
-import { ShortPageArgs } from './connection-types';
+import type { TransactionEntity } from '../data/entity-store';
+import type { EntityParameters } from '../domain/entity-filter';
+import type { Page, PageParameters } from '../domain/keyset-page';
+import { AllocationConnection, AllocationListArgs } from './allocation-types';
+import { PageArgs, ShortPageArgs } from './connection-types';
 import { Deposit } from './deposit-types';
 import { Donor } from './donor-types';
 import { memberEntities } from './entity-access';
 import { lookAhead } from './look-ahead';
+import { PeriodArgs } from './period-types';
 import { NEEDS_REPORT, refuse, type RequestContext } from './request-context';
-import { Transaction } from './transaction-types';
+import { Transaction, TransactionConnection, TransactionListArgs } from './transaction-types';
 
 @Resolver(() => Transaction)
 export class TransactionResolver {
@@ -23,6 +27,20 @@ export class TransactionResolver {
     @Info() info: GraphQLResolveInfo,
   ) {
     return (await memberEntities(context)).find('transaction', transactionId, lookAhead(info));
+  }
+
+  @Query(() => TransactionConnection, {
+    description:
+      "The organization's transactions (gifts), by their dates unless `orderBy` says otherwise. For every logged-in user and every API provision; a condition on donors needs the privilege of the report.",
+  })
+  async transactions(
+    @Args(() => PeriodArgs) period: EntityParameters,
+    @Args(() => TransactionListArgs) which: EntityParameters,
+    @Args(() => PageArgs) page: PageParameters,
+    @Ctx() context: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Page<TransactionEntity>> {
+    return (await memberEntities(context)).list('transaction', { ...period, ...which, ...page }, lookAhead(info));
   }
 
   @FieldResolver(() => Deposit, { description: 'The deposit that the transaction is part of.' })
@@ -42,14 +60,16 @@ export class TransactionResolver {
   }
 
   @FieldResolver(() => AllocationConnection, {
-    description: 'The allocations of the transaction in the order of their IDs. A gift that is not split has one.',
+    description:
+      'The allocations of the transaction, by their IDs in the books unless `orderBy` says otherwise. A gift that is not split has one.',
   })
   allocations(
     @Root() transaction: Transaction,
-    @Args() page: ShortPageArgs,
+    @Args(() => AllocationListArgs) which: EntityParameters,
+    @Args(() => ShortPageArgs) page: PageParameters,
     @Ctx() { entities }: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return entities.graph.follow('Transaction.allocations', transaction, page, lookAhead(info));
+    return entities.graph.follow('Transaction.allocations', transaction, { ...which, ...page }, lookAhead(info));
   }
 }

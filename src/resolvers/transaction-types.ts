@@ -1,9 +1,13 @@
-import { Field, ObjectType } from 'type-graphql';
+import { GraphQLSafeInt } from 'graphql-scalars';
+import { ArgsType, Field, InputType, ObjectType } from 'type-graphql';
 import type { TransactionEntity } from '../data/entity-store';
+import type { EntityOrder } from '../formats/entity-lists';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
 import { createConnectionType } from './connection-types';
+import { DecimalRange, LocalDateRange } from './line-filter-types';
 import { Node } from './node-types';
+import { createOrderType } from './order-types';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 
 @ObjectType({
@@ -49,3 +53,52 @@ export class Transaction extends Node implements Omit<TransactionEntity, 'donorI
 
 @ObjectType({ description: 'A page of transactions.' })
 export class TransactionConnection extends createConnectionType(Transaction, 'transactions') {}
+
+@InputType({
+  description:
+    'Conditions on transactions (gifts). A transaction must meet all conditions that are given, and one value of each list. A list has at most 1000 values.',
+})
+export class TransactionFilter {
+  @Field(() => [String], { nullable: true, description: 'IDs of transactions in the books, such as `["T1", "T2"]`.' })
+  transactionIds?: string[] | null;
+
+  @Field(() => [String], { nullable: true, description: 'IDs of their deposits in the books, such as `["1043", "1044"]`.' })
+  depositIds?: string[] | null;
+
+  @Field(() => [GraphQLSafeInt], {
+    nullable: true,
+    description: 'IDs of designations (funds), such as `[3, 4]`. A transaction meets it when one of its allocations goes to one of them.',
+  })
+  designationIds?: number[] | null;
+
+  @Field(() => [GraphQLSafeInt], {
+    nullable: true,
+    description: 'IDs of donors. 0 finds gifts without a donor. Needs the privilege of the report.',
+  })
+  donorIds?: number[] | null;
+
+  @Field(() => LocalDateRange, { nullable: true, description: 'Range of the transaction date.' })
+  transactionDate?: LocalDateRange | null;
+
+  @Field(() => DecimalRange, { nullable: true, description: 'Range of the amount of the whole gift.' })
+  amount?: DecimalRange | null;
+}
+
+const TransactionOrder = createOrderType<EntityOrder<'transaction'>['field']>('Transaction', {
+  items: 'transactions',
+  tie: 'ID',
+  valuesConfig: {
+    DATE: { description: 'Date of the transaction.' },
+    ID: { description: 'ID of the transaction in the books. Text is compared by its bytes, so that `"10"` comes before `"9"`.' },
+    AMOUNT: { description: 'Amount of the whole gift.' },
+  },
+});
+
+@ArgsType()
+export class TransactionListArgs {
+  @Field(() => TransactionFilter, { nullable: true, description: 'Conditions that narrow the list.' })
+  filter?: TransactionFilter | null;
+
+  @Field(() => TransactionOrder, { nullable: true, description: 'Order of the transactions.' })
+  orderBy?: EntityOrder<'transaction'> | null;
+}

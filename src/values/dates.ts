@@ -1,6 +1,9 @@
 /** A calendar date as text, `YYYY-MM-DD` (RFC 3339 full-date), years 0001 to 9999. It is not an instant, so no time zone can shift it. */
 export type LocalDate = string;
 
+/** The first and the last date that there are. */
+export const ALL_TIME = { startDate: '0001-01-01', endDate: '9999-12-31' } as const;
+
 const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 const isLeapYear = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;

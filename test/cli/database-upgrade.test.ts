@@ -30,7 +30,7 @@ const PATHS = [
   `/export/deposit-summary.csv?${RANGE}&group_by=MONTH&group_by=DESIGNATION`,
 ];
 const QUERY = `{
-  depositSummary(startDate: "2024-01-01", endDate: "2024-12-31", includePending: true) { digest all { lines donors byAllocation { amount known inferred unknown } } }
+  depositSummary(startDate: "2024-01-01", endDate: "2024-12-31", pending: WITH) { digest all { lines donors byAllocation { amount known inferred unknown } } }
   donors(search: "ad", first: 100) { totalCount nodes { lastName transactions { nodes { amount allocations { nodes { amount amountInferred } } } } } }
   depositDetailsConnection(startDate: "2024-01-01", endDate: "2024-12-31", orderBy: { field: DONOR_NAME, direction: DESC }, first: 50) { nodes { allocationId allocationAmount } }
 }`;

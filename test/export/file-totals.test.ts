@@ -36,7 +36,7 @@ async function totalsOf(own: TestOrganization, query: string): Promise<Totals> {
 /** The same totals as the database adds them up for a summary. */
 async function summaryOf(own: TestOrganization, designationIds?: readonly number[]): Promise<Totals> {
   const query = `query ($filter: DepositDetailFilter) {
-    depositSummary(startDate: "0001-01-01", endDate: "9999-12-31", includePending: true, filter: $filter) {
+    depositSummary(startDate: "0001-01-01", endDate: "9999-12-31", pending: WITH, filter: $filter) {
       digest all { lines transactions deposits byLine { amount } byTransaction { amount } byAllocation { amount unknown } } } }`;
   const variables = designationIds ? { filter: { designationIds } } : {};
   const { body } = await graphql(gateway.url, query, { provision: own.apiProvision, variables });

@@ -31,9 +31,11 @@ beforeAll(async () => {
 });
 
 const RANGE = 'start_date=2024-01-01&end_date=2024-12-31&include_pending=true';
-const PERIOD = 'startDate: "2024-01-01", endDate: "2024-12-31", includePending: true';
+const DATES = 'startDate: "2024-01-01", endDate: "2024-12-31"';
+const PERIOD = `${DATES}, includePending: true`;
+const NARROWED = `${DATES}, pending: WITH`;
 const BIG_GIFTS = `query BigGifts($startDate: LocalDate!, $endDate: LocalDate = "2024-12-31", $filter: DepositDetailFilter, $ids: [SafeInt!]) {
-  depositDetailsConnection(startDate: $startDate, endDate: $endDate, includePending: true, filter: $filter, first: 2) {
+  depositDetailsConnection(startDate: $startDate, endDate: $endDate, pending: WITH, filter: $filter, first: 2) {
     edges { cursor node { who: donorLastName amount ...Fund } }
     totalCount
   }
@@ -41,7 +43,7 @@ const BIG_GIFTS = `query BigGifts($startDate: LocalDate!, $endDate: LocalDate = 
 }
 fragment Fund on DepositDetail { designation allocationAmount amount }`;
 const BY_FUND = `query ByFund($startDate: LocalDate!, $endDate: LocalDate!, $designationIds: [SafeInt!]) {
-  depositSummary(startDate: $startDate, endDate: $endDate, includePending: true, groupBy: [DESIGNATION],
+  depositSummary(startDate: $startDate, endDate: $endDate, pending: WITH, groupBy: [DESIGNATION],
     filter: { designationIds: $designationIds }) {
     groups(first: 1000) { nodes { key { designation } posted { lines } all { byTransaction { amount } } } }
   }
@@ -108,7 +110,7 @@ describe('all rows of a query', () => {
     ['an empty list', BY_FUND, { ...YEAR, designationIds: [] }, 'filter.designationIds is an empty list, which no line meets'],
     [
       'totals of lines',
-      `{ depositDetailsConnection(${PERIOD}) { totalCount summary { all { lines } } } }`,
+      `{ depositDetailsConnection(${NARROWED}) { totalCount summary { all { lines } } } }`,
       {},
       'query selects no values of the lines in depositDetailsConnection',
     ],
@@ -154,14 +156,14 @@ describe('all rows of a query', () => {
   });
 
   test('of a summary that shows no groups are one row', async () => {
-    const { body } = await ask(`{ depositSummary(${PERIOD}, groupBy: [MONTH]) { all { lines } } }`, {});
+    const { body } = await ask(`{ depositSummary(${NARROWED}, groupBy: [MONTH]) { all { lines } } }`, {});
     const { text } = await file((body.data!.reportFile as { path: string }).path);
     expect(text).toMatch(/^lines\r\n\d+\r\n$/);
   });
 
   test('with a field asked for under many names are found with little work', async () => {
     const many = (below: string) => Array.from({ length: 60 }, (_, n) => `a${n}: ${below}`).join(' ');
-    const query = `query { depositSummary(${PERIOD}, groupBy: [DAY]) { ...S } }
+    const query = `query { depositSummary(${NARROWED}, groupBy: [DAY]) { ...S } }
       fragment S on DepositSummary { ${many('groups(first: 1000) { nodes { ...G } }')} } fragment G on SummaryGroup { ${many('all { ...T }')} }
       fragment T on SummaryTotals { ${many('byLine { ...A }')} } fragment A on SummaryAmounts { ${many('amount')} }`;
     const before = process.cpuUsage();
@@ -176,7 +178,7 @@ describe('all rows of a query', () => {
     expect(faultOf(await ask(lines, {}, as))).toEqual([['PRIVILEGE_NOT_FOUND', 'Privilege to perform the action was not found']]);
     const { body } = await graphql(gateway.url, 'query ($query: String!) { reportFile(query: $query) { columns } }', {
       ...as,
-      variables: { query: `{ depositSummary(${PERIOD}) { all { lines } } }` },
+      variables: { query: `{ depositSummary(${NARROWED}) { all { lines } } }` },
     });
     expect(body.data).toEqual({ reportFile: { columns: ['lines'] } });
     // The gateway names wrong parameters only to callers who may read the report.
@@ -229,7 +231,7 @@ describe('a saved report', () => {
 
   test('does not become another report by its address', async () => {
     const query = `query ($s: Boolean = true) {
-      depositSummary(${PERIOD}) @include(if: $s) { all { lines } } depositDetails(${PERIOD}) @skip(if: $s) { amount } }`;
+      depositSummary(${NARROWED}) @include(if: $s) { all { lines } } depositDetails(${PERIOD}) @skip(if: $s) { amount } }`;
     await save('flip', query, {});
     await save('flop', query, { s: false });
     for (const [path, fault] of [
@@ -320,7 +322,7 @@ describe('a saved report', () => {
   });
 
   test('may hold text that only looks like a NUL, and not objects without end', async () => {
-    const byDonor = `query ($name: String) { depositSummary(${PERIOD}, filter: { donorName: $name }) { all { lines } } }`;
+    const byDonor = `query ($name: String) { depositSummary(${NARROWED}, filter: { donorName: $name }) { all { lines } } }`;
     expect((await save('text', byDonor, { name: '\\u0000' })).body.errors).toBeUndefined();
     const query =
       'mutation ($query: String!, $variables: JSONObject) { saveReport(name: "x", query: $query, variables: $variables) { name } }';

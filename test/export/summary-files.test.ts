@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 const RANGE = 'start_date=2024-01-01&end_date=2024-12-31&include_pending=true';
-const PERIOD = 'startDate: "2024-01-01", endDate: "2024-12-31", includePending: true';
+const PERIOD = 'startDate: "2024-01-01", endDate: "2024-12-31", pending: WITH';
 
 async function file(path: string, headers: Readonly<Record<string, string>> = { Provision: organization.apiProvision }) {
   const response = await fetch(gateway.url + path, { headers });

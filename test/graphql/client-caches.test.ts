@@ -148,7 +148,7 @@ test("a frontend developer opens the documents' session without a cookie, and it
 });
 
 test("the schema has connections, and the documents' urql knows what has no id of its own", async () => {
-  expect(connections).toHaveLength(9);
+  expect(connections).toHaveLength(11);
   const { keys, client } = await makeClients();
   client.stop();
   const hasOwnKey = types

@@ -141,8 +141,10 @@ describe('a frontend that follows edges', () => {
     lists.push(['donor(donorId: 12)', 'transactions', 'transactionId', unique(given.map((line) => line.transaction_id))]);
     for (const [parent, list, field, expected] of lists) {
       expect(expected.length).toBeGreaterThan(2);
+      // Lists that reach over deposits have posted ones alone, unless they are asked for more.
+      const pending = /^(designation|donor)/.test(parent) ? 'pending: WITH, ' : '';
       const page = async (args: string): Promise<Page> => {
-        const data = await ask(`{ parent: ${parent} { ${list}(${args}) { totalCount nodes { id: ${field} } ${PAGE_INFO} } } }`);
+        const data = await ask(`{ parent: ${parent} { ${list}(${pending}${args}) { totalCount nodes { id: ${field} } ${PAGE_INFO} } } }`);
         return (data.parent as Record<string, Page>)[list]!;
       };
       const forwards: string[] = [];

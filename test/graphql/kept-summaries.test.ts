@@ -54,7 +54,7 @@ describe('a member who asks for the totals of a version again', () => {
   test('gets counts of deposits and donors that were not asked for before', async () => {
     const ask = async (url: string, figures: string) => {
       const parts = `all { ${figures} } groups(first: 1000) { nodes { pending: all { ${figures} } } }`;
-      const query = `{ depositSummary(${RANGE}, includePending: true, groupBy: [MONTH]) { ${parts} } }`;
+      const query = `{ depositSummary(${RANGE}, pending: WITH, groupBy: [MONTH]) { ${parts} } }`;
       const { body } = await graphql(url, query, member());
       return body.data?.depositSummary;
     };

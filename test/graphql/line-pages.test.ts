@@ -6,7 +6,7 @@ import { createOrganization, graphql, importLines, v2Line, withGateway, type Tes
 import { openGateway } from '../support/open-gateway';
 
 const LINES = depositBook(120);
-const PERIOD = { startDate: '2024-01-01', endDate: '2024-12-31', includePending: true };
+const PERIOD = { startDate: '2024-01-01', endDate: '2024-12-31', pending: 'WITH' };
 const ORDERS: Readonly<Record<string, readonly (keyof BookLine)[]>> = {
   DATE: ['deposit_date', 'deposit_id', 'transaction_id', 'allocation_id'],
   AMOUNT: ['amount', 'allocation_id'],
@@ -29,9 +29,9 @@ interface Connection {
   readonly pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null };
 }
 
-const PAGE = `query ($startDate: LocalDate!, $endDate: LocalDate!, $includePending: Boolean!, $filter: DepositDetailFilter, $orderBy: DepositDetailOrder,
+const PAGE = `query ($startDate: LocalDate!, $endDate: LocalDate!, $pending: PendingChoice!, $filter: DepositDetailFilter, $orderBy: DepositDetailOrder,
   $first: Int, $after: String, $last: Int, $before: String) {
-  depositDetailsConnection(startDate: $startDate, endDate: $endDate, includePending: $includePending, filter: $filter, orderBy: $orderBy,
+  depositDetailsConnection(startDate: $startDate, endDate: $endDate, pending: $pending, filter: $filter, orderBy: $orderBy,
     first: $first, after: $after, last: $last, before: $before) {
     nodes { allocationId }
     edges { cursor node { allocationId } }
@@ -168,10 +168,10 @@ describe('a cursor', () => {
       { orderBy: { field: 'AMOUNT' } },
       { orderBy: { field: 'DATE', direction: 'DESC' } },
       { filter: { statuses: ['Hold'] } },
-      { filter: { pending: 'ONLY' } },
+      { pending: 'ONLY' },
       { startDate: '2023-12-31' },
       { endDate: '2025-01-01' },
-      { includePending: false },
+      { pending: 'WITHOUT' },
     ];
     for (const variables of foreign) expect(await refused({ ...variables, first: 3, after })).toEqual(NOT_OURS('after'));
     expect(await refused({ first: 3, after }, other.apiProvision)).toEqual(NOT_OURS('after'));
@@ -318,13 +318,13 @@ const anyFilter = fc.record(
   { requiredKeys: [] },
 );
 
-const EVERYTHING = `query ($startDate: LocalDate!, $endDate: LocalDate!, $filter: DepositDetailFilter) {
-  depositDetailsConnection(startDate: $startDate, endDate: $endDate, includePending: true, filter: $filter, first: 1000) {
+const EVERYTHING = `query ($startDate: LocalDate!, $endDate: LocalDate!, $pending: PendingChoice!, $filter: DepositDetailFilter) {
+  depositDetailsConnection(startDate: $startDate, endDate: $endDate, pending: $pending, filter: $filter, first: 1000) {
     nodes { allocationId }
     totalCount
     summary { all { lines } digest }
   }
-  depositSummary(startDate: $startDate, endDate: $endDate, includePending: true, filter: $filter) { all { lines } digest }
+  depositSummary(startDate: $startDate, endDate: $endDate, pending: $pending, filter: $filter) { all { lines } digest }
 }`;
 
 describe('a filter', () => {
@@ -341,7 +341,8 @@ describe('a filter', () => {
   test('selects what it says, in whatever combination; counts and digest are of the same lines', async () => {
     await fc.assert(
       fc.asyncProperty(anyFilter, async (filter) => {
-        const { body } = await send(EVERYTHING, { filter });
+        const { pending = 'WITH', ...conditions } = filter;
+        const { body } = await send(EVERYTHING, { pending, filter: conditions });
         const expected = LINES.filter((line) => matches(line, filter)).map(({ allocation_id }) => allocation_id);
         const digest = createHash('sha256')
           .update(expected.map((id) => v2Lines.get(id)).join(''))

@@ -16,7 +16,7 @@ beforeAll(() => {
 afterAll(() => objects.stop());
 
 const as = () => ({ provision: organization.webProvision, cookie: gateway.cookie });
-const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31", includePending: true';
+const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31", pending: WITH';
 const PAGE = `depositDetailsConnection(${RANGE}, first: 40)`;
 
 test.each([

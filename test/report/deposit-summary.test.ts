@@ -6,7 +6,8 @@ import { until } from '../support/until';
 
 const LINES = summaryBook(90);
 const { totalsOf, partsOf, linesOfGift } = createOracle(LINES);
-const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31", includePending: true';
+const DATES = 'startDate: "2024-01-01", endDate: "2024-12-31"';
+const RANGE = `${DATES}, pending: WITH`;
 const AMOUNTS = '{ amount feeAmount netAmount }';
 const TOTALS = `{ lines transactions deposits donors splitTransactions byLine ${AMOUNTS} byTransaction ${AMOUNTS} byAllocation { amount known inferred unknown } }`;
 const PARTS = `all ${TOTALS} posted ${TOTALS} pending ${TOTALS}`;
@@ -32,7 +33,7 @@ describe('a summary', () => {
     ['ONLY', 'pending'],
   ])('%s pending deposits has nothing in the other part', async (pending, status) => {
     const chosen = LINES.filter(({ deposit_status }) => deposit_status === status);
-    const summary = `depositSummary(${RANGE}, filter: { pending: ${pending} }, groupBy: [ACCOUNT_TYPE])`;
+    const summary = `depositSummary(${DATES}, pending: ${pending}, groupBy: [ACCOUNT_TYPE])`;
     const accounts = [...new Set(chosen.map(({ account_type }) => account_type))].sort();
     expect(await ask(`{ ${summary} { ${PARTS} groups(first: 1000) { nodes { key { accountType } ${PARTS} } } } }`)).toEqual({
       depositSummary: {
@@ -73,7 +74,7 @@ describe('a summary', () => {
 
   test('adds up what the lines of a report say of shares', async () => {
     const { lines, summary } = (await ask(`{
-      lines: depositDetails(${RANGE}) { allocationAmount allocationAmountInferred transactionId amount }
+      lines: depositDetails(${DATES}, includePending: true) { allocationAmount allocationAmountInferred transactionId amount }
       summary: depositSummary(${RANGE}) { all { byAllocation { amount known inferred unknown } } } }`)) as {
       lines: { allocationAmount: string | null; allocationAmountInferred: boolean; transactionId: string; amount: string }[];
       summary: { all: { byAllocation: object } };
@@ -231,14 +232,14 @@ test('all parts of an answer are of one moment: lines, page, count, totals, grou
     );
     await gateway.services.books.repair(own.id);
   };
-  const early = 'startDate: "2024-01-01", endDate: "2029-12-31", includePending: true';
-  const late = 'startDate: "2030-01-01", endDate: "2039-12-31", includePending: true';
+  const [earlyDates, lateDates] = ['startDate: "2024-01-01", endDate: "2029-12-31"', 'startDate: "2030-01-01", endDate: "2039-12-31"'];
+  const [early, late] = [`${earlyDates}, pending: WITH`, `${lateDates}, pending: WITH`];
   const query = `{
     page: depositDetailsConnection(${early}, first: 1000) { nodes { allocationId } totalCount summary(groupBy: [STATUS]) { all { lines } digest groups(first: 1000) { nodes { all { lines } } } } }
     early: depositSummary(${early}) { digest all { lines } }
     late: depositSummary(${late}) { all { lines } }
-    lines: depositDetails(${early}) { allocationId }
-    lateLines: depositDetails(${late}) { allocationId }
+    lines: depositDetails(${earlyDates}, includePending: true) { allocationId }
+    lateLines: depositDetails(${lateDates}, includePending: true) { allocationId }
   }`;
   const digests = new Map<number, string>();
   for (let state = 0; state < 2; state++) {

@@ -4,7 +4,7 @@ import { createOracle, firstDay, groupKeys, groupsOf, summaryBook, toCents, toMo
 
 const LINES = summaryBook(120);
 const { totalsOf, partsOf } = createOracle(LINES);
-const YEAR = 'startDate: "2024-01-01", endDate: "2024-12-31", includePending: true';
+const YEAR = 'startDate: "2024-01-01", endDate: "2024-12-31", pending: WITH';
 const FIGURES = 'lines transactions byTransaction { amount } byAllocation { amount }';
 
 const gateway = openGateway({ lines: LINES, loggedIn: true });
@@ -235,7 +235,7 @@ describe('a summary beside another period', () => {
     const keyFields = Object.keys(groupsOf(LINES, groupBy)[0]!.key);
     const parts = `all { ${FIGURES} } posted { lines } pending { lines }`;
     const { depositSummary } = await ask<{ depositSummary: object }>(`{ depositSummary(startDate: "${startDate}", endDate: "${endDate}",
-      includePending: true, groupBy: [${groupBy.join(', ')}], compareWith: { startDate: "${fromDate}", endDate: "${toDate}" }) {
+      pending: WITH, groupBy: [${groupBy.join(', ')}], compareWith: { startDate: "${fromDate}", endDate: "${toDate}" }) {
       ${parts} compared { ${parts} } ${CHANGE}
       groups(first: 1000) { nodes { key { ${keyFields.join(' ')} } ${parts} compared { ${parts} } ${CHANGE} } totalCount } } }`);
     const toParts = (lines: readonly SummaryLine[]) => {
@@ -280,7 +280,7 @@ describe('a summary beside another period', () => {
   test('has its groups in the order of its own figures; those that only the other period has come last', async () => {
     const [own, other] = [within('2024-11-01', '2024-12-31'), within('2024-01-01', '2024-10-31')];
     const { depositSummary } = await ask<{ depositSummary: { groups: { nodes: Group[] } } }>(`{
-      depositSummary(startDate: "2024-11-01", endDate: "2024-12-31", includePending: true, groupBy: [DONOR],
+      depositSummary(startDate: "2024-11-01", endDate: "2024-12-31", pending: WITH, groupBy: [DONOR],
         compareWith: { startDate: "2024-01-01", endDate: "2024-10-31" }) {
         groups(first: 1000, orderBy: { field: LINES, direction: DESC }) { nodes { key { donorId } all { lines } } } } }`);
     const counts = groupsOf([...own, ...other], ['DONOR']).map(({ key, lines }) => ({
@@ -294,7 +294,7 @@ describe('a summary beside another period', () => {
 
   test('ends with the rest of both periods', async () => {
     const { depositSummary } = await ask<{ depositSummary: { groups: { nodes: Group[]; rest: unknown } } }>(`{
-      depositSummary(startDate: "2024-07-01", endDate: "2024-12-31", includePending: true, groupBy: [DESIGNATION],
+      depositSummary(startDate: "2024-07-01", endDate: "2024-12-31", pending: WITH, groupBy: [DESIGNATION],
         compareWith: { startDate: "2024-01-01", endDate: "2024-06-30" }) {
         groups(first: 2) { nodes { key { designationId } } rest { groups all { lines } compared { all { lines } } } } } }`);
     const shown = depositSummary.groups.nodes.map(({ key }) => key.designationId);

@@ -80,7 +80,9 @@ interface DepositNode {
       readonly amount: string;
       readonly mainMemo: string;
       readonly donor: { readonly lastName: string } | null;
-      readonly allocations: { readonly nodes: readonly { readonly id: string; readonly designation: { readonly name: string } }[] };
+      readonly allocations: {
+        readonly nodes: readonly { readonly allocationId: string; readonly designation: { readonly name: string } }[];
+      };
     }[];
   };
 }
@@ -99,7 +101,7 @@ const DOORS: readonly Door[] = [
   },
   {
     path: '/graphql',
-    query: `{ depositDetailsConnection(${PERIOD}, includePending: true, first: 100) { nodes { ${LINE} } totalCount summary { all { lines byLine { amount } } } } }`,
+    query: `{ depositDetailsConnection(${PERIOD}, pending: WITH, first: 100) { nodes { ${LINE} } totalCount summary { all { lines byLine { amount } } } } }`,
     said: (answer) => {
       const { depositDetailsConnection: page } = dataOf(answer) as {
         depositDetailsConnection: { nodes: GraphqlLine[]; totalCount: number; summary: { all: SaidTotals } };
@@ -110,7 +112,7 @@ const DOORS: readonly Door[] = [
   },
   {
     path: '/graphql',
-    query: `{ depositSummary(${PERIOD}, includePending: true) { all { lines byLine { amount } } } depositDetails(${PERIOD}, includePending: true) { ${LINE} } }`,
+    query: `{ depositSummary(${PERIOD}, pending: WITH) { all { lines byLine { amount } } } depositDetails(${PERIOD}, includePending: true) { ${LINE} } }`,
     said: (answer) => {
       const data = dataOf(answer) as { depositSummary: { all: SaidTotals }; depositDetails: GraphqlLine[] };
       return [fromTotals(data.depositSummary.all), fromGraphql(data.depositDetails)];
@@ -119,13 +121,13 @@ const DOORS: readonly Door[] = [
   },
   {
     path: '/graphql',
-    query: `{ deposits(pending: WITH, first: 10) { nodes { depositDate transactions(first: 10) { nodes { amount mainMemo donor { lastName } allocations(first: 10) { nodes { id designation { name } } } } } } } }`,
+    query: `{ deposits(pending: WITH, first: 10) { nodes { depositDate transactions(first: 10) { nodes { amount mainMemo donor { lastName } allocations(first: 10) { nodes { allocationId designation { name } } } } } } } }`,
     said: (answer) =>
       (dataOf(answer) as { deposits: { nodes: DepositNode[] } }).deposits.nodes
         .flatMap(({ depositDate, transactions }) =>
           transactions.nodes.flatMap(({ amount, mainMemo, donor, allocations }) =>
-            allocations.nodes.map(({ id, designation }) =>
-              [id, depositDate, amount, donor?.lastName ?? '', designation.name, mainMemo].join('|'),
+            allocations.nodes.map(({ allocationId, designation }) =>
+              [allocationId, depositDate, amount, donor?.lastName ?? '', designation.name, mainMemo].join('|'),
             ),
           ),
         )

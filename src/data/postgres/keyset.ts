@@ -4,17 +4,17 @@ import { Prisma } from '../../generated/prisma/client';
 export type OrderKey = readonly string[];
 
 /** The types of the columns of an order. None of the columns is ever null. */
-export type KeyType = 'text' | 'date' | 'numeric' | 'bigint';
+export type KeyType = 'text' | 'date' | 'numeric' | 'bigint' | 'deposit_status';
 
 export interface KeyOrder {
-  /** The columns with their types. Together they identify a row; with `isPersonal`, the last one alone does. */
+  /** The columns, or expressions over them, with their types. Together they identify a row; with `isLookedUp`, the last one alone does. */
   readonly columns: Readonly<Record<string, KeyType>>;
   /** The fields of a row that hold the values of columns with another name. */
   readonly fields?: Readonly<Record<string, string>>;
   /** The number of leading columns that an index has, so that it can find the beginning of a page. */
   readonly indexed?: number;
-  /** True when the columns hold personal data. A place then has the last column's value alone, and the database looks up the others. */
-  readonly isPersonal?: boolean;
+  /** True when the columns hold personal or computed values. A place has the last column's value alone, and the database looks up the others. */
+  readonly isLookedUp?: boolean;
 }
 
 /** The bounds of a page: the first `limit` rows between two places, or the last ones. */
@@ -38,8 +38,8 @@ interface PageQuery {
 }
 
 /** The columns whose values make up a place. */
-export function keyColumns({ columns, isPersonal }: KeyOrder): KeyOrder['columns'] {
-  return isPersonal ? Object.fromEntries(Object.entries(columns).slice(-1)) : columns;
+export function keyColumns({ columns, isLookedUp }: KeyOrder): KeyOrder['columns'] {
+  return isLookedUp ? Object.fromEntries(Object.entries(columns).slice(-1)) : columns;
 }
 
 /** The fields of a row that hold the values of its place: depositDate for deposit_date, unless the order names another field. */
@@ -56,15 +56,18 @@ export function selectPage({ values, from, owned, where, order, isDescending = f
   const names = Object.keys(order.columns);
   const [onwards, back] = isDescending ? (['<', '>'] as const) : (['>', '<'] as const);
   const beyond = (comparison: '<' | '>', key: OrderKey): Prisma.Sql[] => {
-    if (order.isPersonal) return [sql`(${list(names)}) ${raw(comparison)} (${lookUp(from, owned, order, key)})`];
+    if (order.isLookedUp) return [sql`(${list(names)}) ${raw(comparison)} (${lookUp(from, owned, order, key)})`];
     const { indexed = 0 } = order;
     return [...(indexed > 0 ? [compare(order, indexed, `${comparison}=`, key)] : []), compare(order, names.length, comparison, key)];
   };
   const conditions = [owned, where, ...(after ? beyond(onwards, after) : []), ...(before ? beyond(back, before) : [])];
   const direction = isDescending === fromEnd ? 'ASC' : 'DESC';
   return sql`SELECT ${values} FROM ${raw(from)} AS source WHERE ${join(conditions, ' AND ')}
-    ORDER BY ${list(names.map((name) => `source.${name} ${direction}`))} LIMIT ${limit}::int`;
+    ORDER BY ${list(names.map((name) => `${IS_NAME.test(name) ? `source.${name}` : name} ${direction}`))} LIMIT ${limit}::int`;
 }
+
+/** A column's name alone could mean a value of the SELECT with the same name. An expression always means columns. */
+const IS_NAME = /^\w+$/;
 
 /** Compares the first columns of an order with the values of a place. */
 function compare({ columns }: KeyOrder, length: number, operator: string, key: OrderKey): Prisma.Sql {
@@ -79,7 +82,7 @@ function compare({ columns }: KeyOrder, length: number, operator: string, key: O
  */
 function lookUp(from: string, owned: Prisma.Sql, { columns }: KeyOrder, key: OrderKey): Prisma.Sql {
   const [name, type] = Object.entries(columns).at(-1)!;
-  return sql`SELECT ${list(Object.keys(columns))} FROM ${raw(from)} WHERE ${owned} AND ${raw(name)} = ${key[0]}::${raw(type)}`;
+  return sql`SELECT ${list(Object.keys(columns))} FROM ${raw(from)} AS source WHERE ${owned} AND ${raw(name)} = ${key[0]}::${raw(type)}`;
 }
 
 /** Puts names into SQL as they are: they are always the code's own, never a caller's. */

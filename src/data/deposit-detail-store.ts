@@ -110,11 +110,18 @@ function columnList(columns: readonly string[]): Prisma.Sql {
 }
 
 /** The expression by which COPY writes a column. Booleans are cast to text, because COPY itself writes them as t and f. */
-function toCopied({ field, kind, isLowerCase }: RowColumn): string {
+function toCopied({ field, kind, isLowerCase, globalIdOf, section }: RowColumn): string {
   const column = toColumn(field);
+  // A line of nobody has donor 0, which stands for no object.
+  if (section) return `NULLIF(${column}, 0)`;
+  if (globalIdOf !== undefined) return toGlobalIdSql(globalIdOf, column);
   if (isLowerCase) return `lower(${column}::text)`;
   return kind === 'boolean' ? `${column}::text` : column;
 }
+
+/** The global id of a record in a line, as `parseGlobalId` reads it. PostgreSQL's base64 has line breaks. */
+const toGlobalIdSql = (type: string, column: string): string =>
+  `translate(encode(convert_to('${type}:' || ${column}, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;
 
 /** The casts of columns that need one: dates become text; numeric ids, all of them below 2^53, become doubles, which hold them exactly. */
 const CASTS: Readonly<Record<string, string>> = {

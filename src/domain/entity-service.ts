@@ -118,7 +118,8 @@ export class EntityGraph {
     return value;
   }
 
-  private async readAhead(entities: readonly object[], readAhead: ReadAhead): Promise<void> {
+  /** Reads the edges that a query follows from entities, or from lines, that are there already. */
+  async readAhead(entities: readonly object[], readAhead: ReadAhead): Promise<void> {
     await Promise.all(
       readAhead.map(async ({ edge, page, isCounted, ahead }) => {
         // Many entities may lead to the same target.
@@ -185,8 +186,11 @@ export class EntityGraph {
 }
 
 /** The id that an edge joins on, or null when the entity has none (a gift without a donor). */
-const idOf = (edge: EdgeName, origin: object): EntityId | null =>
-  (origin as Readonly<Record<string, EntityId | null>>)[entityEdges[edge].by] ?? null;
+function idOf(edge: EdgeName, origin: object): EntityId | null {
+  const id = (origin as Readonly<Record<string, EntityId | null>>)[entityEdges[edge].by] ?? null;
+  // A line of nobody has donor 0.
+  return edge === 'DepositDetail.donor' && id === 0 ? null : id;
+}
 
 const bookIdOf = (kind: EntityKind, entity: object): EntityId => (entity as Readonly<Record<string, EntityId>>)[entityIds[kind].field]!;
 

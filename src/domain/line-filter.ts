@@ -36,7 +36,7 @@ export function findConditionFault(given: readonly GivenCondition[]): string | u
 export const toConditions = (given: readonly GivenCondition[]): LineFilter & EntityFilter =>
   Object.fromEntries(
     given.filter(({ value }) => value !== undefined && value !== null && value !== '').map(({ name, value }) => [name, value]),
-  ) as LineFilter & EntityFilter;
+  );
 
 function findRangeFault({ fromTransactionDate, toTransactionDate, minAmount, maxAmount }: LineFilter): string | undefined {
   if (fromTransactionDate !== undefined && toTransactionDate !== undefined && fromTransactionDate > toTransactionDate) {

@@ -24,14 +24,20 @@ export const entityEdges = {
   'Allocation.transaction': { one: 'transaction', by: 'transactionId' },
   'Designation.allocations': { many: 'allocation', by: 'designationId' },
   'Donor.transactions': { many: 'transaction', by: 'donorId' },
-} as const satisfies Readonly<Record<`${Capitalize<EntityKind>}.${string}`, Edge>>;
+  // A line of the report holds the ids of one record of each kind.
+  'DepositDetail.deposit': { one: 'deposit', by: 'depositId' },
+  'DepositDetail.transaction': { one: 'transaction', by: 'transactionId' },
+  'DepositDetail.allocation': { one: 'allocation', by: 'allocationId' },
+  'DepositDetail.donor': { one: 'donor', by: 'donorId' },
+  'DepositDetail.fund': { one: 'designation', by: 'designationId' },
+} as const satisfies Readonly<Record<`${Capitalize<EntityKind> | 'DepositDetail'}.${string}`, Edge>>;
 
 export type EdgeName = keyof typeof entityEdges;
 export type ManyEdgeName = { [Name in EdgeName]: (typeof entityEdges)[Name] extends { many: EntityKind } ? Name : never }[EdgeName];
 /** The kind that an edge leads to. */
 export type EdgeTarget<Name extends ManyEdgeName> = (typeof entityEdges)[Name]['many'];
 
-/** The kind that an edge leads from. */
-export const edgeOrigin = (name: EdgeName): EntityKind => name.slice(0, name.indexOf('.')).toLowerCase() as EntityKind;
+/** The kind that an edge to many leads from. */
+export const edgeOrigin = (name: ManyEdgeName): EntityKind => name.slice(0, name.indexOf('.')).toLowerCase() as EntityKind;
 
 export const isEdge = (name: string): name is EdgeName => Object.hasOwn(entityEdges, name);

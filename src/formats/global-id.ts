@@ -32,6 +32,9 @@ export function parseGlobalId(text: string): GlobalId | undefined {
 
 const kinds = Object.keys(entityIds) as readonly EntityKind[];
 
+/** The kind of a GraphQL type, the inverse of `typeNameOf`. */
+export const kindOf = (type: EntityTypeName): EntityKind => type.toLowerCase() as EntityKind;
+
 /** The name of the GraphQL type of a kind. */
 export const typeNameOf = (kind: EntityKind): EntityTypeName => `${kind[0]!.toUpperCase()}${kind.slice(1)}` as EntityTypeName;
 

@@ -1,20 +1,24 @@
 import {
+  GraphQLError,
   getNamedType,
   getNullableType,
   isEnumType,
   isNonNullType,
   isScalarType,
   isObjectType,
+  type FieldNode,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
 } from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields';
+import type { EntityTypeName } from '../formats/global-id';
+import { columnOfRecord, idOfRecord, isRecordType } from '../formats/line-records';
 import type { RequestContext } from '../resolvers/request-context';
 import type { RowStream } from '../rows/row-stream';
 import type { Insertions } from './insertions';
-import { createJsonTemplate, type JsonMember, type RowTemplate } from '../rows/row-template';
+import { createJsonTemplate, type JsonMember } from '../rows/row-template';
 
 export interface GraphqlContext extends RequestContext {
   /** Collects the lists of an answer that is written to a socket; undefined when the caller needs objects. */
@@ -36,42 +40,75 @@ export function streamRows(schema: GraphQLSchema, fieldName: string): void {
   const resolve = field.resolve as Resolve;
   field.resolve = async (source: unknown, args: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => {
     const rows = await resolve(source, args, context, info);
+    // Rows that are objects could lead further. They are refused all the same, so that an operation has one answer.
+    const template = createJsonTemplate(toMembers(getNamedType(info.returnType) as GraphQLObjectType, info.fieldNodes, info));
     if (!context.insertions) return rows.objects();
-    context.insertions.add([info.path.key], { template: toTemplate(info), rows });
+    context.insertions.add([info.path.key], { template, rows });
     return [];
   };
 }
 
-/** Throws when a template cannot write a field of the rows. A resolver of such a field would silently never run for streamed rows. */
+/**
+ * Throws when a template cannot write a field of the rows. A resolver of such a field would silently never run for streamed rows. Records
+ * in rows have resolvers for rows that are objects; of their fields, a template writes those that the rows have columns for.
+ */
 function assertPlainRows(rows: GraphQLOutputType): void {
   const type = getNamedType(rows);
   if (!isObjectType(type)) throw new Error(`${type.name} is no object type`);
   for (const { name, resolve, args } of Object.values(type.getFields())) {
+    const record = recordOf(type, name);
+    if (record) {
+      const values = Object.keys(record.getFields()).filter((value) => columnOfRecord(record.name as EntityTypeName, value) !== undefined);
+      for (const value of values) toMember(record, value, value);
+      continue;
+    }
     if (resolve || args.length > 0) throw new Error(`${type.name}.${name} has a resolver or arguments, which streamed rows would pass by`);
     toMember(type, name, name);
   }
 }
 
 /**
- * The row template of a field's selection set. graphql-js's own function collects the fields, so that aliases, fragments, `@skip`,
- * `@include` and repeated fields mean the same.
+ * The members of a row, or of a record in it, that a selection asks for. graphql-js's own function collects the fields, so that aliases,
+ * fragments, `@skip`, `@include` and repeated fields mean the same. Throws a GraphQLError for a field that rows have no column for.
  */
-function toTemplate(info: GraphQLResolveInfo): RowTemplate {
-  const { schema, fragments, variableValues, fieldNodes } = info;
-  const type = getNamedType(info.returnType) as GraphQLObjectType;
-  const selected = collectSubfields(schema, fragments, variableValues, type, fieldNodes);
-  return createJsonTemplate([...selected].map(([key, nodes]) => toMember(type, key, nodes[0]!.name.value)));
+function toMembers(type: GraphQLObjectType, nodes: readonly FieldNode[], info: GraphQLResolveInfo): JsonMember[] {
+  const { schema, fragments, variableValues } = info;
+  return [...collectSubfields(schema, fragments, variableValues, type, nodes)].map(([key, selected]) => {
+    const name = selected[0]!.name.value;
+    const record = recordOf(type, name);
+    if (!record) return toMember(type, key, name, info.fieldName);
+    const members = toMembers(record, selected, info);
+    const isAlways = isNonNullType(type.getFields()[name]!.type);
+    return isAlways ? { key, members } : { key, members, unless: { field: idOfRecord(record.name as EntityTypeName), kind: 'number' } };
+  });
 }
 
-function toMember(type: GraphQLObjectType, key: string, name: string): JsonMember {
+/** The type of the one record that a field leads to; undefined for a value, and for a list of records. */
+function recordOf(type: GraphQLObjectType, name: string): GraphQLObjectType | undefined {
+  const field = type.getFields()[name];
+  const target = field && getNullableType(field.type);
+  return isObjectType(target) && isRecordType(target.name) ? target : undefined;
+}
+
+function toMember(type: GraphQLObjectType, key: string, name: string, streamed = ''): JsonMember {
   if (name === '__typename') return { key, constant: type.name };
+  let field: string | undefined = name;
+  if (isRecordType(type.name)) {
+    if (name === 'id') return { key, field: idOfRecord(type.name), kind: 'text', globalIdOf: type.name };
+    field = columnOfRecord(type.name, name);
+  }
+  if (field === undefined) {
+    throw new GraphQLError(`${type.name}.${name} leads further than the streamed list ${streamed}: ask ${streamed}Connection for it`, {
+      extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+    });
+  }
   const fieldType = type.getFields()[name]!.type;
   const leaf = getNullableType(fieldType);
   const kind = isEnumType(leaf) ? 'text' : isScalarType(leaf) ? KINDS[leaf.name] : undefined;
   if (!kind) throw new Error(`${type.name}.${name}: ${String(leaf)} has no row template`);
-  if (isNonNullType(fieldType)) return { key, field: name, kind };
+  if (isNonNullType(fieldType)) return { key, field, kind };
   if (kind !== 'text') throw new Error(`${type.name}.${name}: a nullable ${kind} has no row template`);
-  return { key, field: name, kind: 'nullable' };
+  return { key, field, kind: 'nullable' };
 }
 
 /** The scalars that a template can write. */

@@ -3,6 +3,7 @@ import { Args, Ctx, Info, Query, Resolver } from 'type-graphql';
 import type { DepositDetailLine } from '../data/deposit-detail-store';
 import { toReportPeriod, toNarrowedLineSet, toLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/deposit-summary-service';
+import { entityEdges, isEdge } from '../formats/entity-edges';
 import type { RowStream } from '../rows/row-stream';
 import { PageArgs } from './connection-types';
 import {
@@ -12,7 +13,7 @@ import {
   LineListArgs,
   type DepositDetailConnectionSource,
 } from './deposit-detail-types';
-import { selectedNodeFields } from './look-ahead';
+import { lookAhead, selectedNodeFields } from './look-ahead';
 import type { RequestContext } from './request-context';
 
 const REPORT_ORDER = { field: 'DATE', direction: 'ASC' } as const;
@@ -31,9 +32,11 @@ export class DepositDetailResolver {
   })
   async depositDetails(
     @Args() args: DepositDetailsArgs,
-    @Ctx() { access, snapshot }: RequestContext,
+    @Ctx() { access, snapshot, entities }: RequestContext,
   ): Promise<RowStream<DepositDetailLine>> {
     const { organization } = await access.authorizeReport();
+    // Lines that are not streamed lead to their records, and whoever may read lines may read donors.
+    entities.enter({ organizationId: organization.id, mayReadDonors: true });
     return this.details.report(toLineSet(organization.id, toReportPeriod(args)), snapshot);
   }
 
@@ -41,19 +44,25 @@ export class DepositDetailResolver {
     description: "Lines of the deposit report, page by page. Lines hold donors' personal data. Needs the privilege of the report.",
   })
   async depositDetailsConnection(
-    @Args() { orderBy, ...lines }: LineListArgs,
+    @Args() { orderBy, ...which }: LineListArgs,
     @Args() page: PageArgs,
-    @Ctx() { access, snapshot, reader }: RequestContext,
+    @Ctx() { access, snapshot, reader, entities }: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<DepositDetailConnectionSource> {
     const { organization, mayReadDonors } = await access.authorizeDonors();
-    const lineSet = toNarrowedLineSet(organization.id, lines);
+    const lineSet = toNarrowedLineSet(organization.id, which);
     const order = orderBy ?? REPORT_ORDER;
     // Lines that follow each other in an index are a short statement, which needs no lane of the queue.
-    const isShort = order.field === 'DATE' && lines.pending !== 'ONLY' && !lines.filter;
-    const fields = selectedNodeFields(info);
+    const isShort = order.field === 'DATE' && which.pending !== 'ONLY' && !which.filter;
+    const fields = selectedNodeFields(info).map((name) => {
+      const edge = `DepositDetail.${name}`;
+      return isEdge(edge) ? entityEdges[edge].by : name;
+    });
+    const lines = await this.details.page({ lineSet, order, fields }, page, { snapshot, reader, isShort });
+    const graph = entities.enter({ organizationId: organization.id, mayReadDonors });
+    await graph.readAhead(lines.nodes, lookAhead(info)());
     return {
-      ...(await this.details.page({ lineSet, order, fields }, page, { snapshot, reader, isShort })),
+      ...lines,
       summarize: (grouping) => this.summaries.summarize({ lineSet, ...grouping, mayReadDonors }, reader),
     };
   }

@@ -9,6 +9,8 @@ export type OperationScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | '
 
 /** The fields of a connection between the field that returns it and its entities. */
 const PASSED_THROUGH: ReadonlySet<string> = new Set(['nodes', 'edges', 'node']);
+/** The names of the types around the nodes of a connection. */
+const AROUND_NODES = /(Connection|Edge)$/;
 /** The field of a connection that is read by a statement of its own. */
 const COUNT = 'totalCount';
 
@@ -40,9 +42,18 @@ function findEdges(info: GraphQLResolveInfo, type: GraphQLObjectType, nodes: rea
 export const selectedPaths = (info: GraphQLResolveInfo): string[] =>
   leavesOf(getNamedType(info.returnType) as GraphQLObjectType, info.fieldNodes, info);
 
-/** The fields of the nodes of a connection that the operation selects. */
-export const selectedNodeFields = (info: GraphQLResolveInfo): string[] =>
-  selectedPaths(info).flatMap((path) => /^(?:nodes|edges\.node)\.(.+)$/.exec(path)?.[1] ?? []);
+/** The fields of the nodes of a connection that the operation selects, those that lead to records included. */
+export function selectedNodeFields({ returnType, fieldNodes, schema, fragments, variableValues }: GraphQLResolveInfo): string[] {
+  const fieldsOf = (type: GraphQLObjectType, nodes: readonly FieldNode[]): string[] =>
+    [...collectSubfields(schema, fragments, variableValues, type, nodes).values()].flatMap((selected) => {
+      const name = selected[0]!.name.value;
+      const field = type.getFields()[name];
+      if (!field) return [];
+      if (PASSED_THROUGH.has(name)) return fieldsOf(getNamedType(field.type) as GraphQLObjectType, selected);
+      return AROUND_NODES.test(type.name) ? [] : [name];
+    });
+  return fieldsOf(getNamedType(returnType) as GraphQLObjectType, fieldNodes);
+}
 
 /** The paths of the values that a selection asks for, field names joined by dots. */
 export function leavesOf(type: GraphQLObjectType, nodes: readonly FieldNode[], scope: OperationScope): string[] {

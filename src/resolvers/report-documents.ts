@@ -24,6 +24,7 @@ import { collectFields } from 'graphql/execution/collectFields';
 import type { ReportDocument, ReportDocuments } from '../domain/saved-report-service';
 import { InputError } from '../errors';
 import { columnsOf, findEmptyList, type FileQuery } from '../formats/file-address';
+import { lineFieldAt } from '../formats/line-records';
 import { findJsonFault } from '../formats/json-fault';
 import { ALL_TIME } from '../values/dates';
 import { leavesOf, type OperationScope } from './look-ahead';
@@ -119,7 +120,8 @@ function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: Ope
   const { all } = columnsOf(query);
   for (const prefix of REPORTS[name]!) {
     const paths = selected.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
-    const columns = paths.flatMap((path) => Object.keys(all).filter((column) => all[column]!.field === path));
+    const fields = query.groupBy ? paths : paths.map(lineFieldAt);
+    const columns = fields.flatMap((field) => Object.keys(all).filter((column) => all[column]!.field === field));
     // A summary whose query selects no groups is one row.
     if (columns.length > 0) return { ...query, ...(query.groupBy && prefix === '' && { groupBy: [] }), columns: [...new Set(columns)] };
   }

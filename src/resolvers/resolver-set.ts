@@ -12,6 +12,7 @@ import { DepositSummaryResolver, SummaryTotalsResolver } from './deposit-summary
 import { DesignationResolver } from './designation-resolver';
 import { DataVersionResolver } from './data-version-resolver';
 import { DonorResolver } from './donor-resolver';
+import { LineRecordResolver } from './line-record-resolver';
 import { NodeResolver } from './node-resolver';
 import { SavedReportResolver } from './saved-report-resolver';
 import { TransactionResolver } from './transaction-resolver';
@@ -32,6 +33,7 @@ export function createResolvers({ books, depositDetails, depositSummaries, saved
   return {
     authentication: new AuthenticationResolver(),
     depositDetails: new DepositDetailResolver(depositDetails, depositSummaries),
+    lineRecords: new LineRecordResolver(),
     depositSummary: new DepositSummaryResolver(depositSummaries),
     summaryTotals: new SummaryTotalsResolver(),
     deposit: new DepositResolver(),
@@ -50,6 +52,7 @@ export function createResolvers({ books, depositDetails, depositSummaries, saved
 export const resolverClasses: Readonly<Record<keyof ResolverSet, ClassType>> = {
   authentication: AuthenticationResolver,
   depositDetails: DepositDetailResolver,
+  lineRecords: LineRecordResolver,
   depositSummary: DepositSummaryResolver,
   summaryTotals: SummaryTotalsResolver,
   deposit: DepositResolver,

@@ -19,8 +19,8 @@ const INPUT_LENGTH = 64 * 1024;
 const VECTOR_LENGTH = 16;
 /** A bound on the bytes that the loop writes before it looks at the limit again, apart from a literal. */
 const LONGEST_STEP = 2 * VECTOR_LENGTH;
-/** Three words of 32 bits for each literal of the table. */
-const TABLE_ROW_LENGTH = 12;
+/** Five words of 32 bits for each literal of the table. */
+const TABLE_ROW_LENGTH = 20;
 /** Templates with literals of up to about 60 kB, which are nearly all, share renderers of this size. */
 const USUAL_PAGES = 4;
 /** The most renderers that wait for the next report. */
@@ -135,11 +135,13 @@ class MemoryLayout {
 
   write(memory: Buffer): void {
     let address = this.literals.length * TABLE_ROW_LENGTH;
-    this.literals.forEach(({ bytes, next }, position) => {
+    this.literals.forEach(({ bytes, next, section }, position) => {
       const row = position * TABLE_ROW_LENGTH;
       memory.writeUInt32LE(address, row);
       memory.writeUInt32LE(bytes.length, row + 4);
       memory.writeUInt32LE(NEXT[next], row + 8);
+      memory.writeUInt32LE(section?.columns ?? 0, row + 12);
+      memory.writeUInt32LE(section?.closing ?? 0, row + 16);
       bytes.copy(memory, address);
       address += paddedLength(bytes.length);
     });
@@ -147,11 +149,12 @@ class MemoryLayout {
 }
 
 /** The loop's numbers for the value after a literal. A guarded value is one whose first bytes decide what it begins with. */
-const NEXT = { value: 1, guarded: 2, hidden: 3 } as const;
+const NEXT = { value: 1, guarded: 2, hidden: 3, section: 4 } as const;
 
 interface Literal {
   readonly bytes: Buffer;
   readonly next: keyof typeof NEXT;
+  readonly section: RowColumn['section'];
 }
 
 /** The literals before each column, the first of them with the separator of rows before it, and the one after the last column. */
@@ -160,11 +163,13 @@ function toLiterals({ encoding, columns, before, end, separator }: RowTemplate):
   return [Buffer.concat([separator, first]), ...others, end].map((bytes, position) => ({
     bytes,
     next: toNext(encoding, columns[position]),
+    section: columns[position]?.section,
   }));
 }
 
 function toNext(encoding: RowTemplate['encoding'], column: RowColumn | undefined): Literal['next'] {
   if (column?.isHidden) return 'hidden';
+  if (column?.section) return 'section';
   return (encoding === 'json' ? column?.kind === 'nullable' : column?.freeText) ? 'guarded' : 'value';
 }
 

@@ -11,6 +11,16 @@ export interface RowColumn {
   readonly isLowerCase?: boolean;
   /** True when the rows do not show the column, which is read for something else. */
   readonly isHidden?: boolean;
+  /** The type of the record whose global id is written, computed from the field. */
+  readonly globalIdOf?: string;
+  /** The object after the column: it is null where the column is null. The column itself is not shown. */
+  readonly section?: RowSection;
+}
+
+/** The extent of an object in a template: the columns in it, and the bytes of the literal after them that end it. */
+interface RowSection {
+  readonly columns: number;
+  readonly closing: number;
 }
 
 /** The form of a row: the literals before each column, after the last one and between two rows. A hidden column has an empty one. */
@@ -23,8 +33,13 @@ export interface RowTemplate {
   readonly separator: Buffer;
 }
 
-/** A member of a JSON row: a column's value, or the same text in every row. */
-export type JsonMember = { readonly key: string } & (RowColumn | { readonly constant: string });
+/**
+ * A member of a JSON row: a column's value, the same text in every row, or an object of members. An object with `unless` is null where that
+ * column is null; there is no such object within another one.
+ */
+export type JsonMember = { readonly key: string } & (
+  RowColumn | { readonly constant: string } | { readonly members: readonly JsonMember[]; readonly unless?: RowColumn }
+);
 
 /**
  * Creates the template of JSON rows such as `{"deposit_id":"…","donor_id":1}`, with the members in the given order. `separator` stands
@@ -33,19 +48,32 @@ export type JsonMember = { readonly key: string } & (RowColumn | { readonly cons
 export function createJsonTemplate(members: readonly JsonMember[], separator = ',', terminator = ''): RowTemplate {
   const columns: RowColumn[] = [];
   const before: Buffer[] = [];
-  let literal = '{';
-  members.forEach((member, position) => {
-    literal += `${position > 0 ? ',' : ''}${JSON.stringify(member.key)}:`;
-    if ('constant' in member) {
-      literal += JSON.stringify(member.constant);
-      return;
-    }
-    const quote = member.kind === 'text' ? '"' : '';
+  let literal = '';
+  const addColumn = (column: RowColumn, quote: string): void => {
     before.push(Buffer.from(literal + quote));
-    columns.push(member);
+    columns.push(column);
     literal = quote;
-  });
-  return { encoding: 'json', columns, before, end: Buffer.from(`${literal}}${terminator}`), separator: Buffer.from(separator) };
+  };
+  const addObject = (inner: readonly JsonMember[]): void => {
+    literal += '{';
+    inner.forEach((member, position) => {
+      literal += `${position > 0 ? ',' : ''}${JSON.stringify(member.key)}:`;
+      if ('constant' in member) literal += JSON.stringify(member.constant);
+      else if ('members' in member) addMembers(member);
+      else addColumn(member, member.kind === 'text' ? '"' : '');
+    });
+    literal += '}';
+  };
+  const addMembers = ({ members: inner, unless }: Extract<JsonMember, { readonly members: readonly JsonMember[] }>): void => {
+    const opening = columns.length;
+    if (unless) addColumn(unless, '');
+    addObject(inner);
+    if (!unless) return;
+    const section = { columns: columns.length - opening - 1, closing: Buffer.byteLength(literal) };
+    columns[opening] = { ...unless, section };
+  };
+  addObject(members);
+  return { encoding: 'json', columns, before, end: Buffer.from(`${literal}${terminator}`), separator: Buffer.from(separator) };
 }
 
 /** Creates the template of CSV records (RFC 4180, CRLF). Text, dates and amounts stand in quotes, numbers do not; null is empty. */

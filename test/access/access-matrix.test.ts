@@ -162,7 +162,10 @@ function pathsFrom(type: GraphQLObjectType, path: readonly Step[] = []): Step[][
       return isListType(getNullableType(field.type)) ? ways.filter((way) => way.length === steps.length + 1) : ways;
     }
     if (!isObjectType(next)) return [steps];
-    return path.some((step) => step.type === next) ? [] : pathsFrom(next, steps);
+    if (path.some((step) => step.type === next)) return [];
+    const ways = pathsFrom(next, steps);
+    // A record of a line leads on as one at the root does, in pages alone.
+    return type.name === 'DepositDetail' ? ways.filter((way) => way.length === steps.length + 1) : ways;
   });
 }
 

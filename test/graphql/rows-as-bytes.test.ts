@@ -128,17 +128,29 @@ const directive = fc.constantFrom(
   ' @include(if: true)',
   ' @skip(if: true)',
 );
-const field = fc.constantFrom(...FIELDS);
+const DONOR = 'donor { id donorId name: lastName ... { email } __typename }';
+const RECORDS = [
+  ...['deposit { id depositId }', 'deposit { depositDate status __typename }', 'fund { id name }', 'fund { number: designationId }'],
+  ...[
+    'transaction { id amount netAmount mainMemo status }',
+    'transaction { transactionId deposit { id status } }',
+    `transaction { ${DONOR} }`,
+  ],
+  ...['allocation { id allocationId amount amountInferred memo designation { name } }', 'allocation { transaction { donor { city } } }'],
+  ...[DONOR, 'donor { __typename }', 'giver: donor { firstName @skip(if: $yes) address1 } nobody: donor { kind: __typename }'],
+];
+const field = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...FIELDS) }, { weight: 1, arbitrary: fc.constantFrom(...RECORDS) });
 const leaf = fc.oneof(
   { weight: 3, arbitrary: field },
-  { weight: 1, arbitrary: fc.tuple(fc.nat(9), field).map(([n, name]) => `${name}Alias${n}: ${name}`) },
+  { weight: 1, arbitrary: fc.tuple(fc.nat(9), fc.constantFrom(...FIELDS)).map(([n, name]) => `${name}Alias${n}: ${name}`) },
 );
 /** Selections of a line: fields, aliases, inline fragments with and without a type, named fragments, each with directives. */
 const { selections } = fc.letrec<{ selections: string; item: string }>((tie) => ({
   selections: fc.array(tie('item'), { minLength: 1, maxLength: 6 }).map((items) => items.join(' ')),
   item: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
-    fc.tuple(leaf, directive).map(([name, condition]) => name + condition),
+    // A directive stands before the selection of a record.
+    fc.tuple(leaf, directive).map(([name, condition]) => name.replace(/(?= \{)|$/, condition)),
     fc
       .tuple(fc.constantFrom('...', '... on DepositDetail'), directive, tie('selections'))
       .map(([spread, condition, set]) => `${spread}${condition} { ${set} }`),
@@ -174,6 +186,8 @@ const operation: fc.Arbitrary<Operation> = fc
     variables: { yes: true, no: false },
   }));
 
+const FAR = 'fragment Far on DepositDetail { fund { allocations { totalCount } } }';
+
 describe('a list whose rows are written as bytes', () => {
   test('is what graphql-js makes of the same rows as objects, for generated selections', async () => {
     let answered = 0;
@@ -200,6 +214,43 @@ describe('a list whose rows are written as bytes', () => {
     for (const set of [FIELDS.join(' '), '__typename', 'a: __typename b: __typename']) {
       const query = `{ depositDetails(${RANGE}) { ${set} } }`;
       expect(await asBytes({ query })).toBe(await objects.answer({ query }));
+    }
+  });
+
+  test('leads to the records of each line, and to no donor where there is none', async () => {
+    const values = `deposit { id depositId depositDate status } fund { id designationId name } donor {
+        id donorId firstName lastName address1 address2 address3 city state zip phone email }
+      allocation { id allocationId amount amountInferred memo designation { name } }
+      transaction { id transactionId transactionDate amount feeAmount netAmount status accountType paymentType mainMemo donor { id } }`;
+    const query = `{ depositDetails(${RANGE}) { ${values} last: donor { __typename } } }`;
+    const answer = await asBytes({ query });
+    expect(answer).toBe(await objects.answer({ query }));
+    const { data } = JSON.parse(answer) as {
+      data: { depositDetails: { allocation: { id: string; allocationId: string }; donor: object | null }[] };
+    };
+    const nobodys = data.depositDetails.filter(({ donor }) => donor === null);
+    expect([nobodys.length > 0, nobodys.length < data.depositDetails.length]).toEqual([true, true]);
+    for (const { allocation } of data.depositDetails) {
+      expect(Buffer.from(allocation.id, 'base64url').toString()).toBe(`Allocation:${allocation.allocationId}`);
+    }
+  });
+
+  test.each([
+    ['deposit { transactions { totalCount } }', 'Deposit.transactions'],
+    ['transaction { deposit { transactions(first: 1) { nodes { amount } } } }', 'Deposit.transactions'],
+    ['transaction { allocations { nodes { amount } } }', 'Transaction.allocations'],
+    ['donor { lastName gifts: transactions { totalCount } }', 'Donor.transactions'],
+    ['...Far', 'Designation.allocations'],
+  ])('refuses what leads further than its lines, as objects too: %s', async (selection, field) => {
+    const query = `{ depositDetails(${RANGE}) { amount ${selection} } } ${selection === '...Far' ? FAR : ''}`;
+    for (const answer of [await asBytes({ query }), await objects.answer({ query })]) {
+      expect((JSON.parse(answer) as { errors: object[] }).errors).toMatchObject([
+        {
+          message: `${field} leads further than the streamed list depositDetails: ask depositDetailsConnection for it`,
+          path: ['depositDetails'],
+          extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+        },
+      ]);
     }
   });
 

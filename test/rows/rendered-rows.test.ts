@@ -107,6 +107,38 @@ const anyColumn = fc.record({
   kind: fc.constantFrom('text' as const, 'number' as const, 'boolean' as const, 'nullable' as const, 'nullable' as const),
   freeText: fc.boolean(),
 });
+/** A record within a row, which is null where a column of its own says so, and rows with a value for each column. */
+const anyRecordRows = fc
+  .record({
+    before: fc.array(fc.tuple(anyText, anyColumn), { maxLength: 2 }),
+    inner: fc.array(fc.tuple(anyText, anyColumn, fc.option(anyText, { freq: 3 })), { maxLength: 3 }),
+    after: fc.array(fc.tuple(anyText, anyColumn), { maxLength: 2 }),
+    isNested: fc.boolean(),
+  })
+  .chain(({ before, inner, after, isNested }) => {
+    const unless = { field: 'mark', kind: 'number' } as const;
+    const plain = (parts: readonly (readonly [string, RowColumn])[]): JsonMember[] => parts.map(([key, column]) => ({ key, ...column }));
+    const record: JsonMember = {
+      key: 'record',
+      members: inner.flatMap(([key, column, constant]): JsonMember[] => [
+        { key, ...column },
+        ...(constant === null ? [] : [{ key, constant }]),
+      ]),
+      unless,
+    };
+    const around: JsonMember = isNested ? { key: 'around', members: [record, { key: 'kind', constant: 'Around' }] } : record;
+    const columns = [...before, ...inner, ...after].map(([, column]) => column);
+    return fc.record({
+      members: fc.constant([...plain(before), around, ...plain(after)]),
+      rows: fc.array(
+        fc
+          .tuple(fc.tuple(...columns.map(({ kind }) => anyCell(kind))), fc.option<Value>(fc.integer(), { freq: 1 }))
+          .map(([values, mark]) => [...values.slice(0, before.length), mark, ...values.slice(before.length)]),
+        { maxLength: 4 },
+      ),
+    });
+  });
+
 /** Columns with the keys that they have in JSON, constants between them, and rows with a value for each column. */
 const anyRows = fc.array(fc.tuple(anyText, anyColumn, fc.option(anyText, { freq: 4 })), { maxLength: 6 }).chain((parts) =>
   fc.record({
@@ -127,6 +159,15 @@ describe('rows of generated templates', () => {
         const template = createJsonTemplate(members, separator, terminator);
         await expectAtEveryCut(template, toCopyText(rows), toJsonText(members, rows, separator, terminator));
       }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('reach a reader of JSON with records in them, or null in their place, wherever the input is cut', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyRecordRows, ({ members, rows }) =>
+        expectAtEveryCut(createJsonTemplate(members), toCopyText(rows), toJsonText(members, rows)),
+      ),
       { numRuns: 300 },
     );
   });

@@ -16,15 +16,21 @@ export function toCopyText(rows: readonly Row[]): string {
 
 /** Rows in JSON, each value by JSON.stringify. */
 export function toJsonText(members: readonly JsonMember[], rows: readonly Row[], separator = ',', terminator = ''): string {
-  const objects = rows.map((row) => {
-    const values = row.values();
-    const texts = members.map((member) => {
-      const value = 'constant' in member ? member.constant : values.next().value;
-      return `${JSON.stringify(member.key)}:${JSON.stringify(value)}`;
-    });
-    return `{${texts.join(',')}}${terminator}`;
-  });
+  const objects = rows.map((row) => `${toObjectText(members, row.values())}${terminator}`);
   return objects.join(separator);
+}
+
+function toObjectText(members: readonly JsonMember[], values: Iterator<Value>): string {
+  const texts = members.map((member) => `${JSON.stringify(member.key)}:${toMemberText(member, values)}`);
+  return `{${texts.join(',')}}`;
+}
+
+function toMemberText(member: JsonMember, values: Iterator<Value>): string {
+  if ('constant' in member) return JSON.stringify(member.constant);
+  if (!('members' in member)) return JSON.stringify(values.next().value);
+  const isNull = member.unless !== undefined && values.next().value === null;
+  const text = toObjectText(member.members, values);
+  return isNull ? 'null' : text;
 }
 
 /** Records in CSV, with the guard against formulas. */

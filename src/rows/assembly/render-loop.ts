@@ -21,6 +21,9 @@ class Literal {
   length: u32 = 0;
   /** The state in which the value after the literal begins. */
   next: u32 = 0;
+  /** The columns of the object that the value after the literal opens, and the bytes that end it in the literal after them. */
+  columns: u32 = 0;
+  closing: u32 = 0;
 
   /** Writes the literal without its first bytes. Returns the end of what it wrote. */
   @inline
@@ -39,13 +42,15 @@ class Literal {
 /** The position that stands for none, because a row has more or fewer values than there are columns. */
 const MALFORMED: usize = 0;
 
-// src/rows/row-renderer.ts puts the last three numbers into the table.
+// src/rows/row-renderer.ts puts the last four numbers into the table.
 const BEFORE_ROW: u32 = 0;
 const IN_VALUE: u32 = 1;
 /** A guarded value comes next: its first bytes decide what it begins with, and none of them has been read. */
 const BEFORE_GUARDED: u32 = 2;
 /** The value is of a column that the rows do not show. */
 const IN_HIDDEN: u32 = 3;
+/** The value tells whether an object follows. Null stands for the object, and anything else is not shown. None of it has been read. */
+const BEFORE_SECTION: u32 = 4;
 
 let table: usize = 0;
 /** The place in the table of the literal before the last column. */
@@ -59,6 +64,9 @@ let column: usize = 0;
 let skipped: usize = 0;
 /** 1 when a nullable value has its opening quote, or else 0. */
 let quoted: usize = 0;
+/** The values to pass over for an object that is null, the one that said so included, and the bytes to leave out after them. */
+let absent: usize = 0;
+let omitted: usize = 0;
 let outputEnd: usize = 0;
 
 /**
@@ -73,6 +81,7 @@ export function begin(newTable: usize, columns: usize, separatorLength: usize, n
   column = newTable;
   skipped = separatorLength;
   quoted = 0;
+  absent = 0;
 }
 
 /** The end of what the last call of `render` wrote. */
@@ -104,6 +113,16 @@ export function render(input: usize, inputEnd: usize, output: usize, limit: usiz
       skipped = 0;
       now = changetype<Literal>(place).next;
       continue;
+    }
+    if (now == BEFORE_SECTION) {
+      if (load<u8>(at) == BACKSLASH && at + 1 == inputEnd) break;
+      if (load<u16>(at) == COPY_NULL) {
+        store<u32>(to, JSON_NULL);
+        to += 4;
+        absent = <usize>changetype<Literal>(place).columns + 1;
+        omitted = <usize>changetype<Literal>(place).closing;
+      }
+      now = IN_HIDDEN;
     }
     if (now == IN_HIDDEN) {
       at = endOfValue(at, inputEnd);
@@ -148,7 +167,13 @@ export function render(input: usize, inputEnd: usize, output: usize, limit: usiz
       to += quoted;
       quoted = 0;
       place += offsetof<Literal>();
-      to = changetype<Literal>(place).write(to, 0);
+      if (absent > 1) {
+        absent--;
+        now = IN_HIDDEN;
+        continue;
+      }
+      to = changetype<Literal>(place).write(to, absent ? omitted : 0);
+      absent = 0;
       now = byte == NEWLINE ? BEFORE_ROW : changetype<Literal>(place).next;
     } else if (byte == BACKSLASH) {
       if (left - plain < 2) break;

@@ -206,7 +206,7 @@ describe('a summary beside another period', () => {
   const change = (before: string, after: string) => {
     const [from, to] = [toCents(before), toCents(after)];
     const percentage = from === 0 ? null : Number(((100 * (to - from)) / Math.abs(from)).toFixed(2));
-    return { difference: toMoney(to - from), percentage: percentage === null ? null : expect.closeTo(percentage, 1) };
+    return { difference: toMoney(to - from), percentage: percentage === null ? null : (expect.closeTo(percentage, 1) as number) };
   };
   const CHANGE = 'change { lines { difference percentage } amountByTransaction { difference percentage } }';
   const changeOf = (before: readonly SummaryLine[], after: readonly SummaryLine[]) => {
@@ -214,7 +214,7 @@ describe('a summary beside another period', () => {
     return {
       lines: {
         difference: to.lines - from.lines,
-        percentage: from.lines === 0 ? null : expect.closeTo((100 * (to.lines - from.lines)) / from.lines, 1),
+        percentage: from.lines === 0 ? null : (expect.closeTo((100 * (to.lines - from.lines)) / from.lines, 1) as number),
       },
       amountByTransaction: change(from.byTransaction.amount, to.byTransaction.amount),
     };

@@ -58,12 +58,15 @@ interface AppErrorOptions {
   readonly retryAfterSeconds?: number;
   /** The particular fault, in words for the caller. */
   readonly fault?: string;
+  /** The name of the argument at fault, and the way to the value within it: `filter.amount`. GraphQL tells it apart from the text. */
+  readonly argument?: string;
 }
 
 /** A failure that callers may see. They see its code and its fault, when it has one; the cause is for the log. */
 export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly fault: string | undefined;
+  readonly argument: string | undefined;
 
   constructor(
     readonly code: ErrorCode,
@@ -73,6 +76,7 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.fault = options.fault;
+    this.argument = options.argument;
   }
 
   get status(): number {
@@ -87,8 +91,11 @@ export class AppError extends Error {
 
 /** A fault in a caller's input, in words for the caller. v2 answers all such faults with one text (contract section 7). */
 export class InputError extends AppError {
-  constructor(override readonly fault: string) {
-    super('INVALID_PARAMETERS');
+  constructor(
+    override readonly fault: string,
+    argument?: string,
+  ) {
+    super('INVALID_PARAMETERS', { fault, ...(argument !== undefined && { argument }) });
   }
 }
 
@@ -109,7 +116,8 @@ export function toAppError(error: unknown): AppError {
 }
 
 /** The text of an error, followed by its fault when it has one. */
-export const describeError = ({ message, fault }: AppError): string => (fault === undefined ? message : `${message}: ${fault}`);
+export const describeError = ({ message, fault }: AppError): string =>
+  fault === undefined ? message : `${message.replace(/\.$/, '')}: ${fault}`;
 
 /** The body of an error answer of all doors but GraphQL (contract section 2.3). v2's own errors have no `fault`. */
 export function toErrorBody(error: AppError): object {

@@ -124,10 +124,17 @@ export class RequestAccess {
 
   /** Authorizes a logged-in user, who needs no privilege. Throws an AppError. */
   async authorizeUser(): Promise<SessionAccess> {
+    const session = await this.findUser();
+    if (!session) throw new AppError('NOT_LOGGED_IN');
+    return session;
+  }
+
+  /** The logged-in user; null when nobody is logged in. Throws an AppError for any other reason to refuse a session. */
+  async findUser(): Promise<SessionAccess | null> {
     const { row, access } = await this.checkProvision();
     const { session } = row;
     if (session instanceof AppError) throw session;
-    if (session === null) throw new AppError('NOT_LOGGED_IN');
+    if (session === null) return null;
     if (session.provisionId !== row.provision.id) throw new AppError('PROVISION_MISMATCH');
     if (session.disabled) throw new AppError('UNAUTHORIZED');
     this.version = row.organization.dataVersion;

@@ -10,6 +10,7 @@ import { renderRows, type RowStream } from '../rows/row-stream';
 import { widenTemplate, type RowColumn, type RowTemplate } from '../rows/row-template';
 import { ALL_TIME, isLocalDate, type LocalDate } from '../values/dates';
 import { FigureReader, withFigureColumns, type LineFigures } from './control-totals';
+import { assertDateOrder } from './date-order';
 import { readPage, type Page, type PageParameters } from './keyset-page';
 import { toLineFilter } from './line-filter';
 
@@ -141,7 +142,7 @@ async function* readFigures(
 /** Checks a report's parameters. Throws INVALID_PARAMETERS, or START_DATE_AFTER_END_DATE when only the order of the dates is wrong. */
 export function toReportPeriod({ startDate, endDate, includePending }: ReportParameters): ReportPeriod {
   if (!isLocalDate(startDate) || !isLocalDate(endDate) || typeof includePending !== 'boolean') throw new AppError('INVALID_PARAMETERS');
-  if (startDate > endDate) throw new AppError('START_DATE_AFTER_END_DATE');
+  assertDateOrder(startDate, endDate);
   return { startDate, endDate, pending: includePending ? 'WITH' : 'WITHOUT' };
 }
 

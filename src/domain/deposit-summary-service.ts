@@ -239,12 +239,14 @@ export async function authorizeTotals(
 /** Checks a grouping. Throws INVALID_PARAMETERS, or START_DATE_AFTER_END_DATE for the compared period. */
 function toQuestion({ lineSet, groupBy, fiscalYearStart = 1, compareWith }: Omit<SummaryQuery, 'mayReadDonors'>): SummaryQuestion {
   if (!Number.isInteger(fiscalYearStart) || fiscalYearStart < 1 || fiscalYearStart > 12) {
-    throw new InputError(`fiscalYearStart is ${fiscalYearStart}; it must be a month from 1 to 12`);
+    throw new InputError(`fiscalYearStart is ${fiscalYearStart}; it must be a month from 1 to 12`, 'fiscalYearStart');
   }
-  if (compareWith && compareWith.startDate > compareWith.endDate) throw new AppError('START_DATE_AFTER_END_DATE');
+  if (compareWith && compareWith.startDate > compareWith.endDate) {
+    throw new AppError('START_DATE_AFTER_END_DATE', { argument: 'compareWith' });
+  }
   // The dates of the compared period are moved to begin with the period, give or take a month.
   if (compareWith && daysBetween(compareWith.startDate, compareWith.endDate) > daysBetween(lineSet.startDate, LAST_DATE) - 31) {
-    throw new InputError('compareWith is too long: beside the period it would reach beyond the year 9999');
+    throw new InputError('compareWith is too long: beside the period it would reach beyond the year 9999', 'compareWith');
   }
   return { lineSet, groupBy: [...new Set(groupBy)], fiscalYearStart, compareWith: compareWith ?? undefined };
 }

@@ -3,7 +3,8 @@ import type { EntityKind } from '../formats/entity-edges';
 import type { PendingChoice } from '../formats/line-conditions';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
-import { AppError, InputError } from '../errors';
+import { AppError } from '../errors';
+import { findDateOrderFault } from './date-order';
 import { findConditionFault, toConditions, type GivenCondition } from './line-filter';
 
 /** The conditions and the order of a list of entities, as a caller sent them. The schema says which of them a list takes. */
@@ -41,9 +42,7 @@ export function toEntityFilter(parameters: EntityParameters, mayReadDonors: bool
 export function findFilterFault(parameters: EntityParameters, mayReadDonors: boolean): AppError | undefined {
   const { startDate, endDate, filter } = parameters;
   if (filter?.donorIds && !mayReadDonors) return new AppError('PRIVILEGE_NOT_FOUND');
-  const isReversed = startDate && endDate && startDate > endDate;
-  const fault = isReversed ? 'startDate is later than endDate' : findConditionFault(toGiven(parameters));
-  return fault === undefined ? undefined : new InputError(fault);
+  return findDateOrderFault(startDate ?? undefined, endDate ?? undefined) ?? findConditionFault(toGiven(parameters));
 }
 
 function toGiven({ startDate, endDate, pending, search, filter }: EntityParameters): GivenCondition[] {

@@ -52,7 +52,8 @@ export async function readPage<Row extends object>(
 
 async function assertPlaces({ after, before }: KeysetPage, { hasPlace }: PagedList): Promise<void> {
   for (const [name, key] of Object.entries({ after, before })) {
-    if (key && hasPlace && !(await hasPlace(key))) throw new InputError(`${name} is the cursor of a row that is no more; begin again`);
+    if (key && hasPlace && !(await hasPlace(key)))
+      throw new InputError(`${name} is the cursor of a row that is no more; begin again`, name);
   }
 }
 
@@ -64,7 +65,7 @@ export function toBounds(parameters: PageParameters, list: PagedList): KeysetPag
   const fromEnd = typeof parameters.last === 'number';
   const [name, length] = fromEnd ? (['last', parameters.last] as const) : (['first', parameters.first] as const);
   if (typeof length !== 'number' || !isLength(length))
-    throw new InputError(`${name} is ${length ?? 'missing'}; it must be between 1 and ${MAX_PAGE_LENGTH}`);
+    throw new InputError(`${name} is ${length ?? 'missing'}; it must be between 1 and ${MAX_PAGE_LENGTH}`, name);
   const after = toKey('after', parameters.after, list);
   const before = toKey('before', parameters.before, list);
   return { after, before, limit: length + 1, fromEnd };
@@ -118,7 +119,7 @@ function toKey(name: string, cursor: string | null | undefined, list: PagedList)
   // Anybody can compute the checksum and make up a cursor, so its texts are checked like any input.
   const isPlace = key.length === types.length && types.every((type, index) => IS_VALUE[type](key[index]!));
   if (!isPlace || checksum(place, digestQuery(list)) !== cursor.slice(0, CHECKSUM_LENGTH))
-    throw new InputError(`${name} is not a cursor of this query`);
+    throw new InputError(`${name} is not a cursor of this query`, name);
   return key;
 }
 

@@ -1,8 +1,9 @@
-import { InputError } from '../errors';
+import { InputError, type AppError } from '../errors';
 import type { EntityFilter } from '../formats/entity-lists';
 import { conditionNames, isPersonal, lineConditions, type LineFilter, type LineFilterInput } from '../formats/line-conditions';
 import { toCents } from '../values/money';
 import { valueAt } from '../values/paths';
+import { findDateOrderFault } from './date-order';
 
 const MAX_VALUES = 1000;
 const MAX_TEXT_LENGTH = 1000;
@@ -14,7 +15,7 @@ export function toLineFilter(input: LineFilterInput | null | undefined): LineFil
     return { name, path: `filter.${path}`, value: valueAt(input, path.split('.')) };
   });
   const fault = findConditionFault(given);
-  if (fault !== undefined) throw new InputError(fault);
+  if (fault) throw fault;
   return toConditions(given);
 }
 
@@ -26,7 +27,7 @@ export interface GivenCondition {
 }
 
 /** Finds what is wrong with conditions: sizes and ranges, since the scalar types have checked everything else. */
-export function findConditionFault(given: readonly GivenCondition[]): string | undefined {
+export function findConditionFault(given: readonly GivenCondition[]): AppError | undefined {
   return (
     given.map(({ path, value }) => findSizeFault(path, value)).find((fault) => fault !== undefined) ?? findRangeFault(toConditions(given))
   );
@@ -38,24 +39,23 @@ export const toConditions = (given: readonly GivenCondition[]): LineFilter & Ent
     given.filter(({ value }) => value !== undefined && value !== null && value !== '').map(({ name, value }) => [name, value]),
   );
 
-function findRangeFault({ fromTransactionDate, toTransactionDate, minAmount, maxAmount }: LineFilter): string | undefined {
-  if (fromTransactionDate !== undefined && toTransactionDate !== undefined && fromTransactionDate > toTransactionDate) {
-    return 'filter.transactionDate: from is later than to';
-  }
+function findRangeFault({ fromTransactionDate, toTransactionDate, minAmount, maxAmount }: LineFilter): AppError | undefined {
+  const reversed = findDateOrderFault(fromTransactionDate, toTransactionDate, 'filter.transactionDate');
+  if (reversed) return reversed;
   if (minAmount !== undefined && maxAmount !== undefined && toCents(minAmount)! > toCents(maxAmount)!) {
-    return 'filter.amount: min is greater than max';
+    return new InputError('filter.amount: min is greater than max', 'filter.amount');
   }
   return undefined;
 }
 
-function findSizeFault(path: string, value: unknown): string | undefined {
+function findSizeFault(path: string, value: unknown): AppError | undefined {
   if (typeof value === 'string') {
-    if (value.length > MAX_TEXT_LENGTH) return `${path} is longer than ${MAX_TEXT_LENGTH} characters`;
+    if (value.length > MAX_TEXT_LENGTH) return new InputError(`${path} is longer than ${MAX_TEXT_LENGTH} characters`, path);
     // PostgreSQL's text cannot hold a NUL.
-    return value.includes('\0') ? `${path} has a NUL character` : undefined;
+    return value.includes('\0') ? new InputError(`${path} has a NUL character`, path) : undefined;
   }
   if (!Array.isArray(value)) return undefined;
-  if (value.length > MAX_VALUES) return `${path} has ${value.length} values; the limit is ${MAX_VALUES}`;
+  if (value.length > MAX_VALUES) return new InputError(`${path} has ${value.length} values; the limit is ${MAX_VALUES}`, path);
   return value.map((each: unknown) => findSizeFault(path, each)).find((fault) => fault !== undefined);
 }
 

@@ -46,16 +46,19 @@ export class SavedReportService {
     documents: ReportDocuments,
   ): Promise<SavedReport> {
     if (!NAME.test(name) || name.length > MAX_NAME_LENGTH) {
-      throw new InputError(`name must be small letters and digits, parted by single hyphens, at most ${MAX_NAME_LENGTH} characters`);
+      throw new InputError(
+        `name must be small letters and digits, parted by single hyphens, at most ${MAX_NAME_LENGTH} characters`,
+        'name',
+      );
     }
     const { query, variables } = report;
     const length = toText('query', query).length + toJson(variables).length;
-    if (length > MAX_LENGTH) throw new InputError(`query and variables are longer than ${MAX_LENGTH} characters together`);
+    if (length > MAX_LENGTH) throw new InputError(`query and variables are longer than ${MAX_LENGTH} characters together`, 'query');
     const names = documents.variableNames(query);
     const unknown = Object.keys(variables).find((variable) => !names.includes(variable));
-    if (unknown !== undefined) throw new InputError(`variables: the query has no $${unknown}`);
+    if (unknown !== undefined) throw new InputError(`variables: the query has no $${unknown}`, 'variables');
     const taken = names.find((variable) => fileOptionNames.includes(variable));
-    if (taken !== undefined) throw new InputError(`query: the variable $${taken} would be taken for an option of the file`);
+    if (taken !== undefined) throw new InputError(`query: the variable $${taken} would be taken for an option of the file`, 'query');
     documents.toFileQuery({ query, variables });
     const others = await this.store.measureOthers(organizationId, name);
     if (others.count >= MAX_SAVED_REPORTS || others.length + length > MAX_ALL_LENGTH) {
@@ -78,13 +81,13 @@ function toJson(variables: unknown): string {
       return typeof value === 'string' ? toText('variables', value) : value;
     });
   } catch (error) {
-    if (error instanceof RangeError) throw new InputError('variables are nested too deeply');
+    if (error instanceof RangeError) throw new InputError('variables are nested too deeply', 'variables');
     throw error;
   }
 }
 
 function toText(name: string, text: string): string {
-  if (text.includes('\0')) throw new InputError(`${name} has a NUL character`);
-  if (!text.isWellFormed()) throw new InputError(`${name} has half of a character`);
+  if (text.includes('\0')) throw new InputError(`${name} has a NUL character`, name);
+  if (!text.isWellFormed()) throw new InputError(`${name} has half of a character`, name);
   return text;
 }

@@ -1,17 +1,10 @@
 import { ApolloServer, type ApolloServerOptionsWithSchema, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import {
-  GraphQLError,
-  Kind,
-  visit,
-  type ASTVisitor,
-  type DocumentNode,
-  type GraphQLFormattedError,
-  type GraphQLSchema,
-  type ValidationContext,
-} from 'graphql';
-import { AppError, describeError, InputError, requestFaultTable, toAppError } from '../errors';
+import { GraphQLError, Kind, visit, type ASTVisitor, type DocumentNode, type GraphQLSchema, type ValidationContext } from 'graphql';
+import { AppError, toAppError } from '../errors';
 import type { CheckedDocuments } from './checked-documents';
+import { formatError, isRequestError, toCause, withoutSuggestion } from './error-format';
+import { findArgument, findVariableFaults, type VariablePath } from './error-place';
 import { loopTurns } from './loop-turns';
 import { assertCost, findCost } from './operation-cost';
 import { limitOperations, operationLimits } from './operation-limits';
@@ -28,8 +21,6 @@ export interface ApolloServerOptions {
   readonly onInternalError: (error: AppError, context: GraphqlContext) => void;
 }
 
-/** The codes that GraphQL and Apollo give to a faulty request. Any other code is the gateway's own or is masked. */
-const REQUEST_ERRORS: ReadonlySet<unknown> = new Set(['BAD_REQUEST', ...Object.keys(requestFaultTable)]);
 /** The codes of a well-formed request whose operation GraphQL refuses. */
 const DOCUMENT_ERRORS: ReadonlySet<unknown> = new Set([
   'GRAPHQL_PARSE_FAILED',
@@ -37,16 +28,14 @@ const DOCUMENT_ERRORS: ReadonlySet<unknown> = new Set([
   'BAD_USER_INPUT',
   'OPERATION_RESOLUTION_FAILURE',
 ]);
-const MAX_MESSAGE_LENGTH = 300;
-const BAD_REQUEST_STATUS = 400;
-const NULL_ARGUMENT = /^Argument "\w+" of non-null type "[\w![\]]+" must not be null\.$/;
 
 export function createApolloServer(schema: GraphQLSchema, options: ApolloServerOptions): ApolloServer<GraphqlContext> {
   return new ApolloServer<GraphqlContext>({
     schema,
     introspection: true,
     includeStacktraceInErrorResponses: false,
-    hideSchemaDetailsFromClientErrors: true,
+    // Suggestions are taken out of the answers to strangers below.
+    hideSchemaDetailsFromClientErrors: false,
     stopOnTerminationSignals: false,
     persistedQueries: { cache: createDocumentCache(options.trustedDocuments) },
     csrfPrevention: { requestHeaders: ['provision'] },
@@ -76,21 +65,6 @@ const stringifyResult: NonNullable<ApolloServerOptionsWithSchema<GraphqlContext>
   return `${before}${before === '{' ? '' : ','}"data":${await loopTurns.stringify(data)}}\n`;
 };
 
-/** The whole of an error that a caller sees: its code, its text, and its place in the operation. */
-export function formatError({ message, locations, path, extensions }: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
-  const place = { ...(locations && { locations }), ...(path && { path }) };
-  if (!(error instanceof AppError) && REQUEST_ERRORS.has(extensions?.code)) {
-    const { code, cost, limit, field } = extensions ?? {};
-    const size = cost === undefined ? {} : { cost, limit, field };
-    return { message: message.slice(0, MAX_MESSAGE_LENGTH), ...place, extensions: { code, ...size } };
-  }
-  if (error instanceof InputError) {
-    return { message: error.fault.slice(0, MAX_MESSAGE_LENGTH), ...place, extensions: { code: 'BAD_USER_INPUT' } };
-  }
-  const appError = toAppError(error);
-  return { message: describeError(appError), ...place, extensions: { code: appError.code } };
-}
-
 function answerPlugin({ introspection, trustedDocuments, onInternalError }: ApolloServerOptions): ApolloServerPlugin<GraphqlContext> {
   return {
     requestDidStart: () =>
@@ -104,17 +78,23 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
             if (introspection === 'off') throw new AppError('INTROSPECTION_DISABLED');
             await contextValue.access.authorizeMember();
           }
-          const found = findCost({ schema, document, operation, variables: request.variables ?? {} });
+          const variables = request.variables ?? {};
+          if (operation) contextValue.variableFaults = findVariableFaults(schema, operation, variables);
+          const found = findCost({ schema, document, operation, variables });
           if (found) {
             response.http.headers.set('x-graphql-cost', String(found.cost));
             assertCost(found);
             contextValue.rests = found.cost > operationLimits.restCost;
           }
         },
-        didEncounterErrors: ({ errors, contextValue, response }) => {
+        didEncounterErrors: ({ errors, document, contextValue, response }) => {
+          const variablePaths = [...(contextValue.variableFaults ?? [])];
           for (const error of errors) {
             const cause = toCause(error);
-            if (!(cause instanceof AppError) && REQUEST_ERRORS.has(error.extensions.code)) continue;
+            if (isRequestError(cause, error.extensions.code)) {
+              addPlace(error, document, variablePaths);
+              continue;
+            }
             const appError = toAppError(cause);
             if (appError.cause !== undefined) onInternalError(appError, contextValue);
             response.http.status = appError.graphqlStatus ?? response.http.status ?? 200;
@@ -122,28 +102,39 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
           }
           return Promise.resolve();
         },
-        willSendResponse: ({ request, response, errors = [], contextValue }) => {
+        willSendResponse: async ({ request, response, errors = [], contextValue }) => {
           const isAnswered = errors.length > 0 && errors.every(({ extensions }) => DOCUMENT_ERRORS.has(extensions.code));
           if (isAnswered && asksForPlainJson(request.http?.headers.get('accept'))) response.http.status = 200;
-          const data = response.body.kind === 'single' ? response.body.singleResult.data : undefined;
+          if (response.body.kind !== 'single') return;
+          const { singleResult } = response.body;
+          const maySuggest = introspection !== 'off' && (errors.length === 0 || (await isMember(contextValue)));
+          if (singleResult.errors && !maySuggest) singleResult.errors = singleResult.errors.map(withoutSuggestion);
+          const { data } = singleResult;
           if (data && contextValue.rests) longAnswers.add(data);
           if (data) contextValue.insertions?.mark(data);
-          return Promise.resolve();
         },
       }),
   };
 }
 
-/** The error that was thrown first, without the GraphQLErrors that graphql-js and Apollo wrap around it. */
-export function toCause(error: unknown): unknown {
-  if (!(error instanceof GraphQLError) || REQUEST_ERRORS.has(error.extensions.code)) return error;
-  if (error.originalError) return toCause(error.originalError);
-  const { code, http } = error.extensions as { readonly code?: string; readonly http?: { readonly status?: number } };
-  // Apollo marks some faulty requests by their status alone, without a code.
-  if (code === undefined && http?.status === BAD_REQUEST_STATUS) return new AppError('BAD_REQUEST');
-  // graphql-js gives no code to an argument that a variable makes null.
-  return code === undefined && NULL_ARGUMENT.test(error.message) ? new InputError(error.message) : error;
+/** Tells a program where the fault is: in an argument of the document, or in the variables. */
+function addPlace(error: GraphQLError, document: DocumentNode | undefined, variablePaths: VariablePath[]): void {
+  const { code } = error.extensions;
+  if (code === 'BAD_USER_INPUT') {
+    const path = variablePaths.shift();
+    if (path) error.extensions.path = path;
+  } else if (code === 'GRAPHQL_VALIDATION_FAILED' && document) {
+    const argument = findArgument(document, error.nodes?.[0]);
+    if (argument !== undefined) error.extensions.argument = argument;
+  }
 }
+
+/** True for a caller who may read the schema, and so its names in suggestions. */
+const isMember = ({ access }: GraphqlContext): Promise<boolean> =>
+  access.authorizeMember().then(
+    () => true,
+    () => false,
+  );
 
 /**
  * True for a client that accepts application/json and not the newer media type. It takes any status but 200 for a failure of the transport

@@ -4,9 +4,9 @@ import express, { Router, type Request, type Response } from 'express';
 import { AppError, toAppError } from '../errors';
 import { setDataVersion, type DoorKit } from '../http/door-kit';
 import { sendRows, toContentCoding, type AnswerPiece } from '../http/row-sender';
-import { formatError, toCause } from './apollo-server';
 import type { CheckedDocuments } from './checked-documents';
-import { Insertions, type InsertedRows } from './insertions';
+import { formatError, toCause, writeRequestId } from './error-format';
+import { Insertions, type InsertedRows, type Path } from './insertions';
 import { loopTurns, strangerTurns } from './loop-turns';
 import type { GraphqlContext } from './row-field';
 import { toApolloBody, toApolloSearch } from './trusted-documents';
@@ -68,7 +68,7 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
     }
   });
 
-  router.use(kit.createErrorHandler({ toCause, toAnswer }));
+  router.use(kit.createErrorHandler({ toCause: (error) => toCause(error instanceof FailedRows ? error.cause : error), toAnswer }));
   return router;
 }
 
@@ -83,11 +83,28 @@ async function sawSeveralVersions({ reader, snapshot, insertions }: GraphqlConte
   return reader.versions.length > 1;
 }
 
+/** A report that failed before its first row. Nothing of the answer has been sent, so the rest of it can still be. */
+class FailedRows extends Error {
+  constructor(
+    override readonly cause: unknown,
+    /** The paths of the lists that are null now. */
+    readonly paths: readonly Path[],
+    /** The answer with null in place of each of them. */
+    readonly readRest: () => { readonly data: object; readonly errors?: readonly object[] },
+  ) {
+    super('The rows broke off', { cause });
+  }
+}
+
 /** The GraphQL answer to an error outside Apollo: one before the operation, or a report that fails before its first row. */
-function toAnswer(appError: AppError, error: unknown) {
-  const path = error instanceof GraphQLError ? error.path : undefined;
-  const body = { errors: [formatError({ message: '', ...(path && { path }) }, appError)], ...(path && { data: null }) };
-  return { status: appError.graphqlStatus ?? (path ? 200 : appError.status), body };
+function toAnswer(appError: AppError, error: unknown, requestId: string) {
+  if (!(error instanceof FailedRows)) {
+    const body = { errors: [formatError({ message: '' }, appError, requestId)] };
+    return { status: appError.graphqlStatus ?? appError.status, body };
+  }
+  const { errors = [], ...rest } = error.readRest();
+  const failures = error.paths.map((path) => formatError({ message: '', path }, appError, requestId));
+  return { status: appError.graphqlStatus ?? 200, body: { errors: [...errors, ...failures], ...rest } };
 }
 
 /** The error of a whole request. Its status is sent only with the newer media type (GraphQL over HTTP, section 6.4). */
@@ -128,16 +145,22 @@ function sendHead({ status, headers }: HTTPGraphQLResponse, response: Response):
   for (const [name, value] of headers) if (name !== 'content-length') response.set(name, value);
 }
 
-function toPieces({ body }: HTTPGraphQLResponse, { insertions }: GraphqlContext): AnswerPiece[] {
+function toPieces({ body }: HTTPGraphQLResponse, { insertions, requestId }: GraphqlContext): AnswerPiece[] {
   if (body.kind !== 'complete') throw new Error('The answer of an operation is one piece');
-  return insertions!.fill(body.string, ({ path, content }) => ['[', readRows(content, path), ']']);
+  const text = writeRequestId(body.string, requestId);
+  const paths: Path[] = [];
+  const readRest = () => JSON.parse(insertions!.fill(text, () => ['null']).join('')) as ReturnType<FailedRows['readRest']>;
+  return insertions!.fill(text, ({ path, content }) => {
+    paths.push(path);
+    return ['[', readRows(content, (error) => new FailedRows(error, paths, readRest)), ']'];
+  });
 }
 
-/** The rows of a field. An error that they throw gets the path of the field. */
-async function* readRows({ rows, template }: InsertedRows, path: readonly (string | number)[]): AsyncGenerator<Buffer> {
+/** The rows of a field, with the error that `toFailure` makes of one that they throw. */
+async function* readRows({ rows, template }: InsertedRows, toFailure: (error: unknown) => FailedRows): AsyncGenerator<Buffer> {
   try {
     yield* rows.bytes(template);
   } catch (error) {
-    throw new GraphQLError('The rows broke off', { path, originalError: toAppError(error) });
+    throw toFailure(toAppError(error));
   }
 }

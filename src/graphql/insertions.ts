@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { RowStream } from '../rows/row-stream';
 import type { RowTemplate } from '../rows/row-template';
 
-type Path = readonly (string | number)[];
+/** The way to a value in an answer. */
+export type Path = readonly (string | number)[];
 
 /** Rows that are written into the answer as they arrive from the database. */
 export interface InsertedRows {

@@ -1,10 +1,12 @@
 import { getNamedType, getNullableType, isLeafType, isListType, isObjectType, type GraphQLSchema } from 'graphql';
 import { MAX_SAVED_REPORTS } from '../domain/saved-report-service';
+import { errorTable, requestFaultTable } from '../errors';
 import { countPossibleGroups, type GroupBy } from '../formats/line-groups';
 import { MAX_NODES } from '../resolvers/node-resolver';
 
 /** The greatest lengths of lists that have no page arguments. */
 export const listBounds: Readonly<Record<string, number>> = {
+  'Query.errorCodes': Object.keys(errorTable).length + Object.keys(requestFaultTable).length,
   'Query.savedReports': MAX_SAVED_REPORTS,
 };
 

@@ -17,6 +17,7 @@ import type { EntityTypeName } from '../formats/global-id';
 import { columnOfRecord, idOfRecord, isRecordType } from '../formats/line-records';
 import type { RequestContext } from '../resolvers/request-context';
 import type { RowStream } from '../rows/row-stream';
+import type { VariablePath } from './error-place';
 import type { Insertions } from './insertions';
 import { createJsonTemplate, type JsonMember } from '../rows/row-template';
 
@@ -25,6 +26,8 @@ export interface GraphqlContext extends RequestContext {
   readonly insertions?: Insertions;
   /** True when the operation can have so many values that it must pause between them. */
   rests?: boolean;
+  /** The places of wrong values in the variables, each beginning with the name of its variable. */
+  variableFaults?: readonly VariablePath[];
 }
 
 type Resolve = (source: unknown, args: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => Promise<RowStream<unknown>>;

@@ -4,6 +4,7 @@ import { buildSchemaSync, type ClassType } from 'type-graphql';
 import { resolverClasses, type ResolverSet } from '../resolvers/resolver-set';
 import { assertListsAreBounded, streamedFields } from './list-bounds';
 import { restInLists } from './loop-turns';
+import { letFieldsFail } from './partial-answers';
 import { writePlainLists } from './plain-lists';
 import { callResolversDirectly } from './resolver-calls';
 import { streamRows } from './row-field';
@@ -25,6 +26,7 @@ export function createSchema(resolvers?: ResolverSet): GraphQLSchema {
   // type-graphql has no place for these two descriptions.
   schema.getQueryType()!.description = QUERY;
   schema.getMutationType()!.description = MUTATION;
+  letFieldsFail(schema);
   callResolversDirectly(schema, instances);
   for (const field of streamedFields) streamRows(schema, field);
   writePlainLists(schema);

@@ -9,7 +9,7 @@ import { logFailure, requestId } from './request-log';
 export interface ErrorFormat {
   /** Takes off the errors that a library has wrapped around the one that was thrown. */
   readonly toCause?: (error: unknown) => unknown;
-  readonly toAnswer: (appError: AppError, error: unknown) => { readonly status: number; readonly body: object };
+  readonly toAnswer: (appError: AppError, error: unknown, requestId: string) => { readonly status: number; readonly body: object };
 }
 
 /** The contract's error body (section 2.3), for every door but GraphQL. */
@@ -27,7 +27,7 @@ export function createErrorHandler(log: Logger, { toCause = (error) => error, to
       return;
     }
     if (appError.retryAfterSeconds !== undefined) response.set('Retry-After', String(appError.retryAfterSeconds));
-    const { status, body } = toAnswer(appError, error);
+    const { status, body } = toAnswer(appError, error, requestId(response));
     response.status(status).json(body);
   };
 }

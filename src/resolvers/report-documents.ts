@@ -55,7 +55,7 @@ export class SchemaReportDocuments implements ReportDocuments {
       maxErrors: 1,
       hideSuggestions: true,
     });
-    if (!coerced) throw new InputError(`variables: ${errors[0]!.message}`);
+    if (!coerced) throw new InputError(`variables: ${errors[0]!.message}`, 'variables');
     const fragments: Record<string, FragmentDefinitionNode> = {};
     for (const each of document.definitions) if (each.kind === Kind.FRAGMENT_DEFINITION) fragments[each.name.value] = each;
     const root = schema.getQueryType()!;
@@ -63,10 +63,10 @@ export class SchemaReportDocuments implements ReportDocuments {
     return naming('variables', () => {
       const fields = collectFields(schema, fragments, coerced, root, operation.selectionSet);
       const nodes = [...fields.values()].find(([node]) => Object.hasOwn(REPORTS, node!.name.value));
-      if (!nodes) throw new InputError('query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary');
+      if (!nodes) throw new InputError('query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary', 'query');
       const file = toFile(root, nodes, { schema, fragments, variableValues: coerced });
       const empty = findEmptyList(file);
-      if (empty !== undefined) throw new InputError(`${empty} is an empty list, which no line meets`);
+      if (empty !== undefined) throw new InputError(`${empty} is an empty list, which no line meets`, 'query');
       return file;
     });
   }
@@ -126,7 +126,7 @@ function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: Ope
     if (columns.length > 0) return { ...query, ...(query.groupBy && prefix === '' && { groupBy: [] }), columns: [...new Set(columns)] };
   }
   // Falling back on all columns would put names and addresses into the file of a query that asked only for a count.
-  if (!query.groupBy) throw new InputError(`query selects no values of the lines in ${name}`);
+  if (!query.groupBy) throw new InputError(`query selects no values of the lines in ${name}`, 'query');
   return query;
 }
 
@@ -150,8 +150,8 @@ function parseJson(name: string, text: string): unknown {
 
 function onlyOperation({ definitions }: DocumentNode): OperationDefinitionNode {
   const [operation, ...others] = definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION);
-  if (!operation || others.length > 0) throw new InputError('query must be a single operation');
-  if (operation.operation !== OperationTypeNode.QUERY) throw new InputError(`query is a ${operation.operation}`);
+  if (!operation || others.length > 0) throw new InputError('query must be a single operation', 'query');
+  if (operation.operation !== OperationTypeNode.QUERY) throw new InputError(`query is a ${operation.operation}`, 'query');
   return operation;
 }
 
@@ -169,7 +169,7 @@ function naming<Value>(name: string, find: () => Value): Value {
   try {
     return find();
   } catch (error) {
-    if (error instanceof GraphQLError) throw new InputError(`${name}: ${error.message}`);
+    if (error instanceof GraphQLError) throw new InputError(`${name}: ${error.message}`, name);
     throw error;
   }
 }

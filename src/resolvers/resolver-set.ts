@@ -12,6 +12,7 @@ import { DepositSummaryResolver, SummaryTotalsResolver } from './deposit-summary
 import { DesignationResolver } from './designation-resolver';
 import { DataVersionResolver } from './data-version-resolver';
 import { DonorResolver } from './donor-resolver';
+import { ErrorCodeResolver } from './error-code-resolver';
 import { LineRecordResolver } from './line-record-resolver';
 import { NodeResolver } from './node-resolver';
 import { SavedReportResolver } from './saved-report-resolver';
@@ -42,6 +43,7 @@ export function createResolvers({ books, depositDetails, depositSummaries, saved
     designation: new DesignationResolver(),
     dataVersions: new DataVersionResolver(books),
     donor: new DonorResolver(),
+    errorCodes: new ErrorCodeResolver(),
     nodes: new NodeResolver(),
     savedReports: new SavedReportResolver(savedReports, depositSummaries),
     viewer: new ViewerResolver(sessions),
@@ -61,6 +63,7 @@ export const resolverClasses: Readonly<Record<keyof ResolverSet, ClassType>> = {
   designation: DesignationResolver,
   dataVersions: DataVersionResolver,
   donor: DonorResolver,
+  errorCodes: ErrorCodeResolver,
   nodes: NodeResolver,
   savedReports: SavedReportResolver,
   viewer: ViewerResolver,

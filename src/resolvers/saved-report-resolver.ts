@@ -98,6 +98,7 @@ function toParameters(file: FileQuery): string {
   if (parameters.length <= MAX_ADDRESS_LENGTH) return parameters;
   throw new InputError(
     `the address of its file would have ${parameters.length} characters; narrow it by fewer values, or save it as a report`,
+    'query',
   );
 }
 

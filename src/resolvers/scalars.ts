@@ -12,17 +12,17 @@ interface TextScalar {
 
 /** A scalar that is text in JSON and takes only text of its own form. */
 function textScalar({ name, description, isValid, describeFault }: TextScalar): GraphQLScalarType<string, string> {
-  const parse = (value: unknown): string => {
-    if (typeof value !== 'string' || !isValid(value)) throw new GraphQLError(describeFault(value));
+  const parse = (value: unknown, node?: ValueNode): string => {
+    if (typeof value !== 'string' || !isValid(value)) throw new GraphQLError(describeFault(value), { ...(node && { nodes: node }) });
     return value;
   };
   return new GraphQLScalarType({
     name,
     description,
-    serialize: parse,
-    parseValue: parse,
+    serialize: (value) => parse(value),
+    parseValue: (value) => parse(value),
     // A literal that is not a string is converted, so that the error message shows the number, list or object itself.
-    parseLiteral: (node: ValueNode) => parse(node.kind === Kind.STRING ? node.value : valueFromASTUntyped(node)),
+    parseLiteral: (node: ValueNode) => parse(node.kind === Kind.STRING ? node.value : valueFromASTUntyped(node), node),
   });
 }
 

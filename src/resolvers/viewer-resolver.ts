@@ -43,9 +43,14 @@ export class OpenedSession {
 export class ViewerResolver {
   constructor(private readonly sessions: SessionService) {}
 
-  @Query(() => Viewer, { description: 'The logged-in user. Fails with NOT_LOGGED_IN when the request has no session. Needs no privilege.' })
-  async viewer(@Ctx() { access }: RequestContext): Promise<Viewer> {
-    const { organization, user } = await access.authorizeUser();
+  @Query(() => Viewer, {
+    nullable: true,
+    description: 'The logged-in user; null when nobody is logged in, or when the session has ended. Needs no privilege.',
+  })
+  async viewer(@Ctx() { access }: RequestContext): Promise<Viewer | null> {
+    const session = await access.findUser();
+    if (!session) return null;
+    const { organization, user } = session;
     return { username: user.username, organization: organization.name, privileges: user.privileges, sessionExpiresAt: user.expiresAt };
   }
 

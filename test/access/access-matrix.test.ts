@@ -11,6 +11,7 @@ import { createSchema } from '../../src/graphql/schema';
 import { SchemaReportDocuments } from '../../src/resolvers/report-documents';
 import { createOrganization, importLines, login, openSession, PASSWORD, v2Line, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
+import { REQUEST_ID } from '../support/request-id';
 
 /** Personal values name the organization they belong to, so that a leak shows whose data it is. */
 const CANARY = 'canary';
@@ -123,7 +124,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'DepositDetailConnection.summary': ['groupBy: [DAY, DESIGNATION]'],
 };
-const OTHER_QUERIES = ['authenticatedTestSystem', 'authenticatedTestSession', 'viewer'];
+const OTHER_QUERIES = ['authenticatedTestSystem', 'authenticatedTestSession', 'viewer', 'errorCodes'];
 const PERSONAL_FIELDS = [
   ...['Transaction.mainMemo', 'Allocation.memo', 'DepositSummary.digest', 'SummaryTotals.donors'],
   ...['DataVersion.fileName', 'DataVersion.fileSha256'],
@@ -271,7 +272,7 @@ test.each([
     const { data, errors } = (await response.json()) as Body;
     const codes = errors?.map(({ extensions }) => extensions.code);
     expect([data, codes]).toEqual(
-      level === 'donors' ? [{ depositSummary: { all: { lines: 2 } } }, undefined] : [null, ['PRIVILEGE_NOT_FOUND']],
+      level === 'donors' ? [{ depositSummary: { all: { lines: 2 } } }, undefined] : [{ depositSummary: null }, ['PRIVILEGE_NOT_FOUND']],
     );
   }
 });
@@ -302,7 +303,7 @@ test('a caller is told once of a field that is refused, however many values of i
       message: 'Privilege to perform the action was not found',
       locations: expect.any(Array) as unknown,
       path: ['transaction', 'allocations', 'nodes', 0, name],
-      extensions: { code: 'PRIVILEGE_NOT_FOUND' },
+      extensions: { code: 'PRIVILEGE_NOT_FOUND', requestId: REQUEST_ID },
     })),
   });
 });

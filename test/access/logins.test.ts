@@ -1,5 +1,6 @@
 import { createOrganization, graphql, login, PASSWORD, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
+import { REQUEST_ID } from '../support/request-id';
 import { until } from '../support/until';
 
 const gateway = openGateway({ loggedIn: true });
@@ -52,7 +53,10 @@ describe('a login', () => {
     expect([status, headers.get('set-cookie')]).toEqual([200, null]);
     expect(body.data).toBeNull();
     expect(body.errors).toEqual([
-      expect.objectContaining({ message: 'Username or password is not correct', extensions: { code: 'LOGIN_FAILED' } }),
+      expect.objectContaining({
+        message: 'Username or password is not correct',
+        extensions: { code: 'LOGIN_FAILED', requestId: REQUEST_ID },
+      }),
     ]);
   });
 

@@ -27,8 +27,8 @@ const LANGUAGES: Readonly<Record<string, readonly string[] | 'anywhere'>> = {
   ...({ '': 'anywhere', sh: 'anywhere', graphql: 'anywhere' } as const),
   ...{ json: ['docs/glossary.md'], nginx: ['docs/deploy.md'], haproxy: ['docs/deploy.md'], ts: ['docs/frontend.md'] },
 };
-/** The sections whose examples client-caches.test.ts and trusted-document-clients.test.ts run. */
-const CLIENT_SECTIONS = ['Clients', 'Trusted documents'];
+/** The sections whose examples partial-answers.test.ts, client-caches.test.ts and trusted-document-clients.test.ts run. */
+const CLIENT_SECTIONS = ['Errors and null', 'Clients', 'Trusted documents'];
 /** Commands that take too long, or need a machine or a network, and the test that tries each of them instead. */
 const STAND_INS: Readonly<Record<string, string>> = {
   'npm install && npm start': 'newcomer.test.ts',
@@ -54,6 +54,7 @@ const VARIABLES: Readonly<Record<string, object>> = {
   January: {},
   Month: {},
   Open: { username: 'ada.lovelace', password: PASSWORD },
+  Page: {},
   ThreeTotals: {},
 };
 

@@ -48,7 +48,7 @@ const url = (): string => `${gateway.url}/graphql`;
 const headers = () => ({ Provision: organization.webProvision });
 const WHO = { username: 'ada', password: PASSWORD };
 type Lines = DepositPagesQuery;
-const idsOf = ({ depositDetailsConnection: { edges } }: Lines): string[] => edges.map(({ node }) => node.allocationId);
+const idsOf = ({ depositDetailsConnection: page }: Lines): string[] => page!.edges.map(({ node }) => node.allocationId);
 
 test('Apollo Client logs in, tells errors by their code, and pages with its relay-style pagination', async () => {
   const client = new ApolloClient({
@@ -64,8 +64,8 @@ test('Apollo Client logs in, tells errors by their code, and pages with its rela
   const lines = client.watchQuery({ query: DepositPagesDocument, variables: PERIOD });
   const watching = lines.subscribe(() => undefined);
   let page = (await client.query({ query: DepositPagesDocument, variables: PERIOD })).data!;
-  for (let more = 0; more < IDS.length && page.depositDetailsConnection.pageInfo.hasNextPage; more++) {
-    page = (await lines.fetchMore({ variables: { after: page.depositDetailsConnection.pageInfo.endCursor } })).data!;
+  for (let more = 0; more < IDS.length && page.depositDetailsConnection!.pageInfo.hasNextPage; more++) {
+    page = (await lines.fetchMore({ variables: { after: page.depositDetailsConnection!.pageInfo.endCursor } })).data!;
   }
   // The cache has put the pages together.
   expect(idsOf(client.readQuery({ query: DepositPagesDocument, variables: PERIOD })!)).toEqual(IDS);
@@ -94,8 +94,8 @@ test('urql logs in, tells errors by their code, and pages with its relay paginat
     return data!;
   };
   let data = await ask();
-  for (let more = 0; more < IDS.length && data.depositDetailsConnection.pageInfo.hasNextPage; more++) {
-    data = await ask(data.depositDetailsConnection.pageInfo.endCursor);
+  for (let more = 0; more < IDS.length && data.depositDetailsConnection!.pageInfo.hasNextPage; more++) {
+    data = await ask(data.depositDetailsConnection!.pageInfo.endCursor);
   }
   // The cache has put the pages together.
   expect(idsOf(data)).toEqual(IDS);
@@ -110,7 +110,7 @@ test('graphql-request logs in, tells errors by their code, and pages', async () 
   for (let after: string | null | undefined, hasNext = true; hasNext;) {
     const data: Lines = await client.request(DepositPagesDocument, { ...PERIOD, after });
     ids.push(...idsOf(data));
-    ({ endCursor: after, hasNextPage: hasNext } = data.depositDetailsConnection.pageInfo);
+    ({ endCursor: after, hasNextPage: hasNext } = data.depositDetailsConnection!.pageInfo);
   }
   expect(ids).toEqual(IDS);
 });

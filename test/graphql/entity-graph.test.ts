@@ -2,6 +2,7 @@ import { startDatabaseProxy, type DatabaseProxy } from '../support/database-prox
 import { depositBook, inOrder, type BookLine } from '../support/deposit-book';
 import { createOrganization, graphql, importLines, startGateway, v2Line, type TestGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
+import { REQUEST_ID } from '../support/request-id';
 
 const LINES = depositBook(150);
 
@@ -206,7 +207,12 @@ describe('a list at the root', () => {
     const { body } = await graphql(gateway.url, '{ deposits(startDate: "2024-01-02", endDate: "2024-01-01") { totalCount } }', {
       provision: organization.apiProvision,
     });
-    expect(body.errors).toMatchObject([{ message: 'startDate is later than endDate', extensions: { code: 'BAD_USER_INPUT' } }]);
+    expect(body.errors).toMatchObject([
+      {
+        message: 'Start date cannot be greater than the end date.',
+        extensions: { code: 'START_DATE_AFTER_END_DATE', argument: 'startDate', requestId: REQUEST_ID },
+      },
+    ]);
   });
 
   test('of designations is by id', async () => {

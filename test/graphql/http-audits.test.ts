@@ -1,6 +1,7 @@
 import { serverAudits } from 'graphql-http';
 import { graphql, openSession } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
+import { REQUEST_ID } from '../support/request-id';
 
 const gateway = openGateway({ loggedIn: true });
 const headers: Record<string, Readonly<Record<string, string>>> = {};
@@ -53,7 +54,7 @@ describe('an operation that does not fit the schema', () => {
             {
               message: 'There are no subscriptions here',
               locations: expect.any(Array) as unknown,
-              extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+              extensions: { code: 'GRAPHQL_VALIDATION_FAILED', requestId: REQUEST_ID },
             },
           ],
         },
@@ -68,10 +69,10 @@ describe('an operation that does not fit the schema', () => {
     ['mutation { ... on Nothing { logout } }', 'Unknown type "Nothing".'],
   ])('is refused as invalid, and is no failure of the gateway, when the schema lacks its type or field: %s', async (query, message) => {
     const logged = gateway.logLines.length;
-    const { status, body } = await graphql(gateway.url, query, { provision: gateway.organization.apiProvision });
+    const { status, body } = await graphql(gateway.url, query, { provision: gateway.organization.webProvision });
     expect([status, body.errors?.[0]]).toEqual([
       400,
-      { message, locations: expect.any(Array) as unknown, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } },
+      { message, locations: expect.any(Array) as unknown, extensions: { code: 'GRAPHQL_VALIDATION_FAILED', requestId: REQUEST_ID } },
     ]);
     expect(failuresSince(logged)).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { depositBook } from '../support/deposit-book';
 import { graphql } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
+import { REQUEST_ID } from '../support/request-id';
 
 const gateway = openGateway({ lines: depositBook(20) });
 const { organization } = gateway;
@@ -65,7 +66,7 @@ test('an operation that costs too much is refused with its cost, the limit, and 
     errors: [
       {
         message: `The operation costs 301012 values; the limit is 250000. Most come from ${field}: ask for fewer there`,
-        extensions: { code: 'GRAPHQL_VALIDATION_FAILED', cost: 301_012, limit: 250_000, field },
+        extensions: { code: 'GRAPHQL_VALIDATION_FAILED', cost: 301_012, limit: 250_000, field, requestId: REQUEST_ID },
       },
     ],
   });

@@ -47,11 +47,9 @@ describe('introspection', () => {
   });
 
   test('is not replaced by hints in error messages', async () => {
-    const { body } = await graphql(
-      gateway.url,
-      '{ depositDetail(startDate: "2024-01-01", endDate: "2024-01-01") { depositIdd } }',
-      asApi(),
-    );
+    const { body } = await graphql(gateway.url, '{ depositDetail(startDate: "2024-01-01", endDate: "2024-01-01") { depositIdd } }', {
+      provision: organization.webProvision,
+    });
     expect(JSON.stringify(body)).not.toContain('Did you mean');
     expect(JSON.stringify(body)).not.toContain('depositDetails');
   });

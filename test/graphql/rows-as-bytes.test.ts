@@ -195,7 +195,8 @@ describe('a list whose rows are written as bytes', () => {
       fc.asyncProperty(operation, async (generated) => {
         const [bytes, expected] = [await asBytes(generated), await objects.answer(generated)];
         if (!expected.startsWith('{"errors"')) answered++;
-        expect(bytes).toBe(expected);
+        // Each request has an id of its own.
+        expect(bytes.replaceAll(/"requestId":"[^"]*"/g, '"requestId":""')).toBe(expected);
       }),
       { numRuns: 300 },
     );

@@ -14,6 +14,7 @@ import { Environment, fetchQuery, RecordSource, Store, type INetwork } from 'rel
 import { readExample, runExample } from '../support/documents';
 import { createOrganization, importLines, login, startGateway, v2Line } from '../support/gateway';
 import { compileRelay, type RelayProject } from '../support/relay-project';
+import { REQUEST_ID } from '../support/request-id';
 
 const FUND =
   'query Fund($id: SafeInt!) { designation(designationId: $id) { ...Named } } fragment Named on Designation { id designationId name }';
@@ -139,7 +140,10 @@ describe('an app of a gateway with trusted documents', () => {
       expect(isById(sent)).toBe(false);
       const client = new ApolloClient({ cache: new InMemoryCache(), link: new HttpLink({ uri: url }) });
       const refused: unknown = await client.query({ query: NOT_LISTED }).catch((error: unknown) => error);
-      expect(CombinedGraphQLErrors.is(refused) && refused.errors[0]!.extensions).toEqual({ code: 'UNTRUSTED_DOCUMENT' });
+      expect(CombinedGraphQLErrors.is(refused) && refused.errors[0]!.extensions).toEqual({
+        code: 'UNTRUSTED_DOCUMENT',
+        requestId: REQUEST_ID,
+      });
       client.stop();
     });
   });

@@ -31,7 +31,7 @@ describe("a typed client that sends the Playground's example queries", () => {
 
   test('gets pending money exactly', async () => {
     const { depositDetailsConnection } = await run(PendingMoneyDocument, month);
-    const [line] = depositDetailsConnection.nodes;
+    const [line] = depositDetailsConnection!.nodes;
     const { amount, feeAmount, netAmount, allocationAmount } = line!;
     expect({ amount, feeAmount, netAmount, allocationAmount }).toEqual({
       amount: '10.50',
@@ -43,7 +43,7 @@ describe("a typed client that sends the Playground's example queries", () => {
 
   test('gets the shares of each designation', async () => {
     const { depositSummary } = await run(DesignationTotalsDocument, { ...month, groupBy: ['DESIGNATION'] });
-    expect(depositSummary.groups.nodes.map(({ key, all }) => [key, all.byAllocation])).toEqual([
+    expect(depositSummary!.groups!.nodes.map(({ key, all }) => [key, all.byAllocation])).toEqual([
       [
         { month: null, designationId: 3, designation: 'General Fund' },
         { amount: '10.50', unknown: 0 },
@@ -54,19 +54,19 @@ describe("a typed client that sends the Playground's example queries", () => {
   test('gets the sum of the gifts of a donor', async () => {
     const filter = { donorName: 'Lovelace' };
     const { depositDetailsConnection } = await run(DonorYearDocument, { ...month, filter });
-    const { totalCount, summary } = depositDetailsConnection;
-    expect([totalCount, summary.all.byTransaction.amount]).toEqual([1, '10.50']);
+    const { totalCount, summary } = depositDetailsConnection!;
+    expect([totalCount, summary!.all.byTransaction.amount]).toEqual([1, '10.50']);
   });
 
   test('gets totals that tie out pending and posted money', async () => {
     const { depositSummary } = await run(TieOutTotalsDocument, month);
-    const { all, posted, pending, digest } = depositSummary;
+    const { all, posted, pending, digest } = depositSummary!;
     expect([all, posted, pending].map(({ byLine }) => byLine.netAmount)).toEqual(['10.00', '0.00', '10.00']);
     expect(digest).toMatch(/^[0-9a-f]{64}$/);
   });
 
   test('checks its credentials', async () => {
     const { authenticatedTestSession, viewer } = await run(CredentialsTestDocument, {});
-    expect([authenticatedTestSession.message, viewer.username]).toEqual(['Session request authenticated', 'ada']);
+    expect([authenticatedTestSession!.message, viewer!.username]).toEqual(['Session request authenticated', 'ada']);
   });
 });

@@ -4,6 +4,7 @@ import { createOrganization, importLines, v2Line, type TestOrganization } from '
 import { ask, readAll } from '../support/http-client';
 import { activeReports, breakReports, EVERYTHING, fillReport, REPORT } from '../support/long-report';
 import { openGateway } from '../support/open-gateway';
+import { REQUEST_ID } from '../support/request-id';
 import { until } from '../support/until';
 
 const LINES = 20_000;
@@ -156,10 +157,10 @@ describe('a short answer', () => {
             message: 'Start date cannot be greater than the end date.',
             path: ['depositDetails'],
             locations: [{ line: 1, column: 3 }],
-            extensions: { code: 'START_DATE_AFTER_END_DATE' },
+            extensions: { code: 'START_DATE_AFTER_END_DATE', argument: 'startDate', requestId: REQUEST_ID },
           },
         ],
-        data: null,
+        data: { depositDetails: null },
       },
     ],
   ])('is never compressed: %s', async (_title, send, expected) => {

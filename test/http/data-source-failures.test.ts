@@ -6,6 +6,7 @@ import { startDatabaseProxy } from '../support/database-proxy';
 import { askBoth, PATHS, QUERIES, type Ask, type Kind } from '../support/doors';
 import { graphql, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
+import { REQUEST_ID } from '../support/request-id';
 
 // Each test breaks the database of its gateway.
 const gateway = openGateway({ loggedIn: true, forEachTest: true });
@@ -44,8 +45,14 @@ describe('a data source', () => {
       provision: organization.apiProvision,
     });
     expect(body).toEqual({
-      errors: [{ message: 'Data source query failed', path: ['depositDetails'], extensions: { code: 'DATA_SOURCE_QUERY_FAILED' } }],
-      data: null,
+      errors: [
+        {
+          message: 'Data source query failed',
+          path: ['depositDetails'],
+          extensions: { code: 'DATA_SOURCE_QUERY_FAILED', requestId: REQUEST_ID },
+        },
+      ],
+      data: { depositDetails: null },
     });
   });
 

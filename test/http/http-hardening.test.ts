@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { createOrganization, graphql, login, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { exchange, parseAnswer } from '../support/raw-http';
+import { REQUEST_ID } from '../support/request-id';
 import { until } from '../support/until';
 
 const SYSTEM = '/api/v2/authenticated_test_system';
@@ -210,7 +211,10 @@ test('a failure inside is masked, and logged without personal data', async () =>
       provision: webProvision,
     });
     expect(body.errors).toEqual([
-      expect.objectContaining({ message: 'Establishing session failed', extensions: { code: 'ESTABLISHING_SESSION_FAILED' } }),
+      expect.objectContaining({
+        message: 'Establishing session failed',
+        extensions: { code: 'ESTABLISHING_SESSION_FAILED', requestId: REQUEST_ID },
+      }),
     ]);
     expect(own.logLines.some((line) => line.includes('"code":"ESTABLISHING_SESSION_FAILED"') && line.includes('requestId'))).toBe(true);
     expect(own.logLines.join('')).not.toContain(CANARY);

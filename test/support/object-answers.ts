@@ -1,6 +1,7 @@
 import { createApolloServer } from '../../src/graphql/apollo-server';
 import { CheckedDocuments } from '../../src/graphql/checked-documents';
 import { RequestEntities } from '../../src/domain/entity-service';
+import { writeRequestId } from '../../src/graphql/error-format';
 import type { GraphqlContext } from '../../src/graphql/row-field';
 import { createSchema } from '../../src/graphql/schema';
 import { createResolvers } from '../../src/resolvers/resolver-set';
@@ -38,7 +39,7 @@ export function createObjectAnswers(services: Services, as: { readonly provision
       };
       try {
         const { body } = await apollo.executeOperation({ query, variables: variables ?? {} }, { contextValue });
-        return `${JSON.stringify(body.kind === 'single' ? body.singleResult : undefined)}\n`;
+        return `${writeRequestId(JSON.stringify(body.kind === 'single' ? body.singleResult : undefined), '')}\n`;
       } finally {
         await snapshot.close();
       }

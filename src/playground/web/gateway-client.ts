@@ -45,7 +45,7 @@ const requestTimeoutMs = 30_000;
 /** Fetches the logged-in user under this Provision; undefined when nobody is logged in. */
 export async function fetchViewer(provision: string): Promise<Viewer | undefined> {
   try {
-    return (await askGateway<{ viewer: Viewer }>(provision, { query: viewerQuery })).viewer;
+    return (await askGateway<{ viewer: Viewer | null }>(provision, { query: viewerQuery })).viewer ?? undefined;
   } catch (error) {
     if (error instanceof GatewayError && isSessionLoss(error.code)) return undefined;
     throw error;

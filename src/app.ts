@@ -7,6 +7,7 @@ import { createApolloServer } from './graphql/apollo-server';
 import { CheckedDocuments } from './graphql/checked-documents';
 import { createGraphqlRoute } from './graphql/graphql-route';
 import { createSchema } from './graphql/schema';
+import { createSchemaRoute } from './graphql/schema-route';
 import { readTrustedDocuments } from './graphql/trusted-documents';
 import { createDoorKit } from './http/door-kit';
 import { createExpressApp } from './http/express-app';
@@ -52,6 +53,7 @@ export async function createApp(config: Config, address: OpenDatabase['address']
   doors.use('/api/v2', createV2Routes(resolvers, kit));
   doors.use(createFileRoutes(new FileResolver(services, new SchemaReportDocuments(schema)), kit));
   doors.use('/graphql', createGraphqlRoute(apollo, documents, kit));
+  doors.use(createSchemaRoute(schema, config.INTROSPECTION, kit));
   if (config.PLAYGROUND) doors.use(createPlaygroundRoutes(config.PLAYGROUND_PROVISION));
   doors.use(() => {
     throw new AppError('NOT_FOUND');

@@ -6,7 +6,7 @@ import { selectStamp, type VersionStamp } from './postgres/version-stamp';
 
 /** The provision, organization and session that a request's credentials stand for. */
 export interface AccessRow {
-  readonly provision: { readonly id: string; readonly kind: ProvisionKind; readonly privileges: readonly string[] };
+  readonly provision: AccessProvision;
   readonly organization: {
     readonly id: number;
     readonly name: string;
@@ -19,8 +19,18 @@ export interface AccessRow {
   readonly session: SessionRow | null | AppError;
 }
 
+/** The provision of a request. */
+export interface AccessProvision {
+  readonly id: string;
+  readonly kind: ProvisionKind;
+  readonly label: string;
+  readonly privileges: readonly string[];
+}
+
 export interface SessionRow {
   readonly provisionId: string;
+  /** The time at which the session ends if no further request comes. */
+  readonly idleExpiresAt: Date;
   readonly expiresAt: Date;
   readonly userId: number;
   readonly username: string;
@@ -38,6 +48,7 @@ interface JoinedRow {
   place: number;
   provision_id: string;
   kind: ProvisionKind;
+  label: string;
   provision_privileges: string[];
   organization_id: number;
   organization_name: string;
@@ -46,6 +57,7 @@ interface JoinedRow {
   data_version: VersionStamp;
   session_provision_id: string | null;
   expires_at: Date;
+  idle_expires_at: Date;
   user_id: number;
   username: string;
   user_privileges: string[];
@@ -54,16 +66,20 @@ interface JoinedRow {
   is_unmarked: boolean;
 }
 
-const PROVISION_COLUMNS = `asked.place::int, p.id AS provision_id, p.kind, p.privileges AS provision_privileges,
+const PROVISION_COLUMNS = `asked.place::int, p.id AS provision_id, p.kind, p.label, p.privileges AS provision_privileges,
   o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance,
   ${selectStamp('p.organization_id')} AS data_version`;
 
 const isUnmarked = (time: string): string => `(${time} IS NULL OR ${time} < now() - interval '1 minute')`;
 const IS_ALIVE = 's.expires_at > now() AND s.last_seen_at > now() - make_interval(mins => $3)';
 
+// A time of last use that is about to be written counts as written.
+const LAST_SEEN = `CASE WHEN ${isUnmarked('s.last_seen_at')} THEN now() ELSE s.last_seen_at END`;
+
 const FIND_ACCESS = `
 SELECT ${PROVISION_COLUMNS},
-  s.provision_id AS session_provision_id, s.expires_at, u.id AS user_id, u.username, u.privileges AS user_privileges,
+  s.provision_id AS session_provision_id, s.expires_at,
+  least(s.expires_at, ${LAST_SEEN} + make_interval(mins => $3)) AS idle_expires_at, u.id AS user_id, u.username, u.privileges AS user_privileges,
   u.disabled_at IS NOT NULL AS disabled,
   ${isUnmarked('p.last_used_at')} OR (s.token_hash IS NOT NULL AND s.provision_id = p.id AND ${isUnmarked('s.last_seen_at')}) AS is_unmarked
 FROM unnest($1::uuid[], $2::bytea[]) WITH ORDINALITY AS asked (provision_id, token_hash, place)
@@ -166,7 +182,7 @@ export class AccessStore {
 
 function toAccessRow(row: JoinedRow): AccessRow {
   return {
-    provision: { id: row.provision_id, kind: row.kind, privileges: row.provision_privileges },
+    provision: { id: row.provision_id, kind: row.kind, label: row.label, privileges: row.provision_privileges },
     organization: {
       ...{ id: row.organization_id, name: row.organization_name, hosts: row.hosts },
       ...{ underMaintenance: row.under_maintenance, dataVersion: row.data_version },
@@ -178,6 +194,7 @@ function toAccessRow(row: JoinedRow): AccessRow {
 function toSession(row: JoinedRow, provisionId: string): SessionRow {
   return {
     provisionId,
+    idleExpiresAt: row.idle_expires_at,
     expiresAt: row.expires_at,
     userId: row.user_id,
     username: row.username,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AccessRow, AccessStore, SessionRow } from '../data/access-store';
+import type { AccessProvision, AccessRow, AccessStore, SessionRow } from '../data/access-store';
 import type { Caller } from '../data/postgres/fair-queue';
 import type { VersionStamp } from '../data/postgres/version-stamp';
 import { AppError } from '../errors';
@@ -120,6 +120,11 @@ export class RequestAccess {
   /** Authorizes a login: the provision must be valid and needs no privilege. Throws an AppError. */
   async authorizeProvision(): Promise<SystemAccess> {
     return (await this.checkProvision()).access;
+  }
+
+  /** The provision of the request, when it is valid. Throws an AppError. */
+  async provision(): Promise<AccessProvision> {
+    return (await this.checkProvision()).row.provision;
   }
 
   /** Authorizes a logged-in user, who needs no privilege. Throws an AppError. */

@@ -5,6 +5,7 @@ import { AppError, toAppError } from '../errors';
 import type { CheckedDocuments } from './checked-documents';
 import { formatError, isRequestError, toCause, withoutSuggestion } from './error-format';
 import { findArgument, findVariableFaults, type VariablePath } from './error-place';
+import { authorizeIntrospection, type Introspection } from './introspection-access';
 import { loopTurns } from './loop-turns';
 import { assertCost, findCost } from './operation-cost';
 import { limitOperations, operationLimits } from './operation-limits';
@@ -13,8 +14,7 @@ import { createDocumentCache, type TrustedDocuments } from './trusted-documents'
 
 export interface ApolloServerOptions {
   readonly documents: CheckedDocuments;
-  /** The callers who may introspect the schema: `session` members of an organization, `on` everyone, `off` nobody. */
-  readonly introspection: 'session' | 'on' | 'off';
+  readonly introspection: Introspection;
   /** The only documents that WEB and MOBILE provisions may send; undefined when they may send any. */
   readonly trustedDocuments?: TrustedDocuments | undefined;
   /** Logs a failure whose cause the caller does not see. */
@@ -74,10 +74,7 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
             const { isServer } = await contextValue.access.authorizeProvision();
             if (!isServer) throw new AppError('UNTRUSTED_DOCUMENT');
           }
-          if (introspection !== 'on' && asksForSchema(document)) {
-            if (introspection === 'off') throw new AppError('INTROSPECTION_DISABLED');
-            await contextValue.access.authorizeMember();
-          }
+          if (asksForSchema(document)) await authorizeIntrospection(contextValue.access, introspection);
           const variables = request.variables ?? {};
           if (operation) contextValue.variableFaults = findVariableFaults(schema, operation, variables);
           const found = findCost({ schema, document, operation, variables });

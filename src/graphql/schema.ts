@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { lexicographicSortSchema, printSchema, type GraphQLSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type ClassType } from 'type-graphql';
 import { resolverClasses, type ResolverSet } from '../resolvers/resolver-set';
 import { assertListsAreBounded, streamedFields } from './list-bounds';
@@ -8,6 +8,7 @@ import { letFieldsFail } from './partial-answers';
 import { writePlainLists } from './plain-lists';
 import { callResolversDirectly } from './resolver-calls';
 import { streamRows } from './row-field';
+import { printSorted } from './schema-route';
 
 const QUERY =
   'The questions of the gateway. Every request needs the header `Provision`; each field names the privilege that it needs beside it.';
@@ -36,4 +37,4 @@ export function createSchema(resolvers?: ResolverSet): GraphQLSchema {
 }
 
 /** The schema as text, in alphabetical order. */
-export const printSchemaText = (): string => `${printSchema(lexicographicSortSchema(createSchema()))}\n`;
+export const printSchemaText = (): string => printSorted(createSchema());

@@ -4,6 +4,7 @@ import type { RequestHandler } from 'express';
 const DOORS: readonly (readonly [path: RegExp, methods: string])[] = [
   [/^\/graphql(\/|$)/, 'GET,POST'],
   [/^\/(api\/v2|export|reports)(\/|$)/, 'GET,HEAD'],
+  [/^\/schema\.graphql$/, 'GET,HEAD'],
 ];
 
 /** The request headers that the doors read, and those that GraphQL clients and tracing libraries add. */

@@ -15,6 +15,7 @@ import { DonorResolver } from './donor-resolver';
 import { ErrorCodeResolver } from './error-code-resolver';
 import { LineRecordResolver } from './line-record-resolver';
 import { NodeResolver } from './node-resolver';
+import { ProvisionResolver } from './provision-resolver';
 import { SavedReportResolver } from './saved-report-resolver';
 import { TransactionResolver } from './transaction-resolver';
 import { ViewerResolver } from './viewer-resolver';
@@ -45,6 +46,7 @@ export function createResolvers({ books, depositDetails, depositSummaries, saved
     donor: new DonorResolver(),
     errorCodes: new ErrorCodeResolver(),
     nodes: new NodeResolver(),
+    provision: new ProvisionResolver(),
     savedReports: new SavedReportResolver(savedReports, depositSummaries),
     viewer: new ViewerResolver(sessions),
   };
@@ -65,6 +67,7 @@ export const resolverClasses: Readonly<Record<keyof ResolverSet, ClassType>> = {
   donor: DonorResolver,
   errorCodes: ErrorCodeResolver,
   nodes: NodeResolver,
+  provision: ProvisionResolver,
   savedReports: SavedReportResolver,
   viewer: ViewerResolver,
 };

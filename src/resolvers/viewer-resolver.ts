@@ -1,4 +1,5 @@
 import { Arg, Ctx, Field, GraphQLISODateTime, Mutation, ObjectType, Query, Resolver } from 'type-graphql';
+import type { SessionRow } from '../data/access-store';
 import { sessionTokenOf } from '../domain/access-service';
 import type { SessionService } from '../domain/session-service';
 import type { RequestContext } from './request-context';
@@ -17,7 +18,12 @@ export class Viewer {
   })
   privileges!: readonly string[];
 
-  @Field(() => GraphQLISODateTime, { description: 'Time at which the session ends at the latest. It ends earlier when no requests come.' })
+  @Field(() => GraphQLISODateTime, {
+    description: 'Time at which the session ends when no request comes before, to the minute. Each request moves it, this one too.',
+  })
+  sessionIdleExpiresAt!: Date;
+
+  @Field(() => GraphQLISODateTime, { description: 'Time at which the session ends at the latest. No request moves it.' })
   sessionExpiresAt!: Date;
 }
 
@@ -51,7 +57,7 @@ export class ViewerResolver {
     const session = await access.findUser();
     if (!session) return null;
     const { organization, user } = session;
-    return { username: user.username, organization: organization.name, privileges: user.privileges, sessionExpiresAt: user.expiresAt };
+    return toViewer(organization, user);
   }
 
   @Mutation(() => Viewer, {
@@ -99,8 +105,14 @@ export class ViewerResolver {
   ): Promise<OpenedSession> {
     const provision = await access.authorizeProvision();
     const session = await this.sessions.login(provision, { username, password, address, earlierToken });
-    const { token, idleExpiresAt, expiresAt, privileges } = session;
-    const viewer = { username: session.username, organization: provision.organization.name, privileges, sessionExpiresAt: expiresAt };
-    return { token, idleExpiresAt, expiresAt, viewer };
+    const { token, idleExpiresAt, expiresAt } = session;
+    return { token, idleExpiresAt, expiresAt, viewer: toViewer(provision.organization, session) };
   }
 }
+
+type Session = Pick<SessionRow, 'username' | 'privileges' | 'idleExpiresAt' | 'expiresAt'>;
+
+const toViewer = (organization: { readonly name: string }, { username, privileges, idleExpiresAt, expiresAt }: Session): Viewer => ({
+  ...{ username, organization: organization.name, privileges },
+  ...{ sessionIdleExpiresAt: idleExpiresAt, sessionExpiresAt: expiresAt },
+});

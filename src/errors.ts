@@ -12,6 +12,7 @@ export const errorTable = {
   NOT_FOUND: { status: 404, text: 'Not found' },
   METHOD_NOT_ALLOWED: { status: 405, text: 'Method not allowed' },
   REQUEST_TIMEOUT: { status: 408, text: 'Request timeout' },
+  REPORT_CONFLICT: { status: 409, text: 'The saved report is another than expected' },
   PAYLOAD_TOO_LARGE: { status: 413, text: 'Payload too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, text: 'Unsupported media type' },
   PROVISION_HEADER_MISSING: { status: 422, text: 'Provision header missing' },

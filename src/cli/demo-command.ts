@@ -82,7 +82,9 @@ export function baseUrl({ HOST }: Config, port: number): string {
 export function describeDemo({ apiProvision, webProvision, username, password }: DemoCredentials, url: string): string {
   const today = new Date().toISOString().slice(0, 10);
   const monthAgo = new Date(Date.now() - 30 * 86_400_000).toISOString().slice(0, 10);
-  const login = JSON.stringify({ query: `mutation { login(username: "${username}", password: "${password}") { username } }` });
+  const login = JSON.stringify({
+    query: `mutation { login(input: { username: "${username}", password: "${password}" }) { viewer { username } } }`,
+  });
   return `
   Demo organization with two years of deposits. Nothing in it is real.
 

@@ -10,6 +10,8 @@ import { formatTable, printResult } from './terminal';
 interface SaveOptions {
   readonly organization: string;
   readonly variables: Record<string, unknown>;
+  readonly title?: string;
+  readonly replace?: boolean;
 }
 
 /** `report list | save | delete`: the saved reports of an organization, whose files are served at /reports/NAME. */
@@ -26,29 +28,34 @@ export function reportCommand(context: () => CommandContext): Command {
       const reports = await withServices(context(), async ({ organizations, savedReports }) =>
         savedReports.list((await organizations.get(organization)).id),
       );
-      const rows = reports.map(({ name, updatedAt, updatedBy, variables }) => [
+      const rows = reports.map(({ name, title, updatedAt, updatedBy, variables }) => [
         name,
+        title,
         updatedAt.toISOString(),
         updatedBy ?? 'command line',
         JSON.stringify(variables),
       ]);
-      printResult(terminal, json, reports, formatTable(['NAME', 'SAVED', 'BY', 'VARIABLES'], rows));
+      printResult(terminal, json, reports, formatTable(['NAME', 'TITLE', 'SAVED', 'BY', 'VARIABLES'], rows));
     });
   command
     .command('save')
-    .description('saves a query under a name, and replaces an earlier report of this name')
+    .description('saves a query under a name')
     .argument('<name>', 'lower-case letters and digits with hyphens between them, such as january-2026')
     .argument('<file>', 'file with a GraphQL query for lines or for a summary')
     .requiredOption('--organization <name>', 'name of the organization')
     .option('--variables <json>', 'values of the query\'s variables, such as {"startDate":"2026-01-01"}', readVariables, {})
-    .action(async (name: string, file: string, { organization, variables }: SaveOptions) => {
+    .option('--title <text>', 'what people call the report; its name when it is not given')
+    .option('--replace', 'replaces the report of this name, if there is one')
+    .action(async (name: string, file: string, { organization, variables, title, replace }: SaveOptions) => {
       const { terminal, json } = context();
       const query = await readFile(file, 'utf8').catch((error: unknown) => {
         throw new OperatorError(`Cannot read ${file}`, { cause: error });
       });
       const report = await withServices(context(), async ({ organizations, savedReports }) => {
         const { id } = await organizations.get(organization);
-        return savedReports.save(id, { name, query, variables, updatedBy: null }, new SchemaReportDocuments(createSchema()));
+        const earlier = replace ? await savedReports.find(id, name) : null;
+        const given = { name, title, query, variables, updatedBy: null, replaces: earlier?.updatedAt };
+        return savedReports.save(id, given, new SchemaReportDocuments(createSchema()));
       });
       printResult(terminal, json, report, `Saved report "${name}": /reports/${name}.csv`);
     });

@@ -4,12 +4,16 @@ import type { Database } from './postgres/database';
 /** A query that an organization saved under a name. Its variables may hold personal data. */
 export interface SavedReport {
   readonly name: string;
+  /** What people call the report; the name where it has no other title. */
+  readonly title: string;
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly updatedAt: Date;
   /** The name of the user who saved it; null when it was saved on the command line. */
   readonly updatedBy: string | null;
 }
+
+export type NewSavedReport = Omit<SavedReport, 'updatedAt'>;
 
 export class SavedReportStore {
   constructor(private readonly database: Database) {}
@@ -34,15 +38,22 @@ export class SavedReportStore {
     return found!;
   }
 
-  /** Saves a report. It replaces one of the same name. */
-  async put(organizationId: number, { name, variables, ...rest }: Omit<SavedReport, 'updatedAt'>): Promise<SavedReport> {
-    const data = { ...rest, variables: variables as object, updatedAt: new Date() };
-    const row = await this.database.prisma.savedReport.upsert({
-      where: { organizationId_name: { organizationId, name } },
-      create: { organizationId, name, ...data },
-      update: data,
-    });
-    return toSavedReport(row);
+  /** Saves a report under a name of its own. Null when there is one of this name already. */
+  async insert(organizationId: number, report: NewSavedReport): Promise<SavedReport | null> {
+    const row = { organizationId, ...toData(report), updatedAt: new Date() };
+    const { count } = await this.database.prisma.savedReport.createMany({ data: [row], skipDuplicates: true });
+    return count > 0 ? toSavedReport(row) : null;
+  }
+
+  /** Replaces the report of this name that was last saved at a time. Null when there is none, or when it was saved again since. */
+  async update(organizationId: number, report: NewSavedReport, savedAt: Date): Promise<SavedReport | null> {
+    // A time of its own for each saving, also for two within a millisecond.
+    const row = { organizationId, ...toData(report), updatedAt: new Date(Math.max(Date.now(), savedAt.getTime() + 1)) };
+    // GraphQL and the Date of JavaScript know milliseconds, PostgreSQL knows microseconds.
+    const sameMillisecond = { gte: savedAt, lt: new Date(savedAt.getTime() + 1) };
+    const where = { organizationId, name: report.name, updatedAt: sameMillisecond };
+    const { count } = await this.database.prisma.savedReport.updateMany({ where, data: row });
+    return count > 0 ? toSavedReport(row) : null;
   }
 
   /** Deletes a report. True when there was one. */
@@ -53,7 +64,20 @@ export class SavedReportStore {
 
 type Row = NonNullable<Awaited<ReturnType<Database['prisma']['savedReport']['findUnique']>>>;
 
-const toSavedReport = ({ name, query, variables, updatedAt, updatedBy }: Row): SavedReport => ({
-  ...{ name, query, updatedAt, updatedBy },
+const toData = ({ name, title, query, variables, updatedBy }: NewSavedReport) => ({
+  ...{ name, query, updatedBy },
+  title: title === name ? null : title,
+  variables: variables as Prisma.InputJsonObject,
+});
+
+const toSavedReport = ({
+  name,
+  title,
+  query,
+  variables,
+  updatedAt,
+  updatedBy,
+}: Omit<Row, 'variables'> & { readonly variables: unknown }): SavedReport => ({
+  ...{ name, title: title ?? name, query, updatedAt, updatedBy },
   variables: variables as SavedReport['variables'],
 });

@@ -33,8 +33,9 @@ export class SessionStore {
     }
   }
 
-  async delete(tokenHash: Buffer): Promise<void> {
-    await this.database.prisma.session.deleteMany({ where: { tokenHash: toBytes(tokenHash) } });
+  /** Deletes a session. True when there was one. */
+  async delete(tokenHash: Buffer): Promise<boolean> {
+    return (await this.database.prisma.session.deleteMany({ where: { tokenHash: toBytes(tokenHash) } })).count > 0;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { SavedReport, SavedReportStore } from '../data/saved-report-store';
+import type { NewSavedReport, SavedReport, SavedReportStore } from '../data/saved-report-store';
 import { AppError, InputError } from '../errors';
 import { fileOptionNames, type FileQuery } from '../formats/file-address';
 
@@ -22,6 +22,17 @@ const MAX_ALL_LENGTH = 1_000_000;
 /** A name has only characters that need no escapes in an address. */
 const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const MAX_NAME_LENGTH = 80;
+const MAX_TITLE_LENGTH = 200;
+/** The most variables that the query of a report may have. */
+export const MAX_REPORT_PARAMETERS = 50;
+
+/** A report to save. */
+export interface ReportToSave extends Omit<NewSavedReport, 'title'> {
+  /** Undefined when the report is called by its name. */
+  readonly title?: string | undefined;
+  /** The time at which the report that this one replaces was last saved; undefined when it replaces none. */
+  readonly replaces?: Date | undefined;
+}
 
 /** Keeps the queries that an organization saved under names, so that the addresses of their files stay the same. */
 export class SavedReportService {
@@ -34,27 +45,36 @@ export class SavedReportService {
 
   /** The report of a name. Throws NOT_FOUND when there is none. */
   async get(organizationId: number, name: string): Promise<SavedReport> {
-    const report = NAME.test(name) ? await this.store.find(organizationId, name) : null;
+    const report = await this.find(organizationId, name);
     if (!report) throw new AppError('NOT_FOUND');
     return report;
   }
 
-  /** Saves a report. It replaces an earlier one of the same name. Throws INVALID_PARAMETERS with the fault. */
-  async save(
-    organizationId: number,
-    { name, ...report }: ReportDocument & { readonly name: string; readonly updatedBy: string | null },
-    documents: ReportDocuments,
-  ): Promise<SavedReport> {
+  /** The report of a name; null when there is none. */
+  async find(organizationId: number, name: string): Promise<SavedReport | null> {
+    return NAME.test(name) ? this.store.find(organizationId, name) : null;
+  }
+
+  /**
+   * Saves a report, in place of the one that was last saved at `replaces`, or under a name of its own. Throws INVALID_PARAMETERS with the
+   * fault, and REPORT_CONFLICT that says who saved the report of this name, and when.
+   */
+  async save(organizationId: number, { replaces, ...given }: ReportToSave, documents: ReportDocuments): Promise<SavedReport> {
+    const { name } = given;
     if (!NAME.test(name) || name.length > MAX_NAME_LENGTH) {
       throw new InputError(
         `name must be small letters and digits, parted by single hyphens, at most ${MAX_NAME_LENGTH} characters`,
         'name',
       );
     }
+    const report = { ...given, title: toTitle(given.title) ?? name };
     const { query, variables } = report;
     const length = toText('query', query).length + toJson(variables).length;
     if (length > MAX_LENGTH) throw new InputError(`query and variables are longer than ${MAX_LENGTH} characters together`, 'query');
     const names = documents.variableNames(query);
+    if (names.length > MAX_REPORT_PARAMETERS) {
+      throw new InputError(`query has ${names.length} variables; the limit is ${MAX_REPORT_PARAMETERS}`, 'query');
+    }
     const unknown = Object.keys(variables).find((variable) => !names.includes(variable));
     if (unknown !== undefined) throw new InputError(`variables: the query has no $${unknown}`, 'variables');
     const taken = names.find((variable) => fileOptionNames.includes(variable));
@@ -64,13 +84,30 @@ export class SavedReportService {
     if (others.count >= MAX_SAVED_REPORTS || others.length + length > MAX_ALL_LENGTH) {
       throw new InputError(`there are ${others.count} reports of ${others.length} characters already; delete one first`);
     }
-    return this.store.put(organizationId, { name, ...report });
+    const saved = replaces ? await this.store.update(organizationId, report, replaces) : await this.store.insert(organizationId, report);
+    return saved ?? this.refuse(organizationId, name);
+  }
+
+  private async refuse(organizationId: number, name: string): Promise<never> {
+    const found = await this.store.find(organizationId, name);
+    const fault = found
+      ? `${name} was saved by ${found.updatedBy ?? 'the command line'} at ${found.updatedAt.toISOString()}`
+      : `there is no ${name}`;
+    throw new AppError('REPORT_CONFLICT', { fault, argument: 'replaces' });
   }
 
   /** Deletes the report of a name. Throws NOT_FOUND when there is none. */
   async delete(organizationId: number, name: string): Promise<void> {
     if (!NAME.test(name) || !(await this.store.delete(organizationId, name))) throw new AppError('NOT_FOUND');
   }
+}
+
+/** The title of a report without the blanks around it; undefined when there is none. */
+function toTitle(given: string | undefined): string | undefined {
+  const title = given === undefined ? '' : toText('title', given).trim();
+  if (title.length > MAX_TITLE_LENGTH) throw new InputError(`title is longer than ${MAX_TITLE_LENGTH} characters`, 'title');
+  if (/\p{Cc}/u.test(title)) throw new InputError('title has control characters', 'title');
+  return title === '' ? undefined : title;
 }
 
 /** Writes variables as JSON. Throws INVALID_PARAMETERS for texts that the database cannot store and for values nested too deeply. */

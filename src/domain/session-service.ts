@@ -69,9 +69,9 @@ export class SessionService {
     return { token, idleExpiresAt, expiresAt, username: user.username, privileges: user.privileges };
   }
 
-  /** Ends the session of a token, if there is one. */
-  async logout(token: string | undefined): Promise<void> {
+  /** Ends the session of a token. True when there was one. */
+  async logout(token: string | undefined): Promise<boolean> {
     const tokenHash = token === undefined ? undefined : hashToken(token);
-    if (tokenHash) await this.sessions.delete(tokenHash);
+    return tokenHash !== undefined && (await this.sessions.delete(tokenHash));
   }
 }

@@ -1,5 +1,5 @@
 import { getNamedType, getNullableType, isLeafType, isListType, isObjectType, type GraphQLSchema } from 'graphql';
-import { MAX_SAVED_REPORTS } from '../domain/saved-report-service';
+import { MAX_REPORT_PARAMETERS, MAX_SAVED_REPORTS } from '../domain/saved-report-service';
 import { errorTable, requestFaultTable } from '../errors';
 import { countPossibleGroups, type GroupBy } from '../formats/line-groups';
 import { MAX_NODES } from '../resolvers/node-resolver';
@@ -8,6 +8,7 @@ import { MAX_NODES } from '../resolvers/node-resolver';
 export const listBounds: Readonly<Record<string, number>> = {
   'Query.errorCodes': Object.keys(errorTable).length + Object.keys(requestFaultTable).length,
   'Query.savedReports': MAX_SAVED_REPORTS,
+  'SavedReport.parameters': MAX_REPORT_PARAMETERS,
 };
 
 /** The values of arguments by their names, those of the fields around a field included. */

@@ -9,8 +9,10 @@ import {
   Kind,
   OperationTypeNode,
   parse,
+  print,
   typeFromAST,
   validate,
+  valueFromASTUntyped,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -23,11 +25,12 @@ import {
 import { collectFields } from 'graphql/execution/collectFields';
 import type { ReportDocument, ReportDocuments } from '../domain/saved-report-service';
 import { InputError } from '../errors';
-import { columnsOf, findEmptyList, type FileQuery } from '../formats/file-address';
+import { columnsOf, fileOptionNames, findEmptyList, type FileQuery } from '../formats/file-address';
 import { lineFieldAt } from '../formats/line-records';
 import { findJsonFault } from '../formats/json-fault';
 import { ALL_TIME } from '../values/dates';
 import { leavesOf, type OperationScope } from './look-ahead';
+import type { ReportParameter } from './saved-report-types';
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -89,6 +92,16 @@ export class SchemaReportDocuments implements ReportDocuments {
   /** The names of a query's variables. Throws INVALID_PARAMETERS when the query is not valid. */
   variableNames(query: string): string[] {
     return this.definitionsIn(query).map(({ variable }) => variable.name.value);
+  }
+
+  /** The variables of a saved query, with their values. The query is not validated: the schema may have changed since it was saved. */
+  parameters({ query, variables }: ReportDocument): ReportParameter[] {
+    const definitions = onlyOperation(parse(query, { maxTokens: MAX_TOKENS })).variableDefinitions ?? [];
+    return definitions.map(({ variable: { name: node }, type, defaultValue }) => {
+      const name = node.value;
+      const value = Object.hasOwn(variables, name) ? variables[name] : defaultValue && valueFromASTUntyped(defaultValue);
+      return { name, type: print(type), value: value ?? null, isSettable: !fileOptionNames.includes(name) };
+    });
   }
 
   private definitionsIn(query: string): readonly VariableDefinitionNode[] {

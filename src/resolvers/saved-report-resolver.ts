@@ -1,26 +1,32 @@
 import { GraphQLJSONObject } from 'graphql-scalars';
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, Info, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { authorizeTotals, type DepositSummaryService } from '../domain/deposit-summary-service';
 import { REPORT_PRIVILEGE } from '../domain/privileges';
 import type { SavedReportService } from '../domain/saved-report-service';
-import { InputError } from '../errors';
+import { AppError, InputError } from '../errors';
 import { chosenColumns, formatFileQuery, type FileQuery } from '../formats/file-address';
+import { fromGlobalId } from '../values/global-id';
 import { SchemaReportDocuments } from './report-documents';
 import type { RequestContext } from './request-context';
-import { ReportFile, SavedReport } from './saved-report-types';
+import {
+  DeleteReportInput,
+  DeleteReportPayload,
+  ReportFile,
+  ReportParameter,
+  SAVED_REPORT,
+  SavedReport,
+  SaveReportInput,
+  SaveReportPayload,
+  QUERY,
+  VARIABLES,
+} from './saved-report-types';
 
 type Variables = Readonly<Record<string, unknown>>;
 /** Node's HTTP server accepts at most 16 kB for the address and the headers together. */
 const MAX_ADDRESS_LENGTH = 12_000;
-const QUERY =
-  'A GraphQL query that asks for `depositDetails`, `depositDetailsConnection` or `depositSummary`. The fields that it selects are the columns of the file.';
-const VARIABLES = {
-  nullable: true,
-  description: 'Values of the query\'s variables, such as `{ "startDate": "2026-01-01", "endDate": "2026-01-31" }`.',
-} as const;
 
-@Resolver()
+@Resolver(() => SavedReport)
 export class SavedReportResolver {
   constructor(
     private readonly service: SavedReportService,
@@ -32,7 +38,7 @@ export class SavedReportResolver {
       'The file with all rows of a query, in the order of the report, also when the query asks for a page. For every logged-in user and every API provision; a file of lines and conditions on donors need the privilege of the report.',
   })
   async reportFile(
-    @Arg('query', () => String, { description: QUERY }) query: string,
+    @Arg('query', () => String, QUERY) query: string,
     @Arg('variables', () => GraphQLJSONObject, VARIABLES) variables: Variables | null,
     @Ctx() { access, reader }: RequestContext,
     @Info() { schema }: GraphQLResolveInfo,
@@ -59,37 +65,44 @@ export class SavedReportResolver {
     return (await this.service.list(organization.id)).map(toType);
   }
 
-  @Mutation(() => SavedReport, {
-    description:
-      'Saves a query under a name, so that its file has a lasting address. An earlier report of this name is replaced. Needs a logged-in user with the privilege of the report.',
-  })
-  async saveReport(
-    @Arg('name', () => String, {
-      description:
-        "Name of the report, part of its file's address: lower-case letters and digits with single hyphens between them, at most 80 characters, such as `january-2026`.",
-    })
-    name: string,
-    @Arg('query', () => String, { description: QUERY }) query: string,
-    @Arg('variables', () => GraphQLJSONObject, VARIABLES) variables: Variables | null,
-    @Ctx() { access }: RequestContext,
-    @Info() { schema }: GraphQLResolveInfo,
-  ): Promise<SavedReport> {
-    const { organization, user } = await access.authorizeSession(REPORT_PRIVILEGE);
-    const report = { name, query, variables: variables ?? {}, updatedBy: user.username };
-    return toType(await this.service.save(organization.id, report, new SchemaReportDocuments(schema)));
+  @FieldResolver(() => [ReportParameter], { description: "The variables of the report's query, at most 50." })
+  parameters(@Root() { query, variables }: SavedReport, @Info() { schema }: GraphQLResolveInfo): ReportParameter[] {
+    return new SchemaReportDocuments(schema).parameters({ query, variables });
   }
 
-  @Mutation(() => Boolean, {
+  @Mutation(() => SaveReportPayload, {
     description:
-      'Deletes a saved report and answers true; NOT_FOUND when the organization has none of this name. Needs a logged-in user with the privilege of the report.',
+      'Saves a query under a name, so that its file has a lasting address. Fails with REPORT_CONFLICT, which says who saved a report of this name and when, unless `replaces` has that time. Needs a logged-in user with the privilege of the report.',
+  })
+  async saveReport(
+    @Arg('input', () => SaveReportInput, { description: 'The report.' })
+    { name, title, query, variables, replaces }: SaveReportInput,
+    @Ctx() { access }: RequestContext,
+    @Info() { schema }: GraphQLResolveInfo,
+  ): Promise<SaveReportPayload> {
+    const { organization, user } = await access.authorizeSession(REPORT_PRIVILEGE);
+    const report = { name, title: title ?? undefined, query, variables: variables ?? {}, updatedBy: user.username };
+    const saved = await this.service.save(
+      organization.id,
+      { ...report, replaces: replaces ?? undefined },
+      new SchemaReportDocuments(schema),
+    );
+    return { report: toType(saved), replaced: Boolean(replaces) };
+  }
+
+  @Mutation(() => DeleteReportPayload, {
+    description:
+      'Deletes a saved report; NOT_FOUND when the organization has none with this ID. Needs a logged-in user with the privilege of the report.',
   })
   async deleteReport(
-    @Arg('name', () => String, { description: 'Name of the report, such as `january-2026`.' }) name: string,
+    @Arg('input', () => DeleteReportInput, { description: 'The report to delete.' }) { id }: DeleteReportInput,
     @Ctx() { access }: RequestContext,
-  ): Promise<boolean> {
+  ): Promise<DeleteReportPayload> {
     const { organization } = await access.authorizeSession(REPORT_PRIVILEGE);
-    await this.service.delete(organization.id, name);
-    return true;
+    const found = fromGlobalId(id);
+    if (found?.kind !== SAVED_REPORT) throw new AppError('NOT_FOUND', { argument: 'id' });
+    await this.service.delete(organization.id, found.id);
+    return { deletedId: id };
   }
 }
 

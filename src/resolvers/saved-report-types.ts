@@ -1,9 +1,10 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { GraphQLJSONObject } from 'graphql-scalars';
-import { Arg, Field, GraphQLISODateTime, Info, ObjectType, registerEnumType } from 'type-graphql';
+import { GraphQLJSON, GraphQLJSONObject } from 'graphql-scalars';
+import { Arg, Field, GraphQLISODateTime, ID, Info, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import type * as data from '../data/saved-report-store';
 import type * as domain from '../domain/deposit-summary-service';
 import type { FileFormat } from '../formats/file-format';
+import { toGlobalId } from '../values/global-id';
 import { DepositSummary } from './deposit-summary-types';
 import { selectedPaths } from './look-ahead';
 
@@ -49,12 +50,43 @@ export class ReportFile {
   }
 }
 
+/** The kind of a saved report in its global ID. */
+export const SAVED_REPORT = 'SavedReport';
+
+@ObjectType({ simpleResolvers: true, description: "A variable of a saved report's query." })
+export class ReportParameter {
+  @Field(() => String, { description: 'Name of the variable without its dollar sign, such as `"startDate"`.' })
+  name!: string;
+
+  @Field(() => String, { description: 'GraphQL type of the variable, such as `"LocalDate!"`.' })
+  type!: string;
+
+  @Field(() => GraphQLJSON, {
+    nullable: true,
+    description: "Value of the variable in the report's file: the saved one, or else the default of the query; null when there is none.",
+  })
+  value?: unknown;
+
+  @Field(() => Boolean, {
+    description: "True when a parameter of the file's address may set another value: `?startDate=2026-02-01`.",
+  })
+  isSettable!: boolean;
+}
+
 @ObjectType({
   description: 'A query that an organization saved under a name. The address of its file does not change when the query does.',
 })
 export class SavedReport implements Omit<data.SavedReport, 'variables'> {
+  @Field(() => ID, { description: 'Global ID of the report: opaque text that stands for nothing else of the organization.' })
+  id(): string {
+    return toGlobalId(SAVED_REPORT, this.name);
+  }
+
   @Field(() => String, { simple: true, description: 'Name of the report, such as `"january-2026"`; unique within the organization.' })
   name!: string;
+
+  @Field(() => String, { simple: true, description: 'Title of the report, such as `"Gifts of January"`; its name when it has no other.' })
+  title!: string;
 
   @Field(() => String, { simple: true, description: 'The GraphQL query: it asks for lines of the report or for a summary.' })
   query!: string;
@@ -82,4 +114,62 @@ export class SavedReport implements Omit<data.SavedReport, 'variables'> {
   path(@Arg('format', () => fileFormatEnum, FORMAT) format: FileFormat): string {
     return `/reports/${this.name}.${format}`;
   }
+}
+
+export const QUERY = {
+  description:
+    'A GraphQL query that asks for `depositDetails`, `depositDetailsConnection` or `depositSummary`. The fields that it selects are the columns of the file.',
+} as const;
+export const VARIABLES = {
+  nullable: true,
+  description: 'Values of the query\'s variables, such as `{ "startDate": "2026-01-01", "endDate": "2026-01-31" }`.',
+} as const;
+
+@InputType({ description: 'A report to save.' })
+export class SaveReportInput {
+  @Field(() => String, {
+    description:
+      "Name of the report, part of its file's address: lower-case letters and digits with single hyphens between them, at most 80 characters, such as `january-2026`.",
+  })
+  name!: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Title of the report, at most 200 characters, such as `"Gifts of January"`. Without it the title is the name.',
+  })
+  title?: string | null;
+
+  @Field(() => String, QUERY)
+  query!: string;
+
+  @Field(() => GraphQLJSONObject, VARIABLES)
+  variables?: Record<string, unknown> | null;
+
+  @Field(() => GraphQLISODateTime, {
+    nullable: true,
+    description:
+      'The `updatedAt` of the report of this name that is to be replaced. Without it there must be none. A report that was saved again since is not replaced.',
+  })
+  replaces?: Date | null;
+}
+
+@ObjectType({ description: 'What saving a report has changed.' })
+export class SaveReportPayload {
+  @Field(() => SavedReport, { description: 'The report as it is saved now.' })
+  report!: SavedReport;
+
+  @Field(() => Boolean, { description: 'True when the report has replaced an earlier one; false when its name is new.' })
+  replaced!: boolean;
+}
+
+@InputType({ description: 'A saved report to delete.' })
+export class DeleteReportInput {
+  @Field(() => ID, { description: 'Global ID of the report.' })
+  id!: string;
+}
+
+@ObjectType({ description: 'What deleting a report has changed.' })
+export class DeleteReportPayload {
+  @Field(() => ID, { description: 'Global ID of the report that is no more.' })
+  deletedId!: string;
 }

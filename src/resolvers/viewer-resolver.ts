@@ -1,4 +1,4 @@
-import { Arg, Ctx, Field, GraphQLISODateTime, Mutation, ObjectType, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, Field, GraphQLISODateTime, InputType, Mutation, ObjectType, Query, Resolver } from 'type-graphql';
 import type { SessionRow } from '../data/access-store';
 import { sessionTokenOf } from '../domain/access-service';
 import type { SessionService } from '../domain/session-service';
@@ -27,8 +27,23 @@ export class Viewer {
   sessionExpiresAt!: Date;
 }
 
+@InputType({ description: 'The credentials of a login.' })
+export class LoginInput {
+  @Field(() => String, { description: 'Name of the user, such as `"ada"`.' })
+  username!: string;
+
+  @Field(() => String, { description: 'Password of the user.' })
+  password!: string;
+}
+
+@ObjectType({ description: 'What a login has changed.' })
+export class LoginPayload {
+  @Field(() => Viewer, { description: 'The user who has logged in.' })
+  viewer!: Viewer;
+}
+
 @ObjectType({ description: 'A session without a cookie, with the token that stands for it.' })
-export class OpenedSession {
+export class OpenSessionPayload {
   @Field(() => String, {
     description:
       'Token for the header `Authorization: Bearer TOKEN` of every request. It is a secret, and this answer is the only one that holds it.',
@@ -45,6 +60,14 @@ export class OpenedSession {
   viewer!: Viewer;
 }
 
+@ObjectType({ description: 'What a logout has changed.' })
+export class LogoutPayload {
+  @Field(() => Boolean, { description: 'True when a session has ended; false when nobody was logged in.' })
+  ended!: boolean;
+}
+
+const CREDENTIALS = { description: 'Name and password of the user.' } as const;
+
 @Resolver()
 export class ViewerResolver {
   constructor(private readonly sessions: SessionService) {}
@@ -60,49 +83,42 @@ export class ViewerResolver {
     return toViewer(organization, user);
   }
 
-  @Mutation(() => Viewer, {
+  @Mutation(() => LoginPayload, {
     description:
       "Logs in a user of the provision's organization and sets the session cookie. The session is valid for this provision alone. An earlier session of the cookie ends. Needs no privilege. Fails with LOGIN_FAILED, and with TOO_MANY_LOGIN_ATTEMPTS after many failures.",
   })
-  async login(
-    @Arg('username', () => String, { description: 'Name of the user, such as `ada`.' }) username: string,
-    @Arg('password', () => String, { description: 'Password of the user.' }) password: string,
-    @Ctx() context: RequestContext,
-  ): Promise<Viewer> {
-    const { token, expiresAt, viewer } = await this.open(username, password, context.access.credentials.cookieToken, context);
+  async login(@Arg('input', () => LoginInput, CREDENTIALS) input: LoginInput, @Ctx() context: RequestContext): Promise<LoginPayload> {
+    const { token, expiresAt, viewer } = await this.open(input, context.access.credentials.cookieToken, context);
     context.sessionCookie.set(token, expiresAt);
-    return viewer;
+    return { viewer };
   }
 
-  @Mutation(() => OpenedSession, {
+  @Mutation(() => OpenSessionPayload, {
     description:
       'Logs in as `login` does, for apps and servers that keep no cookies: the answer holds a token and sets no cookie. An earlier session of the header `Authorization` ends. Needs no privilege.',
   })
   async openSession(
-    @Arg('username', () => String, { description: 'Name of the user, such as `ada`.' }) username: string,
-    @Arg('password', () => String, { description: 'Password of the user.' }) password: string,
+    @Arg('input', () => LoginInput, CREDENTIALS) input: LoginInput,
     @Ctx() context: RequestContext,
-  ): Promise<OpenedSession> {
-    return this.open(username, password, context.access.credentials.bearerToken, context);
+  ): Promise<OpenSessionPayload> {
+    return this.open(input, context.access.credentials.bearerToken, context);
   }
 
-  @Mutation(() => Boolean, {
-    description:
-      'Ends the session, and clears the session cookie when the session came by it. Answers true, also when nobody was logged in. Needs no privilege.',
+  @Mutation(() => LogoutPayload, {
+    description: 'Ends the session, and clears the session cookie when the session came by it. Needs no privilege.',
   })
-  async logout(@Ctx() { access, sessionCookie }: RequestContext): Promise<boolean> {
+  async logout(@Ctx() { access, sessionCookie }: RequestContext): Promise<LogoutPayload> {
     await access.authorizeProvision();
-    await this.sessions.logout(sessionTokenOf(access.credentials));
+    const ended = await this.sessions.logout(sessionTokenOf(access.credentials));
     if (access.credentials.bearerToken === undefined) sessionCookie.clear();
-    return true;
+    return { ended };
   }
 
   private async open(
-    username: string,
-    password: string,
+    { username, password }: LoginInput,
     earlierToken: string | undefined,
     { access, address }: RequestContext,
-  ): Promise<OpenedSession> {
+  ): Promise<OpenSessionPayload> {
     const provision = await access.authorizeProvision();
     const session = await this.sessions.login(provision, { username, password, address, earlierToken });
     const { token, idleExpiresAt, expiresAt } = session;

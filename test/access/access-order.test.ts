@@ -240,7 +240,7 @@ describe.each(WAYS)('a session by %s', (way) => {
   });
 
   test('ends at logout', async () => {
-    await graphql(gateway.url, 'mutation { logout }', mine());
+    await graphql(gateway.url, 'mutation { logout { ended } }', mine());
     expect(await session(mine())).toBe('Not logged in');
   });
 
@@ -269,17 +269,21 @@ describe('a session by cookie', () => {
   );
 
   test('ends when its client logs in again', async () => {
-    const { headers } = await graphql(gateway.url, `mutation { login(username: "ada", password: "${PASSWORD}") { username } }`, {
-      provision: organization.webProvision,
-      cookie,
-    });
+    const { headers } = await graphql(
+      gateway.url,
+      `mutation { login(input: { username: "ada", password: "${PASSWORD}" }) { viewer { username } } }`,
+      {
+        provision: organization.webProvision,
+        cookie,
+      },
+    );
     expect(await session({ provision: organization.webProvision, cookie })).toBe('Not logged in');
     expect(await session({ provision: organization.webProvision, cookie: headers.get('set-cookie')!.split(';')[0]! })).toBe('granted');
   });
 });
 
 describe('a session by bearer', () => {
-  const openAgain = `mutation { openSession(username: "ada", password: "${PASSWORD}") {
+  const openAgain = `mutation { openSession(input: { username: "ada", password: "${PASSWORD}" }) {
     token idleExpiresAt expiresAt viewer { username organization privileges sessionExpiresAt } } }`;
 
   test.each(['', 'garbage', 'A'.repeat(43), 'x'.repeat(8000)])('is not opened by a token that is none: %#', async (token) => {
@@ -308,7 +312,7 @@ describe('a session by bearer', () => {
   });
 
   test('is not opened with a wrong password', async () => {
-    const { body } = await graphql(gateway.url, 'mutation { openSession(username: "ada", password: "wrong") { token } }', {
+    const { body } = await graphql(gateway.url, 'mutation { openSession(input: { username: "ada", password: "wrong" }) { token } }', {
       provision: organization.webProvision,
     });
     expect([body.data, body.errors?.map(({ extensions }) => extensions.code)]).toEqual([null, ['LOGIN_FAILED']]);
@@ -316,7 +320,7 @@ describe('a session by bearer', () => {
 
   test('is guarded by the same counter as the login', async () => {
     const attempt = (mutation: string, password: string) =>
-      graphql(gateway.url, `mutation { ${mutation}(username: "ada", password: "${password}") { __typename } }`, {
+      graphql(gateway.url, `mutation { ${mutation}(input: { username: "ada", password: "${password}" }) { __typename } }`, {
         provision: organization.webProvision,
       });
     for (let failure = 0; failure < 10; failure++) await attempt('openSession', 'wrong');
@@ -348,7 +352,7 @@ describe('a session by bearer', () => {
       // v2 had no bearer tokens, so a token that a proxy adds must not replace the cookie.
       expect(await viaRest(gateway.url, 'session', { ...both, bearer: none })).toBe('granted');
     }
-    const { headers } = await graphql(gateway.url, 'mutation { logout }', both);
+    const { headers } = await graphql(gateway.url, 'mutation { logout { ended } }', both);
     expect(headers.get('set-cookie')).toBeNull();
     expect(await viaGraphql(gateway.url, 'session', both)).toBe('Not logged in');
     expect(await session({ provision: organization.webProvision, cookie })).toBe('granted');

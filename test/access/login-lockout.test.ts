@@ -10,7 +10,8 @@ const gateway = openGateway({ settings: { TRUST_PROXY: PROXY, LOGIN_ATTEMPTS: '2
 
 /** The code that a login is answered with; undefined where it succeeds. */
 async function attempt({ webProvision }: TestOrganization, address: string, username = 'ada', password = PASSWORD) {
-  const query = 'mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { username } }';
+  const query =
+    'mutation ($username: String!, $password: String!) { login(input: { username: $username, password: $password }) { viewer { username } } }';
   const response = await fetch(`${gateway.url}/graphql`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Provision: webProvision, 'X-Forwarded-For': address },

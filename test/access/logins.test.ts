@@ -12,7 +12,7 @@ describe('a login', () => {
   const attempt = (username: string, password: string, provision = organization.webProvision) =>
     graphql(
       gateway.url,
-      'mutation ($u: String!, $p: String!) { login(username: $u, password: $p) { username organization sessionExpiresAt } }',
+      'mutation ($u: String!, $p: String!) { login(input: { username: $u, password: $p }) { viewer { username organization sessionExpiresAt } } }',
       {
         provision,
         variables: { u: username, p: password },
@@ -22,7 +22,7 @@ describe('a login', () => {
   test('sets a cookie that scripts and other sites cannot use', async () => {
     const { headers, body } = await attempt('ada', PASSWORD);
     expect(headers.get('set-cookie')).toMatch(/^session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/);
-    const { sessionExpiresAt } = body.data?.login as { sessionExpiresAt: string };
+    const { sessionExpiresAt } = (body.data?.login as { viewer: { sessionExpiresAt: string } }).viewer;
     const hours = (Date.parse(sessionExpiresAt) - Date.now()) / 3_600_000;
     expect(hours).toBeGreaterThan(11.9);
     expect(hours).toBeLessThanOrEqual(12);
@@ -34,7 +34,7 @@ describe('a login', () => {
       const response = await fetch(`${own.url}/graphql`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', 'X-Forwarded-Proto': 'https', Provision: webProvision },
-        body: JSON.stringify({ query: `mutation { login(username: "ada", password: "${PASSWORD}") { username } }` }),
+        body: JSON.stringify({ query: `mutation { login(input: { username: "ada", password: "${PASSWORD}" }) { viewer { username } } }` }),
       });
       expect(response.headers.get('set-cookie')).toMatch(
         /^__Host-session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,

@@ -89,7 +89,7 @@ const workday = async ({ gatewayUrl, provision, password }: Attempt) => {
   };
   const json = (response: Response): Promise<unknown> => response.json();
   const post = (query: string, variables?: object): RequestInit => ({ method: 'POST', body: JSON.stringify({ query, variables }) });
-  const login = 'mutation ($password: String!) { login(username: "ada", password: $password) { username } }';
+  const login = 'mutation ($password: String!) { login(input: { username: "ada", password: $password }) { viewer { username } } }';
   const period = 'start_date=2024-01-01&end_date=2024-01-31';
   return {
     login: await work('/graphql', post(login, { password }), json),
@@ -113,7 +113,7 @@ const attempt = (): Attempt => ({
 });
 
 const WORKED = () => ({
-  login: { data: { login: { username: 'ada' } } },
+  login: { data: { login: { viewer: { username: 'ada' } } } },
   query: [{ data: { viewer: { username: 'ada' } } }, '2', 36],
   file: ['2', '21.00', 'attachment; filename="deposit-details-2024-01-01-2024-01-31.csv"'],
   v2: { data: { message: 'Session request authenticated', provision: organization.webProvision } },
@@ -144,7 +144,7 @@ test('a page on an origin that is not listed reads and does nothing, though the 
 
   // A form needs no preflight: the browser sends it with the cookie and shows the answer.
   await page.setContent(`<form method="post" action="${attempt().gatewayUrl}/graphql" enctype="text/plain">
-    <input name="{&quot;query&quot;:&quot;mutation{logout}&quot;,&quot;x&quot;:&quot;" value="&quot;}"><button>Win a prize</button></form>`);
+    <input name="{&quot;query&quot;:&quot;mutation{logout{ended}}&quot;,&quot;x&quot;:&quot;" value="&quot;}"><button>Win a prize</button></form>`);
   const sent = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/graphql'));
   await page.getByRole('button').click();
   const form = await sent;

@@ -208,9 +208,9 @@ test('a page of another site cannot use the analyst’s session', async () => {
   await elsewhere.goto(`http://127.0.0.1:${typeof address === 'object' ? address!.port : ''}`);
   const outcomes = await elsewhere.evaluate(async (target) => {
     const tries: RequestInit[] = [
-      { method: 'POST', body: '{"query":"mutation { logout }"}', headers: { 'Content-Type': 'text/plain' } },
-      { method: 'POST', body: '{"query":"mutation { logout }"}', headers: { 'Content-Type': 'application/json' } },
-      { method: 'POST', body: new URLSearchParams({ query: 'mutation { logout }' }) },
+      { method: 'POST', body: '{"query":"mutation { logout { ended } }"}', headers: { 'Content-Type': 'text/plain' } },
+      { method: 'POST', body: '{"query":"mutation { logout { ended } }"}', headers: { 'Content-Type': 'application/json' } },
+      { method: 'POST', body: new URLSearchParams({ query: 'mutation { logout { ended } }' }) },
       { method: 'GET' },
     ];
     const seen: string[] = [];

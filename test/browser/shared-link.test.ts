@@ -47,7 +47,7 @@ describe('an analyst', () => {
   test('gets no link to a query with a password in it', async () => {
     const { page } = await gateway.visit();
     await logIn(page);
-    await pasteInto(page, 'query', 'mutation { login(username: "ada", password: "secret") { username } }');
+    await pasteInto(page, 'query', 'mutation { login(input: { username: "ada", password: "secret" }) { viewer { username } } }');
     await page.getByRole('button', { name: 'Copy link' }).click();
     await page.getByRole('alert').filter({ hasText: 'This query mentions a password: no link was made.' }).waitFor();
     await page.context().close();

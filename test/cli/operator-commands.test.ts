@@ -246,9 +246,13 @@ describe('an operator of users', () => {
     expect(await run(userWords('disable', organization))).toEqual(done(`Disabled user "ada" of "${organization}"`));
     const response = await fetch(gateway.url + SESSION, { headers: { Provision, Cookie } });
     expect([response.status, await response.json()]).toEqual([401, refusal(401, 'Unauthorized')]);
-    const { body } = await graphql(gateway.url, `mutation { login(username: "ada", password: "${PASSWORD}") { username } }`, {
-      provision: Provision,
-    });
+    const { body } = await graphql(
+      gateway.url,
+      `mutation { login(input: { username: "ada", password: "${PASSWORD}" }) { viewer { username } } }`,
+      {
+        provision: Provision,
+      },
+    );
     expect(body.errors?.map(({ message }) => message)).toEqual(['Username or password is not correct']);
     const { stdout } = await run(['user', 'list', '--organization', organization]);
     expect(stdout).toMatch(

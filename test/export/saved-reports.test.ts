@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from '../support/command';
 import { depositBook } from '../support/deposit-book';
+import type { Ask } from '../support/doors';
 import {
   createOrganization,
   graphql,
@@ -14,6 +15,7 @@ import {
   type GraphqlAnswer,
   type TestOrganization,
 } from '../support/gateway';
+import { toGlobalId } from '../../src/values/global-id';
 import { openGateway } from '../support/open-gateway';
 
 /** A name that a spreadsheet would run as a formula and at which CSV and COPY would break. */
@@ -55,12 +57,12 @@ async function file(path: string, headers: Readonly<Record<string, string>> = { 
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 const asAda = () => ({ provision: organization.webProvision, cookie: gateway.cookie });
-const save = (name: string, query: string, variables: object = YEAR, as: { provision?: string; cookie?: string } = asAda()) =>
-  graphql(
-    gateway.url,
-    'mutation ($name: String!, $query: String!, $variables: JSONObject) { saveReport(name: $name, query: $query, variables: $variables) { name path ndjson: path(format: NDJSON) updatedBy } }',
-    { ...as, variables: { name, query, variables } },
-  );
+const SAVE = `mutation ($input: SaveReportInput!) {
+  saveReport(input: $input) { report { name path ndjson: path(format: NDJSON) updatedBy } } }`;
+const save = (name: string, query: string, variables: object = YEAR, as: Ask = asAda(), replaces?: Date) =>
+  graphql(gateway.url, SAVE, { ...as, variables: { input: { name, query, variables, replaces } } });
+/** The time at which a report was saved, for replacing it. */
+const savedAt = async ({ id }: { readonly id: number }, name: string) => (await gateway.services.savedReports.get(id, name)).updatedAt;
 const faultOf = ({ body }: GraphqlAnswer) => body.errors?.map(({ message, extensions }) => [extensions.code, message]);
 
 describe('all rows of a query', () => {
@@ -105,7 +107,7 @@ describe('all rows of a query', () => {
     ['no query', '{', {}, 'query: Syntax Error: Expected Name, found <EOF>.'],
     ['no such field', '{ deposit { nothing } }', {}, 'query: Cannot query field "nothing" on type "Deposit".'],
     ['no lines', '{ viewer { username } }', {}, 'query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary'],
-    ['a mutation', 'mutation { logout }', {}, 'query is a mutation'],
+    ['a mutation', 'mutation { logout { ended } }', {}, 'query is a mutation'],
     ['several operations', 'query A { viewer { username } } query B { viewer { username } }', {}, 'query must be a single operation'],
     ['an empty list', BY_FUND, { ...YEAR, designationIds: [] }, 'filter.designationIds is an empty list, which no line meets'],
     [
@@ -191,7 +193,11 @@ describe('a saved report', () => {
   test('keeps its address, where an API provision reads it, some variables by the address', async () => {
     const { body } = await save('big-gifts', BIG_GIFTS, { startDate: '2024-01-01', filter: { amount: { min: '20.00' } } });
     expect(body).toEqual({
-      data: { saveReport: { name: 'big-gifts', path: '/reports/big-gifts.csv', ndjson: '/reports/big-gifts.ndjson', updatedBy: 'ada' } },
+      data: {
+        saveReport: {
+          report: { name: 'big-gifts', path: '/reports/big-gifts.csv', ndjson: '/reports/big-gifts.ndjson', updatedBy: 'ada' },
+        },
+      },
     });
     const columns = 'columns=donor_last_name,amount,designation,allocation_amount';
     for (const format of ['csv', 'ndjson', 'json']) {
@@ -267,7 +273,7 @@ describe('a saved report', () => {
     const query = `{ depositDetails(${PERIOD}) { amount } }`;
     await save('b', query, {}, as);
     await save('a', query, {}, as);
-    await save('b', BY_FUND, YEAR, as);
+    await save('b', BY_FUND, YEAR, as, await savedAt(own, 'b'));
     const list = async () =>
       (
         await graphql(gateway.url, '{ savedReports { name query variables path(format: JSON) updatedBy } }', {
@@ -277,7 +283,7 @@ describe('a saved report', () => {
     const a = { name: 'a', query, variables: {}, path: '/reports/a.json', updatedBy: 'ada' };
     expect(await list()).toEqual([a, { ...a, name: 'b', query: BY_FUND, variables: YEAR, path: '/reports/b.json' }]);
     const remove = (name: string, by: { provision?: string; cookie?: string }) =>
-      graphql(gateway.url, `mutation { deleteReport(name: "${name}") }`, by);
+      graphql(gateway.url, `mutation { deleteReport(input: { id: "${toGlobalId('SavedReport', name)}" }) { deletedId } }`, by);
     // An API provision may read saved reports but not change them.
     expect(faultOf(await remove('a', { provision: own.apiProvision }))![0]![0]).toBe('NOT_LOGGED_IN');
     expect(faultOf(await save('c', query, {}, { provision: own.apiProvision }))![0]![0]).toBe('NOT_LOGGED_IN');
@@ -285,7 +291,7 @@ describe('a saved report', () => {
     expect(faultOf(await save('c', query, {}, asClerk))![0]![0]).toBe('PRIVILEGE_NOT_FOUND');
     expect(faultOf(await graphql(gateway.url, '{ savedReports { name } }', asClerk))![0]![0]).toBe('PRIVILEGE_NOT_FOUND');
     expect(faultOf(await remove('a', asAda()))).toEqual([['NOT_FOUND', 'Not found']]);
-    expect((await remove('b', as)).body.data).toEqual({ deleteReport: true });
+    expect((await remove('b', as)).body.data).toEqual({ deleteReport: { deletedId: toGlobalId('SavedReport', 'b') } });
     expect(await list()).toEqual([a]);
   });
 
@@ -325,7 +331,7 @@ describe('a saved report', () => {
     const byDonor = `query ($name: String) { depositSummary(${NARROWED}, filter: { donorName: $name }) { all { lines } } }`;
     expect((await save('text', byDonor, { name: '\\u0000' })).body.errors).toBeUndefined();
     const query =
-      'mutation ($query: String!, $variables: JSONObject) { saveReport(name: "x", query: $query, variables: $variables) { name } }';
+      'mutation ($query: String!, $variables: JSONObject) { saveReport(input: { name: "x", query: $query, variables: $variables }) { report { name } } }';
     const body = JSON.stringify({ query, variables: { query: BY_FUND, variables: { ...YEAR, nested: 'HERE' } } });
     const response = await fetch(`${gateway.url}/graphql`, {
       method: 'POST',
@@ -348,7 +354,7 @@ describe('a saved report', () => {
     expect(faultOf(await save('one-more', BY_FUND, YEAR, as))).toEqual([
       ['BAD_USER_INPUT', 'there are 500 reports of 6000 characters already; delete one first'],
     ]);
-    expect((await save('r7', BY_FUND, YEAR, as)).body.errors).toBeUndefined();
+    expect((await save('r7', BY_FUND, YEAR, as, await savedAt(own, 'r7'))).body.errors).toBeUndefined();
     await gateway.database.client.query('DELETE FROM saved_report WHERE organization_id = $1', [own.id]);
     await fill(34, 29_900);
     expect(faultOf(await save('one-more', BY_FUND, YEAR, as))![0]![1]).toMatch(/^there are 34 reports of \d+ characters already/);
@@ -371,7 +377,7 @@ describe('a saved report', () => {
       const { text, headers } = await file('/reports/by-fund.ndjson', { Provision: own.apiProvision });
       expect(text.split('\n').length).toBeGreaterThan(2);
       expect((await run('list')).stdout).toMatch(
-        /^NAME +SAVED +BY +VARIABLES\nby-fund +\S+ +command line +\{"endDate":"2024-12-31","startDate":"2024-01-01"\}\n$/,
+        /^NAME +TITLE +SAVED +BY +VARIABLES\nby-fund +by-fund +\S+ +command line +\{"endDate":"2024-12-31","startDate":"2024-01-01"\}\n$/,
       );
       const wrong = await run('save', 'by-fund', path, '--variables', '{}');
       expect([wrong.status, wrong.stderr]).toEqual([

@@ -143,7 +143,7 @@ describe('a frontend developer', () => {
     const url = `${gateway.url}/graphql?query=${encodeURIComponent('{ authenticatedTestSystem { message } }')}`;
     const answered = await fetch(url, { headers: { Provision: organization.apiProvision } });
     expect(await answered.json()).toEqual({ data: { authenticatedTestSystem: { message: 'System request authenticated' } } });
-    const mutation = await fetch(`${gateway.url}/graphql?query=${encodeURIComponent('mutation { logout }')}`, {
+    const mutation = await fetch(`${gateway.url}/graphql?query=${encodeURIComponent('mutation { logout { ended } }')}`, {
       headers: { Provision: organization.apiProvision },
     });
     expect(mutation.status).toBe(405);

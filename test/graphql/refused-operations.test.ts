@@ -56,9 +56,9 @@ describe('introspection', () => {
 });
 
 describe('a request that could come from another site', () => {
-  const operation = JSON.stringify({ query: 'mutation { logout }' });
+  const operation = JSON.stringify({ query: 'mutation { logout { ended } }' });
   test.each([
-    ['a form', 'POST', { 'Content-Type': 'application/x-www-form-urlencoded' }, 'query=mutation%7Blogout%7D'],
+    ['a form', 'POST', { 'Content-Type': 'application/x-www-form-urlencoded' }, 'query=mutation%7Blogout%7Bended%7D%7D'],
     ['text', 'POST', { 'Content-Type': 'text/plain' }, operation],
     ['text that claims to be JSON', 'POST', { 'Content-Type': 'text/plain;application/json' }, operation],
     [

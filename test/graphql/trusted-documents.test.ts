@@ -8,7 +8,8 @@ import { openGateway } from '../support/open-gateway';
 import { REQUEST_ID } from '../support/request-id';
 
 const TRUSTED = '{ authenticatedTestSystem { message } }';
-const LOGIN = 'mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { username } }';
+const LOGIN =
+  'mutation ($username: String!, $password: String!) { login(input: { username: $username, password: $password }) { viewer { username } } }';
 const NAMED = 'query Named { authenticatedTestSystem { message } }';
 const OTHER = '{ viewer { username } }';
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -62,7 +63,7 @@ describe('an app of a gateway with trusted documents', () => {
     ]);
     expect(await send({ query: LOGIN, variables: { username: 'ada', password: PASSWORD } }, organization.webProvision)).toEqual([
       200,
-      { data: { login: { username: 'ada' } } },
+      { data: { login: { viewer: { username: 'ada' } } } },
     ]);
   });
 
@@ -97,7 +98,7 @@ describe('an app of a gateway with trusted documents', () => {
     const variables = { username: 'ada', password: PASSWORD };
     expect(await send({ documentId: sha256(LOGIN), variables }, organization.webProvision)).toEqual([
       200,
-      { data: { login: { username: 'ada' } } },
+      { data: { login: { viewer: { username: 'ada' } } } },
     ]);
     expect(await send({ documentId: 'another' }, organization.webProvision)).toEqual(fault('PERSISTED_QUERY_NOT_FOUND'));
     expect(await send({ documentId: sha256(TRUSTED), query: OTHER }, organization.webProvision)).toEqual(UNTRUSTED);

@@ -68,7 +68,7 @@ describe("a browser's preflight", () => {
 const ANSWERS = (): readonly (readonly [path: string, status: number, headers?: Record<string, string>])[] => [
   ['/graphql?query=%7B__typename%7D', 200, { Provision: organization.apiProvision }],
   // Says by Allow which method would do.
-  ['/graphql?query=mutation%7Blogout%7D', 405, { Provision: organization.apiProvision }],
+  ['/graphql?query=mutation%7Blogout%7Bended%7D%7D', 405, { Provision: organization.apiProvision }],
   [`/export/deposit-details.csv?${PERIOD}`, 200, { Provision: organization.apiProvision }],
   [`/export/deposit-details.csv?${PERIOD}&totals=headers`, 200, { Provision: organization.apiProvision }],
   [`/api/v2/deposit_detail_designation_detail_with_contact_info?${PERIOD}`, 200, { Provision: organization.apiProvision }],
@@ -143,7 +143,9 @@ describe('the session cookie', () => {
       const response = await fetch(`${own.url}/graphql`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', Provision: webProvision, ...headers },
-        body: JSON.stringify({ query: `mutation { login(username: "ada", password: "correct horse battery staple") { username } }` }),
+        body: JSON.stringify({
+          query: `mutation { login(input: { username: "ada", password: "correct horse battery staple" }) { viewer { username } } }`,
+        }),
       });
       return response.headers.get('set-cookie');
     } finally {
@@ -168,9 +170,9 @@ describe('a page of another site that a logged-in user visits', () => {
   /** All that a browser sends for a page without asking first (Fetch standard: simple methods, headers and types). */
   const FORMS: readonly (readonly [method: string, path: string, type?: string, body?: string])[] = [
     ...['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', undefined].map(
-      (type) => ['POST', '/graphql', type, '{"query":"mutation{logout}"}'] as const,
+      (type) => ['POST', '/graphql', type, '{"query":"mutation{logout{ended}}"}'] as const,
     ),
-    ['POST', '/graphql?query=mutation%7Blogout%7D', 'text/plain', ''],
+    ['POST', '/graphql?query=mutation%7Blogout%7Bended%7D%7D', 'text/plain', ''],
     ['GET', '/graphql?query=%7Bviewer%7Busername%7D%7D'],
     ['GET', `/export/deposit-details.csv?${PERIOD}`],
     ['GET', `/export/deposit-summary.csv?${PERIOD}`],

@@ -207,9 +207,13 @@ test('a failure inside is masked, and logged without personal data', async () =>
       `CREATE OR REPLACE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '${CANARY}'; END $$`,
     );
     await own.database.client.query('ALTER TABLE session ADD CHECK (fail() > 0) NOT VALID');
-    const { body } = await graphql(own.url, 'mutation { login(username: "ada", password: "correct horse battery staple") { username } }', {
-      provision: webProvision,
-    });
+    const { body } = await graphql(
+      own.url,
+      'mutation { login(input: { username: "ada", password: "correct horse battery staple" }) { viewer { username } } }',
+      {
+        provision: webProvision,
+      },
+    );
     expect(body.errors).toEqual([
       expect.objectContaining({
         message: 'Establishing session failed',

@@ -24,10 +24,10 @@ const ADDRESSES = [
   '/reports/big.csv?startDate=2024-02-01',
   '/reports/big.json?startDate=2024-03-01',
 ];
-const SAVED = `mutation { saveReport(name: "big", variables: { startDate: "2024-01-01" }, query: "query ($startDate: LocalDate!) { depositDetails(startDate: $startDate, endDate: \\"2024-12-31\\") { amount } }") { name } }`;
+const SAVED = `mutation { saveReport(input: { name: "big", variables: { startDate: "2024-01-01" }, query: "query ($startDate: LocalDate!) { depositDetails(startDate: $startDate, endDate: \\"2024-12-31\\") { amount } }" }) { report { name } } }`;
 beforeAll(async () => {
   const { body } = await graphql(gateway.url, SAVED, { provision: organization.webProvision, cookie: gateway.cookie });
-  expect(body).toEqual({ data: { saveReport: { name: 'big' } } });
+  expect(body).toEqual({ data: { saveReport: { report: { name: 'big' } } } });
 });
 
 /** Sends a request as HTTP/1.1 clients that keep copies do: without an encoding unless one is named. */

@@ -32,11 +32,15 @@ beforeAll(async () => {
   organization = await createOrganization(store.services);
   await fillReport(store.database.client, organization.id, LINES, MEMO);
   const { webProvision: provision } = organization;
-  const { body } = await graphql(store.url, 'mutation ($query: String!) { saveReport(name: "everything", query: $query) { path } }', {
-    ...{ provision, cookie: await login(store.url, provision) },
-    variables: { query: QUERY },
-  });
-  expect(body).toEqual({ data: { saveReport: { path: '/reports/everything.csv' } } });
+  const { body } = await graphql(
+    store.url,
+    'mutation ($query: String!) { saveReport(input: { name: "everything", query: $query }) { report { path } } }',
+    {
+      ...{ provision, cookie: await login(store.url, provision) },
+      variables: { query: QUERY },
+    },
+  );
+  expect(body).toEqual({ data: { saveReport: { report: { path: '/reports/everything.csv' } } } });
 });
 afterAll(() => store.stop());
 

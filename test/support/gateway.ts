@@ -156,7 +156,8 @@ export async function graphql(
 
 /** Logs in and resolves to the session cookie for further requests. */
 export async function login(url: string, provision: string, username = 'ada', password = PASSWORD): Promise<string> {
-  const query = 'mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { username } }';
+  const query =
+    'mutation ($username: String!, $password: String!) { login(input: { username: $username, password: $password }) { viewer { username } } }';
   const { headers, body } = await graphql(url, query, { provision, variables: { username, password } });
   const cookie = headers.get('set-cookie')?.split(';')[0];
   if (cookie === undefined) throw new Error(`The login failed: ${JSON.stringify(body)}`);
@@ -165,7 +166,8 @@ export async function login(url: string, provision: string, username = 'ada', pa
 
 /** Opens a session without a cookie and resolves to its token. */
 export async function openSession(url: string, provision: string, username = 'ada', password = PASSWORD): Promise<string> {
-  const query = 'mutation ($username: String!, $password: String!) { openSession(username: $username, password: $password) { token } }';
+  const query =
+    'mutation ($username: String!, $password: String!) { openSession(input: { username: $username, password: $password }) { token } }';
   const { body } = await graphql(url, query, { provision, variables: { username, password } });
   const session = body.data?.openSession as { token: string } | undefined;
   if (!session) throw new Error(`No session was opened: ${JSON.stringify(body)}`);

@@ -15,7 +15,8 @@ export async function run(): Promise<readonly Finding[]> {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Provision: provision, 'X-Forwarded-For': address },
       body: JSON.stringify({
-        query: 'mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { username } }',
+        query:
+          'mutation ($username: String!, $password: String!) { login(input: { username: $username, password: $password }) { viewer { username } } }',
         variables: { username, password },
       }),
     });

@@ -7,7 +7,9 @@ export interface Viewer {
   readonly username: string;
   readonly organization: string;
   readonly privileges: readonly string[];
-  /** The latest end of the session, in ISO 8601. Without requests the session ends earlier. */
+  /** The end of the session when no request comes before, in ISO 8601. */
+  readonly sessionIdleExpiresAt: string;
+  /** The latest end of the session, in ISO 8601. */
   readonly sessionExpiresAt: string;
 }
 
@@ -53,7 +55,11 @@ export async function fetchViewer(provision: string): Promise<Viewer | undefined
 }
 
 export async function login(provision: string, username: string, password: string): Promise<Viewer> {
-  return (await askGateway<{ login: Viewer }>(provision, { query: loginMutation, variables: { username, password } })).login;
+  const { login: payload } = await askGateway<{ login: { viewer: Viewer } }>(provision, {
+    query: loginMutation,
+    variables: { username, password },
+  });
+  return payload.viewer;
 }
 
 export async function logout(provision: string): Promise<void> {

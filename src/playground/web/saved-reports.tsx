@@ -7,12 +7,18 @@ import saveReportMutation from './queries/save-report.graphql?raw';
 import savedReportsQuery from './queries/saved-reports.graphql?raw';
 
 interface SavedReport {
+  readonly id: string;
   readonly name: string;
+  readonly title: string;
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly path: string;
   readonly updatedAt: string;
   readonly updatedBy: string | null;
+}
+
+interface SaveAnswer {
+  readonly saveReport: { readonly replaced: boolean };
 }
 
 interface SavedReportsProps {
@@ -28,7 +34,9 @@ export function SavedReports({ provision, current, onOpen }: SavedReportsProps) 
   const [reports, setReports] = useState<readonly SavedReport[]>();
   const [message, setMessage] = useState<{ readonly text: string; readonly isFault: boolean }>();
   const nameField = useRef<HTMLInputElement>(null);
+  const titleField = useRef<HTMLInputElement>(null);
   const nameId = useId();
+  const titleId = useId();
 
   const run = async (work: () => Promise<unknown>): Promise<void> => {
     try {
@@ -55,16 +63,18 @@ export function SavedReports({ provision, current, onOpen }: SavedReportsProps) 
     const earlier = reports?.find((report) => report.name === name);
     if (earlier && !confirm(`Replace ${name}, saved by ${describeSaving(earlier)}?`)) return;
     void run(async () => {
-      await askGateway(provision, { query: saveReportMutation, variables: { name, ...current() } });
+      const title = titleField.current?.value.trim() || earlier?.title;
+      const input = { name, title, ...current(), replaces: earlier?.updatedAt };
+      const { saveReport } = await askGateway<SaveAnswer>(provision, { query: saveReportMutation, variables: { input } });
       form.reset();
       await load();
-      return `Saved as ${name}.`;
+      return saveReport.replaced ? `Replaced ${name}.` : `Saved as ${name}.`;
     });
   };
-  const remove = (name: string): void => {
+  const remove = ({ id, name }: SavedReport): void => {
     if (!confirm(`Delete ${name}? Programs that read its address will find nothing.`)) return;
     void run(async () => {
-      await askGateway(provision, { query: deleteReportMutation, variables: { name } });
+      await askGateway(provision, { query: deleteReportMutation, variables: { id } });
       await load();
       // The focus was on the deleted report's button.
       nameField.current?.focus();
@@ -101,6 +111,8 @@ export function SavedReports({ provision, current, onOpen }: SavedReportsProps) 
             placeholder="monthly-giving"
             autoComplete="off"
           />
+          <label htmlFor={titleId}>with the title</label>
+          <input ref={titleField} id={titleId} name="title" maxLength={200} placeholder="Monthly giving" autoComplete="off" />
           <button type="submit">Save</button>
         </form>
         <p role={message?.isFault ? 'alert' : 'status'}>{message?.text}</p>
@@ -114,6 +126,7 @@ export function SavedReports({ provision, current, onOpen }: SavedReportsProps) 
           {reports?.map((report) => (
             <li key={report.name}>
               <div>
+                {report.title !== report.name && <strong>{report.title}</strong>}
                 <code>{report.path}</code>
                 <span>{describeSaving(report)}</span>
               </div>
@@ -123,7 +136,7 @@ export function SavedReports({ provision, current, onOpen }: SavedReportsProps) 
               <button type="button" aria-label={`Copy ${report.name} for Power Query`} onClick={() => copy(report)}>
                 Copy for Power Query
               </button>
-              <button type="button" aria-label={`Delete ${report.name}`} onClick={() => remove(report.name)}>
+              <button type="button" aria-label={`Delete ${report.name}`} onClick={() => remove(report)}>
                 Delete
               </button>
             </li>

@@ -43,6 +43,7 @@ export async function createApp(config: Config, address: OpenDatabase['address']
     documents,
     introspection: config.INTROSPECTION,
     trustedDocuments: config.TRUSTED_DOCUMENTS === '' ? undefined : readTrustedDocuments(config.TRUSTED_DOCUMENTS),
+    budgets: services.budgets,
     onInternalError: (error, { requestId }) => kit.logFailure(error, requestId),
   });
   await apollo.start();

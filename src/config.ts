@@ -141,6 +141,11 @@ export const settings = {
     fallback: '10',
     meaning: 'Failed logins allowed in 15 minutes for a user from one address; ten times as many for the user, and for the address',
   },
+  COST_PER_MINUTE: {
+    schema: wholeNumber(0, 999_999_999),
+    fallback: '0',
+    meaning: 'Values that the GraphQL operations of one provision may cost in a minute; 0 sets no limit',
+  },
   DRAIN_MILLISECONDS: {
     schema: wholeNumber(0, 60000),
     fallback: '500',

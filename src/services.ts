@@ -2,6 +2,7 @@ import type { Config } from './config';
 import { AccessStore } from './data/access-store';
 import { AuditStore } from './data/audit-store';
 import { BookStore } from './data/book-store';
+import { CostStore } from './data/cost-store';
 import { DepositDetailStore } from './data/deposit-detail-store';
 import { DepositSummaryStore } from './data/deposit-summary-store';
 import { DirectoryInUseError } from './data/embedded/directory-lock';
@@ -20,6 +21,7 @@ import { VersionMemory } from './data/version-memory';
 import { AccessService } from './domain/access-service';
 import { AuditService } from './domain/audit-service';
 import { BookService } from './domain/book-service';
+import { BudgetService } from './domain/budget-service';
 import { DemoService } from './domain/demo-service';
 import { DepositDetailService } from './domain/deposit-detail-service';
 import { DepositSummaryService } from './domain/deposit-summary-service';
@@ -38,6 +40,7 @@ export interface Services {
   readonly depositSummaries: DepositSummaryService;
   readonly audit: AuditService;
   readonly savedReports: SavedReportService;
+  readonly budgets: BudgetService;
   readonly organizations: OrganizationService;
   readonly books: BookService;
   readonly imports: ImportService;
@@ -139,6 +142,7 @@ export function createServices(
     depositSummaries: new DepositSummaryService(new DepositSummaryStore(), depositDetails),
     audit: new AuditService(new AuditStore(database)),
     savedReports: new SavedReportService(new SavedReportStore(database)),
+    budgets: new BudgetService(new CostStore(database, config.COST_PER_MINUTE), config.COST_PER_MINUTE),
     organizations,
     books: new BookService(new BookStore(database, new VersionMemory(config.SUMMARY_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE))),
     imports,

@@ -1,6 +1,7 @@
 import { ApolloServer, type ApolloServerOptionsWithSchema, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import { GraphQLError, Kind, visit, type ASTVisitor, type DocumentNode, type GraphQLSchema, type ValidationContext } from 'graphql';
+import type { BudgetService } from '../domain/budget-service';
 import { AppError, toAppError } from '../errors';
 import type { CheckedDocuments } from './checked-documents';
 import { formatError, isRequestError, toCause, withoutSuggestion } from './error-format';
@@ -8,6 +9,7 @@ import { findArgument, findVariableFaults, type VariablePath } from './error-pla
 import { authorizeIntrospection, type Introspection } from './introspection-access';
 import { loopTurns } from './loop-turns';
 import { assertCost, findCost } from './operation-cost';
+import { COST_HEADER, spendBudget, toCostExtension } from './operation-budget';
 import { limitOperations, operationLimits } from './operation-limits';
 import type { GraphqlContext } from './row-field';
 import { createDocumentCache, type TrustedDocuments } from './trusted-documents';
@@ -17,6 +19,7 @@ export interface ApolloServerOptions {
   readonly introspection: Introspection;
   /** The only documents that WEB and MOBILE provisions may send; undefined when they may send any. */
   readonly trustedDocuments?: TrustedDocuments | undefined;
+  readonly budgets: BudgetService;
   /** Logs a failure whose cause the caller does not see. */
   readonly onInternalError: (error: AppError, context: GraphqlContext) => void;
 }
@@ -65,7 +68,12 @@ const stringifyResult: NonNullable<ApolloServerOptionsWithSchema<GraphqlContext>
   return `${before}${before === '{' ? '' : ','}"data":${await loopTurns.stringify(data)}}\n`;
 };
 
-function answerPlugin({ introspection, trustedDocuments, onInternalError }: ApolloServerOptions): ApolloServerPlugin<GraphqlContext> {
+function answerPlugin({
+  introspection,
+  trustedDocuments,
+  budgets,
+  onInternalError,
+}: ApolloServerOptions): ApolloServerPlugin<GraphqlContext> {
   return {
     requestDidStart: () =>
       Promise.resolve({
@@ -79,8 +87,10 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
           if (operation) contextValue.variableFaults = findVariableFaults(schema, operation, variables);
           const found = findCost({ schema, document, operation, variables });
           if (found) {
-            response.http.headers.set('x-graphql-cost', String(found.cost));
+            response.http.headers.set(COST_HEADER, String(found.cost));
+            contextValue.cost = found;
             assertCost(found);
+            await spendBudget(contextValue, found, budgets, response.http.headers);
             contextValue.rests = found.cost > operationLimits.restCost;
           }
         },
@@ -106,6 +116,10 @@ function answerPlugin({ introspection, trustedDocuments, onInternalError }: Apol
           const { singleResult } = response.body;
           const maySuggest = introspection !== 'off' && (errors.length === 0 || (await isMember(contextValue)));
           if (singleResult.errors && !maySuggest) singleResult.errors = singleResult.errors.map(withoutSuggestion);
+          const { cost } = contextValue;
+          if (cost && request.http?.headers.has(COST_HEADER)) {
+            singleResult.extensions = { ...singleResult.extensions, ...toCostExtension(cost) };
+          }
           const { data } = singleResult;
           if (data && contextValue.rests) longAnswers.add(data);
           if (data) contextValue.insertions?.mark(data);

@@ -51,7 +51,8 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
         await context.snapshot.close();
         await loopTurns.next();
         // The first time the books have most likely come to rest. The last time all is read from one snapshot, which takes a lane.
-        context = { ...kit.openRequest(request, response, again === MAX_RERUNS), insertions: new Insertions() };
+        const { budget } = context;
+        context = { ...kit.openRequest(request, response, again === MAX_RERUNS), insertions: new Insertions(), budget };
         answer = await execute();
       }
       await sendRows(response, toPieces(answer, context), {

@@ -15,10 +15,12 @@ import {
 import { collectSubfields } from 'graphql/execution/collectFields';
 import type { EntityTypeName } from '../formats/global-id';
 import { columnOfRecord, idOfRecord, isRecordType } from '../formats/line-records';
+import type { Budget } from '../domain/budget-service';
 import type { RequestContext } from '../resolvers/request-context';
 import type { RowStream } from '../rows/row-stream';
 import type { VariablePath } from './error-place';
 import type { Insertions } from './insertions';
+import type { OperationCost } from './operation-cost';
 import { createJsonTemplate, type JsonMember } from '../rows/row-template';
 
 export interface GraphqlContext extends RequestContext {
@@ -28,6 +30,10 @@ export interface GraphqlContext extends RequestContext {
   rests?: boolean;
   /** The places of wrong values in the variables, each beginning with the name of its variable. */
   variableFaults?: readonly VariablePath[];
+  /** The cost of the operation, once it was found. */
+  cost?: OperationCost;
+  /** The budget that the operation was paid from; undefined before, and where there is none. */
+  budget?: Budget | undefined;
 }
 
 type Resolve = (source: unknown, args: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => Promise<RowStream<unknown>>;

@@ -9,7 +9,7 @@ const DOORS: readonly (readonly [path: RegExp, methods: string])[] = [
 
 /** The request headers that the doors read, and those that GraphQL clients and tracing libraries add. */
 const ALLOWED_HEADERS = [
-  ...['Content-Type', 'Provision', 'Authorization', 'X-Requested-With', 'If-None-Match'],
+  ...['Content-Type', 'Provision', 'Authorization', 'X-Requested-With', 'If-None-Match', 'X-GraphQL-Cost'],
   ...['Apollo-Require-Preflight', 'X-Apollo-Operation-Name', 'X-Apollo-Operation-Id', 'X-Apollo-Operation-Type'],
   ...['ApolloGraphQL-Client-Name', 'ApolloGraphQL-Client-Version', 'GraphQL-Client-Name', 'GraphQL-Client-Version'],
   ...['traceparent', 'tracestate', 'baggage', 'sentry-trace'],
@@ -29,6 +29,7 @@ const TOTALS = [
 /** The headers of an answer that a page may read beside its type and length. Browsers never show trailers to a page. */
 const EXPOSED_HEADERS = [
   ...['X-Request-Id', 'Retry-After', 'X-GraphQL-Cost', 'X-Data-Version', 'ETag', 'Allow', 'Content-Disposition'],
+  ...['RateLimit', 'RateLimit-Policy'],
   ...['Id', 'Range', ...TOTALS].map((name) => `X-Export-${name}`),
 ].join();
 

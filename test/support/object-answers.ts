@@ -17,6 +17,7 @@ export function createObjectAnswers(services: Services, as: { readonly provision
   const apollo = createApolloServer(createSchema(createResolvers(services)), {
     documents: new CheckedDocuments(),
     introspection: 'session',
+    budgets: services.budgets,
     onInternalError: () => undefined,
   });
   return {

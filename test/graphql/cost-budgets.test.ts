@@ -1,0 +1,139 @@
+import { createOrganization, importLines, startGateway, v2Line, withGateway } from '../support/gateway';
+import { createApp } from '../../src/app';
+import { readConfig } from '../../src/config';
+import { pino } from 'pino';
+
+/** Costs 5: the connection, and two nodes with their names. */
+const QUERY = '{ designations(first: 2) { nodes { name } } }';
+const COST = 5;
+const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
+
+interface Asking {
+  readonly query?: string;
+  readonly provision: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function send(url: string, { query = QUERY, provision, headers }: Asking) {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Provision: provision, ...headers },
+    body: JSON.stringify({ query }),
+  });
+  const left = /^"cost";r=(\d+);t=(\d+)$/
+    .exec(response.headers.get('ratelimit') ?? '')
+    ?.slice(1)
+    .map(Number);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, remaining: left?.[0], reset: left?.[1], text };
+}
+
+describe('the cost of an operation', () => {
+  test('is in the answer when it is asked for, beside lines that are streamed and beside errors too', async () => {
+    await withGateway({}, async ({ url, services }) => {
+      const { apiProvision: provision, ...organization } = await createOrganization(services);
+      await importLines(services, { ...organization, apiProvision: provision }, [v2Line()]);
+      const asked = { provision, headers: { 'X-GraphQL-Cost': 'yes' } };
+      const cost = (requested: number) => ({ extensions: { cost: { requested, limit: 250_000 } } });
+      const read = async (query: string) => JSON.parse((await send(url, { ...asked, query })).text) as object;
+      expect(await read(QUERY)).toEqual({ data: { designations: { nodes: [{ name: 'General Fund' }] } }, ...cost(COST) });
+      expect(await read(`{ depositDetails(${RANGE}) { amount } }`)).toEqual({
+        data: { depositDetails: [{ amount: '10.50' }] },
+        ...cost(1),
+      });
+      expect(await read('{ deposits(first: 0) { totalCount } }')).toMatchObject({ data: { deposits: null }, ...cost(2) });
+      const many = await read('{ deposits(first: 500) { nodes { transactions(first: 500) { nodes { id } } } } }');
+      expect(many).toMatchObject({ errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }], ...cost(501_001) });
+      // An answer that is written with pauses.
+      expect(await read('{ designations(first: 1000) { nodes { id name } } }')).toMatchObject({ ...cost(3001) });
+      expect((await send(url, { provision })).text).toBe('{"data":{"designations":{"nodes":[{"name":"General Fund"}]}}}\n');
+    });
+  });
+});
+
+describe('without a budget', () => {
+  test('answers tell of none', async () => {
+    await withGateway({}, async ({ url, database, services }) => {
+      const { apiProvision: provision } = await createOrganization(services);
+      const { status, headers } = await send(url, { provision });
+      expect([status, headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([200, null, null]);
+      expect((await database.client.query('SELECT FROM spent_cost')).rowCount).toBe(0);
+    });
+  });
+});
+
+describe('a provision with a budget', () => {
+  test('is told what is left of it, and is refused when it is used up, until the minute is over', async () => {
+    await withGateway({ COST_PER_MINUTE: '12' }, async ({ url, database, services, logLines }) => {
+      const [one, other] = [await createOrganization(services), await createOrganization(services)];
+      const first = await send(url, { provision: one.apiProvision });
+      expect([first.status, first.headers.get('ratelimit-policy'), first.remaining]).toEqual([200, '"cost";q=12;w=60;qu="values"', 7]);
+      expect(first.reset).toBeGreaterThan(0);
+      expect(first.reset).toBeLessThanOrEqual(60);
+      expect((await send(url, { provision: one.apiProvision })).remaining).toBe(2);
+
+      const refused = await send(url, { provision: one.apiProvision });
+      expect([refused.status, refused.remaining]).toEqual([429, 2]);
+      const wait = Number(refused.headers.get('retry-after'));
+      expect(wait).toBe(refused.reset);
+      expect(wait).toBeGreaterThan(0);
+      expect(JSON.parse(refused.text)).toMatchObject({
+        errors: [
+          {
+            message: 'The budget of this minute is used up: the operation costs 5 values, and 2 of 12 are left',
+            extensions: { code: 'BUDGET_EXCEEDED' },
+          },
+        ],
+      });
+      // What is left is still there for a cheaper operation, and others have a budget of their own.
+      expect(await send(url, { query: '{ __typename }', provision: one.apiProvision })).toMatchObject({ status: 200, remaining: 1 });
+      expect(await send(url, { provision: one.webProvision, query: '{ __typename }' })).toMatchObject({ status: 200, remaining: 11 });
+      expect(await send(url, { provision: other.apiProvision })).toMatchObject({ status: 200, remaining: 7 });
+
+      // The minute is over.
+      await database.client.query('UPDATE spent_cost SET expire = expire - 60000');
+      expect(await send(url, { provision: one.apiProvision })).toMatchObject({ status: 200, remaining: 7 });
+      const kept = JSON.stringify((await database.client.query('SELECT key FROM spent_cost')).rows) + logLines.join('');
+      for (const provision of [one.apiProvision, one.webProvision, other.apiProvision]) expect(kept).not.toContain(provision);
+    });
+  });
+
+  test('is told that an operation costs more than a minute has, with no time to come back', async () => {
+    await withGateway({ COST_PER_MINUTE: '4' }, async ({ url, services }) => {
+      const { apiProvision: provision } = await createOrganization(services);
+      const { status, headers, text, remaining } = await send(url, { provision });
+      expect([status, headers.get('retry-after'), remaining]).toEqual([429, null, 4]);
+      expect(text).toContain('the operation costs 5 values, and a minute has 4');
+    });
+  });
+
+  test('has the same budget in every process', async () => {
+    const gateway = await startGateway({ COST_PER_MINUTE: '23' });
+    const config = readConfig({ PORT: '0', DATABASE_URL: gateway.database.url, COST_PER_MINUTE: '23', DRAIN_MILLISECONDS: '0' });
+    const second = await createApp(config, { connectionString: gateway.database.url }, pino({ level: 'silent' }));
+    try {
+      const port = await second.httpServer.listen(config.PORT, config.HOST);
+      const { apiProvision: provision } = await createOrganization(gateway.services);
+      const urls = [gateway.url, `http://127.0.0.1:${port}`];
+      const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => send(urls[n % 2]!, { provision })));
+      // The budget pays for four of them, whichever come first. One may find another's cost, which is about to be given back, in its way.
+      const paid = answers.filter(({ status }) => status === 200).length;
+      expect([paid > 0, paid <= 4]).toEqual([true, true]);
+      expect(answers.filter(({ status }) => status === 429)).toHaveLength(12 - paid);
+      expect(await send(urls[0]!, { provision, query: '{ __typename }' })).toMatchObject({ remaining: 23 - paid * COST - 1 });
+      expect(await send(urls[1]!, { provision, query: '{ __typename }' })).toMatchObject({ remaining: 23 - paid * COST - 2 });
+    } finally {
+      await second.stop();
+      await gateway.stop();
+    }
+  });
+
+  test('keeps a budget in memory while its counter cannot be reached', async () => {
+    await withGateway({ COST_PER_MINUTE: '8' }, async ({ url, database, services }) => {
+      const { apiProvision: provision } = await createOrganization(services);
+      await database.client.query('DROP TABLE spent_cost');
+      expect(await send(url, { provision })).toMatchObject({ status: 200, remaining: 3 });
+      expect(await send(url, { provision })).toMatchObject({ status: 429, remaining: 3 });
+    });
+  });
+});

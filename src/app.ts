@@ -13,6 +13,7 @@ import { createDoorKit } from './http/door-kit';
 import { createExpressApp } from './http/express-app';
 import { createHealthRoutes } from './http/health-routes';
 import { HttpServer } from './http/http-server';
+import { openLinks } from './http/link-requests';
 import { createPlaygroundRoutes } from './playground/playground-routes';
 import { FileResolver } from './resolvers/file-resolver';
 import { SchemaReportDocuments } from './resolvers/report-documents';
@@ -52,6 +53,7 @@ export async function createApp(config: Config, address: OpenDatabase['address']
   const httpServer = new HttpServer(doors, { keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND });
   doors.use(createHealthRoutes({ isDraining: () => httpServer.draining, findObstacle: () => services.findObstacle() }));
   doors.use('/api/v2', createV2Routes(resolvers, kit));
+  doors.use(openLinks(services.links));
   doors.use(createFileRoutes(new FileResolver(services, new SchemaReportDocuments(schema)), kit));
   doors.use('/graphql', createGraphqlRoute(apollo, documents, kit));
   doors.use(createSchemaRoute(schema, config.INTROSPECTION, kit));

@@ -146,6 +146,7 @@ export const settings = {
     fallback: '0',
     meaning: 'Values that the GraphQL operations of one provision may cost in a minute; 0 sets no limit',
   },
+  DOWNLOAD_LINK_MINUTES: { schema: wholeNumber(1, 60), fallback: '5', meaning: 'Time for which a link to a file is good' },
   DRAIN_MILLISECONDS: {
     schema: wholeNumber(0, 60000),
     fallback: '500',

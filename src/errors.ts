@@ -8,6 +8,7 @@ export const errorTable = {
   UNAUTHORIZED: { status: 401, text: 'Unauthorized' },
   INTROSPECTION_DISABLED: { status: 403, text: 'Introspection is switched off' },
   UNTRUSTED_DOCUMENT: { status: 403, text: 'This provision may send trusted documents only', graphqlStatus: 403 },
+  INVALID_LINK: { status: 403, text: 'The link is not valid' },
   DATA_SOURCE_QUERY_FAILED: { status: 404, text: 'Data source query failed' },
   NOT_FOUND: { status: 404, text: 'Not found' },
   METHOD_NOT_ALLOWED: { status: 405, text: 'Method not allowed' },

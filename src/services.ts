@@ -9,6 +9,7 @@ import { DirectoryInUseError } from './data/embedded/directory-lock';
 import { EmbeddedPostgres } from './data/embedded/embedded-postgres';
 import { ImportStore } from './data/import-store';
 import { KnownAddressStore } from './data/known-address-store';
+import { LinkKeyStore } from './data/link-key-store';
 import { LoginAttemptStore } from './data/login-attempt-store';
 import { OrganizationStore } from './data/organization-store';
 import { Database, type DatabaseAddress } from './data/postgres/database';
@@ -26,6 +27,7 @@ import { DemoService } from './domain/demo-service';
 import { DepositDetailService } from './domain/deposit-detail-service';
 import { DepositSummaryService } from './domain/deposit-summary-service';
 import { ImportService } from './domain/import-service';
+import { LinkService } from './domain/link-service';
 import { LoginGuard } from './domain/login-guard';
 import { OrganizationService } from './domain/organization-service';
 import { SavedReportService } from './domain/saved-report-service';
@@ -41,6 +43,7 @@ export interface Services {
   readonly audit: AuditService;
   readonly savedReports: SavedReportService;
   readonly budgets: BudgetService;
+  readonly links: LinkService;
   readonly organizations: OrganizationService;
   readonly books: BookService;
   readonly imports: ImportService;
@@ -143,6 +146,7 @@ export function createServices(
     audit: new AuditService(new AuditStore(database)),
     savedReports: new SavedReportService(new SavedReportStore(database)),
     budgets: new BudgetService(new CostStore(database, config.COST_PER_MINUTE), config.COST_PER_MINUTE),
+    links: new LinkService(new LinkKeyStore(database), config.DOWNLOAD_LINK_MINUTES),
     organizations,
     books: new BookService(new BookStore(database, new VersionMemory(config.SUMMARY_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE))),
     imports,

@@ -38,7 +38,8 @@ export interface SessionRow {
   readonly disabled: boolean;
 }
 
-interface Credential {
+/** A provision and the token's hash of a session. */
+export interface Credential {
   readonly provisionId: string;
   readonly tokenHash: Buffer | undefined;
 }
@@ -94,6 +95,12 @@ FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (provision_id, place)
 JOIN provision p ON p.id = asked.provision_id AND p.revoked_at IS NULL
 JOIN organization o ON o.id = p.organization_id`;
 
+/** The session or the provision that a link stands for. */
+const FIND_LINKED = {
+  session: 'SELECT provision_id, token_hash FROM session WHERE link_hash = $1',
+  provision: 'SELECT id AS provision_id, NULL AS token_hash FROM provision WHERE sha256(uuid_send(id)) = $1',
+} as const;
+
 // A row that is locked is being marked by another gateway, or is being deleted. Nobody waits for it.
 const MARK_USED = `
 WITH unmarked_provision AS (
@@ -140,6 +147,13 @@ export class AccessStore {
    */
   find(provisionId: string, tokenHash: Buffer | undefined): Promise<AccessRow | null> {
     return this.loader.load({ provisionId, tokenHash });
+  }
+
+  /** The credentials that a link stands for, by the hash that it leads to. Null when there are none any more. */
+  async findLinked(kind: 'session' | 'provision', hash: Buffer): Promise<Credential | null> {
+    const statement = { name: `find-linked-${kind}`, text: FIND_LINKED[kind], values: [hash] };
+    const [row] = await this.database.query<{ provision_id: string; token_hash: Buffer | null }>(statement);
+    return row ? { provisionId: row.provision_id, tokenHash: row.token_hash ?? undefined } : null;
   }
 
   private async readNext(credentials: readonly Credential[]): Promise<(AccessRow | null)[]> {

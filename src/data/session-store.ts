@@ -3,6 +3,8 @@ import type { Database } from './postgres/database';
 
 export interface NewSession {
   readonly tokenHash: Buffer;
+  /** The SHA-256 of the token's proof, which links carry. */
+  readonly linkHash: Buffer;
   readonly organizationId: number;
   readonly userId: number;
   readonly provisionId: string;
@@ -26,7 +28,7 @@ export class SessionStore {
             ],
           },
         }),
-        prisma.session.create({ data: { ...session, tokenHash: toBytes(session.tokenHash) } }),
+        prisma.session.create({ data: { ...session, tokenHash: toBytes(session.tokenHash), linkHash: toBytes(session.linkHash) } }),
       ]);
     } catch (error) {
       throw asSessionFailure(error);

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { AccessProvision, AccessRow, AccessStore, SessionRow } from '../data/access-store';
 import type { Caller } from '../data/postgres/fair-queue';
 import type { VersionStamp } from '../data/postgres/version-stamp';
 import { AppError } from '../errors';
+import type { LinkCaller } from '../formats/link-address';
 import { isUuid } from '../values/ids';
 import { REPORT_PRIVILEGE, isSecret, type Privilege } from './privileges';
 
@@ -16,6 +17,8 @@ export interface Credentials {
   readonly bearerToken: string | undefined;
   /** The session cookie's value. */
   readonly cookieToken: string | undefined;
+  /** The caller whom the link of the request stands for. All others are then undefined. */
+  readonly link?: LinkCaller | undefined;
 }
 
 /** The access of a request whose provision, host and organization passed the checks. */
@@ -88,7 +91,7 @@ export class RequestAccess {
   /** Authorizes the report for an API provision or a logged-in user that was granted it. Throws an AppError. */
   async authorizeReport(): Promise<SystemAccess> {
     const { row, access } = await this.checkProvision();
-    const granted = mayReadReport(row) ? access : await this.authorizeSession(REPORT_PRIVILEGE);
+    const granted = this.mayReadReport(row) ? access : await this.authorizeSession(REPORT_PRIVILEGE);
     this.version = row.organization.dataVersion;
     this.member = { ...granted, mayReadDonors: true };
     return granted;
@@ -120,6 +123,15 @@ export class RequestAccess {
   /** Authorizes a login: the provision must be valid and needs no privilege. Throws an AppError. */
   async authorizeProvision(): Promise<SystemAccess> {
     return (await this.checkProvision()).access;
+  }
+
+  /** The caller of the request as a link carries it: the user when one is logged in, or else the provision. Throws an AppError. */
+  async linkCaller(): Promise<LinkCaller> {
+    const { row } = await this.checkProvision();
+    const token = sessionTokenOf(this.credentials);
+    if (row.session === null || token === undefined) return { kind: 'provision', value: hashProvision(row.provision.id) };
+    await this.authorizeUser();
+    return { kind: 'session', value: toLinkProof(token) };
   }
 
   /** The provision of the request, when it is valid. Throws an AppError. */
@@ -155,32 +167,51 @@ export class RequestAccess {
   }
 
   private async checkProvision(): Promise<{ row: AccessRow; access: SystemAccess }> {
-    const { provision, host } = this.credentials;
-    if (provision === undefined || provision === '') throw new AppError('PROVISION_HEADER_MISSING');
+    const { provision, host, link } = this.credentials;
+    if (!link && (provision === undefined || provision === '')) throw new AppError('PROVISION_HEADER_MISSING');
     if (this.underMaintenance) throw new AppError('UNDER_MAINTENANCE');
-    const row = isUuid(provision) ? await (this.row ??= this.find(provision)) : null;
+    const row = await (this.row ??= link ? this.findLinked(link) : this.find(provision!));
     if (!row) throw new AppError('INVALID_PROVISION');
     const { id, name, hosts, underMaintenance } = row.organization;
     if (hosts.length > 0 && !hosts.includes(toHostName(host))) throw new AppError('INCORRECT_HOST');
     if (underMaintenance) throw new AppError('UNDER_MAINTENANCE');
+    // The link of a session that has ended must not fall back on what the session's provision may read.
+    if (link?.kind === 'session' && row.session === null) throw new AppError('NOT_LOGGED_IN');
     return {
       row,
-      access: { provision, provisionId: row.provision.id, isServer: isSecret(row.provision.kind), organization: { id, name } },
+      access: {
+        provision: provision ?? row.provision.id,
+        provisionId: row.provision.id,
+        isServer: isSecret(row.provision.kind),
+        organization: { id, name },
+      },
     };
   }
 
   private async findMember(): Promise<MemberAccess> {
     const { row, access } = await this.checkProvision();
     const isServer = row.session === null && isSecret(row.provision.kind);
-    if (mayReadReport(row) || isServer) {
+    if (this.mayReadReport(row) || isServer) {
       this.version = row.organization.dataVersion;
-      return { ...access, mayReadDonors: mayReadReport(row) };
+      return { ...access, mayReadDonors: this.mayReadReport(row) };
     }
     const session = await this.authorizeUser();
     return { ...session, mayReadDonors: session.user.privileges.includes(REPORT_PRIVILEGE) };
   }
 
-  private find(provision: string): Promise<AccessRow | null> {
+  /** True for a provision that may read the report by itself. The link of a user has the user's own rights. */
+  private mayReadReport(row: AccessRow): boolean {
+    return this.credentials.link?.kind !== 'session' && mayReadReport(row);
+  }
+
+  private async findLinked({ kind, value }: LinkCaller): Promise<AccessRow | null> {
+    const found = await this.store.findLinked(kind, kind === 'session' ? hashProof(value) : value);
+    if (!found && kind === 'session') throw new AppError('NOT_LOGGED_IN');
+    return found && this.store.find(found.provisionId, found.tokenHash);
+  }
+
+  private async find(provision: string): Promise<AccessRow | null> {
+    if (!isUuid(provision)) return null;
     const token = sessionTokenOf(this.credentials);
     return this.store.find(provision.toLowerCase(), token === undefined ? undefined : hashToken(token));
   }
@@ -196,6 +227,20 @@ export const sessionTokenOf = ({ bearerToken, cookieToken }: Credentials): strin
 export function hashToken(token: string): Buffer | undefined {
   return TOKEN.test(token) ? createHash('sha256').update(token).digest() : undefined;
 }
+
+/**
+ * The proof of a token that a link carries. The token cannot be computed from it, and only its hash is stored: who has read the database and
+ * the keys of links can still make no link for a session.
+ */
+export const toLinkProof = (token: string): Buffer => createHmac('sha256', token).update('link').digest();
+
+export const hashProof = (proof: Buffer): Buffer => createHash('sha256').update(proof).digest();
+
+/** The SHA-256 of the sixteen bytes of a provision, which PostgreSQL computes as `sha256(uuid_send(id))`. */
+const hashProvision = (id: string): Buffer =>
+  createHash('sha256')
+    .update(Buffer.from(id.replaceAll('-', ''), 'hex'))
+    .digest();
 
 /** The name of a Host header (RFC 9110 section 7.2) in lower case, without port and without the root's dot. */
 export function toHostName(host: string): string {

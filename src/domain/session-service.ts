@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { SessionStore } from '../data/session-store';
 import type { UserStore } from '../data/user-store';
 import { AppError } from '../errors';
-import { hashToken, type SystemAccess } from './access-service';
+import { hashProof, hashToken, toLinkProof, type SystemAccess } from './access-service';
 import type { LoginGuard } from './login-guard';
 import { isPassword } from './passwords';
 
@@ -59,6 +59,7 @@ export class SessionService {
     await this.sessions.replace(
       {
         tokenHash: createHash('sha256').update(token).digest(),
+        linkHash: hashProof(toLinkProof(token)),
         organizationId,
         userId: user.id,
         provisionId: access.provisionId,

@@ -37,6 +37,8 @@ function toValue({ kind, methodName, ...param }: Param): GraphQLFieldResolver<un
       return (root) => property(root);
     case 'args':
       return (_root, args) => args;
+    case 'arg':
+      return (_root, args) => (args as Readonly<Record<string, unknown>>)[(param as unknown as { readonly name: string }).name];
     case 'context':
       return (_root, _args, context) => property(context);
     case 'info':

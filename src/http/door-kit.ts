@@ -8,6 +8,7 @@ import { dataVersionOf, type RequestContext } from '../resolvers/request-context
 import type { Services } from '../services';
 import { createErrorHandler, type ErrorFormat } from './error-handler';
 import { readCredentials, sessionCookie } from './request-credentials';
+import { linkCallerOf } from './link-requests';
 import { logFailure, ReaderLeft, requestId } from './request-log';
 import type { ReaderPace } from './row-sender';
 
@@ -40,7 +41,7 @@ export function createDoorKit(config: Config, log: Logger, { access, books, depo
       response.once('close', () => {
         if (!response.writableFinished) left.abort(new ReaderLeft());
       });
-      const requestAccess = access.open(readCredentials(request));
+      const requestAccess = access.open(readCredentials(request, linkCallerOf(response)));
       const snapshot = depositDetails.openSnapshot(left.signal, () => requestAccess.caller());
       const reader = books.openReader({ snapshot, accessVersion: () => requestAccess.dataVersion, isHeld });
       return {

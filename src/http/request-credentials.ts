@@ -1,6 +1,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request, Response } from 'express';
 import type { Credentials } from '../domain/access-service';
+import type { LinkCaller } from '../formats/link-address';
 import type { SessionCookie } from '../resolvers/request-context';
 
 /** The prefix makes browsers insist on Secure, Path=/ and no Domain, so that only this host can set it (RFC 6265bis section 4.1.3). */
@@ -9,8 +10,12 @@ const PLAIN_COOKIE = 'session';
 /** The Bearer scheme (RFC 6750 section 2.1). Other schemes are ignored: a proxy may pass on the credentials that it checks itself. */
 const BEARER = /^Bearer(?:\s+|$)(.*)/i;
 
-/** Reads the credentials that a request carries. Forwarded headers count only from the proxies that Express trusts. */
-export function readCredentials(request: Request): Credentials {
+/**
+ * Reads the credentials that a request carries: those in its headers, or the caller whom its link stands for. Forwarded headers count only
+ * from the proxies that Express trusts.
+ */
+export function readCredentials(request: Request, link: LinkCaller | undefined): Credentials {
+  if (link) return { provision: undefined, host: hostOf(request), bearerToken: undefined, cookieToken: undefined, link };
   const cookieToken = parseCookie(request.get('Cookie') ?? '')[cookieName(request)];
   const bearerToken = BEARER.exec(request.get('Authorization') ?? '')?.[1];
   return {

@@ -5,7 +5,7 @@ import type { RequestContext } from './request-context';
 const rows = Object.entries({ ...errorTable, ...requestFaultTable });
 type Code = keyof typeof errorTable | keyof typeof requestFaultTable;
 
-export const errorCodeEnum = Object.fromEntries(rows.map(([code]) => [code, code])) as { readonly [Each in Code]: Each };
+const errorCodeEnum = Object.fromEntries(rows.map(([code]) => [code, code])) as { readonly [Each in Code]: Each };
 registerEnumType(errorCodeEnum, {
   name: 'ErrorCode',
   description: 'A code of an error, as `extensions.code` has it. Later versions may add codes.',

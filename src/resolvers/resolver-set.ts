@@ -2,6 +2,7 @@ import type { ClassType } from 'type-graphql';
 import type { BookService } from '../domain/book-service';
 import type { DepositDetailService } from '../domain/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/deposit-summary-service';
+import type { LinkService } from '../domain/link-service';
 import type { SavedReportService } from '../domain/saved-report-service';
 import type { SessionService } from '../domain/session-service';
 import { AllocationResolver } from './allocation-resolver';
@@ -24,6 +25,7 @@ interface ResolverServices {
   readonly depositDetails: DepositDetailService;
   readonly books: BookService;
   readonly depositSummaries: DepositSummaryService;
+  readonly links: LinkService;
   readonly savedReports: SavedReportService;
   readonly sessions: SessionService;
 }
@@ -31,7 +33,7 @@ interface ResolverServices {
 /** One instance of each resolver. The v2 door and GraphQL call the same instances. */
 export type ResolverSet = ReturnType<typeof createResolvers>;
 
-export function createResolvers({ books, depositDetails, depositSummaries, savedReports, sessions }: ResolverServices) {
+export function createResolvers({ books, depositDetails, depositSummaries, links, savedReports, sessions }: ResolverServices) {
   return {
     authentication: new AuthenticationResolver(),
     depositDetails: new DepositDetailResolver(depositDetails, depositSummaries),
@@ -47,7 +49,7 @@ export function createResolvers({ books, depositDetails, depositSummaries, saved
     errorCodes: new ErrorCodeResolver(),
     nodes: new NodeResolver(),
     provision: new ProvisionResolver(),
-    savedReports: new SavedReportResolver(savedReports, depositSummaries),
+    savedReports: new SavedReportResolver(savedReports, depositSummaries, links),
     viewer: new ViewerResolver(sessions),
   };
 }

@@ -3,14 +3,19 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { authorizeTotals, type DepositSummaryService } from '../domain/deposit-summary-service';
 import { REPORT_PRIVILEGE } from '../domain/privileges';
+import type { LinkService } from '../domain/link-service';
 import type { SavedReportService } from '../domain/saved-report-service';
 import { AppError, InputError } from '../errors';
+import type { FileFormat } from '../formats/file-format';
 import { chosenColumns, formatFileQuery, type FileQuery } from '../formats/file-address';
 import { fromGlobalId } from '../values/global-id';
 import { SchemaReportDocuments } from './report-documents';
 import type { RequestContext } from './request-context';
 import {
   DeleteReportInput,
+  DOWNLOAD_URL,
+  fileFormatEnum,
+  FORMAT,
   DeleteReportPayload,
   ReportFile,
   ReportParameter,
@@ -31,6 +36,7 @@ export class SavedReportResolver {
   constructor(
     private readonly service: SavedReportService,
     private readonly summaries: DepositSummaryService,
+    private readonly links: LinkService,
   ) {}
 
   @Query(() => ReportFile, {
@@ -49,8 +55,10 @@ export class SavedReportResolver {
     if (!file.groupBy) await access.authorizeDonors();
     const lineSet = await authorizeTotals(access, member, file.lines, file.groupBy ?? []);
     const report = file.groupBy ? 'deposit-summary' : 'deposit-details';
+    const toAddress = (format: FileFormat): string => `/export/${report}.${format}?${toParameters(file)}`;
     return new ReportFile(
-      (format) => `/export/${report}.${format}?${toParameters(file)}`,
+      toAddress,
+      (format) => this.links.sign(toAddress(format), access),
       Object.keys(chosenColumns(file)),
       () =>
         this.summaries.summarize({ lineSet, groupBy: file.groupBy ?? [], fiscalYearStart: file.fiscalYearStart, mayReadDonors }, reader),
@@ -63,6 +71,15 @@ export class SavedReportResolver {
   async savedReports(@Ctx() { access }: RequestContext): Promise<SavedReport[]> {
     const { organization } = await access.authorizeDonors();
     return (await this.service.list(organization.id)).map(toType);
+  }
+
+  @FieldResolver(() => String, { description: DOWNLOAD_URL })
+  downloadUrl(
+    @Root() report: SavedReport,
+    @Arg('format', () => fileFormatEnum, FORMAT) format: FileFormat,
+    @Ctx() { access }: RequestContext,
+  ): Promise<string> {
+    return this.links.sign(report.path(format), access);
   }
 
   @FieldResolver(() => [ReportParameter], { description: "The variables of the report's query, at most 50." })

@@ -8,7 +8,7 @@ import { toGlobalId } from '../values/global-id';
 import { DepositSummary } from './deposit-summary-types';
 import { selectedPaths } from './look-ahead';
 
-const fileFormatEnum = { CSV: 'csv', NDJSON: 'ndjson', JSON: 'json' } as const satisfies {
+export const fileFormatEnum = { CSV: 'csv', NDJSON: 'ndjson', JSON: 'json' } as const satisfies {
   [Format in FileFormat as Uppercase<Format>]: Format;
 };
 registerEnumType(fileFormatEnum, {
@@ -21,12 +21,16 @@ registerEnumType(fileFormatEnum, {
   },
 });
 
-const FORMAT = { defaultValue: 'csv', description: 'Format of the file.' } as const;
+export const FORMAT = { defaultValue: 'csv', description: 'Format of the file.' } as const;
+
+export const DOWNLOAD_URL =
+  'Link to the file on this gateway, for a browser, which can send no headers with a link. It is a path with a signature, good for `DOWNLOAD_LINK_MINUTES` (5) minutes and for this file alone. Whoever has it downloads the file with the rights of the caller who asked for it; it ends with the session, or with the provision of a request without one.';
 
 @ObjectType({ description: 'A file with all rows of a query.' })
 export class ReportFile {
   constructor(
     private readonly addressOf: (format: FileFormat) => string,
+    private readonly linkTo: (format: FileFormat) => Promise<string>,
     columns: readonly string[],
     private readonly summarize: () => domain.DepositSummary,
   ) {
@@ -42,6 +46,11 @@ export class ReportFile {
   })
   path(@Arg('format', () => fileFormatEnum, FORMAT) format: FileFormat): string {
     return this.addressOf(format);
+  }
+
+  @Field(() => String, { description: DOWNLOAD_URL })
+  downloadUrl(@Arg('format', () => fileFormatEnum, FORMAT) format: FileFormat): Promise<string> {
+    return this.linkTo(format);
   }
 
   @Field(() => DepositSummary, { description: "Control totals of the file's lines." })

@@ -65,7 +65,7 @@ describe('a saved report', () => {
     [
       'too many variables',
       { name: 'x', query: `query (${Array.from({ length: 51 }, (_, n) => `$v${n}: Boolean`).join()}) { depositDetails { amount } }` },
-      expect.stringMatching(/^query/),
+      expect.stringMatching(/^query/) as string,
       'query',
     ],
   ])('is refused with %s', async (_what, input, message, argument) => {

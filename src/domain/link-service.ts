@@ -1,0 +1,69 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { LinkKey, LinkKeyStore } from '../data/link-key-store';
+import { AppError } from '../errors';
+import { toLink, toSignedText, type Link, type LinkCaller } from '../formats/link-address';
+import type { RequestAccess } from './access-service';
+
+const KEY_BYTES = 32;
+/** A key signs for a day. It is kept an hour longer, which is the longest life of a link. */
+const SIGNING_SECONDS = 24 * 60 * 60;
+const SECONDS_PER_MINUTE = 60;
+const MS_PER_SECOND = 1000;
+/** Keys that were read earlier are read again, so that a key that an operator deletes is forgotten by all processes. */
+const MAX_KNOWN_MS = 60_000;
+/** A signature that fits no known key may be of a new one. Keys are read again at most this often, because anybody can send signatures. */
+const MIN_REREAD_MS = 1000;
+
+interface KnownKeys {
+  readonly keys: readonly LinkKey[];
+  readonly readAt: number;
+}
+
+/**
+ * Signs links to files, and checks them. A link stands for its caller at one address for some minutes. It grants nothing by itself: every
+ * download checks what the caller may do at that moment.
+ */
+export class LinkService {
+  private known: KnownKeys | undefined;
+
+  constructor(
+    private readonly store: LinkKeyStore,
+    private readonly linkMinutes: number,
+  ) {}
+
+  /** The link to the address of a file, for the caller of a request. Throws an AppError. */
+  async sign(address: string, access: RequestAccess): Promise<string> {
+    const caller = await access.linkCaller();
+    const expires = Math.floor(Date.now() / MS_PER_SECOND) + this.linkMinutes * SECONDS_PER_MINUTE;
+    const text = toSignedText(address, expires, caller);
+    return toLink(text, toSignature(await this.signingKey(), text));
+  }
+
+  /** The caller whom a link stands for. Throws INVALID_LINK. */
+  async open({ signedText, signature, expires, caller }: Link): Promise<LinkCaller> {
+    const isSigned = (keys: readonly LinkKey[]): boolean =>
+      keys.map(({ key }) => timingSafeEqual(toSignature(key, signedText), signature)).includes(true);
+    if (!isSigned(await this.keys(MAX_KNOWN_MS)) && !isSigned(await this.keys(MIN_REREAD_MS)))
+      throw new AppError('INVALID_LINK', { fault: 'its signature is wrong' });
+    if (expires * MS_PER_SECOND <= Date.now()) throw new AppError('INVALID_LINK', { fault: 'it has expired' });
+    return caller;
+  }
+
+  private async signingKey(): Promise<Buffer> {
+    const find = ([newest]: readonly LinkKey[]) => (newest && newest.age < SIGNING_SECONDS ? newest.key : undefined);
+    const known = find(await this.keys(MAX_KNOWN_MS)) ?? find(await this.keys(0));
+    if (known) return known;
+    // Two processes may both add a key. Each signs with the newest that it reads, and both are known to all.
+    await this.store.insert(randomBytes(KEY_BYTES));
+    return find(await this.keys(0))!;
+  }
+
+  /** The keys, which were read at most this long ago. */
+  private async keys(maxAgeMs: number): Promise<readonly LinkKey[]> {
+    const now = performance.now();
+    if (!this.known || now - this.known.readAt >= maxAgeMs) this.known = { keys: await this.store.list(), readAt: now };
+    return this.known.keys;
+  }
+}
+
+const toSignature = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();

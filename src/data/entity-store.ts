@@ -7,7 +7,7 @@ import {
   type EntityKind,
   type ManyEdgeName,
 } from '../formats/entity-edges';
-import { globalIdOf } from '../formats/global-id';
+import { globalIdOf } from '../formats/entity-ids';
 import type { EntityFilter, EntityOrder } from '../formats/entity-lists';
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';

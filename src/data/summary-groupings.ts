@@ -6,7 +6,7 @@ import type { KeyType } from './postgres/keyset';
 type Moves = 'days' | 'weeks' | 'months';
 
 /** The column that makes groups. */
-export interface KeyColumn {
+interface KeyColumn {
   readonly type: KeyType;
   /** The SQL over a row of deposit_line. `date` is the SQL of its deposit date, moved when it is one of the compared period. */
   readonly expression: (date: string, fiscalYearStart: number) => string;

@@ -1,5 +1,5 @@
 import { entityIds } from './entity-edges';
-import { kindOf, type EntityTypeName } from './global-id';
+import { kindOf, type EntityTypeName } from './entity-ids';
 
 /** The fields of a line, or of a record in a line, that lead to a record, and the type of it. */
 const RECORDS: Readonly<Record<string, EntityTypeName>> = {

@@ -13,7 +13,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields';
-import type { EntityTypeName } from '../formats/global-id';
+import type { EntityTypeName } from '../formats/entity-ids';
 import { columnOfRecord, idOfRecord, isRecordType } from '../formats/line-records';
 import type { Budget } from '../domain/budget-service';
 import type { RequestContext } from '../resolvers/request-context';

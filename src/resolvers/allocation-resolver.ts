@@ -3,7 +3,7 @@ import { Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-grap
 import type { AllocationEntity } from '../data/entity-store';
 import type { EntityParameters } from '../domain/entity-filter';
 import type { Page, PageParameters } from '../domain/keyset-page';
-import { globalIdOf } from '../formats/global-id';
+import { globalIdOf } from '../formats/entity-ids';
 import { Allocation, AllocationConnection, AllocationListArgs } from './allocation-types';
 import { PageArgs } from './connection-types';
 import { Designation } from './designation-types';

@@ -2,7 +2,7 @@ import { isObjectType, type GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, ID, Info, Query, Resolver } from 'type-graphql';
 import type { EntityGraph } from '../domain/entity-service';
 import { AppError, InputError } from '../errors';
-import { parseGlobalId, typeNameOf, type GlobalId } from '../formats/global-id';
+import { parseEntityId, typeNameOf, type NamedEntity } from '../formats/entity-ids';
 import { memberEntities } from './entity-access';
 import { lookAhead } from './look-ahead';
 import { Node } from './node-types';
@@ -49,15 +49,15 @@ export class NodeResolver {
   }
 }
 
-function toWanted(name: string, id: string): GlobalId {
-  const wanted = parseGlobalId(id);
+function toWanted(name: string, id: string): NamedEntity {
+  const wanted = parseEntityId(id);
   if (!wanted) throw new InputError(`${name} is not the id of a record: ${JSON.stringify(id)}`);
   return wanted;
 }
 
-const isReadable = ({ kind }: GlobalId, { access }: RequestContext): boolean => kind !== 'donor' || access.mayReadDonors;
+const isReadable = ({ kind }: NamedEntity, { access }: RequestContext): boolean => kind !== 'donor' || access.mayReadDonors;
 
-function find(graph: EntityGraph, { kind, id }: GlobalId, info: GraphQLResolveInfo) {
+function find(graph: EntityGraph, { kind, id }: NamedEntity, info: GraphQLResolveInfo) {
   const type = info.schema.getType(typeNameOf(kind));
   if (!isObjectType(type)) throw new Error(`${kind} has no type of this name`);
   return graph.find(kind, id, lookAhead(info, type));

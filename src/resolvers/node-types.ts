@@ -1,8 +1,8 @@
 import { Field, ID, InterfaceType } from 'type-graphql';
-import { parseGlobalId, typeNameOf } from '../formats/global-id';
+import { parseEntityId, typeNameOf } from '../formats/entity-ids';
 
 @InterfaceType({
-  resolveType: (node: Node) => typeNameOf(parseGlobalId(node.id())!.kind),
+  resolveType: (node: Node) => typeNameOf(parseEntityId(node.id())!.kind),
   description: 'A record that `node` finds again by its `id`, whatever its type.',
 })
 export abstract class Node {

@@ -12,7 +12,7 @@ import { SummaryFigures } from './summary-figure-types';
 
 const simple = { simpleResolvers: true } as const;
 
-export const groupByEnum = {
+const groupByEnum = {
   DAY: 'DAY',
   WEEK: 'WEEK',
   MONTH: 'MONTH',
@@ -187,7 +187,7 @@ export class SummaryGroupKey implements GroupKey {
 }
 
 @ObjectType({ ...simple, description: 'Totals of a group of lines.' })
-export class SummaryGroup extends SummaryFigures implements domain.PlacedGroup {
+class SummaryGroup extends SummaryFigures implements domain.PlacedGroup {
   /** The place that the cursor holds, and the number of all groups. */
   readonly position!: number;
   readonly groups!: number;

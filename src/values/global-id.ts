@@ -4,7 +4,10 @@ export interface GlobalId {
   readonly id: string;
 }
 
-/** The opaque id of a record, unique over all kinds: base64url of its kind, a colon and its own id. */
+/**
+ * The id of a record that no other record of any kind has: base64url of its kind, a colon and its own id. It is opaque to callers but no
+ * secret, so that it has no checksum.
+ */
 export const toGlobalId = (kind: string, id: string | number): string => Buffer.from(`${kind}:${id}`).toString('base64url');
 
 /** The parts of a text that `toGlobalId` has made; undefined for any other text. */

@@ -109,6 +109,7 @@ beforeAll(async () => {
 });
 
 const PERIOD = ['startDate: "2024-01-01"', 'endDate: "2024-12-31"'];
+const COMPARED = 'compareWith: { startDate: "2023-01-01", endDate: "2023-12-31" }';
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'Query.deposit': ['depositId: "1"'],
   'Query.transaction': ['transactionId: "P10"'],
@@ -117,12 +118,12 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'Query.donors': ['search: "canary"'],
   'Query.depositDetails': PERIOD,
   'Query.depositDetailsConnection': PERIOD,
-  'Query.depositSummary': [...PERIOD, 'groupBy: [DAY, DESIGNATION]'],
+  'Query.depositSummary': [...PERIOD, 'groupBy: [DAY, DESIGNATION]', COMPARED],
   // The file of a query needs the privileges of its fields, here those of totals.
   'Query.reportFile': [
     `query: ${JSON.stringify(`{ depositSummary(${PERIOD.join(', ')}, groupBy: [DAY, DESIGNATION]) { groups(first: 1000) { nodes { all { lines } } } } }`)}`,
   ],
-  'DepositDetailConnection.summary': ['groupBy: [DAY, DESIGNATION]'],
+  'DepositDetailConnection.summary': ['groupBy: [DAY, DESIGNATION]', COMPARED],
 };
 const OTHER_QUERIES = ['authenticatedTestSystem', 'authenticatedTestSession', 'viewer', 'errorCodes'];
 const PERSONAL_FIELDS = [
@@ -148,11 +149,17 @@ const schema = createSchema();
 const IDS: Readonly<Record<string, string>> = { Deposit: '1', Transaction: 'P10', Allocation: 'P100', Designation: '3', Donor: '7' };
 const NODES = Object.keys(IDS);
 
+const COUNTS = ['lines', 'donors'];
+/** A summary below a file has the figures of one at the root. */
+const isReference = ({ type }: Step): boolean => type.name === 'ReportFile';
+
 /** All ways from the query to a scalar that pass no type twice. */
 function pathsFrom(type: GraphQLObjectType, path: readonly Step[] = []): Step[][] {
   return Object.values(type.getFields()).flatMap((field) => {
     if (path.length === 0 && OTHER_QUERIES.includes(field.name)) return [];
     const next = getNamedType(field.type);
+    // A file compares nothing.
+    if (path.some(isReference) && ['compared', 'change'].includes(field.name)) return [];
     // Every valid provision may know its kind, logged in or not.
     if (type.name === 'Provision' && field.name === 'kind') return [];
     const steps = [...path, { type, field }];
@@ -167,6 +174,10 @@ function pathsFrom(type: GraphQLObjectType, path: readonly Step[] = []): Step[][
     if (!isObjectType(next)) return [steps];
     if (path.some((step) => step.type === next)) return [];
     const ways = pathsFrom(next, steps);
+    // All totals are of one type. Those of one part of a summary and of its groups are enough, with the donors of the others.
+    const isWhole = field.name === 'all' && ['DepositSummary', 'SummaryGroup'].includes(type.name) && !path.some(isReference);
+    if (next.name === 'SummaryTotals' && !isWhole)
+      return ways.filter((way) => way.length === steps.length + 1 && COUNTS.includes(way.at(-1)!.field.name));
     // A record of a line leads on as one at the root does, in pages alone.
     return type.name === 'DepositDetail' ? ways.filter((way) => way.length === steps.length + 1) : ways;
   });
@@ -186,7 +197,9 @@ const WRITINGS: readonly ((path: readonly Step[]) => string)[] = [
 ];
 const ofRecord = ({ record }: Step, below: string): string => (record ? `{ ... on ${record.name} ${below} }` : below);
 const call = ({ type, field, record }: Step): string => {
-  const short = field.args.some(({ name }) => name === 'first') ? ['first: 2'] : [];
+  // One group leaves others for `rest`.
+  const length = type.name === 'DepositSummary' ? 1 : 2;
+  const short = field.args.some(({ name }) => name === 'first') ? [`first: ${length}`] : [];
   const id = record && JSON.stringify(Buffer.from(`${record.name}:${IDS[record.name]!}`).toString('base64url'));
   const own = id === undefined ? [] : [field.name === 'node' ? `id: ${id}` : `ids: [${id}]`];
   const args = [...(ARGUMENTS[`${type.name}.${field.name}`] ?? []), ...own, ...short];
@@ -227,7 +240,10 @@ async function fault({ headers, level }: Actor, path: readonly Step[], query: st
   return undefined;
 }
 /** Group keys are null unless the query groups by them. */
-const MAY_BE_NULL = ['week', 'month', 'status', 'accountType', 'paymentType'];
+const MAY_BE_NULL = [
+  ...['week', 'month', 'quarter', 'year', 'depositId', 'depositDate', 'depositStatus', 'status', 'accountType', 'paymentType'],
+  ...['donorId', 'donorFirstName', 'donorLastName', 'city', 'state', 'percentage'],
+];
 
 test('a caller has many ways through the schema', () => {
   expect(paths.length).toBeGreaterThan(300);

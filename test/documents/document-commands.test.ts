@@ -52,6 +52,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
 /** The variables of each query, by its name. */
 const VARIABLES: Readonly<Record<string, object>> = {
   Download: { query: '{ depositDetails(startDate: "2026-01-01", endDate: "2026-01-31") { amount } }' },
+  Funds: {},
   January: {},
   Month: {},
   Open: { username: 'ada.lovelace', password: PASSWORD },

@@ -21,17 +21,18 @@ const hasNumber = (column: string) => (ids: readonly number[]) => sql`${raw(colu
 const isFrom = (column: string, type: string) => (value: string) => sql`${raw(column)} >= ${value}::${raw(type)}`;
 const isTo = (column: string, type: string) => (value: string) => sql`${raw(column)} <= ${value}::${raw(type)}`;
 
-/** Wraps conditions on rows that belong to an entity, each into an EXISTS of its own. */
-const exists = (rows: string, conditions: Conditions): Conditions =>
-  Object.fromEntries(
-    Object.entries(conditions).map(([name, condition]) => [
-      name,
-      (value: never, scope: EntityScope) => {
-        const inner = (condition as (value: never, scope: EntityScope) => Prisma.Sql)(value, scope);
-        return inner === empty ? empty : sql`EXISTS (SELECT FROM ${raw(rows)} AND ${inner})`;
-      },
-    ]),
-  );
+/** Conditions on rows that belong to an entity. They are put into one EXISTS, so that PostgreSQL looks the rows up once. */
+interface Belonging {
+  readonly rows: string;
+  readonly conditions: Conditions;
+}
+
+const exists = (rows: string, conditions: Conditions): Belonging => ({ rows, conditions });
+
+interface KindConditions {
+  readonly own: Conditions;
+  readonly belonging: readonly Belonging[];
+}
 
 /** The amount of a deposit: the sum of its transactions, each counted once. */
 const DEPOSIT_AMOUNT = `(SELECT COALESCE(sum(gift.amount), 0) FROM "transaction" AS gift
@@ -44,55 +45,61 @@ const ofDeposit = (deposit: string): Conditions => ({
 });
 
 /** The SQL of the conditions on each kind of entity, whose table is called `source`. */
-const CONDITIONS: Readonly<Record<EntityKind, Conditions>> = {
+const CONDITIONS: Readonly<Record<EntityKind, KindConditions>> = {
   deposit: {
-    depositIds: hasText('source.id'),
-    minAmount: isFrom(DEPOSIT_AMOUNT, 'numeric'),
-    maxAmount: isTo(DEPOSIT_AMOUNT, 'numeric'),
-    ...ofDeposit('source'),
-    ...exists(
-      `"transaction" AS gift JOIN allocation AS share ON share.organization_id = gift.organization_id AND share.transaction_id = gift.id
-        WHERE gift.organization_id = source.organization_id AND gift.deposit_id = source.id`,
-      { designationIds: hasNumber('share.designation_id') },
-    ),
+    own: {
+      depositIds: hasText('source.id'),
+      minAmount: isFrom(DEPOSIT_AMOUNT, 'numeric'),
+      maxAmount: isTo(DEPOSIT_AMOUNT, 'numeric'),
+      ...ofDeposit('source'),
+    },
+    belonging: [
+      exists(
+        `"transaction" AS gift JOIN allocation AS share ON share.organization_id = gift.organization_id AND share.transaction_id = gift.id
+          WHERE gift.organization_id = source.organization_id AND gift.deposit_id = source.id`,
+        { designationIds: hasNumber('share.designation_id') },
+      ),
+    ],
   },
   transaction: {
-    transactionIds: hasText('source.id'),
-    depositIds: hasText('source.deposit_id'),
-    donorIds: (ids, { mayReadDonors }) => {
-      const nobodys = ids.includes(0) ? sql` OR source.donor_id IS NULL` : empty;
-      return sql`${mayReadDonors}::boolean AND (${hasNumber('source.donor_id')(ids)}${nobodys})`;
+    own: {
+      transactionIds: hasText('source.id'),
+      depositIds: hasText('source.deposit_id'),
+      donorIds: (ids, { mayReadDonors }) => {
+        const nobodys = ids.includes(0) ? sql` OR source.donor_id IS NULL` : empty;
+        return sql`${mayReadDonors}::boolean AND (${hasNumber('source.donor_id')(ids)}${nobodys})`;
+      },
+      fromTransactionDate: isFrom('source.transaction_date', 'date'),
+      toTransactionDate: isTo('source.transaction_date', 'date'),
+      minAmount: isFrom('source.amount', 'numeric'),
+      maxAmount: isTo('source.amount', 'numeric'),
     },
-    fromTransactionDate: isFrom('source.transaction_date', 'date'),
-    toTransactionDate: isTo('source.transaction_date', 'date'),
-    minAmount: isFrom('source.amount', 'numeric'),
-    maxAmount: isTo('source.amount', 'numeric'),
-    ...exists('allocation AS share WHERE share.organization_id = source.organization_id AND share.transaction_id = source.id', {
-      designationIds: hasNumber('share.designation_id'),
-    }),
-    ...exists('deposit AS whole WHERE whole.organization_id = source.organization_id AND whole.id = source.deposit_id', ofDeposit('whole')),
+    belonging: [
+      exists('allocation AS share WHERE share.organization_id = source.organization_id AND share.transaction_id = source.id', {
+        designationIds: hasNumber('share.designation_id'),
+      }),
+      exists('deposit AS whole WHERE whole.organization_id = source.organization_id AND whole.id = source.deposit_id', ofDeposit('whole')),
+    ],
   },
   allocation: {
-    allocationIds: hasText('source.id'),
-    transactionIds: hasText('source.transaction_id'),
-    designationIds: hasNumber('source.designation_id'),
-    ...exists('"transaction" AS gift WHERE gift.organization_id = source.organization_id AND gift.id = source.transaction_id', {
-      depositIds: hasText('gift.deposit_id'),
-    }),
-    ...exists(
-      `"transaction" AS gift JOIN deposit AS whole ON whole.organization_id = gift.organization_id AND whole.id = gift.deposit_id
-        WHERE gift.organization_id = source.organization_id AND gift.id = source.transaction_id`,
-      ofDeposit('whole'),
-    ),
+    own: {
+      allocationIds: hasText('source.id'),
+      transactionIds: hasText('source.transaction_id'),
+      designationIds: hasNumber('source.designation_id'),
+    },
+    belonging: [
+      exists(
+        `"transaction" AS gift JOIN deposit AS whole ON whole.organization_id = gift.organization_id AND whole.id = gift.deposit_id
+          WHERE gift.organization_id = source.organization_id AND gift.id = source.transaction_id`,
+        { depositIds: hasText('gift.deposit_id'), ...ofDeposit('whole') },
+      ),
+    ],
   },
   designation: {
-    designationIds: hasNumber('source.id'),
-    search: (text) => hasName('fold_for_search(source.name)', text),
+    own: { designationIds: hasNumber('source.id'), search: (text) => hasName('fold_for_search(source.name)', text) },
+    belonging: [],
   },
-  donor: {
-    donorIds: hasNumber('source.id'),
-    search: (text) => hasName('source.search_text', text),
-  },
+  donor: { own: { donorIds: hasNumber('source.id'), search: (text) => hasName('source.search_text', text) }, belonging: [] },
 };
 
 /** The entities that the caller may read: those of its organization, and donors only when it may read donors. */
@@ -103,13 +110,23 @@ export const readable = (kind: EntityKind, { organizationId, mayReadDonors }: En
 
 /** The WHERE clause that selects the readable entities of a kind that meet a filter. */
 export function whereEntities(kind: EntityKind, scope: EntityScope, filter: EntityFilter): Prisma.Sql {
-  const conditions = Object.entries(filter).map(([name, value]) => {
-    const condition = (CONDITIONS[kind] as Readonly<Record<string, Condition<never> | undefined>>)[name];
-    if (!condition) throw new Error(`A list of ${kind}s has no condition ${name}`);
-    return condition(value as never, scope);
+  const { own, belonging } = CONDITIONS[kind];
+  const taken = [own, ...belonging.map(({ conditions }) => conditions)];
+  const unknown = Object.keys(filter).find((name) => !taken.some((conditions) => Object.hasOwn(conditions, name)));
+  if (unknown !== undefined) throw new Error(`A list of ${kind}s has no condition ${unknown}`);
+  const rows = belonging.flatMap(({ rows: from, conditions }) => {
+    const met = toSql(conditions, scope, filter);
+    return met.length === 0 ? [] : [sql`EXISTS (SELECT FROM ${raw(from)} AND ${join(met, ' AND ')})`];
   });
-  return join([readable(kind, scope), ...conditions.filter((condition) => condition !== empty)], ' AND ');
+  return join([readable(kind, scope), ...toSql(own, scope, filter), ...rows], ' AND ');
 }
+
+/** The SQL of those conditions that a filter has a value for. */
+const toSql = (conditions: Conditions, scope: EntityScope, filter: EntityFilter): Prisma.Sql[] =>
+  Object.entries(filter).flatMap(([name, value]) => {
+    const condition = (conditions as Readonly<Record<string, Condition<never> | undefined>>)[name]?.(value as never, scope) ?? empty;
+    return condition === empty ? [] : [condition];
+  });
 
 /** Names are ordered without regard to case and accents, by an index over these expressions. */
 const folded = (column: string): string => `left(fold_for_search(${column}), 100)`;

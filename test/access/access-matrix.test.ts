@@ -168,8 +168,9 @@ function pathsFrom(type: GraphQLObjectType, path: readonly Step[] = []): Step[][
         const record = schema.getType(name) as GraphQLObjectType;
         return pathsFrom(record, [...path, { type, field, record }]);
       });
-      // A list of records leads on as one record does, so that the records' own values are enough of it.
-      return isListType(getNullableType(field.type)) ? ways.filter((way) => way.length === steps.length + 1) : ways;
+      // A record leads on as the one at the root does, so that its lists' own values are enough of it, and its own values of a list.
+      const most = isListType(getNullableType(field.type)) ? 1 : 3;
+      return ways.filter((way) => way.length <= steps.length + most);
     }
     if (!isObjectType(next)) return [steps];
     if (path.some((step) => step.type === next)) return [];

@@ -8,14 +8,17 @@ import { openGateway } from '../support/open-gateway';
 const gateway = openGateway({ lines: depositBook(200) });
 const { organization } = gateway;
 const MIGRATIONS = join(__dirname, '../../prisma/migrations');
-const LINES_MIGRATIONS = ['20261122090000_deposit_lines', '20261122090100_fill_deposit_lines'];
+const LINES_MIGRATIONS = ['20261122090000_deposit_lines', '20261122090100_fill_deposit_lines', '20261122110000_list_orders'];
 
-/** Turns the database into one that lacks the table of lines, with the view as it was then. */
+/** Turns the database into one that lacks the table of lines and what needs its search, with the view as it was then. */
 async function forgetLines(): Promise<void> {
   const { client } = gateway.database;
   await client.query(`
     DROP TABLE deposit_line, data_version;
     DROP VIEW deposit_detail;
+    DROP INDEX deposit_organization_id_status_deposit_date_id_idx, transaction_organization_id_transaction_date_id_idx,
+      transaction_organization_id_amount_id_idx, donor_name_idx, designation_name_idx;
+    CREATE INDEX donor_organization_id_last_name_first_name_id_idx ON donor(organization_id, last_name, first_name, id);
     DROP FUNCTION fold_for_search;
     ALTER TABLE donor DROP COLUMN search_text;
     ALTER TABLE export_record DROP COLUMN data_version`);

@@ -17,7 +17,7 @@ import { compileRelay, type RelayProject } from '../support/relay-project';
 import { REQUEST_ID } from '../support/request-id';
 
 const FUND =
-  'query Fund($id: SafeInt!) { designation(designationId: $id) { ...Named } } fragment Named on Designation { id designationId name }';
+  'query Fund($id: SafeInt!) { designation(designationId: $id) { ...Named } } fragment Named on Designation { designationId id name }';
 const NOT_LISTED = parse('query NotListed { viewer { username } }');
 const VARIABLES = { id: 3 };
 /** The fund as an app shows it by its fragment. A cache without __typename would show nothing. */

@@ -1,3 +1,4 @@
+import type { QueryResultRow } from 'pg';
 import type { GroupBy, GroupKey } from '../formats/line-groups';
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';
@@ -108,6 +109,11 @@ export interface GroupOrder {
 /** The order of groups by their positions, which are computed for each reading. */
 export const positionOrder = { columns: { position: 'bigint' } } as const satisfies KeyOrder;
 
+/** Reads the rows of a SELECT. */
+export interface RowReader {
+  list<Row extends QueryResultRow>(select: Prisma.Sql): Promise<Row[]>;
+}
+
 export class DepositSummaryStore {
   /** Reads the totals of the whole line set: one row for each part. `without` are the values of groups whose lines are left out. */
   totals(
@@ -127,9 +133,9 @@ export class DepositSummaryStore {
     counts: readonly CostlyCount[],
     order: GroupOrder,
     page: KeysetPage,
-    snapshot: ReportSnapshot,
+    rows: RowReader,
   ): Promise<GroupRow[]> {
-    return snapshot.list<GroupRow>(selectGroups(question, counts, order, page));
+    return rows.list<GroupRow>(selectGroups(question, counts, order, page));
   }
 
   /** Reads all groups in the order of their values, some at a time. */

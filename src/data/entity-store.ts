@@ -86,6 +86,14 @@ interface Entities extends Readonly<Record<EntityKind, Identified>> {
 }
 export type EntityOf<Kind extends EntityKind> = Entities[Kind];
 
+/** The sum of a transaction's shares, null when none is known or inferred, and their numbers. */
+interface Shares {
+  readonly amount: Money | null;
+  readonly known: number;
+  readonly inferred: number;
+  readonly unknown: number;
+}
+
 const { sql, raw } = Prisma;
 
 /** The entities of a list, and their order. */
@@ -203,6 +211,24 @@ export class EntityStore {
     );
     const counts = new Map(rows.map(({ originId, count }) => [originId, count]));
     return new Map(originIds.map((id) => [id, counts.get(String(id)) ?? 0]));
+  }
+
+  /** Adds up the shares of transactions, by the transaction's id. A transaction without allocations is left out. */
+  async sumShares({ organizationId }: EntityScope, ids: readonly EntityId[]): Promise<Map<EntityId, Shares>> {
+    const rows = await this.reader.list<Shares & { transactionId: string }>(
+      organizationId,
+      sql`SELECT share.transaction_id AS "transactionId", sum(line.allocation_amount)::numeric(40, 2)::text AS amount,
+          count(line.allocation_amount) FILTER (WHERE NOT line.allocation_amount_inferred)::float8 AS known,
+          count(*) FILTER (WHERE line.allocation_amount_inferred)::float8 AS inferred,
+          (count(*) - count(line.allocation_amount))::float8 AS unknown
+        FROM allocation AS share
+        JOIN deposit_line AS line ON line.${raw(IS_CURRENT)} AND line.organization_id = share.organization_id AND line.allocation_id = share.id
+        WHERE share.organization_id = ${organizationId}::int AND share.transaction_id = ANY(${toArrayLiteral(ids)}::text[])
+        GROUP BY share.transaction_id`,
+    );
+    return new Map(
+      rows.map(({ transactionId, amount, known, inferred, unknown }) => [transactionId, { amount, known, inferred, unknown }]),
+    );
   }
 
   private async read<Kind extends EntityKind>(kind: Kind, { organizationId }: EntityScope, select: Prisma.Sql): Promise<EntityOf<Kind>[]> {

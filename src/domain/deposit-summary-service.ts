@@ -132,7 +132,8 @@ export interface DepositSummary {
 
 const LAST_DATE = '9999-12-31';
 const ZERO = { amount: '0.00', feeAmount: '0.00', netAmount: '0.00' };
-const NOTHING: SummaryTotals = {
+/** The totals of no lines. */
+export const NO_TOTALS: SummaryTotals = {
   ...{ lines: 0, transactions: 0, deposits: 0, donors: 0, splitTransactions: 0 },
   ...{ byLine: ZERO, byTransaction: ZERO, byAllocation: { amount: '0.00', known: 0, inferred: 0, unknown: 0 } },
 };
@@ -319,8 +320,8 @@ function toFigures(rows: readonly SummaryRow[], { lineSet, compareWith }: Summar
 function toParts(rows: readonly SummaryRow[], { pending }: LineSet, counts: readonly CostlyCount[]): SummaryParts {
   const read = (part: SummaryRow['part']): SummaryTotals => {
     const row = rows.find((each) => each.part === part);
-    const { deposits, donors, ...totals } = row ? toTotals(row) : NOTHING;
-    return { ...totals, deposits: counts.includes('deposits') ? deposits : null, donors: counts.includes('donors') ? donors : null };
+    if (row) return toTotals(row, counts);
+    return { ...NO_TOTALS, deposits: counts.includes('deposits') ? 0 : null, donors: counts.includes('donors') ? 0 : null };
   };
   const all = read('ALL');
   return {
@@ -330,11 +331,13 @@ function toParts(rows: readonly SummaryRow[], { pending }: LineSet, counts: read
   };
 }
 
-function toTotals(row: SummaryRow): SummaryTotals {
+/** The totals of a row. A costly count that was not asked for is null. */
+export function toTotals(row: SummaryRow, counts: readonly CostlyCount[]): SummaryTotals {
   const { lines, transactions, deposits = null, donors = null, splitTransactions } = row;
   const { allocationAmount, knownAllocations: known, inferredAllocations: inferred } = row;
   return {
-    ...{ lines, transactions, deposits, donors, splitTransactions },
+    ...{ lines, transactions, splitTransactions },
+    ...{ deposits: counts.includes('deposits') ? deposits : null, donors: counts.includes('donors') ? donors : null },
     byLine: { amount: row.lineAmount, feeAmount: row.lineFeeAmount, netAmount: row.lineNetAmount },
     byTransaction: { amount: row.transactionAmount, feeAmount: row.transactionFeeAmount, netAmount: row.transactionNetAmount },
     byAllocation: { amount: lines === 0 ? ZERO.amount : allocationAmount, known, inferred, unknown: lines - known - inferred },

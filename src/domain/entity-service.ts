@@ -9,20 +9,32 @@ import {
   type EdgeTarget,
   type EntityId,
   type EntityKind,
+  type FigureName,
   type ManyEdgeName,
 } from '../formats/entity-edges';
+import { EntityFigures, type FigureParameters, type FiguresOf } from './entity-figures';
 import { findFilterFault, toEntityFilter, toEntityOrder, type EntityParameters } from './entity-filter';
 import { readPage, toBounds, toPage, toSharedBounds, type Page, type PageParameters, type PagedList } from './keyset-page';
+import { Loader, type Eventually, type Source } from './loader';
 
-/** The edges that a query follows from each entity of a list. They are read for all entities together as soon as the list is there. */
-export type ReadAhead = readonly {
+/** An edge that a query follows from each entity of a list. */
+interface EdgeAhead {
   readonly edge: EdgeName;
   readonly page: ListParameters;
   /** True when the lengths of the lists are asked for too. */
   readonly isCounted: boolean;
   readonly ahead: ReadAhead;
-}[];
-/** Returns the edges to read ahead. It is called only when entities have been read. */
+}
+
+/** Figures that a query asks for of each entity of a list. */
+interface FiguresAhead {
+  readonly figures: FigureName;
+  readonly parameters: FigureParameters;
+}
+
+/** The edges and figures of a query. They are read for all entities of a list together as soon as the list is there. */
+export type ReadAhead = readonly (EdgeAhead | FiguresAhead)[];
+/** Returns the edges and figures to read ahead. It is called only when entities have been read. */
 type Ahead = () => ReadAhead;
 
 /** The arguments of a list: its conditions, its order and its page. */
@@ -33,13 +45,13 @@ export class RequestEntities {
   private opened: EntityGraph | undefined;
   private readonly store: EntityStore;
 
-  constructor(reader: BookReader) {
+  constructor(private readonly reader: BookReader) {
     this.store = new EntityStore(reader);
   }
 
   /** Opens the graph for a caller whose access was checked. All calls in a request return the same graph. */
   enter(scope: EntityScope): EntityGraph {
-    return (this.opened ??= new EntityGraph(this.store, scope));
+    return (this.opened ??= new EntityGraph(this.store, new EntityFigures(this.store, this.reader, scope), scope));
   }
 
   /** The graph that `enter` opened, for edges of entities that the request already has. */
@@ -59,6 +71,7 @@ export class EntityGraph {
 
   constructor(
     private readonly store: EntityStore,
+    private readonly figures: EntityFigures,
     private readonly scope: EntityScope,
   ) {}
 
@@ -74,6 +87,11 @@ export class EntityGraph {
     if (id === null) return null;
     const target = entityEdges[edge];
     return 'one' in target ? this.find(target.one, id, ahead) : this.page(edge as ManyEdgeName, id, parameters, ahead);
+  }
+
+  /** Figures of an entity. Throws as `toTotalsPeriod`. */
+  figuresOf<Name extends FigureName>(name: Name, entity: object, parameters: FigureParameters): Eventually<FiguresOf<Name>> {
+    return this.figures.get(name, entity, parameters);
   }
 
   /** A page of all entities of a kind that meet the conditions. Throws as `toEntityFilter` and `readPage`. */
@@ -121,7 +139,9 @@ export class EntityGraph {
   /** Reads the edges that a query follows from entities, or from lines, that are there already. */
   async readAhead(entities: readonly object[], readAhead: ReadAhead): Promise<void> {
     await Promise.all(
-      readAhead.map(async ({ edge, page, isCounted, ahead }) => {
+      readAhead.map(async (next) => {
+        if ('figures' in next) return this.figures.readAhead(next.figures, entities, next.parameters);
+        const { edge, page, isCounted, ahead } = next;
         // Many entities may lead to the same target.
         const ids = [...new Set(entities.map((entity) => idOf(edge, entity)).filter((id) => id !== null))];
         const loader = this.loaderOf(edge, page);
@@ -195,54 +215,3 @@ function idOf(edge: EdgeName, origin: object): EntityId | null {
 const bookIdOf = (kind: EntityKind, entity: object): EntityId => (entity as Readonly<Record<string, EntityId>>)[entityIds[kind].field]!;
 
 type Target = EntityOf<EdgeTarget<ManyEdgeName>>;
-
-/** A value that is already known, or a promise of one that must be read. */
-type Eventually<Value> = Value | Promise<Value>;
-
-interface Source<Value> {
-  /** The values of these ids, in their order. */
-  read(ids: readonly EntityId[]): Promise<readonly Value[]>;
-  /** The entities that values hold. */
-  entitiesOf(values: readonly Value[]): readonly object[];
-}
-
-/** Reads values by id, each once. One statement reads all that are asked for at the same time; values can also be read ahead. */
-class Loader<Value> {
-  private readonly known = new Map<EntityId, Value>();
-  /** The reading of each id that was asked for, which may still be under way. */
-  private readonly readings = new Map<EntityId, Promise<void>>();
-  private next: { readonly ids: EntityId[]; readonly reading: Promise<void> } | undefined;
-
-  constructor(private readonly source: Source<Value>) {}
-
-  get(id: EntityId): Eventually<Value> {
-    const value = this.known.get(id);
-    return value === undefined ? this.readingOf(id).then(() => this.known.get(id)!) : value;
-  }
-
-  /** Reads the values of these ids, so that `get` returns them at once. Resolves to the entities that the values hold. */
-  async readAhead(ids: readonly EntityId[]): Promise<readonly object[]> {
-    await Promise.all(new Set(ids.filter((id) => !this.known.has(id)).map((id) => this.readingOf(id))));
-    return this.source.entitiesOf(ids.map((id) => this.known.get(id)!));
-  }
-
-  private readingOf(id: EntityId): Promise<void> {
-    const known = this.readings.get(id);
-    if (known) return known;
-    this.next ??= this.gather();
-    this.next.ids.push(id);
-    this.readings.set(id, this.next.reading);
-    return this.next.reading;
-  }
-
-  private gather(): NonNullable<typeof this.next> {
-    const ids: EntityId[] = [];
-    // When the immediate runs, all code that does not wait has asked for the ids that it needs.
-    const reading = new Promise(setImmediate).then(async () => {
-      this.next = undefined;
-      const values = await this.source.read(ids);
-      for (const [index, id] of ids.entries()) this.known.set(id, values[index]!);
-    });
-    return { ids, reading };
-  }
-}

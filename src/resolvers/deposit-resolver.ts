@@ -5,8 +5,9 @@ import type { Page, PageParameters } from '../domain/keyset-page';
 import { PageArgs } from './connection-types';
 import { Deposit, DepositConnection, DepositListArgs } from './deposit-types';
 import { memberEntities } from './entity-access';
-import { lookAhead } from './look-ahead';
+import { lookAhead, toFigureParameters } from './look-ahead';
 import { type RequestContext } from './request-context';
+import { SummaryTotals } from './summary-figure-types';
 import { TransactionConnection, TransactionListArgs } from './transaction-types';
 
 @Resolver(() => Deposit)
@@ -33,6 +34,13 @@ export class DepositResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<Page<Deposit>> {
     return (await memberEntities(context)).list('deposit', { ...which, ...page }, lookAhead(info));
+  }
+
+  @FieldResolver(() => SummaryTotals, {
+    description: 'Totals of the lines of the deposit. `byTransaction` is the money that the bank got: each gift once.',
+  })
+  totals(@Root() deposit: Deposit, @Ctx() { entities }: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return entities.graph.figuresOf('Deposit.totals', deposit, toFigureParameters({}, info));
   }
 
   @FieldResolver(() => TransactionConnection, {

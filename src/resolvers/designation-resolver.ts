@@ -7,9 +7,10 @@ import { AllocationConnection, AllocationListArgs } from './allocation-types';
 import { PageArgs } from './connection-types';
 import { Designation, DesignationConnection, DesignationListArgs } from './designation-types';
 import { memberEntities } from './entity-access';
-import { lookAhead } from './look-ahead';
+import { lookAhead, toFigureParameters } from './look-ahead';
 import { PeriodArgs } from './period-types';
 import { type RequestContext } from './request-context';
+import { SummaryTotals } from './summary-figure-types';
 
 @Resolver(() => Designation)
 export class DesignationResolver {
@@ -38,6 +39,19 @@ export class DesignationResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<Page<Designation>> {
     return (await memberEntities(context)).list('designation', { ...which, ...page }, lookAhead(info));
+  }
+
+  @FieldResolver(() => SummaryTotals, {
+    description:
+      'Totals of the lines of the designation in a period. `byAllocation` is the money of the designation; the other sums have the whole of split gifts.',
+  })
+  totals(
+    @Root() designation: Designation,
+    @Args(() => PeriodArgs) period: PeriodArgs,
+    @Ctx() { entities }: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return entities.graph.figuresOf('Designation.totals', designation, toFigureParameters(period, info));
   }
 
   @FieldResolver(() => AllocationConnection, {

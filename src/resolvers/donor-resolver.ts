@@ -6,9 +6,10 @@ import type { Page, PageParameters } from '../domain/keyset-page';
 import { PageArgs } from './connection-types';
 import { Donor, DonorConnection, DonorListArgs } from './donor-types';
 import { donorEntities } from './entity-access';
-import { lookAhead } from './look-ahead';
+import { lookAhead, toFigureParameters } from './look-ahead';
 import { PeriodArgs } from './period-types';
 import { type RequestContext } from './request-context';
+import { SummaryTotals } from './summary-figure-types';
 import { TransactionConnection, TransactionListArgs } from './transaction-types';
 
 @Resolver(() => Donor)
@@ -35,6 +36,16 @@ export class DonorResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<Page<Donor>> {
     return (await donorEntities(context)).list('donor', { ...which, ...page }, lookAhead(info));
+  }
+
+  @FieldResolver(() => SummaryTotals, { description: 'Totals of the lines of the donor in a period.' })
+  totals(
+    @Root() donor: Donor,
+    @Args(() => PeriodArgs) period: PeriodArgs,
+    @Ctx() { entities }: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return entities.graph.figuresOf('Donor.totals', donor, toFigureParameters(period, info));
   }
 
   @FieldResolver(() => TransactionConnection, {

@@ -1,8 +1,10 @@
 import { getNamedType, isObjectType, type FieldNode, type GraphQLObjectType, type GraphQLResolveInfo } from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields';
 import { getArgumentValues } from 'graphql/execution/values';
+import type { FigureParameters } from '../domain/entity-figures';
 import type { ListParameters, ReadAhead } from '../domain/entity-service';
-import { isEdge } from '../formats/entity-edges';
+import { findCounts } from '../domain/deposit-summary-service';
+import { isEdge, isFigure } from '../formats/entity-edges';
 
 /** The parts of an operation that a selection depends on. */
 export type OperationScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
@@ -30,6 +32,12 @@ function findEdges(info: GraphQLResolveInfo, type: GraphQLObjectType, nodes: rea
     const next = field && getNamedType(field.type);
     if (!field || !isObjectType(next)) return [];
     const edge = `${type.name}.${field.name}`;
+    if (isFigure(edge)) {
+      const parameters = getArgumentValues(field, selected[0]!, variableValues);
+      return [
+        { figures: edge, parameters: { ...parameters, counts: findCounts(leavesOf(next, selected, info).map((path) => `.${path}`)) } },
+      ];
+    }
     if (!isEdge(edge)) return PASSED_THROUGH.has(field.name) ? findEdges(info, next, selected) : [];
     const page = getArgumentValues(field, selected[0]!, variableValues) as ListParameters;
     const below = collectSubfields(schema, fragments, variableValues, next, selected);
@@ -37,6 +45,12 @@ function findEdges(info: GraphQLResolveInfo, type: GraphQLObjectType, nodes: rea
     return [{ edge, page, isCounted, ahead: findEdges(info, next, selected) }];
   });
 }
+
+/** The parameters of figures: their period, and the counts that the operation selects. */
+export const toFigureParameters = (period: object, info: GraphQLResolveInfo): FigureParameters => ({
+  ...period,
+  counts: findCounts(selectedPaths(info).map((path) => `.${path}`)),
+});
 
 /** The paths of the values that the operation selects below a field. */
 export const selectedPaths = (info: GraphQLResolveInfo): string[] =>

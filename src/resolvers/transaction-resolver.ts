@@ -8,9 +8,10 @@ import { PageArgs, ShortPageArgs } from './connection-types';
 import { Deposit } from './deposit-types';
 import { Donor } from './donor-types';
 import { memberEntities } from './entity-access';
-import { lookAhead } from './look-ahead';
+import { lookAhead, toFigureParameters } from './look-ahead';
 import { PeriodArgs } from './period-types';
 import { NEEDS_REPORT, refuse, type RequestContext } from './request-context';
+import { AllocationAmounts } from './summary-figure-types';
 import { Transaction, TransactionConnection, TransactionListArgs } from './transaction-types';
 
 @Resolver(() => Transaction)
@@ -57,6 +58,11 @@ export class TransactionResolver {
   @FieldResolver(() => String, { nullable: true, description: `Main memo of the transaction; may be empty. ${NEEDS_REPORT}` })
   mainMemo(@Root() { mainMemo }: Transaction, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): string | null {
     return context.access.mayReadDonors ? mainMemo : refuse(context, info);
+  }
+
+  @FieldResolver(() => AllocationAmounts, { description: 'Sum of the shares of the transaction, whatever their number.' })
+  allocationsTotal(@Root() transaction: Transaction, @Ctx() { entities }: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return entities.graph.figuresOf('Transaction.allocationsTotal', transaction, toFigureParameters({}, info));
   }
 
   @FieldResolver(() => AllocationConnection, {

@@ -1,0 +1,124 @@
+import type { BookReader } from '../data/book-reader';
+import { DepositSummaryStore, type CostlyCount, type GroupRow, type SummaryQuestion } from '../data/deposit-summary-store';
+import type { EntityScope } from '../data/entity-set';
+import type { DepositEntity, EntityStore } from '../data/entity-store';
+import type { LineSet } from '../data/line-set';
+import { entityIds, type EntityId, type EntityKind, type FigureName } from '../formats/entity-edges';
+import type { LineFilter, PendingChoice } from '../formats/line-conditions';
+import type { GroupBy } from '../formats/line-groups';
+import { ALL_TIME, type LocalDate } from '../values/dates';
+import { findDateOrderFault } from './date-order';
+import { NO_TOTALS, toTotals, type AllocationAmounts, type SummaryTotals } from './deposit-summary-service';
+import { Loader, type Eventually } from './loader';
+
+/** The figures of each field. */
+export type FiguresOf<Name extends FigureName> = Name extends 'Transaction.allocationsTotal' ? AllocationAmounts : SummaryTotals;
+
+/** The deposits whose lines count, and the counts that are asked for. */
+export interface FigureParameters {
+  readonly startDate?: LocalDate | null | undefined;
+  readonly endDate?: LocalDate | null | undefined;
+  readonly pending?: PendingChoice | undefined;
+  readonly counts: readonly CostlyCount[];
+}
+
+/** The way to group lines by an entity, and the condition on its lines. */
+interface Totalled {
+  readonly kind: EntityKind;
+  readonly by: GroupBy;
+  readonly filter: (ids: readonly EntityId[]) => LineFilter;
+}
+const TOTALLED: Readonly<Record<Exclude<FigureName, 'Transaction.allocationsTotal'>, Totalled>> = {
+  'Deposit.totals': { kind: 'deposit', by: 'DEPOSIT', filter: (ids) => ({ depositIds: ids as readonly string[] }) },
+  'Designation.totals': { kind: 'designation', by: 'DESIGNATION', filter: (ids) => ({ designationIds: ids as readonly number[] }) },
+  'Donor.totals': { kind: 'donor', by: 'DONOR', filter: (ids) => ({ donorIds: ids as readonly number[] }) },
+};
+
+/** The figures of one request's entities. One statement adds them up for all entities of a list. */
+export class EntityFigures {
+  private readonly loaders = new Map<string, Loader<unknown>>();
+  private readonly summaries = new DepositSummaryStore();
+  /** The dates of the deposits whose totals are asked for: an index has the lines of a deposit by its date. */
+  private readonly dates = new Map<EntityId, LocalDate>();
+
+  constructor(
+    private readonly store: EntityStore,
+    private readonly reader: BookReader,
+    private readonly scope: EntityScope,
+  ) {}
+
+  /** The figures of an entity. Throws START_DATE_AFTER_END_DATE. */
+  get<Name extends FigureName>(name: Name, entity: object, parameters: FigureParameters): Eventually<FiguresOf<Name>> {
+    const fault = faultOf(parameters);
+    if (fault) throw fault;
+    return this.loaderOf(name, parameters).get(this.note(name, entity)) as Eventually<FiguresOf<Name>>;
+  }
+
+  /** Reads the figures of these entities together. Wrong parameters are left to the field that asks. */
+  async readAhead(name: FigureName, entities: readonly object[], parameters: FigureParameters): Promise<void> {
+    if (faultOf(parameters) || entities.length === 0) return;
+    await this.loaderOf(name, parameters).readAhead([...new Set(entities.map((entity) => this.note(name, entity)))]);
+  }
+
+  /** The id of the entity, whose date is kept when it is a deposit. */
+  private note(name: FigureName, entity: object): EntityId {
+    const id = (entity as Readonly<Record<string, EntityId>>)[entityIds[kindOf(name)].field]!;
+    if (name === 'Deposit.totals') this.dates.set(id, (entity as DepositEntity).depositDate);
+    return id;
+  }
+
+  private loaderOf(name: FigureName, parameters: FigureParameters): Loader<unknown> {
+    const { startDate = null, endDate = null, pending = null, counts } = parameters;
+    const key = JSON.stringify([name, startDate, endDate, pending, counts]);
+    const known = this.loaders.get(key);
+    if (known) return known;
+    const read = (ids: readonly EntityId[]): Promise<readonly unknown[]> =>
+      name === 'Transaction.allocationsTotal' ? this.shares(ids) : this.totals(name, ids, parameters);
+    const loader = new Loader<unknown>({ read, entitiesOf: () => [] });
+    this.loaders.set(key, loader);
+    return loader;
+  }
+
+  private async shares(ids: readonly EntityId[]): Promise<AllocationAmounts[]> {
+    const found = await this.store.sumShares(this.scope, ids);
+    return ids.map((id) => found.get(id) ?? NO_TOTALS.byAllocation);
+  }
+
+  private async totals(name: keyof typeof TOTALLED, ids: readonly EntityId[], parameters: FigureParameters): Promise<SummaryTotals[]> {
+    const { kind, by, filter } = TOTALLED[name];
+    const counts = parameters.counts.filter((count) => count !== 'donors' || this.scope.mayReadDonors);
+    const lineSet: LineSet = { organizationId: this.scope.organizationId, ...this.periodOf(name, ids, parameters), filter: filter(ids) };
+    const rows = await this.read(name, { lineSet, groupBy: [by], fiscalYearStart: 1 }, counts, ids.length);
+    const { field } = entityIds[kind];
+    const found = new Map(
+      rows.filter(({ part }) => part === 'ALL').map((row) => [(row as unknown as Record<string, EntityId>)[field]!, row]),
+    );
+    return ids.map((id) => {
+      const row = found.get(id);
+      return row ? toTotals(row, counts) : NO_TOTALS;
+    });
+  }
+
+  private periodOf(name: FigureName, ids: readonly EntityId[], { startDate, endDate, pending = 'WITHOUT' }: FigureParameters) {
+    if (name !== 'Deposit.totals') return { startDate: startDate ?? ALL_TIME.startDate, endDate: endDate ?? ALL_TIME.endDate, pending };
+    const dates = ids.map((id) => this.dates.get(id)!).sort();
+    return { startDate: dates[0]!, endDate: dates.at(-1)!, pending: 'WITH' as const };
+  }
+
+  /** The lines of deposits and of donors are found by an index. Those of a fund may be all lines of a period, which takes a lane of the queue. */
+  private async read(name: FigureName, question: SummaryQuestion, counts: readonly CostlyCount[], limit: number): Promise<GroupRow[]> {
+    const page = { after: undefined, before: undefined, limit, fromEnd: false };
+    const order = { field: 'KEY', isDescending: false } as const;
+    if (name !== 'Designation.totals') {
+      const { organizationId } = this.scope;
+      return this.summaries.groups(question, counts, order, page, { list: (select) => this.reader.list(organizationId, select) });
+    }
+    return this.reader.once(JSON.stringify(['groups of', counts, question]), (snapshot) =>
+      this.summaries.groups(question, counts, order, page, snapshot),
+    );
+  }
+}
+
+const kindOf = (name: FigureName): EntityKind => (name === 'Transaction.allocationsTotal' ? 'transaction' : TOTALLED[name].kind);
+
+const faultOf = ({ startDate, endDate }: FigureParameters) => findDateOrderFault(startDate ?? undefined, endDate ?? undefined);

@@ -1,0 +1,135 @@
+import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
+import { graphql, startGateway, type TestGateway } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
+import { createOracle, summaryBook, type SummaryLine } from '../support/summary-oracle';
+
+const LINES = summaryBook(150);
+const { totalsOf } = createOracle(LINES);
+const AMOUNTS = '{ amount feeAmount netAmount }';
+const SHARES = 'byAllocation { amount known inferred unknown }';
+const TOTALS = `{ lines transactions deposits donors splitTransactions byLine ${AMOUNTS} byTransaction ${AMOUNTS} ${SHARES} }`;
+
+/** Counts the statements of the gateway under test. */
+let proxy: DatabaseProxy;
+let gateway: TestGateway;
+// Hooks run in the order in which they stand here: the gateway stops before the database that it reads.
+afterAll(async () => {
+  await gateway.stop();
+  await proxy.close();
+});
+const store = openGateway({ countsStatements: true, lines: LINES });
+const { organization } = store;
+beforeAll(async () => {
+  proxy = await startDatabaseProxy(store.database.url);
+  gateway = await startGateway({ DATABASE_URL: proxy.url });
+});
+
+async function ask<Data>(query: string): Promise<Data> {
+  const { body } = await graphql(gateway.url, query, { provision: organization.apiProvision });
+  expect(body.errors).toBeUndefined();
+  return body.data as Data;
+}
+
+const within = (lines: readonly SummaryLine[], from: string, to: string, statuses: readonly string[]) =>
+  lines.filter(({ deposit_date, deposit_status }) => deposit_date >= from && deposit_date <= to && statuses.includes(deposit_status));
+const POSTED = ['posted'];
+const BOTH = ['posted', 'pending'];
+const PENDING = ['pending'];
+
+describe('totals of records', () => {
+  test('of each deposit are those of its lines, pending or posted', async () => {
+    const { deposits } = await ask<{ deposits: { nodes: { depositId: string; totals: object }[] } }>(
+      `{ deposits(first: 1000, pending: WITH) { nodes { depositId totals ${TOTALS} } } }`,
+    );
+    expect(deposits.nodes.length).toBe(new Set(LINES.map(({ deposit_id }) => deposit_id)).size);
+    for (const { depositId, totals } of deposits.nodes) {
+      expect([depositId, totals]).toEqual([depositId, totalsOf(LINES.filter(({ deposit_id }) => deposit_id === depositId))]);
+    }
+  });
+
+  test.each([
+    ['', '0001-01-01', '9999-12-31', POSTED],
+    ['startDate: "2024-02-01", endDate: "2024-08-31", pending: WITH', '2024-02-01', '2024-08-31', BOTH],
+    ['startDate: "2024-07-01", pending: ONLY', '2024-07-01', '9999-12-31', PENDING],
+    ['endDate: "1999-12-31"', '0001-01-01', '1999-12-31', POSTED],
+  ])('of each designation and donor are those of its lines in a period: %s', async (period, from, to, statuses) => {
+    const parameters = period === '' ? '' : `(${period})`;
+    const { designations, donors } = await ask<{
+      designations: { nodes: { designationId: number; totals: object }[] };
+      donors: { nodes: { donorId: number; totals: object }[] };
+    }>(`{ designations(first: 100) { nodes { designationId totals${parameters} ${TOTALS} } }
+      donors(first: 100) { nodes { donorId totals${parameters} ${TOTALS} } } }`);
+    const chosen = within(LINES, from, to, statuses);
+    for (const { designationId, totals } of designations.nodes) {
+      expect([designationId, totals]).toEqual([
+        designationId,
+        totalsOf(chosen.filter(({ designation_id }) => designation_id === designationId)),
+      ]);
+    }
+    for (const { donorId, totals } of donors.nodes) {
+      expect([donorId, totals]).toEqual([donorId, totalsOf(chosen.filter(({ donor_id }) => donor_id === donorId))]);
+    }
+    expect([designations.nodes.length, donors.nodes.length > 5]).toEqual([5, true]);
+  });
+
+  test('of a transaction are those of all its shares, whatever page of them is shown', async () => {
+    const { transactions } = await ask<{ transactions: { nodes: { transactionId: string; allocationsTotal: object }[] } }>(
+      `{ transactions(first: 1000, pending: WITH) { nodes { transactionId allocations(first: 1) { nodes { id } } allocationsTotal { amount known inferred unknown } } } }`,
+    );
+    expect(transactions.nodes).toHaveLength(150);
+    for (const { transactionId, allocationsTotal } of transactions.nodes) {
+      const { byAllocation } = totalsOf(LINES.filter(({ transaction_id }) => transaction_id === transactionId));
+      expect([transactionId, allocationsTotal]).toEqual([transactionId, byAllocation]);
+    }
+  });
+
+  test('take one statement for a list, however long, also for lists within lists', async () => {
+    const count = async (query: string): Promise<number> => {
+      const before = proxy.statements();
+      await ask(query);
+      return proxy.statements() - before;
+    };
+    const nested = (length: number) => `{ deposits(first: ${length}, pending: WITH) { nodes {
+      totals { byTransaction { amount } }
+      transactions(first: 50) { nodes { allocationsTotal { amount } donor { totals(pending: WITH) { lines } } } } } } }`;
+    const few = await count(nested(2));
+    // Access, deposits, their totals, their transactions, the shares, the donors and their totals.
+    expect([few, await count(nested(40))]).toEqual([7, 7]);
+    const funds = (length: number) => `{ designations(first: ${length}) { nodes { name totals { lines } } } }`;
+    // Those of funds are read from a snapshot, whose end may come late.
+    for (const length of [2, 5]) expect(await count(funds(length))).toBeLessThanOrEqual(5);
+  });
+
+  test('are counted without donors for a caller who may not read them, and say so once', async () => {
+    const { services } = store;
+    const provision = await services.organizations.createProvision({ organization: organization.name, kind: 'API', label: '', grants: [] });
+    const { body } = await graphql(
+      gateway.url,
+      `
+        {
+          deposits(first: 3, pending: WITH) {
+            nodes {
+              totals {
+                lines
+                donors
+              }
+            }
+          }
+        }
+      `,
+      { provision },
+    );
+    const { nodes } = body.data!.deposits as { nodes: { totals: { lines: number; donors: null } }[] };
+    expect(nodes.map(({ totals }) => [totals.lines > 0, totals.donors])).toEqual([1, 2, 3].map(() => [true, null]));
+    expect(body.errors?.map(({ extensions }) => extensions.code)).toEqual(['PRIVILEGE_NOT_FOUND']);
+  });
+
+  test('of a period that ends before it begins are refused in words', async () => {
+    const { body } = await graphql(
+      gateway.url,
+      '{ designations(first: 1) { nodes { name totals(startDate: "2024-02-01", endDate: "2024-01-01") { lines } } } }',
+      { provision: organization.apiProvision },
+    );
+    expect(body.errors?.map(({ extensions }) => extensions.code)).toEqual(['START_DATE_AFTER_END_DATE']);
+  });
+});

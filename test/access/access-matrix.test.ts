@@ -25,7 +25,10 @@ const personal = (organization: string): Record<string, string> =>
 /** Both organizations have the same ids. */
 const bookOf = (organization: string): object[] => [
   v2Line({ ...personal(organization), designation: `Fund of ${organization}`, allocation_amount: '9.50' }),
-  v2Line({ ...personal(organization), designation: `Fund of ${organization}`, allocation_id: 'P101', allocation_amount: '1.00' }),
+  v2Line({
+    ...personal(organization),
+    ...{ designation_id: 4, designation: `Second fund of ${organization}`, allocation_id: 'P101', allocation_amount: '1.00' },
+  }),
 ];
 
 interface Actor {
@@ -240,6 +243,8 @@ async function fault({ headers, level }: Actor, path: readonly Step[], query: st
   if (expected.length > 0 && hasValue) return `data beside the error: ${text}`;
   return undefined;
 }
+/** The values of a list of records are this many steps away. */
+const LONG_WAY = 4;
 /** Group keys are null unless the query groups by them. */
 const MAY_BE_NULL = [
   ...['week', 'month', 'quarter', 'year', 'depositId', 'depositDate', 'depositStatus', 'status', 'accountType', 'paymentType'],
@@ -260,13 +265,13 @@ test.each([
   ['who is refused', isRefused],
 ])('nobody %s reads what was not granted, on any way through the schema', async (_who, isAsked) => {
   const faults: string[] = [];
-  // Each actor tries each way in one of the manners. Actors who get nothing at all try every third way.
+  // Each actor tries each way in one of the manners. Long ways are shared by three actors, and actors who get nothing at all try a third too.
   const cells = actors
     .filter(isAsked)
     .flatMap((actor, row) =>
       paths
         .map((path, column) => ({ actor, path, query: WRITINGS[(row + column) % WRITINGS.length]!(path) }))
-        .filter((_cell, column) => !isRefused(actor) || (row + column) % 3 === 0),
+        .filter(({ path }, column) => (!isRefused(actor) && path.length <= LONG_WAY) || (row + column) % 3 === 0),
     );
   const work = async (): Promise<void> => {
     for (let cell = cells.pop(); cell; cell = cells.pop()) {

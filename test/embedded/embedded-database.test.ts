@@ -251,7 +251,7 @@ describe('a newcomer', () => {
     const provision = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
     expect(answers.slice(0, 3)).toEqual([
       { data: { message: 'System request authenticated', provision } },
-      { data: { login: { username: 'analyst' } } },
+      { data: { login: { viewer: { username: 'analyst' } } } },
       { data: { message: 'Session request authenticated', provision } },
     ]);
     const { response } = answers[3] as { response: Record<string, unknown>[] };

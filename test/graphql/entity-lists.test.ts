@@ -252,14 +252,15 @@ describe('the conditions of a list', () => {
   });
 
   test.each([
-    ['deposits', 'startDate: "2024-01-02", endDate: "2024-01-01"', 'startDate is later than endDate'],
-    ['transactions', 'startDate: "2024-01-02", endDate: "2024-01-01"', 'startDate is later than endDate'],
+    ['deposits', 'startDate: "2024-01-02", endDate: "2024-01-01"', 'Start date cannot be greater than the end date.'],
+    ['transactions', 'startDate: "2024-01-02", endDate: "2024-01-01"', 'Start date cannot be greater than the end date.'],
     ['transactions', 'filter: { amount: { min: "2.00", max: "1.00" } }', 'filter.amount: min is greater than max'],
     ['deposits', `filter: { depositIds: ["${'x'.repeat(1001)}"] }`, 'filter.depositIds is longer than 1000 characters'],
     ['allocations', 'filter: { depositIds: ["\\u0000"] }', 'filter.depositIds has a NUL character'],
     ['designations', `filter: { designationIds: [${'1, '.repeat(1001)}] }`, 'filter.designationIds has 1001 values; the limit is 1000'],
   ])('%s(%s) are refused in words', async (field, args, message) => {
-    const fault = { message, extensions: { code: 'BAD_USER_INPUT' } };
+    const code = message.startsWith('Start date') ? 'START_DATE_AFTER_END_DATE' : 'BAD_USER_INPUT';
+    const fault = { message, extensions: { code } };
     expect((await send(`{ ${field}(${args}) { totalCount } }`)).errors).toMatchObject([fault]);
   });
 

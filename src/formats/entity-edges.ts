@@ -41,7 +41,7 @@ export type EdgeTarget<Name extends ManyEdgeName> = (typeof entityEdges)[Name]['
 export const edgeOrigin = (name: ManyEdgeName): EntityKind => name.slice(0, name.indexOf('.')).toLowerCase() as EntityKind;
 
 /** The GraphQL fields that add up what belongs to an entity. */
-export const entityFigures = ['Deposit.totals', 'Transaction.allocationsTotal', 'Designation.totals', 'Donor.totals'] as const;
+const entityFigures = ['Deposit.totals', 'Transaction.allocationsTotal', 'Designation.totals', 'Donor.totals'] as const;
 export type FigureName = (typeof entityFigures)[number];
 export const isFigure = (name: string): name is FigureName => (entityFigures as readonly string[]).includes(name);
 

@@ -7,10 +7,13 @@ const ROOT = resolve(__dirname, '../..');
 const RELEASED = `
 type Query {
   deposit(id: ID!): Deposit
-  money: String! @deprecated(reason: "Ask for amounts")
+  money: String! @deprecated(reason: "Ask for amounts. Stays until 2020-12-31.")
+  sum: String @deprecated(reason: "Ask for amounts. Stays until 2999-12-31.")
 }
 type Deposit { id: ID! status: String }
+enum Status { OPEN LOST @deprecated(reason: "Nothing is lost. Stays until 2020-12-31.") }
 `;
+const soon = new Date(Date.now() + 100 * 86_400_000).toISOString().slice(0, 10);
 
 let directory: string;
 const git = (...words: string[]) =>
@@ -42,7 +45,36 @@ test('a developer can break nothing before the first release', () => {
 test.each([
   ['nothing', RELEASED, 0, '0 changes since v1.0.0, 0 of them breaking.\n', ''],
   ['a new field', RELEASED.replace('status', 'note: String status'), 0, '1 changes since v1.0.0, 0 of them breaking.\n', ''],
-  ['a deprecated field less', RELEASED.replace(/money.*/, ''), 0, expect.stringContaining(' 0 of them breaking.\n'), ''],
+  ['a field less whose last day has passed', RELEASED.replace(/money.*/, ''), 0, '1 changes since v1.0.0, 0 of them breaking.\n', ''],
+  ['a value less whose last day has passed', RELEASED.replace(/LOST.*\)/, ''), 0, '1 changes since v1.0.0, 0 of them breaking.\n', ''],
+  [
+    'a deprecated field less before its last day',
+    RELEASED.replace(/sum.*/, ''),
+    1,
+    '1 changes since v1.0.0, 1 of them breaking.\n',
+    expect.stringContaining("Field 'sum' (deprecated) was removed from object type 'Query'"),
+  ],
+  [
+    'a field that is deprecated without a last day',
+    RELEASED.replace('status: String', 'status: String @deprecated(reason: "Gone soon")'),
+    1,
+    expect.stringContaining(' 0 of them breaking.\n'),
+    'Deposit.status is deprecated without its last day: end the reason with "Stays until YYYY-MM-DD."\n',
+  ],
+  [
+    'a field that is deprecated for too short a time',
+    RELEASED.replace('status: String', `status: String @deprecated(reason: "Stays until ${soon}.")`),
+    1,
+    expect.stringContaining(' 0 of them breaking.\n'),
+    expect.stringContaining(`Deposit.status is deprecated until ${soon}: callers have 180 days`),
+  ],
+  [
+    'a field that is deprecated for long enough',
+    RELEASED.replace('status: String', 'status: String @deprecated(reason: "Ask for state. Stays until 2999-12-31.")'),
+    0,
+    expect.stringContaining(' 0 of them breaking.\n'),
+    '',
+  ],
   [
     'a field less',
     RELEASED.replace('status: String', ''),

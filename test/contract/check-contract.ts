@@ -1,29 +1,81 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { CriticalityLevel, diff, DiffRule } from '@graphql-inspector/core';
-import { buildSchema } from 'graphql';
+import { CriticalityLevel, diff } from '@graphql-inspector/core';
+import { buildSchema, isEnumType, isInputObjectType, isInterfaceType, isObjectType, type GraphQLSchema } from 'graphql';
 
-// Fails when schema.graphql breaks what the last release promised. What that release had marked @deprecated may go.
+// Fails when schema.graphql breaks what the last release promised, and when it deprecates without saying until when. What that release had
+// marked @deprecated may go when its day has passed.
+
+/** The days that callers have at least, from the release that deprecates. */
+const NOTICE_DAYS = 180;
+const DAY_MS = 86_400_000;
+/** The end of the reason of every deprecation. */
+const LAST_DAY = /Stays until ([0-9]{4}-[0-9]{2}-[0-9]{2})\.$/;
 
 const git = (...words: string[]): string => execFileSync('git', words, { encoding: 'utf8' }).trim();
+const dayAfter = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
+
+/** The reasons of all that is deprecated, by its path: `Query.money`, `Query.deposit.id`, `Status.LOST`. */
+function deprecationsOf(schema: GraphQLSchema): Map<string, string> {
+  const found = new Map<string, string>();
+  const add = (path: string, { deprecationReason }: { readonly deprecationReason?: string | null | undefined }): void => {
+    if (deprecationReason !== undefined && deprecationReason !== null) found.set(path, deprecationReason);
+  };
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isEnumType(type)) for (const value of type.getValues()) add(`${type.name}.${value.name}`, value);
+    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) add(`${type.name}.${field.name}`, field);
+    if (!isObjectType(type) && !isInterfaceType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      add(`${type.name}.${field.name}`, field);
+      for (const argument of field.args) add(`${type.name}.${field.name}.${argument.name}`, argument);
+    }
+  }
+  return found;
+}
+
+/** The faults of deprecations: no last day, or one that comes too soon for what was not deprecated before. */
+function findDeprecationFaults(now: Map<string, string>, released: Map<string, string>): string[] {
+  return [...now].flatMap(([path, reason]) => {
+    const day = LAST_DAY.exec(reason)?.[1];
+    if (day === undefined) return `${path} is deprecated without its last day: end the reason with "Stays until YYYY-MM-DD."`;
+    return released.has(path) || day >= dayAfter(NOTICE_DAYS)
+      ? []
+      : `${path} is deprecated until ${day}: callers have ${NOTICE_DAYS} days, until ${dayAfter(NOTICE_DAYS)} or later`;
+  });
+}
+
+function fail(faults: readonly string[]): void {
+  for (const fault of faults) console.error(fault);
+  if (faults.length > 0) process.exitCode = 1;
+}
 
 async function main(): Promise<void> {
+  const now = buildSchema(readFileSync('schema.graphql', 'utf8'));
   if (!existsSync('.git') || git('rev-parse', '--is-shallow-repository') === 'true') {
     console.log('The releases are not known here: a clone with its whole history is needed to compare with them.');
     return;
   }
   const [tag] = git('tag', '--list', 'v*', '--sort=-version:refname').split('\n');
   if (!tag) {
+    // What goes before the first release needs no notice.
+    fail(findDeprecationFaults(deprecationsOf(now), deprecationsOf(now)));
     console.log('Nothing was released yet: nothing can break.');
     return;
   }
-  const released = git('show', `${tag}:schema.graphql`);
-  const now = readFileSync('schema.graphql', 'utf8');
-  const changes = await diff(buildSchema(released), buildSchema(now), [DiffRule.suppressRemovalOfDeprecatedField]);
-  const breaking = changes.filter(({ criticality }) => criticality.level === CriticalityLevel.Breaking);
-  for (const { message, criticality } of breaking) console.error(`${message}${criticality.reason ? `: ${criticality.reason}` : ''}`);
+  const released = buildSchema(git('show', `${tag}:schema.graphql`));
+  const deprecated = deprecationsOf(released);
+  const mayGo = (path: string): boolean => {
+    const day = LAST_DAY.exec(deprecated.get(path) ?? '')?.[1];
+    return day !== undefined && day < dayAfter(0);
+  };
+  const changes = await diff(released, now);
+  const breaking = changes.filter(
+    ({ criticality, path, type }) =>
+      criticality.level === CriticalityLevel.Breaking && !(String(type).endsWith('_REMOVED') && mayGo(path ?? '')),
+  );
+  fail(breaking.map(({ message, criticality }) => `${message}${criticality.reason ? `: ${criticality.reason}` : ''}`));
+  fail(findDeprecationFaults(deprecationsOf(now), deprecated));
   console.log(`${changes.length} changes since ${tag}, ${breaking.length} of them breaking.`);
-  if (breaking.length > 0) process.exitCode = 1;
 }
 
 void main();

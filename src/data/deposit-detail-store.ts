@@ -119,7 +119,7 @@ function toCopied({ field, kind, isLowerCase, globalIdOf, section }: RowColumn):
   return kind === 'boolean' ? `${column}::text` : column;
 }
 
-/** The global id of a record in a line, as `parseGlobalId` reads it. PostgreSQL's base64 has line breaks. */
+/** The global id of a record in a line, as `parseEntityId` reads it. PostgreSQL's base64 has line breaks. */
 const toGlobalIdSql = (type: string, column: string): string =>
   `translate(encode(convert_to('${type}:' || ${column}, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;
 

@@ -201,7 +201,7 @@ function selectGroups(question: SummaryQuestion, counts: readonly CostlyCount[],
   const rank = groupOrderFields[order.field];
   const direction = order.isDescending ? 'DESC' : 'ASC';
   const places = [...(rank === null ? [] : ['rank']), ...keysOf(question)].map((name) => `${name} ${direction} NULLS LAST`);
-  const ranked = `SELECT ${keys}${rank === null ? '' : `, max("${rank}") FILTER (WHERE NOT is_compared) AS rank`}
+  const ranked = `SELECT ${keys}${rank === null ? '' : `, CASE WHEN bool_or(NOT is_compared) THEN max("${rank}") FILTER (WHERE NOT is_compared) ELSE 0 END AS rank`}
     FROM figure WHERE part = 'ALL' GROUP BY ${keys}`;
   const numbered = `SELECT *, row_number() OVER (ORDER BY ${places.join(', ')}) AS position, count(*) OVER () AS groups FROM (${ranked}) AS ranked`;
   const all = sql`true`;

@@ -50,7 +50,7 @@ const ofTransaction = (name: string, field: string): Grouping => ({
 /** The ways to group lines. */
 export const groupings: Readonly<Record<GroupBy, Grouping>> = {
   DAY: period('day', 'days', (date) => date),
-  WEEK: period('week', 'weeks', (date) => `date_trunc('week', ${date}::timestamp)::date`),
+  WEEK: period('week', 'weeks', (date) => `GREATEST(date_trunc('week', ${date}::timestamp)::date, '0001-01-01')`),
   MONTH: period('month', 'months', (date) => `date_trunc('month', ${date}::timestamp)::date`),
   QUARTER: period('quarter', 'months', firstDay('quarter')),
   YEAR: period('year', 'months', firstDay('year')),

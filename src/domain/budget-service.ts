@@ -23,6 +23,10 @@ export class BudgetService {
     private readonly costPerMinute: number,
   ) {}
 
+  get isLimited(): boolean {
+    return this.costPerMinute > 0;
+  }
+
   /** Takes the cost of an operation from its provision's budget. Undefined when there is no limit. */
   async spend(provisionId: string, cost: number): Promise<Budget | undefined> {
     const { costPerMinute: limit } = this;

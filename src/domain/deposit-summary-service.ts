@@ -14,16 +14,17 @@ import {
 } from '../data/deposit-summary-store';
 import type { LineSet } from '../data/line-set';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
-import { AppError, InputError } from '../errors';
+import { InputError } from '../errors';
 import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../formats/line-groups';
 import { v2Layouts } from '../formats/v2-line';
 import { toCopyRow } from '../rows/copy-encoding';
 import { renderRows, type RowStream } from '../rows/row-stream';
-import { daysBetween } from '../values/dates';
+import { ALL_TIME, daysBetween } from '../values/dates';
 import type { Money } from '../values/money';
 import { valueAt } from '../values/paths';
 import type { MemberAccess, RequestAccess } from './access-service';
 import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
+import { findDateOrderFault } from './date-order';
 import { readPage, type Page, type PageParameters } from './keyset-page';
 import { tellsDonors } from './line-filter';
 import { toChange, type SummaryChange } from './summary-change';
@@ -130,7 +131,6 @@ export interface DepositSummary {
   digest(): Promise<string>;
 }
 
-const LAST_DATE = '9999-12-31';
 const ZERO = { amount: '0.00', feeAmount: '0.00', netAmount: '0.00' };
 /** The totals of no lines. */
 export const NO_TOTALS: SummaryTotals = {
@@ -206,10 +206,11 @@ export class DepositSummaryService {
   ): AsyncGenerator<SummaryGroup[]> {
     let begun: GroupRow[] = [];
     for await (const rows of this.store.allGroups(question, counts, snapshot)) {
-      const last = rows.at(-1)!.position;
-      const end = rows.findIndex(({ position }) => position === last);
-      yield toGroups([...begun, ...rows.slice(0, end)], question, counts);
-      begun = [...(end === 0 ? begun : []), ...rows.slice(end)];
+      const known = [...begun, ...rows];
+      const last = known.at(-1)!.position;
+      const end = known.findIndex(({ position }) => position === last);
+      yield toGroups(known.slice(0, end), question, counts);
+      begun = known.slice(end);
     }
     yield toGroups(begun, question, counts);
   }
@@ -242,14 +243,18 @@ function toQuestion({ lineSet, groupBy, fiscalYearStart = 1, compareWith }: Omit
   if (!Number.isInteger(fiscalYearStart) || fiscalYearStart < 1 || fiscalYearStart > 12) {
     throw new InputError(`fiscalYearStart is ${fiscalYearStart}; it must be a month from 1 to 12`, 'fiscalYearStart');
   }
-  if (compareWith && compareWith.startDate > compareWith.endDate) {
-    throw new AppError('START_DATE_AFTER_END_DATE', { argument: 'compareWith' });
-  }
-  // The dates of the compared period are moved to begin with the period, give or take a month.
-  if (compareWith && daysBetween(compareWith.startDate, compareWith.endDate) > daysBetween(lineSet.startDate, LAST_DATE) - 31) {
+  if (compareWith) assertComparable(lineSet, compareWith);
+  return { lineSet, groupBy: [...new Set(groupBy)], fiscalYearStart, compareWith: compareWith ?? undefined };
+}
+
+/** The dates of a compared period are moved to begin with the period, give or take a month. */
+function assertComparable({ startDate }: LineSet, compared: Period): void {
+  const fault = findDateOrderFault(compared.startDate, compared.endDate, 'compareWith');
+  if (fault) throw fault;
+  if (startDate === ALL_TIME.startDate) throw new InputError('compareWith needs a startDate to compare with', 'compareWith');
+  if (daysBetween(compared.startDate, compared.endDate) > daysBetween(startDate, ALL_TIME.endDate) - 31) {
     throw new InputError('compareWith is too long: beside the period it would reach beyond the year 9999', 'compareWith');
   }
-  return { lineSet, groupBy: [...new Set(groupBy)], fiscalYearStart, compareWith: compareWith ?? undefined };
 }
 
 /** An order by a costly count needs the count. */

@@ -89,7 +89,7 @@ export class EntityGraph {
     return 'one' in target ? this.find(target.one, id, ahead) : this.page(edge as ManyEdgeName, id, parameters, ahead);
   }
 
-  /** Figures of an entity. Throws as `toTotalsPeriod`. */
+  /** Figures of an entity. Throws START_DATE_AFTER_END_DATE. */
   figuresOf<Name extends FigureName>(name: Name, entity: object, parameters: FigureParameters): Eventually<FiguresOf<Name>> {
     return this.figures.get(name, entity, parameters);
   }
@@ -132,7 +132,8 @@ export class EntityGraph {
 
   /** Resolves to a value when the edges that the query follows from its entities have been read too. */
   private async goOn<Value>(value: Value, entities: readonly object[], ahead: Ahead): Promise<Value> {
-    await this.readAhead(entities, ahead());
+    // What cannot be read ahead is the fault of the field that asks for it, and not of the list.
+    await this.readAhead(entities, ahead()).catch(() => undefined);
     return value;
   }
 

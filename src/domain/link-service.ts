@@ -5,8 +5,8 @@ import { toLink, toSignedText, type Link, type LinkCaller } from '../formats/lin
 import type { RequestAccess } from './access-service';
 
 const KEY_BYTES = 32;
-/** A key signs for a day. It is kept an hour longer, which is the longest life of a link. */
-const SIGNING_SECONDS = 24 * 60 * 60;
+/** A key signs for 23 hours and is kept for 25: a link lives for an hour at most, and a key's age is that of its last reading. */
+const SIGNING_SECONDS = 23 * 60 * 60;
 const SECONDS_PER_MINUTE = 60;
 const MS_PER_SECOND = 1000;
 /** Keys that were read earlier are read again, so that a key that an operator deletes is forgotten by all processes. */
@@ -15,7 +15,8 @@ const MAX_KNOWN_MS = 60_000;
 const MIN_REREAD_MS = 1000;
 
 interface KnownKeys {
-  readonly keys: readonly LinkKey[];
+  /** Requests at the same time share a reading. */
+  readonly keys: Promise<readonly LinkKey[]>;
   readonly readAt: number;
 }
 
@@ -25,6 +26,7 @@ interface KnownKeys {
  */
 export class LinkService {
   private known: KnownKeys | undefined;
+  private making: Promise<Buffer> | undefined;
 
   constructor(
     private readonly store: LinkKeyStore,
@@ -49,21 +51,36 @@ export class LinkService {
     return caller;
   }
 
+  /** The key to sign with. Requests that find none make one together. */
   private async signingKey(): Promise<Buffer> {
-    const find = ([newest]: readonly LinkKey[]) => (newest && newest.age < SIGNING_SECONDS ? newest.key : undefined);
-    const known = find(await this.keys(MAX_KNOWN_MS)) ?? find(await this.keys(0));
+    const known = findYoung(await this.keys(MAX_KNOWN_MS));
+    if (known) return known;
+    this.making ??= this.makeKey().finally(() => (this.making = undefined));
+    return this.making;
+  }
+
+  private async makeKey(): Promise<Buffer> {
+    const known = findYoung(await this.keys(0));
     if (known) return known;
     // Two processes may both add a key. Each signs with the newest that it reads, and both are known to all.
     await this.store.insert(randomBytes(KEY_BYTES));
-    return find(await this.keys(0))!;
+    return findYoung(await this.keys(0))!;
   }
 
-  /** The keys, which were read at most this long ago. */
-  private async keys(maxAgeMs: number): Promise<readonly LinkKey[]> {
+  /** The keys, whose reading began at most this long ago. */
+  private keys(maxAgeMs: number): Promise<readonly LinkKey[]> {
     const now = performance.now();
-    if (!this.known || now - this.known.readAt >= maxAgeMs) this.known = { keys: await this.store.list(), readAt: now };
-    return this.known.keys;
+    if (this.known && now - this.known.readAt < maxAgeMs) return this.known.keys;
+    const known = { keys: this.store.list(), readAt: now };
+    this.known = known;
+    // A reading that failed is not remembered.
+    known.keys.catch(() => {
+      if (this.known === known) this.known = undefined;
+    });
+    return known.keys;
   }
 }
+
+const findYoung = ([newest]: readonly LinkKey[]): Buffer | undefined => (newest && newest.age < SIGNING_SECONDS ? newest.key : undefined);
 
 const toSignature = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();

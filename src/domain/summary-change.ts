@@ -16,19 +16,19 @@ export interface SummaryChange {
   readonly amountByLine: AmountChange;
   readonly amountByTransaction: AmountChange;
   readonly netAmountByTransaction: AmountChange;
-  /** Null where the shares of one of the periods are not known. */
+  /** Null where a share of one of the periods is not known: the sums would not be of the same money. */
   readonly amountByAllocation: AmountChange | null;
 }
 
 export function toChange(before: SummaryTotals, after: SummaryTotals): SummaryChange {
-  const [shareBefore, shareAfter] = [before.byAllocation.amount, after.byAllocation.amount];
+  const areKnown = before.byAllocation.unknown === 0 && after.byAllocation.unknown === 0;
   return {
     lines: toCountChange(before.lines, after.lines),
     transactions: toCountChange(before.transactions, after.transactions),
     amountByLine: toAmountChange(before.byLine.amount, after.byLine.amount),
     amountByTransaction: toAmountChange(before.byTransaction.amount, after.byTransaction.amount),
     netAmountByTransaction: toAmountChange(before.byTransaction.netAmount, after.byTransaction.netAmount),
-    amountByAllocation: shareBefore === null || shareAfter === null ? null : toAmountChange(shareBefore, shareAfter),
+    amountByAllocation: areKnown ? toAmountChange(before.byAllocation.amount!, after.byAllocation.amount!) : null,
   };
 }
 

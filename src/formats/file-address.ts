@@ -5,7 +5,7 @@ import { valueAt } from '../values/paths';
 import { lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
 import type { FileColumns } from './file-format';
 import { conditionNames, isPersonal, lineConditions, pendingChoices, type LineFilterInput, type PendingChoice } from './line-conditions';
-import { groupBys, type GroupBy } from './line-groups';
+import { groupBys, groupsTellDonors, type GroupBy } from './line-groups';
 
 /** A query string as Express parses it. A name that is given several times has an array. */
 export type QueryString = Readonly<Record<string, unknown>>;
@@ -160,11 +160,16 @@ export const findEmptyList = (query: FileQuery): string | undefined =>
     ?.slice(1)
     .join('.');
 
-/** The parameters of the conditions that a file has, without their values, which may be personal. */
-export const namesOfConditions = (query: FileQuery): string[] =>
-  Object.entries(LINE_PARAMETERS)
+/** The beginning of a grouping, as the address writes it. */
+const GROUPED_BY = 'group_by=';
+
+/** The parameters of the conditions that a file has, without their values, which may be personal, and its groupings. */
+export const namesOfConditions = (query: FileQuery): string[] => [
+  ...Object.entries(LINE_PARAMETERS)
     .filter(([name, { path }]) => (path.includes('filter') || name === 'pending') && parameterAt(query, path) !== undefined)
-    .map(([name]) => name);
+    .map(([name]) => name),
+  ...(query.groupBy ?? []).map((by) => GROUPED_BY + by),
+];
 
 function assertKnown(given: QueryString, names: readonly string[]): void {
   const unknown = Object.keys(given).find((name) => !names.includes(name));
@@ -191,9 +196,10 @@ export function parseColumns(given: unknown, { all, groups }: ColumnChoice): rea
   return names;
 }
 
-/** True when one of the conditions tells donors apart. Takes the names that `namesOfConditions` returns. */
+/** True when one of the conditions or groupings tells donors apart. Takes the names that `namesOfConditions` returns. */
 export const tellsDonorsByName = (names: readonly string[]): boolean =>
-  conditionNames.some((name) => isPersonal(name) && names.includes(lineConditions[name].parameter));
+  conditionNames.some((name) => isPersonal(name) && names.includes(lineConditions[name].parameter)) ||
+  groupBys.some((by) => groupsTellDonors([by]) && names.includes(GROUPED_BY + by));
 
 type Value = string | number | boolean;
 

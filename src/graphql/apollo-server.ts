@@ -1,6 +1,15 @@
 import { ApolloServer, type ApolloServerOptionsWithSchema, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import { GraphQLError, Kind, visit, type ASTVisitor, type DocumentNode, type GraphQLSchema, type ValidationContext } from 'graphql';
+import {
+  GraphQLError,
+  Kind,
+  OperationTypeNode,
+  visit,
+  type ASTVisitor,
+  type DocumentNode,
+  type GraphQLSchema,
+  type ValidationContext,
+} from 'graphql';
 import type { BudgetService } from '../domain/budget-service';
 import { AppError, toAppError } from '../errors';
 import type { CheckedDocuments } from './checked-documents';
@@ -90,7 +99,8 @@ function answerPlugin({
             response.http.headers.set(COST_HEADER, String(found.cost));
             contextValue.cost = found;
             assertCost(found);
-            await spendBudget(contextValue, found, budgets, response.http.headers);
+            const isMutation = operation?.operation === OperationTypeNode.MUTATION;
+            await spendBudget(contextValue, { ...found, isMutation }, budgets, response.http.headers);
             contextValue.rests = found.cost > operationLimits.restCost;
           }
         },

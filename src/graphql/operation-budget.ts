@@ -1,4 +1,5 @@
 import type { Budget, BudgetService } from '../domain/budget-service';
+import { AppError } from '../errors';
 import type { OperationCost } from './operation-cost';
 import { operationLimits } from './operation-limits';
 import type { GraphqlContext } from './row-field';
@@ -12,20 +13,33 @@ const POLICY = '"cost"';
 
 /**
  * Takes an operation's cost from the budget of its provision, and tells what is left in the headers `RateLimit` and `RateLimit-Policy`
- * (draft-ietf-httpapi-ratelimit-headers-10). An operation that runs again is not paid again. Throws BUDGET_EXCEEDED.
+ * (draft-ietf-httpapi-ratelimit-headers-10). An operation that runs again is not paid again.
+ * Mutations cost nothing, so that a user can always log out. A caller who has not logged in gets nothing and pays nothing: the provision of an
+ * app is public, and strangers could use up its budget. Throws BUDGET_EXCEEDED.
  */
 export async function spendBudget(
   context: GraphqlContext,
-  { cost }: OperationCost,
+  { cost, isMutation }: OperationCost & { readonly isMutation: boolean },
   budgets: BudgetService,
   headers: Headers,
 ): Promise<void> {
+  if (!budgets.isLimited || isMutation) return;
   const { provisionId } = await context.access.authorizeProvision();
+  if (!(await isMember(context))) return;
   const budget = (context.budget ??= await budgets.spend(provisionId, cost));
   if (!budget) return;
   setHeaders(budget, headers);
   if (budget.refusal) throw budget.refusal;
 }
+
+const isMember = ({ access }: GraphqlContext): Promise<boolean> =>
+  access.authorizeMember().then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof AppError) return false;
+      throw error;
+    },
+  );
 
 function setHeaders({ limit, windowSeconds, remaining, resetSeconds }: Budget, headers: Headers): void {
   headers.set('ratelimit-policy', `${POLICY};q=${limit};w=${windowSeconds};qu="values"`);

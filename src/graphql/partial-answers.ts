@@ -5,9 +5,14 @@ const SURE_FIELDS: readonly string[] = ['errorCodes'];
 
 /** Fields below the root that read something of their own, beside neighbours that are already there. */
 const FIELDS_APART: Readonly<Record<string, readonly string[]>> = {
+  Deposit: ['totals'],
+  Designation: ['totals'],
+  Donor: ['totals'],
+  Transaction: ['allocationsTotal'],
   DepositDetailConnection: ['summary', 'totalCount'],
   DepositSummary: ['digest', 'groups'],
-  ReportFile: ['summary'],
+  ReportFile: ['downloadUrl', 'summary'],
+  SavedReport: ['downloadUrl'],
 };
 
 /**

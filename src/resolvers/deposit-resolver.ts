@@ -6,7 +6,7 @@ import { PageArgs } from './connection-types';
 import { Deposit, DepositConnection, DepositListArgs } from './deposit-types';
 import { memberEntities } from './entity-access';
 import { lookAhead, toFigureParameters } from './look-ahead';
-import { type RequestContext } from './request-context';
+import { orRefuse, type RequestContext } from './request-context';
 import { SummaryTotals } from './summary-figure-types';
 import { TransactionConnection, TransactionListArgs } from './transaction-types';
 
@@ -39,8 +39,8 @@ export class DepositResolver {
   @FieldResolver(() => SummaryTotals, {
     description: 'Totals of the lines of the deposit. `byTransaction` is the money that the bank got: each gift once.',
   })
-  totals(@Root() deposit: Deposit, @Ctx() { entities }: RequestContext, @Info() info: GraphQLResolveInfo) {
-    return entities.graph.figuresOf('Deposit.totals', deposit, toFigureParameters({}, info));
+  totals(@Root() deposit: Deposit, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return orRefuse(context, info, () => context.entities.graph.figuresOf('Deposit.totals', deposit, toFigureParameters({}, info)));
   }
 
   @FieldResolver(() => TransactionConnection, {

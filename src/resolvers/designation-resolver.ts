@@ -9,7 +9,7 @@ import { Designation, DesignationConnection, DesignationListArgs } from './desig
 import { memberEntities } from './entity-access';
 import { lookAhead, toFigureParameters } from './look-ahead';
 import { PeriodArgs } from './period-types';
-import { type RequestContext } from './request-context';
+import { orRefuse, type RequestContext } from './request-context';
 import { SummaryTotals } from './summary-figure-types';
 
 @Resolver(() => Designation)
@@ -48,10 +48,12 @@ export class DesignationResolver {
   totals(
     @Root() designation: Designation,
     @Args(() => PeriodArgs) period: PeriodArgs,
-    @Ctx() { entities }: RequestContext,
+    @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return entities.graph.figuresOf('Designation.totals', designation, toFigureParameters(period, info));
+    return orRefuse(context, info, () =>
+      context.entities.graph.figuresOf('Designation.totals', designation, toFigureParameters(period, info)),
+    );
   }
 
   @FieldResolver(() => AllocationConnection, {

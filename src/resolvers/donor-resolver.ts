@@ -8,7 +8,7 @@ import { Donor, DonorConnection, DonorListArgs } from './donor-types';
 import { donorEntities } from './entity-access';
 import { lookAhead, toFigureParameters } from './look-ahead';
 import { PeriodArgs } from './period-types';
-import { type RequestContext } from './request-context';
+import { orRefuse, type RequestContext } from './request-context';
 import { SummaryTotals } from './summary-figure-types';
 import { TransactionConnection, TransactionListArgs } from './transaction-types';
 
@@ -42,10 +42,10 @@ export class DonorResolver {
   totals(
     @Root() donor: Donor,
     @Args(() => PeriodArgs) period: PeriodArgs,
-    @Ctx() { entities }: RequestContext,
+    @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return entities.graph.figuresOf('Donor.totals', donor, toFigureParameters(period, info));
+    return orRefuse(context, info, () => context.entities.graph.figuresOf('Donor.totals', donor, toFigureParameters(period, info)));
   }
 
   @FieldResolver(() => TransactionConnection, {

@@ -4,7 +4,7 @@ import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import type { VersionStamp } from '../data/postgres/version-stamp';
 import type { RequestAccess } from '../domain/access-service';
 import type { RequestEntities } from '../domain/entity-service';
-import { AppError } from '../errors';
+import { AppError, toAppError } from '../errors';
 
 /** The session cookie of the answer. */
 export interface SessionCookie {
@@ -21,7 +21,7 @@ export interface RequestContext {
   /** Reads the request's short statements. */
   readonly reader: BookReader;
   readonly entities: RequestEntities;
-  /** The places in the answer whose field has already thrown PRIVILEGE_NOT_FOUND. All items of a list share one place. */
+  /** The places in the answer whose field was refused, or has failed, already. All items of a list share one place. */
   readonly refused: Set<string>;
   readonly sessionCookie: SessionCookie;
   /** The client's IP address. X-Forwarded-For counts only from trusted proxies. */
@@ -36,15 +36,30 @@ export const NEEDS_REPORT =
   'Needs the privilege of the report. Without it the value is null, and the answer has one PRIVILEGE_NOT_FOUND error for all values of the field.';
 
 /**
- * Answers a field whose privilege the caller lacks. The first value throws PRIVILEGE_NOT_FOUND and the others are null, so that a long list
- * has one error for the field instead of thousands.
+ * Answers a field whose privilege the caller lacks, or that failed. The first value throws the error and the others are null, so that a long
+ * list has one error for the field instead of thousands.
  */
-export function refuse({ refused }: RequestContext, { path }: GraphQLResolveInfo): null {
+export function refuse({ refused }: RequestContext, { path }: GraphQLResolveInfo, error = new AppError('PRIVILEGE_NOT_FOUND')): null {
   let place = '';
   for (let step: GraphQLResolveInfo['path'] | undefined = path; step; step = step.prev) {
     if (typeof step.key === 'string') place = `${step.key}.${place}`;
   }
   if (refused.has(place)) return null;
   refused.add(place);
-  throw new AppError('PRIVILEGE_NOT_FOUND');
+  throw error;
+}
+
+/** Answers a field with the value that is read, or as `refuse` when reading it fails. */
+export function orRefuse<Value>(
+  context: RequestContext,
+  info: GraphQLResolveInfo,
+  read: () => Value | Promise<Value>,
+): Value | null | Promise<Value | null> {
+  const fail = (error: unknown): null => refuse(context, info, toAppError(error));
+  try {
+    const value = read();
+    return value instanceof Promise ? value.catch(fail) : value;
+  } catch (error) {
+    return fail(error);
+  }
 }

@@ -133,7 +133,7 @@ export class SummaryChange implements change.SummaryChange {
 
   @Field(() => AmountChange, {
     nullable: true,
-    description: 'Change of `byAllocation.amount`; null where the shares of one of the periods are all unknown.',
+    description: 'Change of `byAllocation.amount`; null where a share of one of the periods is unknown.',
   })
   amountByAllocation!: AmountChange | null;
 }

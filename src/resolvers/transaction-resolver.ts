@@ -10,7 +10,7 @@ import { Donor } from './donor-types';
 import { memberEntities } from './entity-access';
 import { lookAhead, toFigureParameters } from './look-ahead';
 import { PeriodArgs } from './period-types';
-import { NEEDS_REPORT, refuse, type RequestContext } from './request-context';
+import { NEEDS_REPORT, refuse, orRefuse, type RequestContext } from './request-context';
 import { AllocationAmounts } from './summary-figure-types';
 import { Transaction, TransactionConnection, TransactionListArgs } from './transaction-types';
 
@@ -61,8 +61,10 @@ export class TransactionResolver {
   }
 
   @FieldResolver(() => AllocationAmounts, { description: 'Sum of the shares of the transaction, whatever their number.' })
-  allocationsTotal(@Root() transaction: Transaction, @Ctx() { entities }: RequestContext, @Info() info: GraphQLResolveInfo) {
-    return entities.graph.figuresOf('Transaction.allocationsTotal', transaction, toFigureParameters({}, info));
+  allocationsTotal(@Root() transaction: Transaction, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo) {
+    return orRefuse(context, info, () =>
+      context.entities.graph.figuresOf('Transaction.allocationsTotal', transaction, toFigureParameters({}, info)),
+    );
   }
 
   @FieldResolver(() => AllocationConnection, {

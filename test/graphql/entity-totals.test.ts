@@ -127,9 +127,11 @@ describe('totals of records', () => {
   test('of a period that ends before it begins are refused in words', async () => {
     const { body } = await graphql(
       gateway.url,
-      '{ designations(first: 1) { nodes { name totals(startDate: "2024-02-01", endDate: "2024-01-01") { lines } } } }',
+      '{ designations(first: 3) { nodes { designationId totals(startDate: "2024-02-01", endDate: "2024-01-01") { lines } } } }',
       { provision: organization.apiProvision },
     );
     expect(body.errors?.map(({ extensions }) => extensions.code)).toEqual(['START_DATE_AFTER_END_DATE']);
+    // The list stays.
+    expect(body.data).toEqual({ designations: { nodes: [1, 2, 3].map((designationId) => ({ designationId, totals: null })) } });
   });
 });

@@ -164,6 +164,32 @@ describe('the groups of a summary', () => {
     expect([file.headers.get('x-export-rows'), rows]).toEqual(['2500', ids.map((id) => `{"designation_id":${id},"lines":1}`)]);
   });
 
+  test.each([1000, 1001, 1002])('are each once in a file of %d groups, posted and pending apart', async (count) => {
+    const own = await createOrganization(gateway.services);
+    const lines = Array.from({ length: count }, (_, n) =>
+      v2Line({
+        ...{ transaction_id: `T${n}`, allocation_id: `A${n}`, designation_id: n + 1, designation: `Fund ${n}` },
+        ...{ deposit_id: `D${n % 2}`, deposit_status: n % 2 === 0 ? 'posted' : 'pending' },
+      }),
+    );
+    await importLines(gateway.services, own, lines);
+    const rows = async (parameters: string): Promise<string[]> => {
+      const path = `/export/deposit-summary.ndjson?start_date=2024-01-01&end_date=2024-12-31&group_by=DESIGNATION&${parameters}`;
+      return (await (await fetch(gateway.url + path, { headers: { Provision: own.apiProvision } })).text()).trim().split('\n');
+    };
+    const all = lines.map((_, n) => n);
+    expect(await rows('pending=WITH&columns=designation_id,lines,posted_lines,pending_lines')).toEqual(
+      all.map((n) => `{"designation_id":${n + 1},"lines":1,"posted_lines":${n % 2 === 0 ? 1 : 0},"pending_lines":${n % 2}}`),
+    );
+    expect(await rows('columns=designation_id')).toEqual(all.filter((n) => n % 2 === 0).map((n) => `{"designation_id":${n + 1}}`));
+    await importLines(
+      gateway.services,
+      own,
+      lines.map((line) => ({ ...line, deposit_id: 'D0', deposit_status: 'posted' })),
+    );
+    expect(await rows('columns=designation_id')).toEqual(all.map((n) => `{"designation_id":${n + 1}}`));
+  });
+
   test.each(['DONOR', 'CITY', 'STATE'])('by %s need the privilege of the report, also in a file', async (by) => {
     const own = await createOrganization(gateway.services);
     const { services } = gateway;
@@ -193,6 +219,15 @@ describe('the groups of a summary', () => {
     });
     expect(body.errors?.map((error) => error.message)).toEqual([expect.stringContaining(message)]);
   });
+});
+
+test('a period without a beginning is compared with none', async () => {
+  const { body } = await graphql(
+    gateway.url,
+    '{ depositSummary(groupBy: [WEEK], compareWith: { startDate: "2022-01-01", endDate: "2022-12-31" }) { all { lines } } }',
+    { provision: organization.apiProvision },
+  );
+  expect(body.errors?.map(({ message }) => message)).toEqual(['compareWith needs a startDate to compare with']);
 });
 
 describe('a summary beside another period', () => {

@@ -143,6 +143,8 @@ export class ReportSnapshot {
 
   /** Reads the rows of a SELECT, some at a time, as many as the reader takes. A snapshot reads one such SELECT at a time. */
   async *batches<Row extends QueryResultRow>(select: Prisma.Sql): AsyncGenerator<Row[]> {
+    // PostgreSQL plans a cursor for the first tenth of its rows, and all are read here.
+    await this.list(sql`SELECT set_config('cursor_tuple_fraction', '1', true)`);
     await this.list(sql`DECLARE batches NO SCROLL CURSOR FOR ${select}`);
     const next = sql`FETCH ${raw(String(BATCH_ROWS))} FROM batches`;
     for (let rows = await this.list<Row>(next); rows.length > 0; rows = await this.list<Row>(next)) yield rows;

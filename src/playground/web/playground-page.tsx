@@ -67,8 +67,11 @@ export function PlaygroundPage() {
       <footer>
         {viewer && (
           <FaultBoundary part="The totals" resetKeys={[shown]}>
-            {/* A query that failed has no totals. */}
-            <TotalsBar provision={provision} shown={shown?.data ? shown.query : undefined} />
+            {/* A query that failed has no totals, and may have a null for each of its fields. */}
+            <TotalsBar
+              provision={provision}
+              shown={shown && Object.values(shown.data ?? {}).some((value) => value !== null) ? shown.query : undefined}
+            />
           </FaultBoundary>
         )}
         <div className="footer-slot" ref={setDownloadSlot} />

@@ -85,9 +85,15 @@ describe('a provision with a budget', () => {
           },
         ],
       });
-      // What is left is still there for a cheaper operation, and others have a budget of their own.
+      // What is left is still there for a cheaper operation, mutations cost nothing, and others have a budget of their own.
       expect(await send(url, { query: '{ __typename }', provision: one.apiProvision })).toMatchObject({ status: 200, remaining: 1 });
-      expect(await send(url, { provision: one.webProvision, query: '{ __typename }' })).toMatchObject({ status: 200, remaining: 11 });
+      const mutation = 'mutation { logout { __typename } }';
+      expect(await send(url, { query: mutation, provision: one.apiProvision })).toMatchObject({ status: 200, remaining: undefined });
+      // A stranger gets nothing from a public provision, and takes nothing from its users.
+      expect(await send(url, { provision: one.webProvision, query: '{ __typename }' })).toMatchObject({
+        status: 200,
+        remaining: undefined,
+      });
       expect(await send(url, { provision: other.apiProvision })).toMatchObject({ status: 200, remaining: 7 });
 
       // The minute is over.

@@ -211,7 +211,10 @@ describe('the groups of a summary', () => {
 
   test.each([
     ['fiscalYearStart: 13', 'fiscalYearStart is 13; it must be a month from 1 to 12'],
-    ['compareWith: { startDate: "2023-02-01", endDate: "2023-01-01" }', 'Start date cannot be greater than the end date.'],
+    [
+      'compareWith: { startDate: "2023-02-01", endDate: "2023-01-01" }',
+      'Start date cannot be greater than the end date: compareWith: from is later than to',
+    ],
     ['compareWith: { startDate: "0001-01-01", endDate: "9999-12-31" }', 'compareWith is too long: beside the period it would reach'],
   ])('of %s are refused with the fault', async (argument, message) => {
     const { body } = await graphql(gateway.url, `{ depositSummary(${YEAR}, groupBy: [YEAR], ${argument}) { all { lines } } }`, {

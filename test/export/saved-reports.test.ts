@@ -25,7 +25,6 @@ const gateway = openGateway({ lines: [...depositBook(60), ODD_LINE], loggedIn: t
 const { organization } = gateway;
 let other: TestOrganization;
 let clerk: string;
-
 beforeAll(async () => {
   other = await createOrganization(gateway.services);
   await gateway.services.organizations.createUser({ organization: organization.name, username: 'clerk', password: PASSWORD, grants: [] });
@@ -34,8 +33,7 @@ beforeAll(async () => {
 
 const RANGE = 'start_date=2024-01-01&end_date=2024-12-31&include_pending=true';
 const DATES = 'startDate: "2024-01-01", endDate: "2024-12-31"';
-const PERIOD = `${DATES}, includePending: true`;
-const NARROWED = `${DATES}, pending: WITH`;
+const [PERIOD, NARROWED] = [`${DATES}, includePending: true`, `${DATES}, pending: WITH`];
 const BIG_GIFTS = `query BigGifts($startDate: LocalDate!, $endDate: LocalDate = "2024-12-31", $filter: DepositDetailFilter, $ids: [SafeInt!]) {
   depositDetailsConnection(startDate: $startDate, endDate: $endDate, pending: WITH, filter: $filter, first: 2) {
     edges { cursor node { who: donorLastName amount ...Fund } }

@@ -3,7 +3,7 @@ import type { Database } from './postgres/database';
 
 const WINDOW_SECONDS = 60;
 
-/** What is left of a budget. */
+/** The rest of a budget. */
 export interface BudgetState {
   readonly isWithin: boolean;
   readonly remaining: number;

@@ -4,7 +4,7 @@ import type { Database } from './postgres/database';
 /** A query that an organization saved under a name. Its variables may hold personal data. */
 export interface SavedReport {
   readonly name: string;
-  /** What people call the report; the name where it has no other title. */
+  /** The title that people read; the report's name where it has no other title. */
   readonly title: string;
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;

@@ -150,7 +150,7 @@ export class DepositSummaryService {
     const question = toQuestion(query);
     const { lineSet, groupBy } = question;
     const allowed = (counts: readonly CostlyCount[]) => counts.filter((count) => count !== 'donors' || mayReadDonors);
-    /** What is kept of totals does not depend on the groups. */
+    /** The question of the totals, which are kept for all groupings. */
     const whole = { ...question, groupBy: [] };
     const once = <Value extends object>(name: unknown[], compute: (snapshot: ReportSnapshot) => Promise<Value>) =>
       reader.once(JSON.stringify(name), compute);

@@ -132,7 +132,7 @@ export class EntityGraph {
 
   /** Resolves to a value when the edges that the query follows from its entities have been read too. */
   private async goOn<Value>(value: Value, entities: readonly object[], ahead: Ahead): Promise<Value> {
-    // What cannot be read ahead is the fault of the field that asks for it, and not of the list.
+    // The field that asks for a value throws the fault that it could not be read ahead. The list stays.
     await this.readAhead(entities, ahead()).catch(() => undefined);
     return value;
   }

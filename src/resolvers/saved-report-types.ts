@@ -162,7 +162,7 @@ export class SaveReportInput {
   replaces?: Date | null;
 }
 
-@ObjectType({ description: 'What saving a report has changed.' })
+@ObjectType({ description: 'The change that saving a report has made.' })
 export class SaveReportPayload {
   @Field(() => SavedReport, { description: 'The report as it is saved now.' })
   report!: SavedReport;
@@ -177,7 +177,7 @@ export class DeleteReportInput {
   id!: string;
 }
 
-@ObjectType({ description: 'What deleting a report has changed.' })
+@ObjectType({ description: 'The change that deleting a report has made.' })
 export class DeleteReportPayload {
   @Field(() => ID, { description: 'Global ID of the report that is no more.' })
   deletedId!: string;

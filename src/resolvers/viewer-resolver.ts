@@ -36,7 +36,7 @@ export class LoginInput {
   password!: string;
 }
 
-@ObjectType({ description: 'What a login has changed.' })
+@ObjectType({ description: 'The change that a login has made.' })
 export class LoginPayload {
   @Field(() => Viewer, { description: 'The user who has logged in.' })
   viewer!: Viewer;
@@ -60,7 +60,7 @@ export class OpenSessionPayload {
   viewer!: Viewer;
 }
 
-@ObjectType({ description: 'What a logout has changed.' })
+@ObjectType({ description: 'The change that a logout has made.' })
 export class LogoutPayload {
   @Field(() => Boolean, { description: 'True when a session has ended; false when nobody was logged in.' })
   ended!: boolean;

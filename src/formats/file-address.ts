@@ -1,6 +1,6 @@
 import { InputError } from '../errors';
 import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
-import { toCents } from '../values/money';
+import { isMoney } from '../values/money';
 import { valueAt } from '../values/paths';
 import { lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
 import type { FileColumns } from './file-format';
@@ -64,7 +64,7 @@ const date = (...path: string[]): Parameter => ({
   expected: 'a date YYYY-MM-DD',
   describeFault: describeDateFault,
 });
-const amount = parameter('an amount like 10.00', (value) => (toCents(value) === undefined ? undefined : value));
+const amount = parameter('an amount like 10.00', (value) => (isMoney(value) ? value : undefined));
 const number = parameter('a number', (value) =>
   /^-?[0-9]{1,16}$/.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : undefined,
 );

@@ -22,6 +22,8 @@ type Write = (value: unknown) => string;
 
 /** A shorter list is not worth a place of its own in the answer. */
 const MIN_ITEMS = 10;
+/** Text that JSON writes as it stands. */
+const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
 
 /**
  * Writes lists as text, past graphql-js, where nothing that the operation selects of their items has a resolver or arguments: the lines of a
@@ -84,8 +86,11 @@ function toWrite(type: GraphQLOutputType, nodes: readonly FieldNode[], info: Gra
 
 const toLeafWrite =
   (leaf: GraphQLLeafType): Write =>
-  (value) =>
-    JSON.stringify(leaf.serialize(value));
+  (value) => {
+    const written = leaf.serialize(value);
+    if (typeof written === 'number') return String(written);
+    return typeof written === 'string' && PLAIN_TEXT.test(written) ? `"${written}"` : JSON.stringify(written);
+  };
 
 function toObjectWrite(type: GraphQLObjectType, nodes: readonly FieldNode[], info: GraphQLResolveInfo): Write | undefined {
   const { schema, fragments, variableValues } = info;

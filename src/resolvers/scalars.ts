@@ -1,6 +1,6 @@
 import { GraphQLError, GraphQLScalarType, Kind, valueFromASTUntyped, type ValueNode } from 'graphql';
 import { describeDateFault, isLocalDate } from '../values/dates';
-import { describeMoneyFault, toCents } from '../values/money';
+import { describeMoneyFault, isMoney } from '../values/money';
 
 interface TextScalar {
   readonly name: string;
@@ -36,6 +36,6 @@ export const LocalDateScalar = textScalar({
 export const DecimalScalar = textScalar({
   name: 'Decimal',
   description: 'An exact amount of money as text with two decimals, such as `"1234.50"` or `"-20.00"`. It is never a float.',
-  isValid: (text) => toCents(text) !== undefined,
+  isValid: isMoney,
   describeFault: describeMoneyFault,
 });

@@ -10,6 +10,9 @@ const isLeapYear = (year: number): boolean => (year % 4 === 0 && year % 100 !== 
 
 const FORM = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 
+/** A date whose day every month has. */
+const COMMON = /^(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])$/;
+
 /** Describes why a value is not a date, in a sentence that begins with the value. */
 export function describeDateFault(value: unknown): string {
   const shown = JSON.stringify(value);
@@ -19,7 +22,9 @@ export function describeDateFault(value: unknown): string {
 
 /** True for a real calendar date. False for 2024-02-30, for year 0, for a date with a time, and for digits other than 0 to 9. */
 export function isLocalDate(value: unknown): value is LocalDate {
-  if (typeof value !== 'string' || !FORM.test(value)) return false;
+  if (typeof value !== 'string') return false;
+  if (COMMON.test(value)) return true;
+  if (!FORM.test(value)) return false;
   const [year, month, day] = [Number(value.slice(0, 4)), Number(value.slice(5, 7)), Number(value.slice(8))];
   const days = month === 2 && isLeapYear(year) ? 29 : DAYS_IN_MONTH[month - 1];
   return year >= 1 && days !== undefined && day >= 1 && day <= days;

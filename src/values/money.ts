@@ -1,15 +1,14 @@
 /** An exact amount as text, such as `-12.50`: always two decimals, never a float. A sum may have more digits than the amounts in it. */
 export type Money = string;
 
-const MONEY = /^(-?)(0|[1-9][0-9]{0,37})\.([0-9]{2})$/;
+const MONEY = /^-?(?:0|[1-9][0-9]{0,37})\.[0-9]{2}$/;
+
+/** True for an amount as the report writes it. It makes no number of the amount, because answers have thousands of them. */
+export const isMoney = (text: string): boolean => MONEY.test(text) && text !== '-0.00';
 
 /** The amount in cents. Undefined when the text is not an amount as the report writes it: `10.10`, not `10.1`, `-0.00` or `1e1`. */
 export function toCents(text: string): bigint | undefined {
-  const [, sign, whole, fraction] = MONEY.exec(text) ?? [];
-  if (whole === undefined || fraction === undefined) return undefined;
-  const cents = BigInt(whole + fraction);
-  if (sign === '') return cents;
-  return cents === 0n ? undefined : -cents;
+  return isMoney(text) ? BigInt(text.replace('.', '')) : undefined;
 }
 
 /** Describes why a value is not an amount, in a sentence that begins with the value. */

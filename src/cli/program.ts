@@ -1,18 +1,32 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError, readConfig } from '../config';
 import { AppError, describeError, OperatorError } from '../errors';
-import { auditCommand } from './audit-command';
-import { checkCommand, versionCommand } from './book-commands';
 import type { CommandContext } from './command';
-import { demoCommand } from './demo-command';
-import { exportCommand } from './export-command';
-import { importCommand } from './import-command';
-import { migrateCommand } from './migrate-command';
-import { organizationCommand, provisionCommand, userCommand } from './organization-commands';
-import { reportCommand } from './report-command';
-import { schemaCommand } from './schema-command';
-import { serveCommand } from './serve-command';
 import { write, type Terminal } from './terminal';
+
+type CreateCommand = (context: () => CommandContext) => Command;
+
+/**
+ * The commands by name. Each loads its module when it is needed: the servers and the GraphQL schema take longer to load than most commands
+ * take to run.
+ */
+/* eslint-disable @typescript-eslint/no-require-imports -- these run later than the imports above */
+const commands: Readonly<Record<string, () => CreateCommand>> = {
+  serve: () => (require('./serve-command') as typeof import('./serve-command')).serveCommand,
+  migrate: () => (require('./migrate-command') as typeof import('./migrate-command')).migrateCommand,
+  demo: () => (require('./demo-command') as typeof import('./demo-command')).demoCommand,
+  organization: () => (require('./organization-commands') as typeof import('./organization-commands')).organizationCommand,
+  provision: () => (require('./organization-commands') as typeof import('./organization-commands')).provisionCommand,
+  user: () => (require('./organization-commands') as typeof import('./organization-commands')).userCommand,
+  import: () => (require('./import-command') as typeof import('./import-command')).importCommand,
+  export: () => (require('./export-command') as typeof import('./export-command')).exportCommand,
+  audit: () => (require('./audit-command') as typeof import('./audit-command')).auditCommand,
+  version: () => (require('./book-commands') as typeof import('./book-commands')).versionCommand,
+  check: () => (require('./book-commands') as typeof import('./book-commands')).checkCommand,
+  report: () => (require('./report-command') as typeof import('./report-command')).reportCommand,
+  schema: () => (require('./schema-command') as typeof import('./schema-command')).schemaCommand,
+};
+/* eslint-enable */
 
 /** The exit status of a command: 0 done, 1 failed, 2 wrong usage. */
 export type ExitStatus = 0 | 1 | 2;
@@ -26,22 +40,9 @@ export async function runProgram(
   const program = new Command('deposit-gateway').description("A GraphQL and v2 REST gateway over a non-profit's deposit data");
   program.option('--json', 'print machine-readable output', false);
   const context = (): CommandContext => ({ terminal, json: program.opts<{ json: boolean }>().json, config: readConfig(environment) });
-  const commands = [
-    serveCommand,
-    migrateCommand,
-    demoCommand,
-    organizationCommand,
-    provisionCommand,
-    userCommand,
-    importCommand,
-    exportCommand,
-    auditCommand,
-    versionCommand,
-    checkCommand,
-    reportCommand,
-    schemaCommand,
-  ];
-  for (const create of commands) program.addCommand(create(context));
+  const chosen = words.find((word) => !word.startsWith('-'));
+  const needed = chosen !== undefined && Object.hasOwn(commands, chosen) ? [commands[chosen]!] : Object.values(commands);
+  for (const load of needed) program.addCommand(load()(context));
   for (const command of withSubcommands(program)) {
     command
       .exitOverride()

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { done, failed, runCommand, succeed, type CommandResult, type Environment } from '../support/command';
 import { graphql, login, PASSWORD } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
@@ -281,4 +283,13 @@ describe('an operator who uses a command wrongly ends with status 2 and is told 
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr.slice(0, reason.length)).toBe(reason);
   });
+});
+
+test('a command loads neither a server nor the GraphQL schema before it runs', () => {
+  const program = JSON.stringify(join(__dirname, '../../dist/cli/program'));
+  const code = `const terminal = { input: process.stdin, output: process.stderr, errors: process.stderr };
+    require(${program}).runProgram(['import', '--help'], {}, terminal).then(() => console.log(Object.keys(require.cache).join('\\n')));`;
+  const loaded = execFileSync(process.execPath, ['-e', code], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split('\n');
+  expect(loaded.filter((file) => /services\.js$/.test(file))).toHaveLength(1);
+  expect(loaded.filter((file) => /node_modules.(express|type-graphql|@apollo)/.test(file))).toEqual([]);
 });

@@ -26,6 +26,14 @@ export interface DataVersion {
   readonly feeAmount: string;
 }
 
+/** The versions of a list, and whether the newest stands first. Both ends of the range are included. */
+export interface VersionList {
+  readonly organizationId: number;
+  readonly isDescending: boolean;
+  readonly fromNumber?: number | undefined;
+  readonly toNumber?: number | undefined;
+}
+
 /** A line that differs from the books. It names columns, not values, because those are personal. */
 interface LineDifference {
   readonly allocationId: string;
@@ -60,19 +68,24 @@ export class BookStore {
     return new BookReader(this.database, this.memory, options);
   }
 
-  /** Reads a page of the organization's versions, by a request's reader when it is given. The newest version stands first. */
-  async listVersions(organizationId: number, page: KeysetPage, reader?: BookReader): Promise<DataVersion[]> {
+  /** Reads a page of the organization's versions, by a request's reader when it is given. */
+  async listVersions(
+    { organizationId, isDescending, ...range }: VersionList,
+    page: KeysetPage,
+    reader?: BookReader,
+  ): Promise<DataVersion[]> {
     const owned = sql`organization_id = ${organizationId}::int`;
     const select = selectPage({
-      ...{ values: VERSION_VALUES, from: 'data_version', owned, where: owned },
-      ...{ order: versionOrder, isDescending: true, page },
+      ...{ values: VERSION_VALUES, from: 'data_version', owned, where: isInRange(range) },
+      ...{ order: versionOrder, isDescending, page },
     });
     const versions = await (reader ? reader.list<DataVersion>(organizationId, select) : this.database.list<DataVersion>(select));
     return page.fromEnd ? versions.reverse() : versions;
   }
 
-  async countVersions(organizationId: number, reader: BookReader): Promise<number> {
-    const select = sql`SELECT count(*)::float8 AS count FROM data_version WHERE organization_id = ${organizationId}::int`;
+  async countVersions({ organizationId, ...range }: VersionList, reader: BookReader): Promise<number> {
+    const select = sql`SELECT count(*)::float8 AS count FROM data_version
+      WHERE organization_id = ${organizationId}::int AND ${isInRange(range)}`;
     return (await reader.list<{ count: number }>(organizationId, select))[0]!.count;
   }
 
@@ -117,7 +130,10 @@ export class BookStore {
   }
 }
 
-/** The order of versions, which lists follow backwards. */
+const isInRange = ({ fromNumber = 1, toNumber = Number.MAX_SAFE_INTEGER }: Pick<VersionList, 'fromNumber' | 'toNumber'>): Prisma.Sql =>
+  sql`number BETWEEN ${fromNumber}::bigint AND ${toNumber}::bigint`;
+
+/** The order of versions, which lists follow forwards or backwards. */
 export const versionOrder: KeyOrder = { columns: { number: 'bigint' } };
 const VERSION_VALUES = sql`number::float8 AS number, recorded_at AS "recordedAt", cause, file_name AS "fileName", file_sha256 AS "fileSha256",
   lines_added::float8 AS "linesAdded", lines_changed::float8 AS "linesChanged", lines_removed::float8 AS "linesRemoved",

@@ -13,6 +13,14 @@ export interface SavedReport {
   readonly updatedBy: string | null;
 }
 
+/** The reports of a list and their order; all reports by name where nothing is given. */
+export interface SavedReportList {
+  readonly names?: readonly string[] | undefined;
+  readonly order?: { readonly field: 'NAME' | 'UPDATED_AT'; readonly direction: 'ASC' | 'DESC' } | undefined;
+}
+
+const BY_NAME = { field: 'NAME', direction: 'ASC' } as const;
+
 export type NewSavedReport = Omit<SavedReport, 'updatedAt'>;
 
 export class SavedReportStore {
@@ -23,10 +31,12 @@ export class SavedReportStore {
     return row && toSavedReport(row);
   }
 
-  /** The organization's reports, ordered by name. */
-  async list(organizationId: number): Promise<SavedReport[]> {
-    const rows = await this.database.prisma.savedReport.findMany({ where: { organizationId }, orderBy: { name: 'asc' } });
-    return rows.map(toSavedReport);
+  /** The organization's reports, or those of some names. */
+  async list(organizationId: number, { names, order = BY_NAME }: SavedReportList = {}): Promise<SavedReport[]> {
+    const where = { organizationId, ...(names && { name: { in: [...names] } }) };
+    const direction = order.direction === 'DESC' ? 'desc' : 'asc';
+    const orderBy = [...(order.field === 'UPDATED_AT' ? [{ updatedAt: direction } as const] : []), { name: direction } as const];
+    return (await this.database.prisma.savedReport.findMany({ where, orderBy })).map(toSavedReport);
   }
 
   /** Counts the organization's reports of other names, and the characters of their queries and variables together. */

@@ -1,5 +1,5 @@
 import type { BookReader, ReaderOptions } from '../data/book-reader';
-import { versionOrder, type BookCheck, type BookStore, type DataVersion } from '../data/book-store';
+import { versionOrder, type BookCheck, type BookStore, type DataVersion, type VersionList } from '../data/book-store';
 import type { NewVersion } from '../data/book-transaction';
 import { readPage, type Page, type PageParameters } from './keyset-page';
 
@@ -16,17 +16,13 @@ export class BookService {
 
   /** The organization's newest versions, the newest first. */
   newestVersions(organizationId: number, limit: number): Promise<DataVersion[]> {
-    return this.store.listVersions(organizationId, { limit, fromEnd: false });
+    return this.store.listVersions({ organizationId, isDescending: true }, { limit, fromEnd: false });
   }
 
-  /** A page of the organization's versions, the newest first. Throws INVALID_PARAMETERS when the page's parameters are wrong. */
-  versions(organizationId: number, page: PageParameters, reader: BookReader): Promise<Page<DataVersion>> {
-    const list = {
-      order: versionOrder,
-      query: ['versions', organizationId],
-      count: () => this.store.countVersions(organizationId, reader),
-    };
-    return readPage(page, list, (bounds) => this.store.listVersions(organizationId, bounds, reader));
+  /** A page of the organization's versions. Throws INVALID_PARAMETERS when the page's parameters are wrong. */
+  versions(versions: VersionList, page: PageParameters, reader: BookReader): Promise<Page<DataVersion>> {
+    const list = { order: versionOrder, query: ['versions', versions], count: () => this.store.countVersions(versions, reader) };
+    return readPage(page, list, (bounds) => this.store.listVersions(versions, bounds, reader));
   }
 
   /** Computes every line from the books and compares it with the one that stands. */

@@ -1,4 +1,4 @@
-import type { NewSavedReport, SavedReport, SavedReportStore } from '../data/saved-report-store';
+import type { NewSavedReport, SavedReport, SavedReportList, SavedReportStore } from '../data/saved-report-store';
 import { AppError, InputError } from '../errors';
 import { fileOptionNames, type FileQuery } from '../formats/file-address';
 
@@ -38,9 +38,12 @@ export interface ReportToSave extends Omit<NewSavedReport, 'title'> {
 export class SavedReportService {
   constructor(private readonly store: SavedReportStore) {}
 
-  /** The organization's reports, ordered by name. */
-  list(organizationId: number): Promise<SavedReport[]> {
-    return this.store.list(organizationId);
+  /** The organization's reports, or those of some names, which need not exist. Throws INVALID_PARAMETERS for too many names. */
+  async list(organizationId: number, { names, order }: SavedReportList = {}): Promise<SavedReport[]> {
+    if (names && names.length > MAX_SAVED_REPORTS) {
+      throw new InputError(`filter.names has ${names.length} values; the limit is ${MAX_SAVED_REPORTS}`, 'filter.names');
+    }
+    return this.store.list(organizationId, { names: names?.filter((name) => NAME.test(name)), order });
   }
 
   /** The report of a name. Throws NOT_FOUND when there is none. */

@@ -3,10 +3,8 @@ import { Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-grap
 import type { BookService } from '../domain/book-service';
 import type { Page } from '../domain/keyset-page';
 import { PageArgs } from './connection-types';
-import { DataVersion, DataVersionConnection } from './data-version-types';
+import { DataVersion, DataVersionConnection, DataVersionListArgs } from './data-version-types';
 import { NEEDS_REPORT, refuse, type RequestContext } from './request-context';
-
-const NEWEST = { first: 1 };
 
 @Resolver(() => DataVersion)
 export class DataVersionResolver {
@@ -19,15 +17,23 @@ export class DataVersionResolver {
   })
   async dataVersion(@Ctx() { access, reader }: RequestContext): Promise<DataVersion | null> {
     const { organization } = await access.authorizeMember();
-    return (await this.books.versions(organization.id, NEWEST, reader)).nodes[0] ?? null;
+    const newest = { organizationId: organization.id, isDescending: true };
+    return (await this.books.versions(newest, { first: 1 }, reader)).nodes[0] ?? null;
   }
 
   @Query(() => DataVersionConnection, {
-    description: "The versions of the organization's books, the newest first. For every logged-in user and every API provision.",
+    description:
+      "The versions of the organization's books, the newest first unless `orderBy` says otherwise. For every logged-in user and every API provision.",
   })
-  async dataVersions(@Args() page: PageArgs, @Ctx() { access, reader }: RequestContext): Promise<Page<DataVersion>> {
+  async dataVersions(
+    @Args() { filter, orderBy }: DataVersionListArgs,
+    @Args() page: PageArgs,
+    @Ctx() { access, reader }: RequestContext,
+  ): Promise<Page<DataVersion>> {
     const { organization } = await access.authorizeMember();
-    return this.books.versions(organization.id, page, reader);
+    const range = { fromNumber: filter?.fromNumber ?? undefined, toNumber: filter?.toNumber ?? undefined };
+    const isDescending = orderBy?.direction !== 'ASC';
+    return this.books.versions({ organizationId: organization.id, isDescending, ...range }, page, reader);
   }
 
   @FieldResolver(() => String, { nullable: true, description: `Name of the imported file; null for other causes. ${NEEDS_REPORT}` })

@@ -1,7 +1,8 @@
 import { GraphQLSafeInt } from 'graphql-scalars';
-import { Field, GraphQLISODateTime, ObjectType, registerEnumType } from 'type-graphql';
+import { ArgsType, Field, GraphQLISODateTime, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import type { DataVersion as Version } from '../data/book-store';
 import { createConnectionType } from './connection-types';
+import { createOrderType } from './order-types';
 import { DecimalScalar } from './scalars';
 
 /** The causes of versions, by their names in GraphQL. */
@@ -60,3 +61,26 @@ export class DataVersion implements Version {
 
 @ObjectType({ description: 'A page of data versions.' })
 export class DataVersionConnection extends createConnectionType(DataVersion, 'data versions') {}
+
+@InputType({ description: 'Conditions on data versions.' })
+class DataVersionFilter {
+  @Field(() => GraphQLSafeInt, { nullable: true, description: 'The first number, such as 13 for what has changed since version 12.' })
+  fromNumber?: number | null;
+
+  @Field(() => GraphQLSafeInt, { nullable: true, description: 'The last number.' })
+  toNumber?: number | null;
+}
+
+const DataVersionOrder = createOrderType<'NUMBER'>('DataVersion', {
+  items: 'data versions',
+  valuesConfig: { NUMBER: { description: 'Number of the version.' } },
+});
+
+@ArgsType()
+export class DataVersionListArgs {
+  @Field(() => DataVersionFilter, { nullable: true, description: 'Conditions that narrow the list.' })
+  filter?: DataVersionFilter | null;
+
+  @Field(() => DataVersionOrder, { nullable: true, description: 'Order of the versions; the newest first when it is not given.' })
+  orderBy?: { readonly field: 'NUMBER'; readonly direction: 'ASC' | 'DESC' } | null;
+}

@@ -1,20 +1,28 @@
 import { isObjectType, type GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, ID, Info, Query, Resolver } from 'type-graphql';
 import type { EntityGraph } from '../domain/entity-service';
+import type { SavedReportService } from '../domain/saved-report-service';
 import { AppError, InputError } from '../errors';
 import { parseEntityId, typeNameOf, type NamedEntity } from '../formats/entity-ids';
+import { fromGlobalId } from '../values/global-id';
 import { memberEntities } from './entity-access';
 import { lookAhead } from './look-ahead';
 import { Node } from './node-types';
 import { refuse, type RequestContext } from './request-context';
+import { SAVED_REPORT, toSavedReport } from './saved-report-types';
+
+/** A record as its `id` names it: an entity of the books, or a saved report by its name. */
+type NamedRecord = NamedEntity | { readonly kind: typeof SAVED_REPORT; readonly id: string };
 
 /** The most records that `nodes` finds at once. */
 export const MAX_NODES = 100;
 
-const FOR_WHOM = 'For every logged-in user and every API provision. Donors need the privilege of the report.';
+const FOR_WHOM = 'For every logged-in user and every API provision. Donors and saved reports need the privilege of the report.';
 
 @Resolver()
 export class NodeResolver {
+  constructor(private readonly savedReports: SavedReportService) {}
+
   @Query(() => Node, {
     nullable: true,
     description: `The record with this \`id\`, whatever its type; null when the organization has none. ${FOR_WHOM}`,
@@ -24,9 +32,9 @@ export class NodeResolver {
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<object | null> {
-    const graph = await memberEntities(context);
+    const find = await this.openRecords(context, info);
     const wanted = toWanted('id', id);
-    return isReadable(wanted, context) ? find(graph, wanted, info) : refuse(context, info);
+    return isReadable(wanted, context) ? (await find([wanted]))[0]! : refuse(context, info);
   }
 
   @Query(() => [Node], {
@@ -39,25 +47,44 @@ export class NodeResolver {
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<(object | null)[]> {
-    const graph = await memberEntities(context);
+    const find = await this.openRecords(context, info);
     if (ids.length > MAX_NODES) throw new InputError(`ids has ${ids.length} values; the limit is ${MAX_NODES}`);
     const wanted = ids.map((id, index) => toWanted(`ids[${index}]`, id));
     const refused = wanted.findIndex((each) => !isReadable(each, context));
-    const records = await Promise.all(wanted.map(async (each) => (isReadable(each, context) ? find(graph, each, info) : null)));
+    const records = await find(wanted.map((each) => (isReadable(each, context) ? each : null)));
     // An error in the place of a record makes that one null, and none of the others.
     return records.map((record, index) => (index === refused ? new AppError('PRIVILEGE_NOT_FOUND') : record));
   }
+
+  /** Authorizes a member, and returns the function that finds records: null in the place of each that there is not. */
+  private async openRecords(context: RequestContext, info: GraphQLResolveInfo) {
+    const graph = await memberEntities(context);
+    const { organization } = await context.access.authorizeMember();
+    return async (wanted: readonly (NamedRecord | null)[]): Promise<(object | null)[]> => {
+      const names = wanted.flatMap((each) => (each?.kind === SAVED_REPORT ? each.id : []));
+      const reports = names.length > 0 ? await this.savedReports.list(organization.id, { names }) : [];
+      const reportOf = new Map(reports.map((report) => [report.name, toSavedReport(report)]));
+      return Promise.all(
+        wanted.map(async (each) => {
+          if (each?.kind === SAVED_REPORT) return reportOf.get(each.id) ?? null;
+          return each && findEntity(graph, each, info);
+        }),
+      );
+    };
+  }
 }
 
-function toWanted(name: string, id: string): NamedEntity {
-  const wanted = parseEntityId(id);
+function toWanted(name: string, id: string): NamedRecord {
+  const named = fromGlobalId(id);
+  const wanted = named?.kind === SAVED_REPORT ? { kind: SAVED_REPORT, id: named.id } : parseEntityId(id);
   if (!wanted) throw new InputError(`${name} is not the id of a record: ${JSON.stringify(id)}`);
   return wanted;
 }
 
-const isReadable = ({ kind }: NamedEntity, { access }: RequestContext): boolean => kind !== 'donor' || access.mayReadDonors;
+const isReadable = ({ kind }: NamedRecord, { access }: RequestContext): boolean =>
+  (kind !== 'donor' && kind !== SAVED_REPORT) || access.mayReadDonors;
 
-function find(graph: EntityGraph, { kind, id }: NamedEntity, info: GraphQLResolveInfo) {
+function findEntity(graph: EntityGraph, { kind, id }: NamedEntity, info: GraphQLResolveInfo) {
   const type = info.schema.getType(typeNameOf(kind));
   if (!isObjectType(type)) throw new Error(`${kind} has no type of this name`);
   return graph.find(kind, id, lookAhead(info, type));

@@ -1,8 +1,8 @@
 import { Field, ID, InterfaceType } from 'type-graphql';
-import { parseEntityId, typeNameOf } from '../formats/entity-ids';
+import { fromGlobalId } from '../values/global-id';
 
 @InterfaceType({
-  resolveType: (node: Node) => typeNameOf(parseEntityId(node.id())!.kind),
+  resolveType: (node: Node) => fromGlobalId(node.id())!.kind,
   description: 'A record that `node` finds again by its `id`, whatever its type.',
 })
 export abstract class Node {

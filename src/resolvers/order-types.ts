@@ -17,12 +17,12 @@ export function createOrderType<OrderField extends string>(
     items,
     tie,
     valuesConfig,
-  }: { items: string; tie: string; valuesConfig: Readonly<Record<OrderField, { readonly description: string }>> },
+  }: { items: string; tie?: string; valuesConfig: Readonly<Record<OrderField, { readonly description: string }>> },
 ) {
   const fields = Object.fromEntries(Object.keys(valuesConfig).map((field) => [field, field])) as { [Field in OrderField]: Field };
   registerEnumType(fields, { name: `${name}OrderField`, description: `A value that ${items} are ordered by.`, valuesConfig });
 
-  @InputType(`${name}Order`, { description: `An order of ${items}. Those with equal values are ordered by ${tie}.` })
+  @InputType(`${name}Order`, { description: `An order of ${items}.${tie ? ` Those with equal values are ordered by ${tie}.` : ''}` })
   class Order {
     @Field(() => fields, { description: `The value that the ${items} are ordered by.` })
     field!: OrderField;

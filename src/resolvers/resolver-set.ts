@@ -47,7 +47,7 @@ export function createResolvers({ books, depositDetails, depositSummaries, links
     dataVersions: new DataVersionResolver(books),
     donor: new DonorResolver(),
     errorCodes: new ErrorCodeResolver(),
-    nodes: new NodeResolver(),
+    nodes: new NodeResolver(savedReports),
     provision: new ProvisionResolver(),
     savedReports: new SavedReportResolver(savedReports, depositSummaries, links),
     viewer: new ViewerResolver(sessions),

@@ -1,6 +1,6 @@
 import { GraphQLJSONObject } from 'graphql-scalars';
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { authorizeTotals, type DepositSummaryService } from '../domain/deposit-summary-service';
 import { REPORT_PRIVILEGE } from '../domain/privileges';
 import type { LinkService } from '../domain/link-service';
@@ -21,9 +21,11 @@ import {
   ReportParameter,
   SAVED_REPORT,
   SavedReport,
+  SavedReportListArgs,
   SaveReportInput,
   SaveReportPayload,
   QUERY,
+  toSavedReport,
   VARIABLES,
 } from './saved-report-types';
 
@@ -66,11 +68,12 @@ export class SavedReportResolver {
   }
 
   @Query(() => [SavedReport], {
-    description: "The organization's saved reports in the order of their names, at most 500. Needs the privilege of the report.",
+    description: "The organization's saved reports, at most 500. Needs the privilege of the report.",
   })
-  async savedReports(@Ctx() { access }: RequestContext): Promise<SavedReport[]> {
+  async savedReports(@Args() { filter, orderBy }: SavedReportListArgs, @Ctx() { access }: RequestContext): Promise<SavedReport[]> {
     const { organization } = await access.authorizeDonors();
-    return (await this.service.list(organization.id)).map(toType);
+    const list = { names: filter?.names ?? undefined, order: orderBy ?? undefined };
+    return (await this.service.list(organization.id, list)).map(toSavedReport);
   }
 
   @FieldResolver(() => String, { description: DOWNLOAD_URL })
@@ -104,7 +107,7 @@ export class SavedReportResolver {
       { ...report, replaces: replaces ?? undefined },
       new SchemaReportDocuments(schema),
     );
-    return { report: toType(saved), replaced: Boolean(replaces) };
+    return { report: toSavedReport(saved), replaced: Boolean(replaces) };
   }
 
   @Mutation(() => DeleteReportPayload, {
@@ -131,5 +134,3 @@ function toParameters(file: FileQuery): string {
     'query',
   );
 }
-
-const toType = (report: Awaited<ReturnType<SavedReportService['list']>>[number]): SavedReport => Object.assign(new SavedReport(), report);

@@ -1,12 +1,14 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { GraphQLJSON, GraphQLJSONObject } from 'graphql-scalars';
-import { Arg, Field, GraphQLISODateTime, ID, Info, InputType, ObjectType, registerEnumType } from 'type-graphql';
+import { Arg, ArgsType, Field, GraphQLISODateTime, ID, Info, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import type * as data from '../data/saved-report-store';
 import type * as domain from '../domain/deposit-summary-service';
 import type { FileFormat } from '../formats/file-format';
 import { toGlobalId } from '../values/global-id';
 import { DepositSummary } from './deposit-summary-types';
 import { selectedPaths } from './look-ahead';
+import { Node } from './node-types';
+import { createOrderType } from './order-types';
 
 export const fileFormatEnum = { CSV: 'csv', NDJSON: 'ndjson', JSON: 'json' } as const satisfies {
   [Format in FileFormat as Uppercase<Format>]: Format;
@@ -60,7 +62,7 @@ export class ReportFile {
 }
 
 /** The kind of a saved report in its global ID. */
-export const SAVED_REPORT = 'SavedReport';
+export const SAVED_REPORT = 'SavedReport' as const;
 
 @ObjectType({ simpleResolvers: true, description: "A variable of a saved report's query." })
 export class ReportParameter {
@@ -83,14 +85,10 @@ export class ReportParameter {
 }
 
 @ObjectType({
+  implements: Node,
   description: 'A query that an organization saved under a name. The address of its file does not change when the query does.',
 })
-export class SavedReport implements Omit<data.SavedReport, 'variables'> {
-  @Field(() => ID, { description: 'Global ID of the report: opaque text that stands for nothing else of the organization.' })
-  id(): string {
-    return toGlobalId(SAVED_REPORT, this.name);
-  }
-
+export class SavedReport extends Node implements Omit<data.SavedReport, 'variables'> {
   @Field(() => String, { simple: true, description: 'Name of the report, such as `"january-2026"`; unique within the organization.' })
   name!: string;
 
@@ -123,6 +121,33 @@ export class SavedReport implements Omit<data.SavedReport, 'variables'> {
   path(@Arg('format', () => fileFormatEnum, FORMAT) format: FileFormat): string {
     return `/reports/${this.name}.${format}`;
   }
+}
+
+export const toSavedReport = (report: data.SavedReport): SavedReport =>
+  Object.assign(new SavedReport(), report, { id: () => toGlobalId(SAVED_REPORT, report.name) });
+
+const SavedReportOrder = createOrderType<NonNullable<data.SavedReportList['order']>['field']>('SavedReport', {
+  items: 'saved reports',
+  tie: 'name',
+  valuesConfig: {
+    NAME: { description: 'Name of the report.' },
+    UPDATED_AT: { description: 'Time at which the report was last saved.' },
+  },
+});
+
+@InputType({ description: 'Conditions on saved reports.' })
+export class SavedReportFilter {
+  @Field(() => [String], { nullable: true, description: 'Names of reports, such as `["january-2026"]`.' })
+  names?: string[] | null;
+}
+
+@ArgsType()
+export class SavedReportListArgs {
+  @Field(() => SavedReportFilter, { nullable: true, description: 'Conditions that narrow the list.' })
+  filter?: SavedReportFilter | null;
+
+  @Field(() => SavedReportOrder, { nullable: true, description: 'Order of the reports; by name when it is not given.' })
+  orderBy?: data.SavedReportList['order'] | null;
 }
 
 export const QUERY = {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from '../support/command';
-import { graphql, login, openSession, PASSWORD, type GraphqlAnswer } from '../support/gateway';
+import { createOrganization, graphql, login, openSession, PASSWORD, type GraphqlAnswer } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { REQUEST_ID } from '../support/request-id';
 import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
@@ -29,7 +29,13 @@ const save = (input: object, as = asAda()) =>
 
 interface Saved {
   readonly replaced: boolean;
-  readonly report: { readonly id: string; readonly title: string; readonly updatedAt: string; readonly updatedBy: string };
+  readonly report: {
+    readonly id: string;
+    readonly name: string;
+    readonly title: string;
+    readonly updatedAt: string;
+    readonly updatedBy: string;
+  };
 }
 const savedIn = ({ body }: GraphqlAnswer): Saved => {
   expect(body.errors).toBeUndefined();
@@ -57,6 +63,52 @@ describe('a saved report', () => {
       },
     ]);
     expect(savedIn(await save({ name: 'untitled' })).report.title).toBe('untitled');
+  });
+
+  test('is found by its id and in lists, by name or by the time of its saving', async () => {
+    const names = ['list-a', 'list-c', 'list-b'];
+    const saved: Saved[] = [];
+    for (const name of names) saved.push(savedIn(await save({ name })));
+    const ask = async (fields: string) => (await graphql(gateway.url, `{ ${fields} }`, asAda())).body;
+    const missing = ['none', '\0'].map((name) => toGlobalId('SavedReport', name));
+    const ids = [...saved.map(({ report }) => report.id), ...missing].map((id) => `"${id}"`).join(' ');
+    const named = `filter: { names: [${names.map((name) => `"${name}"`).join(' ')}] }`;
+    expect(await ask(`nodes(ids: [${ids}]) { __typename id ... on SavedReport { name path parameters { name } } }`)).toEqual({
+      data: {
+        nodes: [
+          ...saved.map(({ report: { id, name } }) => ({
+            ...{ __typename: 'SavedReport', id, name, path: `/reports/${name}.csv` },
+            parameters: ['startDate', 'endDate', 'ids'].map((parameter) => ({ name: parameter })),
+          })),
+          ...[null, null],
+        ],
+      },
+    });
+    const list = async (parameters: string) =>
+      ((await ask(`savedReports(${parameters}) { name }`)).data!.savedReports as { name: string }[]).map(({ name }) => name);
+    expect(await list(named)).toEqual(['list-a', 'list-b', 'list-c']);
+    expect(await list(`${named}, orderBy: { field: NAME, direction: DESC }`)).toEqual(['list-c', 'list-b', 'list-a']);
+    expect(await list(`${named}, orderBy: { field: UPDATED_AT }`)).toEqual(names);
+    expect(await list('filter: { names: ["list-b", "none"] }')).toEqual(['list-b']);
+    expect(await list('orderBy: { field: UPDATED_AT, direction: DESC }')).toEqual([...names.toReversed(), 'untitled', 'january']);
+    const tooMany = Array.from({ length: 501 }, (_, n) => `"list-${n}"`).join(' ');
+    expect((await ask(`savedReports(filter: { names: [${tooMany}] }) { name }`)).errors).toMatchObject([
+      { message: 'filter.names has 501 values; the limit is 500', extensions: { argument: 'filter.names' } },
+    ]);
+  });
+
+  test('is refused by its id to those who may not read the report, and is no report of another organization', async () => {
+    const { report } = savedIn(await save({ name: 'private' }));
+    const server = (name: string, grants: string[]) =>
+      gateway.services.organizations.createProvision({ organization: name, kind: 'API', label: '', grants });
+    const ask = async (provision: string, query: string) =>
+      (await graphql(gateway.url, `query ($id: ID!) { ${query} }`, { provision, variables: { id: report.id } })).body;
+    const member = await server(organization.name, []);
+    const refused = [{ extensions: { code: 'PRIVILEGE_NOT_FOUND' } }];
+    expect(await ask(member, 'node(id: $id) { id }')).toMatchObject({ data: { node: null }, errors: refused });
+    expect(await ask(member, 'nodes(ids: [$id, $id]) { id }')).toMatchObject({ data: { nodes: [null, null] }, errors: refused });
+    const other = await createOrganization(gateway.services);
+    expect(await ask(other.apiProvision, 'node(id: $id) { id }')).toEqual({ data: { node: null } });
   });
 
   test.each([

@@ -72,6 +72,35 @@ describe('an answer', () => {
   });
 });
 
+test('the versions are listed in either order, and from one number to another', async () => {
+  const own = await createOrganization(gateway.services);
+  for (const n of [1, 2, 3, 4])
+    await importLines(gateway.services, own, [v2Line({ amount: `${n}.00`, net_amount: `${n}.00`, fee_amount: '0.00' })]);
+  const list = async (parameters: string) => {
+    const query = `{ dataVersions(${parameters}) { totalCount nodes { number } pageInfo { endCursor hasNextPage } } }`;
+    const { dataVersions } = (await graphql(gateway.url, query, { provision: own.apiProvision })).body.data!;
+    const { totalCount, nodes, pageInfo } = dataVersions as {
+      totalCount: number;
+      nodes: { number: number }[];
+      pageInfo: { endCursor: string; hasNextPage: boolean };
+    };
+    return { totalCount, numbers: nodes.map(({ number }) => number), ...pageInfo };
+  };
+  const oldestFirst = 'orderBy: { field: NUMBER }';
+  expect(await list('first: 9')).toMatchObject({ totalCount: 4, numbers: [4, 3, 2, 1] });
+  expect(await list(`${oldestFirst}, filter: { fromNumber: 2 }`)).toMatchObject({ totalCount: 3, numbers: [2, 3, 4] });
+  expect(await list('filter: { fromNumber: 2, toNumber: 3 }')).toMatchObject({ totalCount: 2, numbers: [3, 2] });
+  expect(await list('filter: { fromNumber: 5 }')).toMatchObject({ totalCount: 0, numbers: [] });
+  const page = await list(`${oldestFirst}, filter: { toNumber: 3 }, first: 2`);
+  expect(page).toMatchObject({ totalCount: 3, numbers: [1, 2], hasNextPage: true });
+  const next = await list(`${oldestFirst}, filter: { toNumber: 3 }, first: 2, after: "${page.endCursor}"`);
+  expect(next).toMatchObject({ numbers: [3], hasNextPage: false });
+  expect(
+    (await graphql(gateway.url, `{ dataVersions(first: 2, after: "${page.endCursor}") { totalCount } }`, { provision: own.apiProvision }))
+      .body.errors,
+  ).toMatchObject([{ message: 'after is not a cursor of this query' }]);
+});
+
 describe('an operation whose statements meet a change of the books', () => {
   let proxy: DatabaseProxy;
   beforeAll(async () => {

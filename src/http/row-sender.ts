@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
-import { constants, createBrotliCompress, createGzip, type BrotliCompress, type Gzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip, type BrotliCompress, type Gzip } from 'node:zlib';
 import { breakOff } from './http-server';
 
 /** A piece of an answer: finished text, or rows that are still to be read. A block of rows is valid until the next block is asked for. */
@@ -37,21 +38,25 @@ interface RowSenderOptions {
   readonly trailers?: () => Readonly<Record<string, string>>;
 }
 
-/** A shorter first block is not worth compressing. */
+/** A shorter text or first block is not worth compressing. */
 const MIN_COMPRESSED_BYTES = 4096;
 const CHUNK_LENGTH = 64 * 1024;
 /** The number of times that the reader's pace is checked in each window. */
 const PACE_CHECKS = 10;
 const MS_PER_SECOND = 1000;
 
-/** Compression at the levels that cost a reader on a fast network the least time. Each needs the memory of one small window. */
-const compressors: Readonly<Record<Exclude<ContentCoding, 'identity'>, () => BrotliCompress | Gzip>> = {
-  br: () =>
-    createBrotliCompress({
-      chunkSize: CHUNK_LENGTH,
-      params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 18 },
-    }),
-  gzip: () => createGzip({ level: 1, chunkSize: CHUNK_LENGTH }),
+/** The levels that cost a reader on a fast network the least time. Each needs the memory of one small window. */
+const BROTLI = { chunkSize: CHUNK_LENGTH, params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 18 } };
+const GZIP = { level: 1, chunkSize: CHUNK_LENGTH };
+
+interface Compression {
+  readonly open: () => BrotliCompress | Gzip;
+  readonly whole: (text: string) => Promise<Buffer>;
+}
+
+const compressions: Readonly<Record<Exclude<ContentCoding, 'identity'>, Compression>> = {
+  br: { open: () => createBrotliCompress(BROTLI), whole: (text) => promisify(brotliCompress)(text, BROTLI) },
+  gzip: { open: () => createGzip(GZIP), whole: (text) => promisify(gzip)(text, GZIP) },
 };
 
 /**
@@ -62,8 +67,12 @@ const compressors: Readonly<Record<Exclude<ContentCoding, 'identity'>, () => Bro
 export async function sendRows(response: ServerResponse, pieces: readonly AnswerPiece[], options: RowSenderOptions): Promise<void> {
   const firstRows = pieces.find((piece) => typeof piece !== 'string');
   if (!firstRows) {
+    const text = pieces.map(String).join('');
+    const coding = text.length >= MIN_COMPRESSED_BYTES ? options.coding : 'identity';
+    const body = coding === 'identity' ? text : await compressions[coding].whole(text);
     options.setHeaders();
-    response.end(pieces.map(String).join(''));
+    setCoding(response, coding);
+    response.end(body);
     return;
   }
   const firstBlock = await firstRows.next();
@@ -71,13 +80,7 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
   const isLong = !firstBlock.done && firstBlock.value.length >= MIN_COMPRESSED_BYTES;
   const hasMoreLists = pieces.some((piece) => typeof piece !== 'string' && piece !== firstRows);
   const coding = isLong || hasMoreLists ? options.coding : 'identity';
-  response.appendHeader('Vary', 'Accept-Encoding');
-  if (coding !== 'identity') {
-    response.setHeader('Content-Encoding', coding);
-    // Compressed bytes are other bytes, and have a tag of their own (RFC 9110 section 8.8.3.3).
-    const tag = response.getHeader('ETag');
-    if (typeof tag === 'string') response.setHeader('ETag', tag.replace(/"$/, `-${coding}"`));
-  }
+  setCoding(response, coding);
   if (response.req.method === 'HEAD') {
     await firstRows.return(undefined);
     response.end();
@@ -105,6 +108,15 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
   }
 }
 
+function setCoding(response: ServerResponse, coding: ContentCoding): void {
+  response.appendHeader('Vary', 'Accept-Encoding');
+  if (coding === 'identity') return;
+  response.setHeader('Content-Encoding', coding);
+  // Compressed bytes are other bytes, and have a tag of their own (RFC 9110 section 8.8.3.3).
+  const tag = response.getHeader('ETag');
+  if (typeof tag === 'string') response.setHeader('ETag', tag.replace(/"$/, `-${coding}"`));
+}
+
 /**
  * Writes at the reader's pace. Each call resolves when the caller may overwrite the bytes that it passed, and rejects when the reader
  * leaves or the signal aborts.
@@ -123,7 +135,7 @@ class AnswerWriter {
     coding: ContentCoding,
     { signal, readerPace }: RowSenderOptions,
   ) {
-    this.compressor = coding === 'identity' ? undefined : compressors[coding]();
+    this.compressor = coding === 'identity' ? undefined : compressions[coding].open();
     this.compressor?.on('error', () => breakOff(response)).pipe(response);
     this.target = this.compressor ?? response;
     this.signal = signal;

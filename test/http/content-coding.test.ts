@@ -117,6 +117,31 @@ describe.each(allDoors)('a reader of a long report over %s', (door) => {
   );
 });
 
+describe.each([
+  [
+    'a page of lines',
+    '{ depositDetailsConnection(startDate: "2020-03-01", endDate: "2020-04-09", first: 100) { nodes { mainMemo amount } } }',
+  ],
+  ['the schema', '{ __schema { types { name description fields { name description } } } }'],
+])('a reader of %s over GraphQL', (_what, query) => {
+  test.each(codings)('that accepts %s gets the same bytes in fewer', async (coding) => {
+    const plain = await readAll(await post(query));
+    const response = await post(query, { acceptEncoding: coding });
+    const { body, complete } = await readAll(response);
+    expect([response.statusCode, complete]).toEqual([200, true]);
+    expect(codingHeaders(response)).toEqual({ ...CODED(coding), length: String(body.length) });
+    expect(body.length).toBeLessThan(0.9 * plain.body.length);
+    expectSame(decoders[coding](body), plain.body);
+  });
+
+  test('that asks for no coding gets the bytes as they are', async () => {
+    const response = await post(query);
+    const { body } = await readAll(response);
+    expect(codingHeaders(response)).toEqual({ ...PLAIN, length: String(body.length) });
+    expect(JSON.parse(body.toString())).not.toHaveProperty('errors');
+  });
+});
+
 describe('a short answer', () => {
   const acceptEncoding = 'gzip, br';
   const error = (text: string, status: number) => ({ errors: [{ error: text, status }] });

@@ -29,6 +29,26 @@ const breakDown = (page: Page, method: string): Promise<void> =>
 const mend = (page: Page, method: string): Promise<void> => page.evaluate(`{ ${method} = window.whole; }`);
 
 describe('an analyst', () => {
+  test('logs in before the editors are there, and gets them without another step', async () => {
+    const page = await gateway.newPage();
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route(/query-explorer-.*\.js/, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.goto(`${gateway.url}/playground`);
+    await page.getByLabel('Provision').fill(gateway.organization.webProvision);
+    await page.getByLabel('Provision').press('Enter');
+    await logIn(page);
+    await page.getByText('Loading the editors…').waitFor();
+    expect(await page.locator('.graphiql-container').count()).toBe(0);
+    release();
+    await page.locator('.graphiql-query-editor').getByText('query DepositDetails').waitFor();
+    expect(await page.getByText('Loading the editors…').count()).toBe(0);
+    await page.context().close();
+  });
+
   test('whose chart meets a fault keeps query, answer and table, and tries again', async () => {
     const page = await open();
     await breakDown(page, 'Map.groupBy');

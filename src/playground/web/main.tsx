@@ -1,5 +1,3 @@
-import 'graphiql/setup-workers/vite';
-import 'graphiql/style.css';
 import { createRoot } from 'react-dom/client';
 import { FaultBoundary } from './fault-boundary';
 import { PlaygroundPage } from './playground-page';

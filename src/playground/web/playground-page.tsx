@@ -1,10 +1,13 @@
-import { useCallback, useEffect, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
 import { FaultBoundary } from './fault-boundary';
-import { QueryExplorer, type ShownAnswer } from './query-explorer';
+import type { ShownAnswer } from './query-explorer';
 import { ResultView, resultViewKinds, type ResultViewKind } from './result-view';
 import { SessionBar } from './session-bar';
 import { useSession } from './session-state';
 import { TotalsBar } from './totals-bar';
+
+/** The editors are a megabyte of script, which the login does not wait for. */
+const QueryExplorer = lazy(() => import('./query-explorer'));
 
 const viewTitles: Readonly<Record<ResultViewKind, string>> = { table: 'Table', chart: 'Chart' };
 
@@ -47,16 +50,18 @@ export function PlaygroundPage() {
       <main className="explorer">
         {isSettled && (
           // A new owner gets new editors. Queries come back from storage; another user's results and headers do not.
-          <QueryExplorer
-            key={owner}
-            provision={provision}
-            isLoggedIn={viewer !== undefined}
-            onSessionChange={refresh}
-            onAnswer={onAnswer}
-            onTab={setTab}
-            examplesSlot={examplesSlot}
-            downloadSlot={downloadSlot}
-          />
+          <Suspense fallback={<p className="explorer-note">Loading the editors…</p>}>
+            <QueryExplorer
+              key={owner}
+              provision={provision}
+              isLoggedIn={viewer !== undefined}
+              onSessionChange={refresh}
+              onAnswer={onAnswer}
+              onTab={setTab}
+              examplesSlot={examplesSlot}
+              downloadSlot={downloadSlot}
+            />
+          </Suspense>
         )}
       </main>
       {viewer && view && (

@@ -1,3 +1,5 @@
+import 'graphiql/setup-workers/vite';
+import 'graphiql/style.css';
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { GraphiQL, type GraphiQLProps } from 'graphiql';
 import type { ExecutionResult } from 'graphql';
@@ -37,7 +39,15 @@ export interface ShownAnswer {
 }
 
 /** Runs GraphiQL against the gateway. GraphiQL fetches the schema at every login and for every new Provision. */
-export function QueryExplorer({ provision, isLoggedIn, onSessionChange, onAnswer, onTab, examplesSlot, downloadSlot }: QueryExplorerProps) {
+export default function QueryExplorer({
+  provision,
+  isLoggedIn,
+  onSessionChange,
+  onAnswer,
+  onTab,
+  examplesSlot,
+  downloadSlot,
+}: QueryExplorerProps) {
   const tab = useRef('');
   const showTab = useCallback(
     (id: string) => {

@@ -64,6 +64,40 @@ test('callers who come at the same time share statements, and each gets the answ
   expect(proxy.statements() - before).toBeLessThan(10);
 });
 
+test('more different callers than one statement reads each get their own answer', async () => {
+  const length = 250;
+  const { rows } = await store.database.client.query<{ id: string }>(
+    `INSERT INTO provision (id, organization_id, kind, label, privileges)
+     SELECT gen_random_uuid(), $1, 'API', 'crowd', CASE WHEN n % 3 = 0 THEN '{}' ELSE '{authenticated_test_system}' END::text[]
+     FROM generate_series(1, $2) AS n RETURNING id`,
+    [organization.id, length],
+  );
+  // Every fifth caller has a provision that there is not.
+  const provisions = rows.map(({ id }, index) => (index % 5 === 0 ? id.replace(/^.{8}/, '00000000') : id));
+  let asking: Promise<string[]> | undefined;
+  proxy.before('find-access', async () => {
+    asking = Promise.all(provisions.map((provision) => ask('system', { provision })));
+    proxy.before('find-access', async () => {
+      for (let round = 0; round < 3; round++) await Promise.all(provisions.map(() => fetch(`${gateway.url}/live`)));
+    });
+    await fetch(`${gateway.url}/live`);
+  });
+  const before = proxy.statements();
+  await ask('system', { provision: organization.apiProvision });
+  const answers = await asking!;
+  const { rows: granted } = await store.database.client.query<{ id: string }>(
+    `SELECT id FROM provision WHERE label = 'crowd' AND cardinality(privileges) > 0`,
+  );
+  const mayAsk = new Set(granted.map(({ id }) => id));
+  expect(answers.map((answer) => answer.replace(/^.*("error":"[^"]*"|"provision":"[^"]*").*$/, '$1'))).toEqual(
+    provisions.map((provision, index) => {
+      if (index % 5 === 0) return '"error":"Invalid provision"';
+      return mayAsk.has(provision) ? `"provision":"${provision}"` : '"error":"Privilege to perform the action was not found"';
+    }),
+  );
+  expect(proxy.statements() - before).toBeLessThan(20);
+});
+
 test('a broken session store refuses those who bring a session, and nobody beside them', async () => {
   await store.database.client.query('ALTER TABLE session RENAME TO session_away');
   try {

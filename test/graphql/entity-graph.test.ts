@@ -1,32 +1,12 @@
-import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
 import { depositBook, inOrder, type BookLine } from '../support/deposit-book';
-import { createOrganization, graphql, importLines, startGateway, v2Line, type TestGateway } from '../support/gateway';
-import { openGateway } from '../support/open-gateway';
+import { createOrganization, graphql, importLines, v2Line } from '../support/gateway';
 import { REQUEST_ID } from '../support/request-id';
+import { openWatchedGateway } from '../support/watched-gateway';
 
 const LINES = depositBook(150);
 
-/** Counts the statements of the gateway under test. */
-let proxy: DatabaseProxy;
-let gateway: TestGateway;
-// Hooks run in the order in which they stand here: the gateway stops before the database that it reads.
-afterAll(async () => {
-  await gateway.stop();
-  await proxy.close();
-});
-/** The database of this gateway holds the data. */
-const store = openGateway({ countsStatements: true, lines: LINES });
-const { organization } = store;
-beforeAll(async () => {
-  proxy = await startDatabaseProxy(store.database.url);
-  gateway = await startGateway({ DATABASE_URL: proxy.url });
-});
-
-async function ask(query: string, variables: object = {}): Promise<Record<string, unknown>> {
-  const { body } = await graphql(gateway.url, query, { provision: organization.apiProvision, variables });
-  expect(body.errors).toBeUndefined();
-  return body.data!;
-}
+const gateway = openWatchedGateway({ lines: LINES });
+const { organization } = gateway.store;
 
 const unique = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
 const by = (field: keyof BookLine, value: unknown): BookLine[] => LINES.filter((line) => line[field] === value);
@@ -93,16 +73,16 @@ describe('a frontend that follows edges', () => {
   ])(
     'gets %d deposits, %d transactions of each and %d allocations of each by five statements',
     async (deposits, transactions, allocations) => {
-      const before = proxy.statements();
-      expect(await ask(NESTED, { deposits, transactions, allocations })).toEqual(nested(deposits, transactions, allocations));
+      const before = gateway.proxy.statements();
+      expect(await gateway.ask(NESTED, { deposits, transactions, allocations })).toEqual(nested(deposits, transactions, allocations));
       // Statements: access, deposits, transactions, donors (the first transaction has none), allocations with their designations.
-      expect(proxy.statements() - before).toBe(deposits === 1 ? 4 : 5);
+      expect(gateway.proxy.statements() - before).toBe(deposits === 1 ? 4 : 5);
     },
   );
 
   test('goes up and down again by one statement for each step, however many there are', async () => {
-    const before = proxy.statements();
-    const { donors } = await ask(`{
+    const before = gateway.proxy.statements();
+    const { donors } = await gateway.ask(`{
       donors(first: 5) { nodes { transactions(first: 3) { nodes { deposit { transactions(first: 3) { nodes { allocations(first: 2) { nodes {
         transaction { donor { id } } designation { allocations(first: 2) { nodes { id transaction { id deposit { id } } } } }
       } } } } } } } } }
@@ -110,7 +90,7 @@ describe('a frontend that follows edges', () => {
     expect((donors as { nodes: object[] }).nodes).toHaveLength(5);
     // Statements: access, donors, transactions, deposits, transactions, allocations; then transactions with donors, and the designations' allocations,
     // whose transactions and deposits may have been read before.
-    expect(proxy.statements() - before).toBeLessThanOrEqual(11);
+    expect(gateway.proxy.statements() - before).toBeLessThanOrEqual(11);
   });
 
   test('pages through each list, forwards and backwards, and is told how long it is', async () => {
@@ -145,7 +125,9 @@ describe('a frontend that follows edges', () => {
       // Lists that reach over deposits have posted ones alone, unless they are asked for more.
       const pending = /^(designation|donor)/.test(parent) ? 'pending: WITH, ' : '';
       const page = async (args: string): Promise<Page> => {
-        const data = await ask(`{ parent: ${parent} { ${list}(${pending}${args}) { totalCount nodes { id: ${field} } ${PAGE_INFO} } } }`);
+        const data = await gateway.ask(
+          `{ parent: ${parent} { ${list}(${pending}${args}) { totalCount nodes { id: ${field} } ${PAGE_INFO} } } }`,
+        );
         return (data.parent as Record<string, Page>)[list]!;
       };
       const forwards: string[] = [];
@@ -164,15 +146,15 @@ describe('a frontend that follows edges', () => {
   });
 
   test('gets the counts of many lists by one statement', async () => {
-    const before = proxy.statements();
-    const { deposits } = await ask(
+    const before = gateway.proxy.statements();
+    const { deposits } = await gateway.ask(
       '{ deposits(first: 40, pending: WITH) { nodes { id: depositId transactions(first: 1) { totalCount } } } }',
     );
     const counts = (deposits as { nodes: { id: string; transactions: { totalCount: number } }[] }).nodes;
     for (const { id, transactions } of counts) {
       expect(transactions.totalCount).toBe(new Set(by('deposit_id', id).map((line) => line.transaction_id)).size);
     }
-    expect(proxy.statements() - before).toBe(4);
+    expect(gateway.proxy.statements() - before).toBe(4);
   });
 });
 
@@ -186,7 +168,7 @@ const PAGE_INFO = 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor 
 describe('a list at the root', () => {
   const idsOf = async (field: string): Promise<unknown[]> => {
     const id = `${/^[a-z]+(?=s\b)/.exec(field)![0]}Id`;
-    const { list } = await ask(`{ list: ${field} { totalCount nodes { id: ${id} } } }`);
+    const { list } = await gateway.ask(`{ list: ${field} { totalCount nodes { id: ${id} } } }`);
     const { nodes, totalCount } = list as Page;
     expect(totalCount).toBe(nodes.length);
     return nodes.map(({ id }) => id);
@@ -238,15 +220,17 @@ describe('a list at the root', () => {
 
 describe('a record asked for by its id', () => {
   test('is null where there is none, in this organization or at all', async () => {
-    const foreign = await createOrganization(store.services);
-    await importLines(store.services, foreign, [v2Line({ deposit_id: 'F', transaction_id: 'F', donor_id: 777, designation_id: 777 })]);
+    const foreign = await createOrganization(gateway.store.services);
+    await importLines(gateway.store.services, foreign, [
+      v2Line({ deposit_id: 'F', transaction_id: 'F', donor_id: 777, designation_id: 777 }),
+    ]);
     for (const [text, number] of [
       ['none', 666],
       ['F', 777],
       ['\\u0000', -1],
     ] as const) {
       expect(
-        await ask(`{
+        await gateway.ask(`{
           deposit(depositId: "${text}") { id } transaction(transactionId: "${text}") { id }
           designation(designationId: ${number}) { id } donor(donorId: ${number}) { id }
         }`),
@@ -260,18 +244,18 @@ describe('a record asked for by its id', () => {
   });
 
   test('is read once, however often it is asked for', async () => {
-    const before = proxy.statements();
-    const { a, b } = await ask('{ a: deposit(depositId: "D1") { depositId } b: deposit(depositId: "D1") { depositId status } }');
+    const before = gateway.proxy.statements();
+    const { a, b } = await gateway.ask('{ a: deposit(depositId: "D1") { depositId } b: deposit(depositId: "D1") { depositId status } }');
     expect([a, b]).toEqual([{ depositId: 'D1' }, { depositId: 'D1', status: by('deposit_id', 'D1')[0]!.deposit_status.toUpperCase() }]);
-    expect(proxy.statements() - before).toBe(2);
+    expect(gateway.proxy.statements() - before).toBe(2);
   });
 
   test('of two lists is read by one statement for each step, and is the same in both', async () => {
-    const before = proxy.statements();
+    const before = gateway.proxy.statements();
     const page = 'deposits(first: 20, pending: WITH) { nodes { id transactions(first: 5) { nodes { id amount donor { id } } } } }';
-    const { a, b } = await ask(`{ a: ${page} b: ${page} }`);
+    const { a, b } = await gateway.ask(`{ a: ${page} b: ${page} }`);
     expect(a).toEqual(b);
     // Statements: access, deposits twice, transactions, donors.
-    expect(proxy.statements() - before).toBe(5);
+    expect(gateway.proxy.statements() - before).toBe(5);
   });
 });

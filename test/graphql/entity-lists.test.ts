@@ -1,7 +1,6 @@
-import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
 import { depositBook, inOrder, type BookLine } from '../support/deposit-book';
-import { graphql, startGateway, v2Line, type TestGateway } from '../support/gateway';
-import { openGateway } from '../support/open-gateway';
+import { graphql, v2Line } from '../support/gateway';
+import { openWatchedGateway } from '../support/watched-gateway';
 
 /** Funds and donors whose names differ in case and accents. */
 const NAMES = ['éclair', 'Eclipse', 'Émile Fund', 'ecole', 'Zoo', 'zoé', 'Äpfel', 'apple', 'Straße', 'STRASSE 2'];
@@ -14,22 +13,8 @@ const NAMED = NAMES.map((name, n) =>
 ) as unknown as BookLine[];
 const LINES = [...depositBook(120), ...NAMED];
 
-let proxy: DatabaseProxy;
-let gateway: TestGateway;
-afterAll(async () => {
-  await gateway.stop();
-  await proxy.close();
-});
-const store = openGateway({ countsStatements: true, lines: LINES });
-const { organization } = store;
-/** A server that was not granted the report. */
-let member: string;
-beforeAll(async () => {
-  proxy = await startDatabaseProxy(store.database.url);
-  gateway = await startGateway({ DATABASE_URL: proxy.url });
-  member = await store.services.organizations.createProvision({ organization: organization.name, kind: 'API', label: '', grants: [] });
-  await store.database.client.query(`UPDATE provision SET last_used_at = 'infinity'`);
-});
+const gateway = openWatchedGateway({ lines: LINES });
+const { organization } = gateway.store;
 
 const send = async (query: string, provision = organization.apiProvision) => (await graphql(gateway.url, query, { provision })).body;
 async function ask<Data>(query: string): Promise<Data> {
@@ -271,12 +256,12 @@ describe('the conditions of a list', () => {
       `{ deposit(depositId: "D1") { depositDate ${filtered} } }`,
       `{ deposits(first: 2) { nodes { ${filtered} } } }`,
     ]) {
-      const { data, errors } = await send(query, member);
+      const { data, errors } = await send(query, gateway.member);
       expect(JSON.stringify(data)).not.toMatch(/amount|totalCount/);
       expect([...new Set(errors!.map(({ extensions }) => extensions.code))]).toEqual(['PRIVILEGE_NOT_FOUND']);
       expect((await send(query)).errors).toBeUndefined();
     }
-    expect((await send('{ transactions(filter: { amount: { min: "1.00" } }) { totalCount } }', member)).errors).toBeUndefined();
+    expect((await send('{ transactions(filter: { amount: { min: "1.00" } }) { totalCount } }', gateway.member)).errors).toBeUndefined();
   });
 });
 
@@ -314,11 +299,11 @@ test.each([2, 40])('lists with conditions and orders take one statement for each
     transactions(first: 5, orderBy: { field: AMOUNT }, filter: { amount: { min: "0.00" } }) { totalCount nodes {
       donor { transactions(first: 3, pending: WITH, startDate: "2024-01-01", filter: { donorIds: [0, 12, 1] }) { nodes { transactionId } } }
       allocations(orderBy: { field: DESIGNATION }, filter: { designationIds: [1, 2, 3] }) { nodes { allocationId } } } } } } }`;
-  const before = proxy.statements();
+  const before = gateway.proxy.statements();
   const { deposits } = await ask<{ deposits: { nodes: object[] } }>(query);
   expect(deposits.nodes).toHaveLength(Math.min(first, 40));
   // Statements: access, deposits, transactions, their counts, donors, donors' transactions, allocations.
-  expect(proxy.statements() - before).toBe(7);
+  expect(gateway.proxy.statements() - before).toBe(7);
 });
 
 test('totals and pages of lines are of all time without dates', async () => {

@@ -1,7 +1,6 @@
-import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
-import { graphql, startGateway, type TestGateway } from '../support/gateway';
-import { openGateway } from '../support/open-gateway';
+import { graphql } from '../support/gateway';
 import { createOracle, summaryBook, type SummaryLine } from '../support/summary-oracle';
+import { openWatchedGateway } from '../support/watched-gateway';
 
 const LINES = summaryBook(150);
 const { totalsOf } = createOracle(LINES);
@@ -9,26 +8,8 @@ const AMOUNTS = '{ amount feeAmount netAmount }';
 const SHARES = 'byAllocation { amount known inferred unknown }';
 const TOTALS = `{ lines transactions deposits donors splitTransactions byLine ${AMOUNTS} byTransaction ${AMOUNTS} ${SHARES} }`;
 
-/** Counts the statements of the gateway under test. */
-let proxy: DatabaseProxy;
-let gateway: TestGateway;
-// Hooks run in the order in which they stand here: the gateway stops before the database that it reads.
-afterAll(async () => {
-  await gateway.stop();
-  await proxy.close();
-});
-const store = openGateway({ countsStatements: true, lines: LINES });
-const { organization } = store;
-beforeAll(async () => {
-  proxy = await startDatabaseProxy(store.database.url);
-  gateway = await startGateway({ DATABASE_URL: proxy.url });
-});
-
-async function ask<Data>(query: string): Promise<Data> {
-  const { body } = await graphql(gateway.url, query, { provision: organization.apiProvision });
-  expect(body.errors).toBeUndefined();
-  return body.data as Data;
-}
+const gateway = openWatchedGateway({ lines: LINES });
+const { organization } = gateway.store;
 
 const within = (lines: readonly SummaryLine[], from: string, to: string, statuses: readonly string[]) =>
   lines.filter(({ deposit_date, deposit_status }) => deposit_date >= from && deposit_date <= to && statuses.includes(deposit_status));
@@ -38,7 +19,7 @@ const PENDING = ['pending'];
 
 describe('totals of records', () => {
   test('of each deposit are those of its lines, pending or posted', async () => {
-    const { deposits } = await ask<{ deposits: { nodes: { depositId: string; totals: object }[] } }>(
+    const { deposits } = await gateway.ask<{ deposits: { nodes: { depositId: string; totals: object }[] } }>(
       `{ deposits(first: 1000, pending: WITH) { nodes { depositId totals ${TOTALS} } } }`,
     );
     expect(deposits.nodes.length).toBe(new Set(LINES.map(({ deposit_id }) => deposit_id)).size);
@@ -54,7 +35,7 @@ describe('totals of records', () => {
     ['endDate: "1999-12-31"', '0001-01-01', '1999-12-31', POSTED],
   ])('of each designation and donor are those of its lines in a period: %s', async (period, from, to, statuses) => {
     const parameters = period === '' ? '' : `(${period})`;
-    const { designations, donors } = await ask<{
+    const { designations, donors } = await gateway.ask<{
       designations: { nodes: { designationId: number; totals: object }[] };
       donors: { nodes: { donorId: number; totals: object }[] };
     }>(`{ designations(first: 100) { nodes { designationId totals${parameters} ${TOTALS} } }
@@ -73,7 +54,7 @@ describe('totals of records', () => {
   });
 
   test('of a transaction are those of all its shares, whatever page of them is shown', async () => {
-    const { transactions } = await ask<{ transactions: { nodes: { transactionId: string; allocationsTotal: object }[] } }>(
+    const { transactions } = await gateway.ask<{ transactions: { nodes: { transactionId: string; allocationsTotal: object }[] } }>(
       `{ transactions(first: 1000, pending: WITH) { nodes { transactionId allocations(first: 1) { nodes { id } } allocationsTotal { amount known inferred unknown } } } }`,
     );
     expect(transactions.nodes).toHaveLength(150);
@@ -85,9 +66,9 @@ describe('totals of records', () => {
 
   test('take one statement for a list, however long, also for lists within lists', async () => {
     const count = async (query: string): Promise<number> => {
-      const before = proxy.statements();
-      await ask(query);
-      return proxy.statements() - before;
+      const before = gateway.proxy.statements();
+      await gateway.ask(query);
+      return gateway.proxy.statements() - before;
     };
     const nested = (length: number) => `{ deposits(first: ${length}, pending: WITH) { nodes {
       totals { byTransaction { amount } }
@@ -101,8 +82,6 @@ describe('totals of records', () => {
   });
 
   test('are counted without donors for a caller who may not read them, and say so once', async () => {
-    const { services } = store;
-    const provision = await services.organizations.createProvision({ organization: organization.name, kind: 'API', label: '', grants: [] });
     const { body } = await graphql(
       gateway.url,
       `
@@ -117,7 +96,7 @@ describe('totals of records', () => {
           }
         }
       `,
-      { provision },
+      { provision: gateway.member },
     );
     const { nodes } = body.data!.deposits as { nodes: { totals: { lines: number; donors: null } }[] };
     expect(nodes.map(({ totals }) => [totals.lines > 0, totals.donors])).toEqual([1, 2, 3].map(() => [true, null]));

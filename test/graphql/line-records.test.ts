@@ -1,26 +1,8 @@
-import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
 import { depositBook, type BookLine } from '../support/deposit-book';
-import { graphql, startGateway, type TestGateway } from '../support/gateway';
-import { openGateway } from '../support/open-gateway';
+import { openWatchedGateway } from '../support/watched-gateway';
 
 const LINES = depositBook(60);
-let proxy: DatabaseProxy;
-let gateway: TestGateway;
-afterAll(async () => {
-  await gateway.stop();
-  await proxy.close();
-});
-const store = openGateway({ countsStatements: true, lines: LINES });
-beforeAll(async () => {
-  proxy = await startDatabaseProxy(store.database.url);
-  gateway = await startGateway({ DATABASE_URL: proxy.url });
-});
-
-async function ask<Data>(query: string): Promise<Data> {
-  const { body } = await graphql(gateway.url, query, { provision: store.organization.apiProvision });
-  expect(body.errors).toBeUndefined();
-  return body.data as Data;
-}
+const gateway = openWatchedGateway({ lines: LINES });
 
 const idOf = (type: string, id: string | number): string => Buffer.from(`${type}:${id}`).toString('base64url');
 const RECORDS = `allocationId deposit { id depositId status } transaction { id transactionId amount } allocation { id allocationId amount }
@@ -46,14 +28,14 @@ type Nodes = { lines: { nodes: object[] } };
 describe('lines that lead to their records', () => {
   test.each(['nodes', 'edges'])('do so in a page, by %s', async (shape) => {
     const item = shape === 'nodes' ? `nodes { ${RECORDS} }` : `edges { node { ${RECORDS} } }`;
-    const { lines } = await ask<{ lines: { nodes?: object[]; edges?: { node: object }[] } }>(
+    const { lines } = await gateway.ask<{ lines: { nodes?: object[]; edges?: { node: object }[] } }>(
       `{ lines: depositDetailsConnection(pending: WITH, first: 1000) { ${item} } }`,
     );
     expect(lines.nodes ?? lines.edges!.map(({ node }) => node)).toEqual(LINES.map(recordsOf));
   });
 
   test('do so in the streamed list, with the same values', async () => {
-    const { lines } = await ask<{ lines: object[] }>(
+    const { lines } = await gateway.ask<{ lines: object[] }>(
       `{ lines: depositDetails(startDate: "2024-01-01", endDate: "2024-12-31", includePending: true) { ${RECORDS} } }`,
     );
     expect(lines).toEqual(LINES.map(recordsOf));
@@ -61,13 +43,13 @@ describe('lines that lead to their records', () => {
 
   test('take one statement for each kind, however long the page is', async () => {
     const statements = async (first: number): Promise<number> => {
-      const before = proxy.statements();
-      const { lines } = await ask<Nodes>(
+      const before = gateway.proxy.statements();
+      const { lines } = await gateway.ask<Nodes>(
         `{ lines: depositDetailsConnection(pending: WITH, first: ${first}) { nodes {
           ${RECORDS} deposit { transactions(first: 2) { totalCount nodes { amount } } } donor { transactions(pending: WITH, first: 1) { nodes { amount } } } } } }`,
       );
       expect(lines.nodes).toHaveLength(Math.min(first, LINES.length));
-      return proxy.statements() - before;
+      return gateway.proxy.statements() - before;
     };
     const [few, many] = [await statements(5), await statements(1000)];
     expect(many).toBe(few);
@@ -76,13 +58,13 @@ describe('lines that lead to their records', () => {
   });
 
   test('take nothing for records that are not asked for', async () => {
-    const before = proxy.statements();
-    await ask('{ depositDetailsConnection(pending: WITH) { nodes { allocationId amount } } }');
-    expect(proxy.statements() - before).toBe(2);
+    const before = gateway.proxy.statements();
+    await gateway.ask('{ depositDetailsConnection(pending: WITH) { nodes { allocationId amount } } }');
+    expect(gateway.proxy.statements() - before).toBe(2);
   });
 
   test('may be asked for the type of a record alone', async () => {
-    const { lines } = await ask<Nodes>(
+    const { lines } = await gateway.ask<Nodes>(
       '{ lines: depositDetailsConnection(pending: WITH, first: 1000) { nodes { donor { __typename } fund { __typename } } } }',
     );
     expect(lines.nodes).toEqual(
@@ -93,7 +75,7 @@ describe('lines that lead to their records', () => {
   test('become a file with the columns of the records that a query names', async () => {
     const query =
       '{ depositDetails(startDate: \\"2024-01-01\\", endDate: \\"2024-12-31\\") { amount deposit { depositDate } donor { lastName } fund { id name } transaction { donor { email } } } }';
-    const { reportFile } = await ask<{ reportFile: { columns: string[] } }>(`{ reportFile(query: "${query}") { columns } }`);
+    const { reportFile } = await gateway.ask<{ reportFile: { columns: string[] } }>(`{ reportFile(query: "${query}") { columns } }`);
     expect(reportFile.columns).toEqual(['amount', 'deposit_date', 'donor_last_name', 'designation', 'email_address']);
   });
 });

@@ -1,26 +1,11 @@
 import { createOperationDescriptor, Environment, fetchQuery, Network, RecordSource, Store, type GraphQLResponse } from 'relay-runtime';
-import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
 import { depositBook } from '../support/deposit-book';
-import { createOrganization, graphql, importLines, startGateway, v2Line, type TestGateway } from '../support/gateway';
-import { openGateway } from '../support/open-gateway';
+import { createOrganization, graphql, importLines, v2Line } from '../support/gateway';
 import { compileRelay } from '../support/relay-project';
+import { openWatchedGateway } from '../support/watched-gateway';
 
-let proxy: DatabaseProxy;
-let gateway: TestGateway;
-afterAll(async () => {
-  await gateway.stop();
-  await proxy.close();
-});
-const store = openGateway({ countsStatements: true, lines: depositBook(60) });
-const { organization } = store;
-/** A server that was not granted the report. */
-let member: string;
-beforeAll(async () => {
-  proxy = await startDatabaseProxy(store.database.url);
-  gateway = await startGateway({ DATABASE_URL: proxy.url });
-  member = await store.services.organizations.createProvision({ organization: organization.name, kind: 'API', label: '', grants: [] });
-  await store.database.client.query(`UPDATE provision SET last_used_at = 'infinity'`);
-});
+const gateway = openWatchedGateway({ lines: depositBook(60) });
+const { organization } = gateway.store;
 
 const ask = async (query: string, variables: object = {}, provision = organization.apiProvision) =>
   (await graphql(gateway.url, query, { provision, variables })).body;
@@ -50,8 +35,8 @@ describe('a record', () => {
   });
 
   test('of any type shares its id with no other, though the books use the same id for several', async () => {
-    const own = await createOrganization(store.services);
-    await importLines(store.services, own, [
+    const own = await createOrganization(gateway.store.services);
+    await importLines(gateway.store.services, own, [
       v2Line({ deposit_id: '7', transaction_id: '7', allocation_id: '7', designation_id: 7, donor_id: 7 }),
     ]);
     const query = `{ deposit(depositId: "7") { id transactions { nodes { id donor { id } allocations { nodes { id designation { id } } } } } } }`;
@@ -95,22 +80,22 @@ describe('records by their ids', () => {
 
   test.each([2, 30])('take one statement for each kind and each edge, here of %d records of a kind', async (length) => {
     const ids = Array.from({ length }, (_, n) => [idOf(`Deposit:D${n}`), idOf(`Transaction:T${n}`), idOf(`Donor:${n + 1}`)]).flat();
-    const before = proxy.statements();
+    const before = gateway.proxy.statements();
     const { data, errors } = await ask(NODES, { ids });
     expect(errors).toBeUndefined();
     expect(data!.nodes).toHaveLength(ids.length);
     // Statements: access, deposits, transactions, donors, the deposits' transactions, the transactions' deposits, donors of the former.
-    expect(proxy.statements() - before).toBeLessThanOrEqual(7);
+    expect(gateway.proxy.statements() - before).toBeLessThanOrEqual(7);
   });
 
   test('without the privilege of the report are all there but for donors, of which one error tells', async () => {
     const ids = ['Deposit:D1', 'Donor:12', 'Donor:1', 'Transaction:T5'].map(idOf);
-    const { data, errors } = await ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids }, member);
+    const { data, errors } = await ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids }, gateway.member);
     expect(data).toEqual({ nodes: [{ id: ids[0] }, null, null, { id: ids[3] }] });
     expect(errors).toMatchObject([{ path: ['nodes', 1], extensions: { code: 'PRIVILEGE_NOT_FOUND' } }]);
     // A donor that does not exist is refused in the same words.
     for (const name of ['Donor:12', 'Donor:777']) {
-      expect(await ask('query ($id: ID!) { node(id: $id) { id } }', { id: idOf(name) }, member)).toMatchObject({
+      expect(await ask('query ($id: ID!) { node(id: $id) { id } }', { id: idOf(name) }, gateway.member)).toMatchObject({
         data: { node: null },
         errors: [{ path: ['node'], extensions: { code: 'PRIVILEGE_NOT_FOUND' } }],
       });

@@ -11,6 +11,8 @@ export interface LineSet {
   readonly endDate: LocalDate;
   readonly pending: PendingChoice;
   readonly filter: LineFilter;
+  /** The only days of the period with lines of the set, where they are known. An index has the lines by their day. */
+  readonly days?: readonly LocalDate[] | undefined;
 }
 
 const { sql, raw } = Prisma;
@@ -32,11 +34,13 @@ const CONDITIONS: { readonly [Name in ConditionName]: (value: NonNullable<LineFi
 };
 
 /** The WHERE clause that selects a line set from deposit_line. */
-export function whereLines({ organizationId, startDate, endDate, pending, filter }: LineSet): Prisma.Sql {
+export function whereLines({ organizationId, startDate, endDate, pending, filter, days }: LineSet): Prisma.Sql {
   const conditions = [
     raw(IS_CURRENT),
     sql`organization_id = ${organizationId}::int`,
-    sql`deposit_date BETWEEN ${startDate}::date AND ${endDate}::date`,
+    days
+      ? sql`deposit_date = ANY(${toArrayLiteral(days)}::date[])`
+      : sql`deposit_date BETWEEN ${startDate}::date AND ${endDate}::date`,
     ...wherePending('deposit_status', pending),
     ...conditionNames.flatMap((name) => whereCondition(name, filter[name])),
   ];

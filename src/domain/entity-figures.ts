@@ -101,8 +101,9 @@ export class EntityFigures {
 
   private periodOf(name: FigureName, ids: readonly EntityId[], { startDate, endDate, pending = 'WITHOUT' }: FigureParameters) {
     if (name !== 'Deposit.totals') return { startDate: startDate ?? ALL_TIME.startDate, endDate: endDate ?? ALL_TIME.endDate, pending };
-    const dates = ids.map((id) => this.dates.get(id)!).sort();
-    return { startDate: dates[0]!, endDate: dates.at(-1)!, pending: 'WITH' as const };
+    // Years may lie between two deposits of a list, and their lines are not read.
+    const days = [...new Set(ids.map((id) => this.dates.get(id)!))].sort();
+    return { startDate: days[0]!, endDate: days.at(-1)!, days, pending: 'WITH' as const };
   }
 
   /** The lines of deposits and of donors are found by an index. Those of a fund may be all lines of a period, which takes a lane of the queue. */

@@ -104,7 +104,7 @@ function answerPlugin({
             contextValue.rests = found.cost > operationLimits.restCost;
           }
         },
-        didEncounterErrors: ({ errors, document, contextValue, response }) => {
+        didEncounterErrors: ({ errors, document, operation, contextValue, response }) => {
           const variablePaths = [...(contextValue.variableFaults ?? [])];
           for (const error of errors) {
             const cause = toCause(error);
@@ -114,6 +114,7 @@ function answerPlugin({
             }
             const appError = toAppError(cause);
             if (appError.cause !== undefined) onInternalError(appError, contextValue);
+            if (operation?.operation === OperationTypeNode.MUTATION) addInput(error, appError);
             response.http.status = appError.graphqlStatus ?? response.http.status ?? 200;
             if (appError.retryAfterSeconds !== undefined) response.http.headers.set('retry-after', String(appError.retryAfterSeconds));
           }
@@ -148,6 +149,11 @@ function addPlace(error: GraphQLError, document: DocumentNode | undefined, varia
     const argument = findArgument(document, error.nodes?.[0]);
     if (argument !== undefined) error.extensions.argument = argument;
   }
+}
+
+/** Every mutation takes one argument, `input`. The rules name a value at fault by its field alone, and a program is told the way to it. */
+function addInput({ path, extensions }: GraphQLError, { argument }: AppError): void {
+  if (path?.length === 1 && argument !== undefined) extensions.argument = `input.${argument}`;
 }
 
 /** True for a caller who may read the schema, and so its names in suggestions. */

@@ -37,7 +37,7 @@ export function formatError(
     return { message: message.slice(0, MAX_MESSAGE_LENGTH), ...place, extensions: { code, ...fault, ...size, requestId } };
   }
   const appError = toAppError(error);
-  const { argument } = appError;
+  const argument = extensions?.argument ?? appError.argument;
   const fault = { ...(argument !== undefined && { argument }), requestId };
   if (appError instanceof InputError) {
     return { message: appError.fault.slice(0, MAX_MESSAGE_LENGTH), ...place, extensions: { code: 'BAD_USER_INPUT', ...fault } };

@@ -149,6 +149,13 @@ describe('an error says where the fault is', () => {
       { path: ['f', 'designationIds', 1] },
     ],
     ['query ($p: PendingChoice = WITH) { deposits(pending: $p) { totalCount } }', { p: null }, 'BAD_USER_INPUT', { argument: 'pending' }],
+    [
+      'mutation ($i: LoginInput = { username: "ada", password: "" }) { login(input: $i) { viewer { username } } }',
+      { i: null },
+      'BAD_USER_INPUT',
+      { argument: 'input' },
+    ],
+    ['mutation { deleteReport(input: { id: "x", name: "x" }) { deletedId } }', {}, 'GRAPHQL_VALIDATION_FAILED', { argument: 'input.name' }],
   ])('in an argument or in the variables: %s %j', async (query, variables, code, place) => {
     const { headers, body } = await graphql(gateway.url, query, { ...asApi(), variables });
     expect(body.errors?.[0]?.extensions).toEqual({ code, ...place, requestId: headers.get('x-request-id') });

@@ -38,9 +38,7 @@ export function whereLines({ organizationId, startDate, endDate, pending, filter
   const conditions = [
     raw(IS_CURRENT),
     sql`organization_id = ${organizationId}::int`,
-    days
-      ? sql`deposit_date = ANY(${toArrayLiteral(days)}::date[])`
-      : sql`deposit_date BETWEEN ${startDate}::date AND ${endDate}::date`,
+    days ? sql`deposit_date = ANY(${toArrayLiteral(days)}::date[])` : sql`deposit_date BETWEEN ${startDate}::date AND ${endDate}::date`,
     ...wherePending('deposit_status', pending),
     ...conditionNames.flatMap((name) => whereCondition(name, filter[name])),
   ];

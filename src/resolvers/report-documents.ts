@@ -25,7 +25,7 @@ import {
 import { collectFields } from 'graphql/execution/collectFields';
 import type { ReportDocument, ReportDocuments } from '../domain/saved-report-service';
 import { InputError } from '../errors';
-import { columnsOf, fileOptionNames, findEmptyList, type FileQuery } from '../formats/file-address';
+import { columnsOf, findEmptyList, type FileQuery } from '../formats/file-address';
 import { lineFieldAt } from '../formats/line-records';
 import { findJsonFault } from '../formats/json-fault';
 import { ALL_TIME } from '../values/dates';
@@ -100,7 +100,7 @@ export class SchemaReportDocuments implements ReportDocuments {
     return definitions.map(({ variable: { name: node }, type, defaultValue }) => {
       const name = node.value;
       const value = Object.hasOwn(variables, name) ? variables[name] : defaultValue && valueFromASTUntyped(defaultValue);
-      return { name, type: print(type), value: value ?? null, isSettable: !fileOptionNames.includes(name) };
+      return { name, type: print(type), value: value ?? null };
     });
   }
 

@@ -64,7 +64,10 @@ export class ReportFile {
 /** The kind of a saved report in its global ID. */
 export const SAVED_REPORT = 'SavedReport' as const;
 
-@ObjectType({ simpleResolvers: true, description: "A variable of a saved report's query." })
+@ObjectType({
+  simpleResolvers: true,
+  description: "A variable of a saved report's query. A parameter of the file's address sets another value: `?startDate=2026-02-01`.",
+})
 export class ReportParameter {
   @Field(() => String, { description: 'Name of the variable without its dollar sign, such as `"startDate"`.' })
   name!: string;
@@ -77,11 +80,6 @@ export class ReportParameter {
     description: "Value of the variable in the report's file: the saved one, or else the default of the query; null when there is none.",
   })
   value?: unknown;
-
-  @Field(() => Boolean, {
-    description: "True when a parameter of the file's address may set another value: `?startDate=2026-02-01`.",
-  })
-  isSettable!: boolean;
 }
 
 @ObjectType({

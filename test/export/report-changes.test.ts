@@ -23,7 +23,7 @@ const QUERY = `query January($startDate: LocalDate!, $endDate: LocalDate = "2024
   depositSummary(startDate: $startDate, endDate: $endDate, filter: { designationIds: $ids }) { all { lines } }
 }`;
 const SAVE = `mutation ($input: SaveReportInput!) { saveReport(input: $input) {
-  replaced report { id name title updatedAt updatedBy parameters { name type value isSettable } } } }`;
+  replaced report { id name title updatedAt updatedBy parameters { name type value } } } }`;
 const save = (input: object, as = asAda()) =>
   graphql(gateway.url, SAVE, { ...as, variables: { input: { query: QUERY, variables: { startDate: '2024-01-01' }, ...input } } });
 
@@ -43,7 +43,7 @@ const savedIn = ({ body }: GraphqlAnswer): Saved => {
 };
 const conflictOf = ({ body }: GraphqlAnswer) => {
   const [error] = body.errors!;
-  expect([body.data, error!.extensions]).toEqual([null, { code: 'REPORT_CONFLICT', argument: 'replaces', requestId: REQUEST_ID }]);
+  expect([body.data, error!.extensions]).toEqual([null, { code: 'REPORT_CONFLICT', argument: 'input.replaces', requestId: REQUEST_ID }]);
   return error!.message;
 };
 
@@ -56,9 +56,9 @@ describe('a saved report', () => {
         ...{ id: toGlobalId('SavedReport', 'january'), name: 'january', title: 'Gifts of January', updatedBy: 'ada' },
         updatedAt: expect.any(String) as string,
         parameters: [
-          { name: 'startDate', type: 'LocalDate!', value: '2024-01-01', isSettable: true },
-          { name: 'endDate', type: 'LocalDate', value: '2024-01-31', isSettable: true },
-          { name: 'ids', type: '[SafeInt!]', value: null, isSettable: true },
+          { name: 'startDate', type: 'LocalDate!', value: '2024-01-01' },
+          { name: 'endDate', type: 'LocalDate', value: '2024-01-31' },
+          { name: 'ids', type: '[SafeInt!]', value: null },
         ],
       },
     ]);
@@ -112,14 +112,16 @@ describe('a saved report', () => {
   });
 
   test.each([
-    ['a long title', { name: 'x', title: 'x'.repeat(201) }, 'title is longer than 200 characters', 'title'],
-    ['a title of several lines', { name: 'x', title: 'a\nb' }, 'title has control characters', 'title'],
+    ['a long title', { name: 'x', title: 'x'.repeat(201) }, 'title is longer than 200 characters', 'input.title'],
+    ['a title of several lines', { name: 'x', title: 'a\nb' }, 'title has control characters', 'input.title'],
     [
       'too many variables',
       { name: 'x', query: `query (${Array.from({ length: 51 }, (_, n) => `$v${n}: Boolean`).join()}) { depositDetails { amount } }` },
       expect.stringMatching(/^query/) as string,
-      'query',
+      'input.query',
     ],
+    ['a name of capitals', { name: 'January' }, expect.stringMatching(/^name must be/) as string, 'input.name'],
+    ['a variable that the query lacks', { name: 'x', variables: { day: 1 } }, 'variables: the query has no $day', 'input.variables'],
   ])('is refused with %s', async (_what, input, message, argument) => {
     const { body } = await save(input);
     expect(body.errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT', argument } }]);

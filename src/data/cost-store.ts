@@ -1,7 +1,8 @@
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Database } from './postgres/database';
 
-const WINDOW_SECONDS = 60;
+/** The time for which a budget is given. */
+export const WINDOW_SECONDS = 60;
 
 /** The rest of a budget. */
 export interface BudgetState {

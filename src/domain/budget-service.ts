@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CostStore } from '../data/cost-store';
+import { WINDOW_SECONDS, type CostStore } from '../data/cost-store';
 import { AppError } from '../errors';
 
 /** The budget of a provision after an operation. */
@@ -13,7 +13,6 @@ export interface Budget {
   readonly refusal: AppError | undefined;
 }
 
-const WINDOW_SECONDS = 60;
 const MS_PER_SECOND = 1000;
 
 /** Limits what the operations of a provision may cost in a minute. */

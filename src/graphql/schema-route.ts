@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Router } from 'express';
 import { lexicographicSortSchema, printSchema, type GraphQLSchema } from 'graphql';
 import type { DoorKit } from '../http/door-kit';
+import { findKnownTag } from '../http/entity-tag';
 import { createRequestRouter } from '../http/request-router';
 import { authorizeIntrospection, type Introspection } from './introspection-access';
 
@@ -20,9 +21,7 @@ export function createSchemaRoute(schema: GraphQLSchema, introspection: Introspe
       await authorizeIntrospection(access, introspection);
       file ??= print();
       response.set('ETag', file.tag);
-      // Express's own `fresh` minds the Cache-Control: no-cache that browsers and Node send along with a tag that a program gives them.
-      const offered = (request.get('If-None-Match') ?? '').split(',').map((each) => each.trim().replace(/^W\//, ''));
-      if (offered.includes(file.tag) || offered.includes('*')) response.status(304).end();
+      if (findKnownTag(request, file.tag) !== undefined) response.status(304).end();
       else response.type('text/plain; charset=utf-8').send(file.text);
     },
   });

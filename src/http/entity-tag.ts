@@ -11,6 +11,16 @@ const TAG_BYTES = 18;
 const CODING_MARK = /-(?:gzip|br)"$/;
 
 /**
+ * The tag of a request's If-None-Match that names the bytes of `tag` (RFC 9110 section 13.1.2); undefined when the caller does not have them.
+ * A tag of compressed bytes counts too, whatever coding is asked for now. Express's own `fresh` minds the Cache-Control: no-cache that
+ * browsers and Node send along with a tag that a program gives them.
+ */
+export function findKnownTag(request: Request, tag: string): string | undefined {
+  const offered = (request.get('If-None-Match') ?? '').split(',').map((each) => each.trim().replace(/^W\//, ''));
+  return offered.includes('*') ? tag : offered.find((each) => each.replace(CODING_MARK, '"') === tag);
+}
+
+/**
  * The strong entity tag of rows in a layout (RFC 9110 section 8.8.3): the same tag stands for the same bytes. It is made from the data
  * version, the layout, and the rows' own key, which holds organization, arguments and the caller's tier.
  */
@@ -27,13 +37,8 @@ export class EntityTag {
    * caller's access.
    */
   answersNotModified(request: Request, response: Response, context: RequestContext): boolean {
-    const known = request.get('If-None-Match');
     const version = dataVersionOf(context);
-    if (known === undefined || version === undefined) return false;
-    const tag = this.of(version);
-    // A tag of compressed bytes counts too, whatever coding is asked for now: the caller has the rows.
-    const offered = known.split(',').map((each) => each.trim().replace(/^W\//, ''));
-    const has = known.trim() === '*' ? tag : offered.find((each) => each.replace(CODING_MARK, '"') === tag);
+    const has = version === undefined ? undefined : findKnownTag(request, this.of(version));
     if (has === undefined) return false;
     response.vary('Accept-Encoding');
     response.set('ETag', has);

@@ -1,8 +1,10 @@
-import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { AppError } from '../errors';
 import type { Database } from './postgres/database';
 
 /** The time for which a budget is given. */
 export const WINDOW_SECONDS = 60;
+const MS_PER_SECOND = 1000;
 
 /** The rest of a budget. */
 export interface BudgetState {
@@ -11,33 +13,59 @@ export interface BudgetState {
   readonly resetMs: number;
 }
 
+/** Milliseconds of the Unix time, by the clock that all processes share. */
+const NOW = '(extract(epoch FROM now()) * 1000)::bigint';
+
+/** Adds a cost to those of its minute, or to those of a new one when the minute is over. No row comes back where the budget is too small. */
+const SPEND = `INSERT INTO spent_cost AS spent (key, points, expire) VALUES ($1, $2::int, ${NOW} + ${WINDOW_SECONDS * MS_PER_SECOND})
+ON CONFLICT (key) DO UPDATE SET
+  points = CASE WHEN spent.expire > ${NOW} THEN spent.points ELSE 0 END + $2::int,
+  expire = CASE WHEN spent.expire > ${NOW} THEN spent.expire ELSE EXCLUDED.expire END
+WHERE spent.expire <= ${NOW} OR spent.points + $2::int <= $3::int
+RETURNING points, (expire - ${NOW})::float8 AS "resetMs"`;
+
 /**
  * Counts costs by key, for a minute from the first one on. The count is in the database, so that all processes share it, and in memory while
  * the database is away.
  */
 export class CostStore {
-  private readonly limiter: RateLimiterPostgres;
+  private readonly memory: RateLimiterMemory;
 
-  constructor(database: Database, costPerMinute: number) {
-    const options = { keyPrefix: 'cost', points: costPerMinute, duration: WINDOW_SECONDS };
-    this.limiter = new RateLimiterPostgres({
-      ...options,
-      storeClient: database.pool,
-      tableName: 'spent_cost',
-      tableCreated: true,
-      clearExpiredByTimeout: true,
-      insuranceLimiter: new RateLimiterMemory(options),
-    });
+  constructor(
+    private readonly database: Database,
+    private readonly costPerMinute: number,
+  ) {
+    this.memory = new RateLimiterMemory({ keyPrefix: 'cost', points: costPerMinute, duration: WINDOW_SECONDS });
   }
 
   /** Takes a cost from the budget of a key. Nothing is taken where the budget is too small. */
   async take(key: string, cost: number): Promise<BudgetState> {
     try {
-      return toState(await this.limiter.consume(key, cost), true);
+      const taken = await this.spend(key, cost);
+      if (taken) return { ...taken, isWithin: true };
+      const rest = (await this.spend(key, 0))!;
+      // The minute has ended in between.
+      if (rest.remaining >= cost) return await this.take(key, cost);
+      return { ...rest, isWithin: false };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return this.takeInMemory(key, cost);
+    }
+  }
+
+  private async spend(key: string, cost: number): Promise<Omit<BudgetState, 'isWithin'> | undefined> {
+    const values = [key, cost, this.costPerMinute];
+    const [row] = await this.database.query<{ points: number; resetMs: number }>({ name: 'spent_cost', text: SPEND, values });
+    return row && { remaining: this.costPerMinute - row.points, resetMs: row.resetMs };
+  }
+
+  private async takeInMemory(key: string, cost: number): Promise<BudgetState> {
+    try {
+      return toState(await this.memory.consume(key, cost), true);
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
       // The library has counted the cost all the same. It is given back, so that cheaper operations still have what is left.
-      return toState(await this.limiter.reward(key, cost), false);
+      return toState(await this.memory.reward(key, cost), false);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { startDatabaseProxy } from '../support/database-proxy';
 import { createOrganization, importLines, startGateway, v2Line, withGateway } from '../support/gateway';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
@@ -122,15 +123,34 @@ describe('a provision with a budget', () => {
       const { apiProvision: provision } = await createOrganization(gateway.services);
       const urls = [gateway.url, `http://127.0.0.1:${port}`];
       const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => send(urls[n % 2]!, { provision })));
-      // The budget pays for four of them, whichever come first. One may find another's cost, which is about to be given back, in its way.
-      const paid = answers.filter(({ status }) => status === 200).length;
-      expect([paid > 0, paid <= 4]).toEqual([true, true]);
-      expect(answers.filter(({ status }) => status === 429)).toHaveLength(12 - paid);
-      expect(await send(urls[0]!, { provision, query: '{ __typename }' })).toMatchObject({ remaining: 23 - paid * COST - 1 });
-      expect(await send(urls[1]!, { provision, query: '{ __typename }' })).toMatchObject({ remaining: 23 - paid * COST - 2 });
+      // The budget pays for four of them, whichever come first.
+      expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(4).fill(200), ...Array<number>(8).fill(429)]);
+      expect(await send(urls[0]!, { provision, query: '{ __typename }' })).toMatchObject({ remaining: 2 });
+      expect(await send(urls[1]!, { provision, query: '{ __typename }' })).toMatchObject({ remaining: 1 });
     } finally {
       await second.stop();
       await gateway.stop();
+    }
+  });
+
+  test('has no more than a budget in a minute that begins while an operation is refused', async () => {
+    const store = await startGateway();
+    const proxy = await startDatabaseProxy(store.database.url);
+    try {
+      await withGateway({ DATABASE_URL: proxy.url, COST_PER_MINUTE: '12' }, async ({ url }) => {
+        const { apiProvision: provision } = await createOrganization(store.services);
+        for (const remaining of [7, 2]) expect(await send(url, { provision })).toMatchObject({ remaining });
+        const endMinute = async () => void (await store.database.client.query('UPDATE spent_cost SET expire = expire - 60000'));
+        // The second statement of the next operation comes when the minute is over.
+        const awaitSecond = () => Promise.resolve(proxy.before('spent_cost', endMinute));
+        proxy.before('spent_cost', awaitSecond);
+        const statuses = [];
+        for (let count = 0; count < 5; count++) statuses.push((await send(url, { provision })).status);
+        expect(statuses.filter((status) => status === 200)).toHaveLength(2);
+      });
+    } finally {
+      await proxy.close();
+      await store.stop();
     }
   });
 

@@ -36,6 +36,8 @@ export interface SessionRow {
   readonly username: string;
   readonly privileges: readonly string[];
   readonly disabled: boolean;
+  /** False for a session that a gateway of the release before has opened, which knows no links. */
+  readonly mayLink: boolean;
 }
 
 /** A provision and the token's hash of a session. */
@@ -63,6 +65,7 @@ interface JoinedRow {
   username: string;
   user_privileges: string[];
   disabled: boolean;
+  may_link: boolean;
   /** True when a time of last use was written more than a minute ago. */
   is_unmarked: boolean;
 }
@@ -81,7 +84,7 @@ const FIND_ACCESS = `
 SELECT ${PROVISION_COLUMNS},
   s.provision_id AS session_provision_id, s.expires_at,
   least(s.expires_at, ${LAST_SEEN} + make_interval(mins => $3)) AS idle_expires_at, u.id AS user_id, u.username, u.privileges AS user_privileges,
-  u.disabled_at IS NOT NULL AS disabled,
+  u.disabled_at IS NOT NULL AS disabled, s.link_hash IS NOT NULL AS may_link,
   ${isUnmarked('p.last_used_at')} OR (s.token_hash IS NOT NULL AND s.provision_id = p.id AND ${isUnmarked('s.last_seen_at')}) AS is_unmarked
 FROM unnest($1::uuid[], $2::bytea[]) WITH ORDINALITY AS asked (provision_id, token_hash, place)
 JOIN provision p ON p.id = asked.provision_id AND p.revoked_at IS NULL
@@ -94,6 +97,8 @@ SELECT ${PROVISION_COLUMNS}, NULL AS session_provision_id, false AS is_unmarked
 FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (provision_id, place)
 JOIN provision p ON p.id = asked.provision_id AND p.revoked_at IS NULL
 JOIN organization o ON o.id = p.organization_id`;
+
+const ADD_LINK_HASH = 'UPDATE session SET link_hash = $2 WHERE token_hash = $1 AND link_hash IS NULL';
 
 /** The session or the provision that a link stands for. */
 const FIND_LINKED = {
@@ -156,6 +161,11 @@ export class AccessStore {
     return row ? { provisionId: row.provision_id, tokenHash: row.token_hash ?? undefined } : null;
   }
 
+  /** Lets links stand for a session that they could not stand for before. */
+  async addLinkHash(tokenHash: Buffer, linkHash: Buffer): Promise<void> {
+    await this.database.query({ text: ADD_LINK_HASH, values: [tokenHash, linkHash] });
+  }
+
   private async readNext(credentials: readonly Credential[]): Promise<(AccessRow | null)[]> {
     // A request that comes from now on needs a statement that begins later.
     for (const credential of credentials) this.loader.clear(credential);
@@ -214,5 +224,6 @@ function toSession(row: JoinedRow, provisionId: string): SessionRow {
     username: row.username,
     privileges: row.user_privileges,
     disabled: row.disabled,
+    mayLink: row.may_link,
   };
 }

@@ -65,6 +65,8 @@ export class RequestAccess {
   private row: Promise<AccessRow | null> | undefined;
   private member: MemberAccess | undefined;
   private version: VersionStamp | undefined;
+  /** All links of a request stand for the same caller. */
+  private linked: Promise<LinkCaller> | undefined;
 
   constructor(
     readonly credentials: Credentials,
@@ -126,12 +128,18 @@ export class RequestAccess {
   }
 
   /** The caller of the request as a link carries it: the user when one is logged in, or else the provision. Throws an AppError. */
-  async linkCaller(): Promise<LinkCaller> {
+  linkCaller(): Promise<LinkCaller> {
+    return (this.linked ??= this.findLinkCaller());
+  }
+
+  private async findLinkCaller(): Promise<LinkCaller> {
     const { row } = await this.checkProvision();
     const token = sessionTokenOf(this.credentials);
     if (row.session === null || token === undefined) return { kind: 'provision', value: hashProvision(row.provision.id) };
-    await this.authorizeUser();
-    return { kind: 'session', value: toLinkProof(token) };
+    const { user } = await this.authorizeUser();
+    const value = toLinkProof(token);
+    if (!user.mayLink) await this.store.addLinkHash(hashToken(token)!, hashProof(value));
+    return { kind: 'session', value };
   }
 
   /** The provision of the request, when it is valid. Throws an AppError. */

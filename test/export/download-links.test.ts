@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
 import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
-import { graphql, login, openSession, PASSWORD, v2Line } from '../support/gateway';
+import { graphql, login, openSession, PASSWORD, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
@@ -97,6 +97,39 @@ describe('a link to a file', () => {
       expect(mine + servers).not.toContain(createHash('sha256').update(secret).digest('base64url'));
     }
   });
+});
+
+test('a link stands for a session of the release before, which had no hash for links', async () => {
+  const old = await newUser('old');
+  await query(`UPDATE session SET link_hash = NULL FROM "user" WHERE session.user_id = "user".id AND username = 'old'`);
+  const [lines, totals] = await Promise.all([linkTo(LINES, old), linkTo(TOTALS, old)]);
+  expect((await follow(lines)).text).toBe(CSV);
+  expect((await follow(totals)).status).toBe(200);
+  await graphql(gateway.url, 'mutation { logout { ended } }', old);
+  expect(await follow(lines)).toMatchObject(refusal(422, 'Not logged in'));
+});
+
+test('the provision of a link is found among many without looking at each', async () => {
+  const { database } = gateway;
+  const scanned = async () => {
+    const { rows } = await query(`SELECT seq_tup_read::int AS rows FROM pg_stat_user_tables WHERE relname = 'provision'`);
+    return (rows[0] as { rows: number }).rows;
+  };
+  const connections = async () => {
+    const { rows } = await query('SELECT pid FROM pg_stat_activity WHERE datname = current_database()');
+    return rows.map(({ pid }) => pid as number);
+  };
+  await query(`INSERT INTO provision (id, organization_id, kind) SELECT gen_random_uuid(), $1, 'API' FROM generate_series(1, 50000)`, [
+    organization.id,
+  ]);
+  await query('ANALYZE provision');
+  await query('SELECT pg_stat_force_next_flush()');
+  const link = await linkTo(LINES, { provision: organization.apiProvision });
+  const [before, known] = [await scanned(), await connections()];
+  // PostgreSQL counts the rows that a connection has read when it ends.
+  await withGateway({ DATABASE_URL: database.url }, async ({ url }) => expect((await follow(link, { url })).text).toBe(CSV));
+  await until(async () => (await connections()).every((pid) => known.includes(pid)));
+  expect((await scanned()) - before).toBeLessThan(50_000);
 });
 
 describe('a link ends', () => {

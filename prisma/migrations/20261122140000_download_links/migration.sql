@@ -1,4 +1,4 @@
--- Links to files. A session opened before this migration can make none.
+-- Links to files. A session of the release before gets its hash with its first link.
 
 -- CreateTable
 CREATE TABLE "link_key" (

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { runCommand } from '../support/command';
 import { depositBook } from '../support/deposit-book';
 import { graphql, importLines } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
+import { until } from '../support/until';
 
 const gateway = openGateway({ lines: depositBook(200) });
 const { organization } = gateway;
@@ -59,4 +61,27 @@ test('an operator updates a database with books, and every answer stays as it wa
   expect(await books.newestVersions(organization.id, 2)).toMatchObject([{ number: 1, cause: 'migration', linesAdded: check.lines }]);
   await importLines(gateway.services, organization, depositBook(200));
   expect(await books.newestVersions(organization.id, 2)).toHaveLength(1);
+});
+
+test('readers are answered while an update waits for one that reads for long', async () => {
+  const { database } = gateway;
+  const [holder, reader] = [new Client({ connectionString: database.url }), new Client({ connectionString: database.url })];
+  await Promise.all([holder.connect(), reader.connect()]);
+  try {
+    await database.client.query('ALTER TABLE saved_report DROP COLUMN title');
+    await database.client.query(`DELETE FROM _prisma_migrations WHERE migration_name = '20261122120000_report_titles'`);
+    await holder.query('BEGIN; SELECT FROM saved_report');
+    const update = runCommand({ DATABASE_URL: database.url }, ['migrate', '--json']);
+    const isWaiting = async () =>
+      (await database.client.query(`SELECT FROM pg_locks WHERE relation = 'saved_report'::regclass AND NOT granted`)).rowCount! > 0;
+    await until(isWaiting);
+    await reader.query(`SET statement_timeout = '30s'`);
+    expect((await reader.query('SELECT FROM saved_report')).rowCount).toBe(0);
+    // The update tries again, and goes on when the long one has ended.
+    await until(isWaiting);
+    await holder.query('COMMIT');
+    expect(await update).toMatchObject({ status: 0, stdout: '{"applied":["20261122120000_report_titles"]}\n' });
+  } finally {
+    await Promise.all([holder.end(), reader.end()]);
+  }
 });

@@ -1,6 +1,6 @@
 -- Reports and totals read lines, so the indexes of the books need no columns for adding up. A donor's lines are
 -- found by donor and date, and sorted when they are read.
--- Readers go on while the new indexes are built. Dropping the old ones waits for reports under way, and new reports wait behind it.
+-- Readers go on while the new indexes are built. Dropping the old ones waits for reports under way.
 
 -- CreateIndex
 CREATE INDEX "transaction_organization_id_deposit_id_id_idx" ON "transaction"("organization_id", "deposit_id", "id");

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
@@ -9,7 +10,7 @@ import { Client, Pool, type PoolConfig, type QueryResult } from 'pg';
 import { AppError } from '../../errors';
 import type { Database, DatabaseAddress } from './database';
 import { toDataSourceError } from './database-errors';
-import { findSqlFault, MISSING_GRANT, MISSING_TABLE } from './sql-fault';
+import { findSqlFault, LOCK_TIMEOUT, MISSING_GRANT, MISSING_TABLE } from './sql-fault';
 
 const PRISMA_DIRECTORY = join(__dirname, '../../../prisma');
 const MIGRATIONS_DIRECTORY = join(PRISMA_DIRECTORY, 'migrations');
@@ -154,6 +155,23 @@ class IntrospectionPool extends Pool {
 }
 
 /**
+ * A migration that waits for a table makes all new readers of the table wait behind it, and a report may be read for long. So it gives up
+ * soon, which undoes it as a whole, lets those go on who wait, and begins again. A short query waits longer than this for its answer.
+ */
+const LIMIT_LOCKS = `SELECT set_config('lock_timeout', '1s', true)`;
+const LOCK_PAUSE_MS = 2000;
+
+/** True when a migration was applied; false when it did not get a lock in time. */
+const isInTime = (applied: Promise<unknown>): Promise<boolean> =>
+  applied.then(
+    () => true,
+    (error: unknown) => {
+      if (findSqlFault(error)?.sqlState !== LOCK_TIMEOUT) throw error;
+      return false;
+    },
+  );
+
+/**
  * The adapter of the engine. It marks the columns that IntrospectionPool presents as characters, and it sends a migration as a whole:
  * PostgreSQL then applies all of it or nothing. The adapter of Prisma would cut it at every semicolon, those of functions and comments too.
  */
@@ -172,8 +190,9 @@ class EngineAdapter extends PrismaPg {
       }
       return result;
     };
+    const apply = (script: string) => adapter.executeRaw({ sql: `${LIMIT_LOCKS};\n${script}`, args: [], argTypes: [] });
     adapter.executeScript = async (script) => {
-      await adapter.executeRaw({ sql: script, args: [], argTypes: [] });
+      while (!(await isInTime(apply(script)))) await sleep(LOCK_PAUSE_MS);
     };
     return adapter;
   }

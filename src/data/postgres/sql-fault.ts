@@ -7,6 +7,8 @@ export interface SqlFault {
 /** insufficient_privilege and undefined_table (PostgreSQL manual, appendix A). Their messages name objects and hold no values. */
 export const MISSING_GRANT = '42501';
 export const MISSING_TABLE = '42P01';
+/** lock_not_available: the statement has waited for a lock as long as lock_timeout allows. */
+export const LOCK_TIMEOUT = '55P03';
 
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 /** Prisma's own codes look like states; PostgreSQL's class P0 is not among them. */

@@ -4,7 +4,19 @@ import tseslint from 'typescript-eslint';
 
 export default defineConfig(
   // AssemblyScript's compiler checks src/rows/assembly, which is no TypeScript.
-  { ignores: ['dist/', 'src/generated/', 'src/rows/assembly/', '.data/', 'coverage/', '**/*.mjs', '**/*.js'] },
+  {
+    ignores: [
+      'dist/',
+      'src/generated/',
+      'test/frontend/src/gql/',
+      '**/__generated__/',
+      'src/rows/assembly/',
+      '.data/',
+      'coverage/',
+      '**/*.mjs',
+      '**/*.js',
+    ],
+  },
   eslint.configs.recommended,
   tseslint.configs.strictTypeChecked,
   {

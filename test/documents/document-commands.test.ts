@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { blocksOf, documents, proseOf, readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
+import { APP_SECTIONS, blocksOf, documents, proseOf, readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
 import { createOrganization, graphql, importLines, PASSWORD, startGateway, v2Line, type TestGateway } from '../support/gateway';
 
 // Each command is npm and the gateway, and they run one after the other.
@@ -25,10 +25,19 @@ const inOrder = [...ORDER, ...documents.map(({ name }) => name).filter((name) =>
 /** The languages of blocks, and the documents in which a test tries them; a text may stand anywhere. */
 const LANGUAGES: Readonly<Record<string, readonly string[] | 'anywhere'>> = {
   ...({ '': 'anywhere', sh: 'anywhere', graphql: 'anywhere' } as const),
-  ...{ json: ['docs/glossary.md'], nginx: ['docs/deploy.md'], haproxy: ['docs/deploy.md'], ts: ['docs/frontend.md'] },
+  ...{
+    json: ['docs/glossary.md'],
+    nginx: ['docs/deploy.md'],
+    haproxy: ['docs/deploy.md'],
+    ts: ['docs/frontend.md'],
+    tsx: ['docs/frontend.md'],
+  },
 };
-/** The sections whose examples partial-answers.test.ts, client-caches.test.ts and trusted-document-clients.test.ts run. */
-const CLIENT_SECTIONS = ['Errors and null', 'Clients', 'Trusted documents'];
+/**
+ * The sections with code: first those that frontend-app-code.test.ts holds equal to the app, then those whose examples
+ * partial-answers.test.ts, client-caches.test.ts and trusted-document-clients.test.ts run.
+ */
+const CODE_SECTIONS = [...APP_SECTIONS, 'Other clients', 'Errors and null', 'Trusted documents'];
 /** Commands that take too long, or need a machine or a network, and the test that tries each of them instead. */
 const STAND_INS: Readonly<Record<string, string>> = {
   'npm install && npm start': 'newcomer.test.ts',
@@ -60,6 +69,8 @@ const VARIABLES: Readonly<Record<string, object>> = {
   ThreeTotals: {},
 };
 
+const frontend = readDocument('docs/frontend.md');
+
 /** The commands of a block as they are written: a line each, but for those that a backslash or an open quote continues. */
 function commandsOf(block: string): string[] {
   const commands: string[] = [];
@@ -77,6 +88,11 @@ function commandsOf(block: string): string[] {
 const nameOf = (command: string): string => command.replace(/\s+# .*$/, '');
 const bodiesOf = (document: string, wanted: string): string[] =>
   blocksOf(document).flatMap(({ language, body }) => (language === wanted ? body : []));
+/** The queries that stand for themselves. Those of the app use each other's fragments, and frontend-app.test.ts sends them. */
+const queriesOf = (document: string): string[] => {
+  const ofApp = document === frontend ? APP_SECTIONS.flatMap((section) => bodiesOf(sectionOf(document, section), 'graphql')) : [];
+  return bodiesOf(document, 'graphql').filter((body) => !ofApp.includes(body));
+};
 const commandsIn = (document: string): string[] => bodiesOf(document, 'sh').flatMap(commandsOf);
 const isRunnable = (command: string): boolean => !(nameOf(command) in STAND_INS);
 
@@ -147,12 +163,12 @@ describe('a reader of the documents', () => {
       blocksOf(document).filter(({ language }) => LANGUAGES[language] !== 'anywhere' && !LANGUAGES[language]?.includes(name)),
     );
     expect(untried).toEqual([]);
-    const frontend = readDocument('docs/frontend.md');
-    expect(CLIENT_SECTIONS.flatMap((section) => bodiesOf(sectionOf(frontend, section), 'ts'))).toEqual(bodiesOf(frontend, 'ts'));
+    const codeOf = (text: string): string[] => [...bodiesOf(text, 'ts'), ...bodiesOf(text, 'tsx')];
+    expect(CODE_SECTIONS.flatMap((section) => codeOf(sectionOf(frontend, section))).sort()).toEqual(codeOf(frontend).sort());
     const commands = inOrder.flatMap(({ text: document }) => commandsIn(document)).map(nameOf);
     expect(Object.keys(STAND_INS).filter((command) => ![...commands, ...inline].includes(command))).toEqual([]);
     const names = inOrder.flatMap(({ text: document }) =>
-      bodiesOf(document, 'graphql').map((body) => /^\s*(?:query|mutation|subscription) (\w+)/.exec(body)?.[1]),
+      queriesOf(document).map((body) => /^\s*(?:query|mutation|subscription) (\w+)/.exec(body)?.[1]),
     );
     expect(names.sort()).toEqual(Object.keys(VARIABLES));
   });
@@ -197,7 +213,7 @@ describe('a reader of the documents', () => {
     const { url } = gateway;
     const answers: Record<string, unknown> = {};
     for (const { text: document } of inOrder) {
-      for (const query of bodiesOf(document, 'graphql')) {
+      for (const query of queriesOf(document)) {
         const name = /(\w+)[\s({]/.exec(query.replace(/^\s*\w+ /, ''))![1]!;
         const { body } = await graphql(url, query, { provision, variables: VARIABLES[name]! });
         expect([name, body.errors]).toEqual([name, undefined]);

@@ -8,7 +8,7 @@ const MAX_README_LINES = 100;
 const MAX_PARAGRAPH_LENGTH = 600;
 const MAX_PICTURE_BYTES = 150_000;
 /** Files that readers have or make themselves. */
-const READERS_FILES = ['codegen.ts', 'noun-role.ts'];
+const READERS_FILES = ['noun-role.ts'];
 /** The suite's own settings. */
 const TEST_SETTINGS = ['TEST_DATABASE_URL'];
 

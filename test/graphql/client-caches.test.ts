@@ -1,17 +1,10 @@
-import type { ApolloClient } from '@apollo/client';
 import type { Client } from '@urql/core';
 import { getNamedType, isObjectType, parse, type DocumentNode } from 'graphql';
-import {
-  commitLocalUpdate,
-  ConnectionHandler,
-  createOperationDescriptor,
-  Environment,
-  fetchQuery,
-  Network,
-  type GraphQLResponse,
-  type RecordProxy,
-} from 'relay-runtime';
+import { commitLocalUpdate, ConnectionHandler, createOperationDescriptor, fetchQuery, type RecordProxy } from 'relay-runtime';
 import { createSchema } from '../../src/graphql/schema';
+import { createClient } from '../frontend/src/client';
+import { forConnections } from '../frontend/src/connections';
+import { createEnvironment } from '../frontend/src/relay/environment';
 import { depositBook } from '../support/deposit-book';
 import { readExample, runExample } from '../support/documents';
 import { graphql, importLines, PASSWORD, v2Line } from '../support/gateway';
@@ -92,30 +85,23 @@ async function idsOf(connection: Connection): Promise<{ ids: readonly string[]; 
 }
 
 interface Made {
-  readonly client: ApolloClient;
   readonly urql: Client;
-  readonly environment: Environment;
   readonly keys: Readonly<Record<string, unknown>>;
 }
 
 const FRONTEND = 'docs/frontend.md';
+const MonthDocument = parse(readExample(FRONTEND, 'A first query', 'graphql'));
+const address = (): string => `${gateway.url}/graphql`;
 
-/** The clients as the document makes them. */
-const makeClients = (): Promise<Made> => {
-  const url = `${gateway.url}/graphql`;
-  const network = Network.create(async ({ text }, variables) => {
-    const { body } = await graphql(gateway.url, text!, { provision: organization.apiProvision, variables });
-    return body as GraphQLResponse;
-  });
-  return runExample<Made>(
-    readExample(FRONTEND, 'Clients', 'ts'),
-    {
-      MonthDocument: parse(readExample(FRONTEND, 'A first query', 'graphql')),
-      ...{ network, uri: url, url, Provision: organization.apiProvision },
-    },
-    ['client', 'urql', 'environment', 'keys'],
-  );
+/** The clients of the section about others as the document makes them. */
+const makeOthers = (): Promise<Made> => {
+  const [uri, url] = [address(), address()];
+  const names = { forConnections, MonthDocument, uri, url, Provision: organization.apiProvision };
+  return runExample<Made>(readExample(FRONTEND, 'Other clients', 'ts'), names, ['urql', 'keys']);
 };
+/** The clients of the app. */
+const makeApollo = () => createClient(address(), organization.apiProvision);
+const makeRelay = () => createEnvironment(address(), organization.apiProvision);
 
 test("a frontend developer runs the documents' examples as they are written", async () => {
   const warn = jest.spyOn(console, 'warn');
@@ -127,8 +113,8 @@ test("a frontend developer runs the documents' examples as they are written", as
     return response;
   };
   try {
-    const { client } = await makeClients();
-    client.stop();
+    await makeOthers();
+    await makeApollo().query({ query: MonthDocument });
   } finally {
     globalThis.fetch = send;
   }
@@ -149,8 +135,7 @@ test("a frontend developer opens the documents' session without a cookie, and it
 
 test("the schema has connections, and the documents' urql knows what has no id of its own", async () => {
   expect(connections).toHaveLength(11);
-  const { keys, client } = await makeClients();
-  client.stop();
+  const { keys } = await makeOthers();
   const hasOwnKey = types
     .filter(({ name }) => !/^(__.*|Query|Mutation|PageInfo|.*(Connection|Edge))$/.test(name))
     .filter((type) => !('id' in type.getFields()));
@@ -163,7 +148,7 @@ describe.each(connections.flatMap((connection) => (['edges', 'nodes'] as const).
     const query = toQuery(connection, shape);
 
     test('follow each other in Apollo Client, though each is asked for twice', async () => {
-      const { client } = await makeClients();
+      const client = makeApollo();
       const { ids, first } = await idsOf(connection);
       const list = client.watchQuery({ query, variables: { first } });
       const watching = list.subscribe(() => undefined);
@@ -182,8 +167,7 @@ describe.each(connections.flatMap((connection) => (['edges', 'nodes'] as const).
     });
 
     test('follow each other in urql', async () => {
-      const { urql, client } = await makeClients();
-      client.stop();
+      const { urql } = await makeOthers();
       const warn = jest.spyOn(console, 'warn');
       const { ids, first } = await idsOf(connection);
       const ask = async (after?: string): Promise<Page> => {
@@ -228,8 +212,7 @@ describe('in Relay', () => {
   test.each(connections.map((connection, n) => [connection.name, connection, n] as const))(
     'the pages of %s follow each other by edges, and by nodes each is kept',
     async (_name, connection, n) => {
-      const { environment, client } = await makeClients();
-      client.stop();
+      const environment = makeRelay();
       const { ids, first } = await idsOf(connection);
       const read = (): Page => {
         let page: Page | undefined;

@@ -10,7 +10,8 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import type { persistedExchange } from '@urql/exchange-persisted';
 import { parse } from 'graphql';
 import { ClientError, GraphQLClient } from 'graphql-request';
-import { Environment, fetchQuery, RecordSource, Store, type INetwork } from 'relay-runtime';
+import { fetchQuery } from 'relay-runtime';
+import { createEnvironment } from '../frontend/src/relay/environment';
 import { readExample, runExample } from '../support/documents';
 import { createOrganization, importLines, login, startGateway, v2Line } from '../support/gateway';
 import { compileRelay, type RelayProject } from '../support/relay-project';
@@ -34,13 +35,12 @@ interface Example {
   readonly config: object;
   readonly link: ApolloLink;
   readonly persisted: ReturnType<typeof persistedExchange>;
-  readonly network: INetwork;
 }
 /** The code generator's transform cannot be loaded here; the generator itself loads it below. */
 const UNLOADED = { addTypenameSelectionDocumentTransform: {} };
 const runExamples = (url: string, Provision: string): Promise<Example> =>
   runExample<Example>(readExample('docs/frontend.md', 'Trusted documents', 'ts'), { ...UNLOADED, uri: url, url, Provision }, [
-    ...(['config', 'link', 'persisted', 'network'] as const),
+    ...(['config', 'link', 'persisted'] as const),
   ]);
 
 beforeAll(async () => {
@@ -181,8 +181,8 @@ describe('an app of a gateway with trusted documents', () => {
   });
 
   test("works with Relay and its compiler's manifest, by documentId as the documents show it", async () => {
-    await withGateway('relay', async ({ sent, example: { network } }) => {
-      const environment = new Environment({ network, store: new Store(new RecordSource()) });
+    await withGateway('relay', async ({ url, sent }) => {
+      const environment = createEnvironment(url, '');
       const operation = relay.operation('fundQuery');
       expect(operation.params.text).toBeNull();
       await fetchQuery(environment, operation, VARIABLES).toPromise();

@@ -15,6 +15,10 @@ export interface Block {
   readonly body: string;
 }
 
+/** The folder of the frontend app, and the sections of docs/frontend.md that show its files. */
+export const FRONTEND_APP = join(ROOT, 'test/frontend');
+export const APP_SECTIONS = ['Typed documents', 'Apollo Client', 'Screens', 'Relay'];
+
 /** Every document of the repository: those at its root, and those in docs. */
 export const documents: readonly Document[] = [
   ...readdirSync(ROOT),

@@ -1,6 +1,6 @@
 import { useQuery } from '@apollo/client/react';
 import { Fault } from './faults';
-import { DepositsDocument } from './gql/graphql';
+import { DepositsDocument, type SumsFragment } from './gql/graphql';
 import { addressOf } from './place';
 import { periodOf, showMoney } from './values';
 
@@ -36,26 +36,18 @@ export function DepositsScreen({ year }: { readonly year: number }) {
                   <th scope="row">
                     <a href={addressOf('deposits', year, depositId)}>{depositId}</a>
                   </th>
-                  <td className="money">{totals?.transactions}</td>
-                  <td className="money">{showMoney(totals?.byTransaction.amount)}</td>
-                  <td className="money">{showMoney(totals?.byTransaction.feeAmount)}</td>
-                  <td className="money">{showMoney(totals?.byTransaction.netAmount)}</td>
+                  <Sums totals={totals} />
                 </tr>
               ))}
             </tbody>
-            {depositSummary && (
-              <tfoot>
-                <tr>
-                  <th scope="row" colSpan={2}>
-                    All deposits
-                  </th>
-                  <td className="money">{depositSummary.all.transactions}</td>
-                  <td className="money">{showMoney(depositSummary.all.byTransaction.amount)}</td>
-                  <td className="money">{showMoney(depositSummary.all.byTransaction.feeAmount)}</td>
-                  <td className="money">{showMoney(depositSummary.all.byTransaction.netAmount)}</td>
-                </tr>
-              </tfoot>
-            )}
+            <tfoot>
+              <tr>
+                <th scope="row" colSpan={2}>
+                  All deposits
+                </th>
+                <Sums totals={depositSummary?.all} />
+              </tr>
+            </tfoot>
           </table>
           <Fault error={error} of="depositSummary" />
           {deposits.pageInfo.hasNextPage && (
@@ -65,6 +57,17 @@ export function DepositsScreen({ year }: { readonly year: number }) {
           )}
         </>
       )}
+    </>
+  );
+}
+
+function Sums({ totals }: { readonly totals: SumsFragment | null | undefined }) {
+  return (
+    <>
+      <td className="money">{totals?.transactions}</td>
+      <td className="money">{showMoney(totals?.byTransaction.amount)}</td>
+      <td className="money">{showMoney(totals?.byTransaction.feeAmount)}</td>
+      <td className="money">{showMoney(totals?.byTransaction.netAmount)}</td>
     </>
   );
 }

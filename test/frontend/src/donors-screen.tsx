@@ -24,15 +24,15 @@ export function DonorsScreen({ year }: { readonly year: number }) {
           {depositSummary.all.donors != null && `, from ${depositSummary.all.donors} donors`}
         </p>
       )}
-      <form role="search" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          Name
-          <input type="search" value={search} onChange={(event) => setSearch(event.target.value)} />
-        </label>
-      </form>
       {viewer && isRefused(viewer) ? <Refusal /> : <Fault error={error} of="donors" />}
       {donors && (
         <>
+          <form role="search" onSubmit={(event) => event.preventDefault()}>
+            <label>
+              Name
+              <input type="search" value={search} onChange={(event) => setSearch(event.target.value)} />
+            </label>
+          </form>
           <p role="status">
             {donors.edges.length} of {donors.totalCount} donors
           </p>

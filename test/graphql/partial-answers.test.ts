@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ApolloClient, CombinedGraphQLErrors, HttpLink, InMemoryCache } from '@apollo/client';
+import { ApolloClient, CombinedGraphQLErrors, HttpLink } from '@apollo/client';
 import { buildSchema, isEnumType, parse } from 'graphql';
 import { errorTable, requestFaultTable } from '../../src/errors';
+import { createClient } from '../frontend/src/client';
 import { readExample, runExample } from '../support/documents';
 import { createOrganization, graphql, importLines, login, PASSWORD, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
@@ -75,9 +76,11 @@ describe('a page that asks for several things', () => {
   });
 });
 
-test("the documents' page is shown by Apollo Client as far as it is there", async () => {
+test("the documents' page is shown by the documents' Apollo Client as far as it is there", async () => {
   const headers = { Provision: clerk.provision, Cookie: clerk.cookie };
-  const client = new ApolloClient({ cache: new InMemoryCache(), link: new HttpLink({ uri: `${gateway.url}/graphql`, headers }) });
+  const uri = `${gateway.url}/graphql`;
+  const { cache } = createClient(uri, clerk.provision);
+  const client = new ApolloClient({ cache, link: new HttpLink({ uri, headers }) });
   const PageDocument = parse(readExample('docs/frontend.md', 'Errors and null', 'graphql'));
   const example = readExample('docs/frontend.md', 'Errors and null', 'ts');
   const { data, error } = await runExample<{ data: object; error: unknown }>(example, { client, PageDocument }, ['data', 'error']);

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import express, { Router, type Response } from 'express';
+import { Router } from 'express';
+import expressStaticGzip from 'express-static-gzip';
 import { AppError } from '../errors';
 
 /** Vite's output directory. The path is the same from src/playground and from dist/playground. */
@@ -16,10 +18,12 @@ export function createPlaygroundRoutes(provision: string): Router {
     response.type('html').send(page);
   });
   // Browsers may keep these files forever: their names hold a hash of their content, and they hold nobody's data.
-  const setHeaders = (response: Response): void => void response.set('Cache-Control', 'public, max-age=31536000, immutable');
+  const setHeaders = (response: ServerResponse): void => void response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
+  // The build has compressed each file once for all, as small as it gets.
+  const serveStatic = { redirect: false, cacheControl: false, setHeaders };
   router.use(
     '/playground/assets',
-    express.static(join(WEB_DIRECTORY, 'assets'), { index: false, redirect: false, cacheControl: false, setHeaders }),
+    expressStaticGzip(join(WEB_DIRECTORY, 'assets'), { index: false, enableBrotli: true, orderPreference: ['br', 'gzip'], serveStatic }),
   );
   router.use('/playground', () => {
     throw new AppError('NOT_FOUND');

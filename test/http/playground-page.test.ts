@@ -1,10 +1,17 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { withGateway } from '../support/gateway';
+import { ask, readAll } from '../support/http-client';
 import { openGateway } from '../support/open-gateway';
 
 const PROVISION = '2082808f-1a6e-49bc-ae1e-e3730039a5a8';
 const gateway = openGateway({ settings: { PLAYGROUND_PROVISION: PROVISION } });
 
 const get = (path: string) => fetch(gateway.url + path);
+/** The files that the page names itself. It loads others later. */
+const listFiles = async (): Promise<string[]> =>
+  [...(await (await get('/playground')).text()).matchAll(/(?:src|href)="([^"]+)"/g)]
+    .map((match) => match[1]!)
+    .filter((file) => !file.startsWith('data:'));
 
 describe('an analyst', () => {
   test('opens the Playground with the provision in its place', async () => {
@@ -23,19 +30,45 @@ describe('an analyst', () => {
   });
 
   test('gets every file of the page from the gateway, under names that may be kept for ever', async () => {
-    const page = await (await get('/playground')).text();
-    const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!).filter((file) => !file.startsWith('data:'));
+    const files = await listFiles();
     expect(files.length).toBeGreaterThan(1);
     for (const file of files) {
       expect(file).toMatch(/^\/playground\/assets\/[\w-]+\.(js|css)$/);
       const response = await get(file);
-      expect([response.status, response.headers.get('cache-control'), response.headers.get('content-type')]).toEqual([
+      expect([response.status, response.headers.get('cache-control'), response.headers.get('content-type')?.toLowerCase()]).toEqual([
         200,
         'public, max-age=31536000, immutable',
         file.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8',
       ]);
       await response.arrayBuffer();
     }
+  });
+
+  test.each([
+    ['br', 'gzip, deflate, br', brotliDecompressSync],
+    ['gzip', 'gzip, br;q=0', gunzipSync],
+  ] as const)('gets the page’s files in %s, 200 kB of them in all before the editors', async (coding, accepted, decode) => {
+    let length = 0;
+    for (const file of await listFiles()) {
+      const plain = await ask(gateway.url + file, { headers: {} });
+      const coded = await ask(gateway.url + file, { headers: { 'Accept-Encoding': accepted } });
+      const [bytes, whole] = [(await readAll(coded)).body, (await readAll(plain)).body];
+      expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'Accept-Encoding']);
+      const {
+        etag: _etag,
+        'content-length': _length,
+        date: _date,
+        'last-modified': _modified,
+        'x-request-id': _id,
+        ...same
+      } = plain.headers;
+      coded.headers['content-type'] = coded.headers['content-type']!.toLowerCase();
+      expect(coded.headers).toMatchObject({ ...same, 'content-encoding': coding, 'content-length': String(bytes.length) });
+      expect(coded.headers.etag).not.toBe(plain.headers.etag);
+      expect(decode(bytes).equals(whole)).toBe(true);
+      length += bytes.length;
+    }
+    expect(length).toBeLessThan(200_000);
   });
 
   test('runs a page that may load and run nothing from elsewhere', async () => {
@@ -52,6 +85,7 @@ describe('an analyst', () => {
     '/playground/assets/x.js',
     '/playground/assets/../index.html',
     '/playground/assets/..%2findex.html',
+    '/playground/assets/..%2f..%2fmain.js',
   ])('finds nothing at %s', async (path) => {
     const response = await get(path);
     expect([response.status, response.headers.get('cache-control')]).toEqual([404, 'no-store']);

@@ -1,12 +1,12 @@
 import type { QueryResultRow } from 'pg';
-import type { GroupBy, GroupKey } from '../formats/line-groups';
+import { groupColumns, type GroupBy, type GroupKey } from '../formats/line-groups';
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';
 import { whereLines, type LineSet } from './line-set';
 import { toArrayLiteral } from './postgres/array-literal';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 import type { ReportSnapshot } from './postgres/report-snapshot';
-import { groupings, moveOf } from './summary-groupings';
+import { groupings, groupValues, labelOf, moveOf } from './summary-groupings';
 
 /** The counts that cost a pass of their own over the lines, and are made only when they are asked for. */
 export const costlyCounts = ['deposits', 'donors'] as const;
@@ -179,7 +179,7 @@ function withFigures(question: SummaryQuestion, counts: readonly CostlyCount[], 
   const figures = { ...FIGURES, ...Object.fromEntries(counts.map((count) => [count, COUNTS[count]])) };
   const columns = [
     ...keys,
-    ...question.groupBy.flatMap((by) => groupings[by].labels ?? []).map((column) => `min(${column}) AS ${column}_label`),
+    ...question.groupBy.flatMap((by) => groupings[by].labels ?? []).map((column) => `min(${column}) AS ${labelOf(column)}`),
     `${question.compareWith ? 'is_compared' : 'false'} AS is_compared`,
     `${part} AS part`,
     ...Object.entries(figures).map(([name, expression]) => `${expression} AS "${name}"`),
@@ -191,7 +191,7 @@ function withFigures(question: SummaryQuestion, counts: readonly CostlyCount[], 
 /** The output of a row of `figure`. */
 function outputOf(question: SummaryQuestion, counts: readonly CostlyCount[]): string {
   const values = question.groupBy.flatMap((by, index) =>
-    Object.entries(groupings[by].values).map(([field, value]) => `${value(`figure.key_${index + 1}`)} AS "${field}"`),
+    groupValues(by, `key_${index + 1}`).map(([field, expression]) => `${expression} AS "${field}"`),
   );
   return [...values, 'figure.part', 'figure.is_compared AS "isCompared"', ...[...Object.keys(FIGURES), ...counts].map(toOutput)].join(', ');
 }
@@ -257,8 +257,8 @@ function selectPeriod(
 /** The condition on lines that are in none of the groups. */
 function notAmong({ groupBy, keys }: LeftOut, toExpression: (by: GroupBy) => string): Prisma.Sql {
   const arrays = groupBy.map((by) => {
-    const [field] = Object.keys(groupings[by].values) as (keyof GroupKey)[];
-    return sql`${toArrayLiteral(keys.map((key) => key[field!]!))}::${raw(groupings[by].key.type)}[]`;
+    const [[, { field }]] = groupColumns(by) as [ReturnType<typeof groupColumns>[number]];
+    return sql`${toArrayLiteral(keys.map((key) => key[field as keyof GroupKey]!))}::${raw(groupings[by].key.type)}[]`;
   });
   return sql`(${raw(groupBy.map(toExpression).join(', '))}) NOT IN (SELECT * FROM unnest(${join(arrays)}))`;
 }

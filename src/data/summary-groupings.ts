@@ -1,4 +1,4 @@
-import type { GroupBy } from '../formats/line-groups';
+import { groupColumns, type GroupBy } from '../formats/line-groups';
 import { daysBetween, monthsBetween, type LocalDate } from '../values/dates';
 import type { KeyType } from './postgres/keyset';
 
@@ -16,24 +16,15 @@ interface KeyColumn {
 
 interface Grouping {
   readonly key: KeyColumn;
-  /** The columns of a line that name its group beside the key: all lines of a group have the same. */
+  /** The columns of a line that name its group beside the key, in the order of `groupColumns`: all lines of a group have the same. */
   readonly labels?: readonly string[];
-  /** The SQL of the fields of a group's key, the one that makes the group first. */
-  readonly values: Readonly<Record<string, (key: string) => string>>;
   /** The lines of one deposit, or even of one transaction, may be in several groups. */
   readonly splits?: 'deposits' | 'transactions';
 }
 
-const asText = (key: string): string => `${key}::text`;
-const asNumber = (key: string): string => `${key}::float8`;
-const asItIs = (key: string): string => key;
-const label = (column: string) => (): string => `figure.${column}_label`;
 const column = (name: string, type: KeyType): KeyColumn => ({ type, expression: () => name });
 
-const period = (field: string, moves: Moves, expression: KeyColumn['expression']): Grouping => ({
-  key: { type: 'date', expression, moves },
-  values: { [field]: asText },
-});
+const period = (moves: Moves, expression: KeyColumn['expression']): Grouping => ({ key: { type: 'date', expression, moves } });
 /** The first day of a part of a year that begins with any month. A fiscal year that begins before year 1 is named by the first day of all. */
 const firstDay =
   (part: 'quarter' | 'year') =>
@@ -41,44 +32,50 @@ const firstDay =
     const months = `make_interval(months => ${fiscalYearStart - 1})`;
     return `GREATEST((date_trunc('${part}', ${date}::timestamp - ${months}) + ${months})::date, '0001-01-01')`;
   };
-const ofTransaction = (name: string, field: string): Grouping => ({
-  key: column(name, 'text'),
-  values: { [field]: asItIs },
-  splits: 'deposits',
-});
+const ofTransaction = (name: string): Grouping => ({ key: column(name, 'text'), splits: 'deposits' });
 
 /** The ways to group lines. */
 export const groupings: Readonly<Record<GroupBy, Grouping>> = {
-  DAY: period('day', 'days', (date) => date),
-  WEEK: period('week', 'weeks', (date) => `GREATEST(date_trunc('week', ${date}::timestamp)::date, '0001-01-01')`),
-  MONTH: period('month', 'months', (date) => `date_trunc('month', ${date}::timestamp)::date`),
-  QUARTER: period('quarter', 'months', firstDay('quarter')),
-  YEAR: period('year', 'months', firstDay('year')),
+  DAY: period('days', (date) => date),
+  WEEK: period('weeks', (date) => `GREATEST(date_trunc('week', ${date}::timestamp)::date, '0001-01-01')`),
+  MONTH: period('months', (date) => `date_trunc('month', ${date}::timestamp)::date`),
+  QUARTER: period('months', firstDay('quarter')),
+  YEAR: period('months', firstDay('year')),
   DEPOSIT: {
     key: column('deposit_id', 'text'),
     labels: ['deposit_date'],
-    values: { depositId: asItIs, depositDate: () => 'figure.deposit_date_label::text' },
   },
-  DEPOSIT_STATUS: { key: column('deposit_status::text COLLATE "C"', 'text'), values: { depositStatus: asItIs } },
+  DEPOSIT_STATUS: { key: column('deposit_status::text COLLATE "C"', 'text') },
   DESIGNATION: {
     // The name belongs to the id, and grouping by a number is quicker than by a number and a text.
     key: column('designation_id', 'bigint'),
     labels: ['designation'],
-    values: { designationId: asNumber, designation: label('designation') },
     splits: 'transactions',
   },
-  STATUS: ofTransaction('status', 'status'),
-  ACCOUNT_TYPE: ofTransaction('account_type', 'accountType'),
-  PAYMENT_TYPE: ofTransaction('payment_type', 'paymentType'),
+  STATUS: ofTransaction('status'),
+  ACCOUNT_TYPE: ofTransaction('account_type'),
+  PAYMENT_TYPE: ofTransaction('payment_type'),
   DONOR: {
     key: column('donor_id', 'bigint'),
     labels: ['donor_first_name', 'donor_last_name'],
-    values: { donorId: asNumber, donorFirstName: label('donor_first_name'), donorLastName: label('donor_last_name') },
     splits: 'deposits',
   },
-  CITY: ofTransaction('city', 'city'),
-  STATE: ofTransaction('state', 'state'),
+  CITY: ofTransaction('city'),
+  STATE: ofTransaction('state'),
 };
+
+/** The SQL of an output, by the type of the value in a group's key: dates leave the database as text, ids as numbers. */
+const CASTS = { date: '::text', number: '::float8', text: '', status: '' } as const;
+
+/** The fields of a group's key, each with its SQL over a row of the figures. The one that makes the group comes first, in the column `key`. */
+export const groupValues = (by: GroupBy, key: string): (readonly [field: string, expression: string])[] =>
+  groupColumns(by).map(([, { field, type }], index) => [
+    field,
+    `figure.${index === 0 ? key : labelOf(groupings[by].labels![index - 1]!)}${CASTS[type]}`,
+  ]);
+
+/** The column of the figures that holds a label of the groups. */
+export const labelOf = (label: string): string => `${label}_label`;
 
 /**
  * The SQL of the deposit date of a line in a compared period, moved by the distance between the beginnings of both periods. Days move by

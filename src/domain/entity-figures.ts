@@ -1,5 +1,5 @@
 import type { BookReader } from '../data/book-reader';
-import { DepositSummaryStore, type CostlyCount, type GroupRow, type SummaryQuestion } from '../data/deposit-summary-store';
+import type { CostlyCount, DepositSummaryStore, GroupRow, SummaryQuestion } from '../data/deposit-summary-store';
 import type { EntityScope } from '../data/entity-set';
 import type { DepositEntity, EntityStore } from '../data/entity-store';
 import type { LineSet } from '../data/line-set';
@@ -40,12 +40,12 @@ const TOTALLED: Readonly<Record<Exclude<FigureName, 'Transaction.allocationsTota
 /** The figures of one request's entities. One statement adds them up for all entities of a list. */
 export class EntityFigures {
   private readonly loaders = new Map<string, Loader<unknown>>();
-  private readonly summaries = new DepositSummaryStore();
   /** The dates of the deposits whose totals are asked for: an index has the lines of a deposit by its date. */
   private readonly dates = new Map<EntityId, LocalDate>();
 
   constructor(
     private readonly store: EntityStore,
+    private readonly summaries: DepositSummaryStore,
     private readonly reader: BookReader,
     private readonly scope: EntityScope,
   ) {}

@@ -1,4 +1,5 @@
 import type { BookReader } from '../data/book-reader';
+import { DepositSummaryStore } from '../data/deposit-summary-store';
 import { toKeyOrder, type EntityScope } from '../data/entity-set';
 import { EntityStore, type EntityList, type EntityOf } from '../data/entity-store';
 import type { KeysetPage, OrderKey } from '../data/postgres/keyset';
@@ -44,6 +45,7 @@ export type ListParameters = EntityParameters & PageParameters;
 export class RequestEntities {
   private opened: EntityGraph | undefined;
   private readonly store: EntityStore;
+  private readonly summaries = new DepositSummaryStore();
 
   constructor(private readonly reader: BookReader) {
     this.store = new EntityStore(reader);
@@ -51,7 +53,7 @@ export class RequestEntities {
 
   /** Opens the graph for a caller whose access was checked. All calls in a request return the same graph. */
   enter(scope: EntityScope): EntityGraph {
-    return (this.opened ??= new EntityGraph(this.store, new EntityFigures(this.store, this.reader, scope), scope));
+    return (this.opened ??= new EntityGraph(this.store, new EntityFigures(this.store, this.summaries, this.reader, scope), scope));
   }
 
   /** The graph that `enter` opened, for edges of entities that the request already has. */

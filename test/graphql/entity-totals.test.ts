@@ -113,4 +113,27 @@ describe('totals of records', () => {
     // The list stays.
     expect(body.data).toEqual({ designations: { nodes: [1, 2, 3].map((designationId) => ({ designationId, totals: null })) } });
   });
+
+  test('that cannot be read are null, with one error for a list, and the records stay', async () => {
+    const { client } = gateway.store.database;
+    const records = {
+      deposits: ['depositId', 'totals', '{ lines }'],
+      designations: ['designationId', 'totals', '{ lines }'],
+      donors: ['donorId', 'totals', '{ lines }'],
+      transactions: ['transactionId', 'allocationsTotal', '{ known }'],
+    };
+    await client.query('ALTER TABLE deposit_line RENAME COLUMN allocation_amount TO away');
+    try {
+      for (const [list, [id, totals, selected]] of Object.entries(records)) {
+        const { body } = await graphql(gateway.url, `{ list: ${list}(first: 3) { nodes { ${id} ${totals} ${selected} } } }`, {
+          provision: organization.apiProvision,
+        });
+        const { nodes } = body.data!.list as { nodes: Record<string, unknown>[] };
+        expect([list, nodes.map((node) => [Boolean(node[id!]), node[totals!]])]).toEqual([list, [1, 2, 3].map(() => [true, null])]);
+        expect(body.errors?.map(({ extensions }) => extensions.code)).toEqual(['DATA_SOURCE_QUERY_FAILED']);
+      }
+    } finally {
+      await client.query('ALTER TABLE deposit_line RENAME COLUMN away TO allocation_amount');
+    }
+  });
 });

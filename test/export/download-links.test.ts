@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
 import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
-import { graphql, login, openSession, PASSWORD, v2Line, withGateway } from '../support/gateway';
+import { createOrganization, graphql, login, openSession, PASSWORD, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
@@ -269,6 +269,17 @@ describe('the key of links', () => {
       jest.restoreAllMocks();
       await second.stop();
     }
+  });
+
+  test('is made once for requests that come together', async () => {
+    await withGateway({}, async ({ url, database, services }) => {
+      const { apiProvision: provision } = await createOrganization(services);
+      const variables = { query: LINES };
+      const text = 'query ($query: String!) { reportFile(query: $query) { downloadUrl } }';
+      const answers = await Promise.all(Array.from({ length: 12 }, () => graphql(url, text, { provision, variables })));
+      expect(answers.map(({ body }) => body.errors)).toEqual(answers.map(() => undefined));
+      expect((await database.client.query('SELECT FROM link_key')).rowCount).toBe(1);
+    });
   });
 
   test('makes no link for a session to somebody who reads the database', async () => {

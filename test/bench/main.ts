@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { measureAuthentication } from './auth-work';
 import { openBaselines } from './baselines';
 import { COLD, ours, oursCold, startGateway, startPeers, type Contender, type Period } from './contenders';
+import { measureDashboard } from './dashboard-work';
 import { openBenchDatabase, type BenchDatabase } from './database';
 import { measureDisk } from './disk-work';
 import { endAll, makeDirectory, untilSignal } from './endings';
@@ -14,6 +15,7 @@ import { measurePages } from './page-work';
 import type { ServerProcess } from './processes';
 import { measureReports } from './report-work';
 import { toTable, type Result } from './results';
+import { depositsWithGifts, donorPage, measureScreen, pageOfLines, pageWithCount, pageWithSummary, type Screen } from './screen-work';
 import {
   measureNotModified,
   measureTotals,
@@ -28,6 +30,7 @@ const IMPORTED_LINES = 300_000;
 const day: Period = { startDate: '2024-05-06', endDate: '2024-05-06' };
 const month: Period = { startDate: '2024-05-01', endDate: '2024-05-31' };
 const year: Period = { startDate: '2024-01-01', endDate: '2024-12-31' };
+const yearBefore: Period = { startDate: '2023-01-01', endDate: '2023-12-31' };
 const fourYears: Period = { startDate: '2022-01-01', endDate: '2025-12-31' };
 
 interface Bench {
@@ -56,6 +59,15 @@ const page =
   (bench) =>
     measurePages({ name, startDate: year.startDate, clients }, bench);
 
+/** A screen for one user, and for 20 at once. */
+const screen = (name: string, shown: Screen): Readonly<Record<string, Work>> =>
+  Object.fromEntries(
+    [
+      { name, users: 1 },
+      { name: `${name}, 20 users`, users: 20 },
+    ].map((work) => [work.name, (bench) => measureScreen({ ...work, screen: shown }, bench)] satisfies [string, Work]),
+  );
+
 const totals =
   (name: string, question: TotalsQuestion): Work =>
   (bench) =>
@@ -73,6 +85,12 @@ const works: Readonly<Record<string, Work>> = {
   'four years, 8 clients': report('four years, 8 clients', fourYears, 8, 1),
   'nested page': page('nested page', 1),
   'nested page, 8 clients': page('nested page, 8 clients', 8),
+  ...screen('lines of a month', pageOfLines(month)),
+  ...screen('lines with their number', pageWithCount(month)),
+  ...screen('lines with totals', pageWithSummary(month)),
+  ...screen('donor', donorPage(17, year)),
+  ...screen('deposits with gifts', depositsWithGifts),
+  dashboard: (bench) => measureDashboard({ name: 'dashboard', period: year, compared: yearBefore, funds: 40 }, bench),
   'page of lines with totals': totals('page of lines with totals', pageWithTotals),
   'months by designation': totals('months by designation', monthsAndDesignations),
   'summary of a year': totals('summary of a year', summaryWithDigest),

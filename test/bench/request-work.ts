@@ -4,7 +4,8 @@ import { median, p99, type Result } from './results';
 /** One who answers a request. */
 export interface Answerer {
   readonly name: string;
-  readonly request: HttpRequest;
+  /** The request, or the function that asks without HTTP. */
+  readonly request: HttpRequest | (() => Promise<unknown>);
 }
 
 export interface RequestWork {
@@ -21,10 +22,11 @@ export async function measureRequests(
   clients: readonly HttpClient[],
 ): Promise<Result[]> {
   const measured = answerers.map(({ name, request }) => ({ name, request, times: [] as number[] }));
-  const ask = (request: HttpRequest, times: number[]) =>
+  const ask = (request: Answerer['request'], times: number[]) =>
     Promise.all(
       clients.map(async (client) => {
-        for (let count = 0; count < repeats; count++) times.push((await client.read(request)).wallMs);
+        for (let count = 0; count < repeats; count++)
+          times.push(await (typeof request === 'function' ? time(request) : wait(client, request)));
       }),
     );
   // The first round is for warming up.
@@ -34,4 +36,12 @@ export async function measureRequests(
     ...{ work, contender: name, rounds },
     ...{ medianMs: median(times), minMs: Math.min(...times), p99Ms: p99(times) },
   }));
+}
+
+const wait = async (client: HttpClient, request: HttpRequest): Promise<number> => (await client.read(request)).wallMs;
+
+async function time(ask: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await ask();
+  return performance.now() - startedAt;
 }

@@ -85,7 +85,7 @@ export async function measureTotals(
     toPost(`${server.url}/graphql`, toQuery(groups), period, headers);
   const client = new HttpClient();
   try {
-    const answerers: readonly Answerer[] = [
+    const answerers: readonly { readonly name: string; readonly request: HttpRequest }[] = [
       { name: 'ours, cold', request: ask(cold) },
       { name: 'ours, warm', request: ask(gateway) },
       ...(earlier ? [{ name: 'earlier release', request: ask(earlier, listOfGroups) }] : []),

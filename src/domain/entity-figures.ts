@@ -3,6 +3,7 @@ import type { CostlyCount, DepositSummaryStore, GroupRow, SummaryQuestion } from
 import type { EntityScope } from '../data/entity-set';
 import type { DepositEntity, EntityStore } from '../data/entity-store';
 import type { LineSet } from '../data/line-set';
+import type { KeysetPage } from '../data/postgres/keyset';
 import { entityIds, type EntityId, type EntityKind, type FigureName } from '../formats/entity-edges';
 import type { LineFilter, PendingChoice } from '../formats/line-conditions';
 import type { GroupBy } from '../formats/line-groups';
@@ -36,6 +37,9 @@ const TOTALLED: Readonly<Record<Exclude<FigureName, 'Transaction.allocationsTota
   'Designation.totals': { kind: 'designation', by: 'DESIGNATION', filter: (ids) => ({ designationIds: ids as readonly number[] }) },
   'Donor.totals': { kind: 'donor', by: 'DONOR', filter: (ids) => ({ donorIds: ids as readonly number[] }) },
 };
+
+/** The groups of entities, of which there are no more than ids that were asked for. */
+const ALL_GROUPS: KeysetPage = { limit: Number.MAX_SAFE_INTEGER, fromEnd: false };
 
 /** The figures of one request's entities. One statement adds them up for all entities of a list. */
 export class EntityFigures {
@@ -91,7 +95,7 @@ export class EntityFigures {
     const { kind, by, filter } = TOTALLED[name];
     const counts = parameters.counts.filter((count) => count !== 'donors' || this.scope.mayReadDonors);
     const lineSet: LineSet = { organizationId: this.scope.organizationId, ...this.periodOf(name, ids, parameters), filter: filter(ids) };
-    const rows = await this.read(name, { lineSet, groupBy: [by], fiscalYearStart: 1 }, counts, ids.length);
+    const rows = await this.read(name, { lineSet, groupBy: [by], fiscalYearStart: 1 }, counts);
     const { field } = entityIds[kind];
     const found = new Map(
       rows.filter(({ part }) => part === 'ALL').map((row) => [(row as unknown as Record<string, EntityId>)[field]!, row]),
@@ -112,15 +116,14 @@ export class EntityFigures {
   }
 
   /** The lines of deposits and of donors are found by an index. Those of a fund may be all lines of a period, which takes a lane of the queue. */
-  private async read(name: FigureName, question: SummaryQuestion, counts: readonly CostlyCount[], limit: number): Promise<GroupRow[]> {
-    const page = { after: undefined, before: undefined, limit, fromEnd: false };
+  private async read(name: FigureName, question: SummaryQuestion, counts: readonly CostlyCount[]): Promise<GroupRow[]> {
     const order = { field: 'KEY', isDescending: false } as const;
     if (name !== 'Designation.totals') {
       const { organizationId } = this.scope;
-      return this.summaries.groups(question, counts, order, page, { list: (select) => this.reader.list(organizationId, select) });
+      return this.summaries.groups(question, counts, order, ALL_GROUPS, { list: (select) => this.reader.list(organizationId, select) });
     }
     return this.reader.once(JSON.stringify(['groups of', counts, question]), (snapshot) =>
-      this.summaries.groups(question, counts, order, page, snapshot),
+      this.summaries.groups(question, counts, order, ALL_GROUPS, snapshot),
     );
   }
 }

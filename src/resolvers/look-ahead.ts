@@ -13,6 +13,7 @@ export type OperationScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | '
 const PASSED_THROUGH: ReadonlySet<string> = new Set(['nodes', 'edges', 'node']);
 /** The names of the types around the nodes of a connection. */
 const AROUND_NODES = /(Connection|Edge)$/;
+/** The designation of an allocation is read with it. Its own edges and figures are found by the ID that the allocation has. */
 const FUND = 'Allocation.designation';
 /** The field of a connection that is read by a statement of its own. */
 const COUNT = 'totalCount';
@@ -39,9 +40,7 @@ function findEdges(info: GraphQLResolveInfo, type: GraphQLObjectType, nodes: rea
         { figures: edge, parameters: { ...parameters, counts: findCounts(leavesOf(next, selected, info).map((path) => `.${path}`)) } },
       ];
     }
-    // The designation of an allocation is read with it, so that its totals are those of the allocation's designation.
-    if (edge === FUND) return findEdges(info, next, selected).filter((each) => 'figures' in each);
-    if (!isEdge(edge)) return PASSED_THROUGH.has(field.name) ? findEdges(info, next, selected) : [];
+    if (!isEdge(edge)) return PASSED_THROUGH.has(field.name) || edge === FUND ? findEdges(info, next, selected) : [];
     const page = getArgumentValues(field, selected[0]!, variableValues) as ListParameters;
     const below = collectSubfields(schema, fragments, variableValues, next, selected);
     const isCounted = [...below.values()].some(([node]) => node!.name.value === COUNT);

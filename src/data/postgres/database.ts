@@ -4,6 +4,7 @@ import { PrismaClient, type Prisma } from '../../generated/prisma/client';
 import { limitAnswer } from './answer-timeout';
 import { rethrowTranslated, toDataSourceError } from './database-errors';
 import { paceReading } from './paced-reading';
+import { keepsTooMany, runPrepared } from './prepared-statements';
 
 /** The address of a PostgreSQL: the part of pg's configuration with the server, the database and the user. */
 export type DatabaseAddress = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database'>;
@@ -94,9 +95,21 @@ export class Database {
     }
   }
 
-  /** Runs a composed statement on the short pool and returns its rows. */
-  list<Row extends QueryResultRow>({ text, values }: Prisma.Sql): Promise<Row[]> {
-    return this.query<Row>({ text, values });
+  /** Runs a composed statement on the short pool and returns its rows. Each connection keeps the statement prepared. */
+  async list<Row extends QueryResultRow>(statement: Prisma.Sql): Promise<Row[]> {
+    try {
+      const client = await this.pool.connect();
+      try {
+        const rows = await runPrepared<Row>(client, statement);
+        client.release(keepsTooMany(client));
+        return rows;
+      } catch (error) {
+        client.release(true);
+        throw error;
+      }
+    } catch (error) {
+      throw toDataSourceError(error);
+    }
   }
 
   async close(): Promise<void> {

@@ -63,7 +63,13 @@ export function selectPage({ values, from, owned, where, order, isDescending = f
   const conditions = [owned, where, ...(after ? beyond(onwards, after) : []), ...(before ? beyond(back, before) : [])];
   const direction = isDescending === fromEnd ? 'ASC' : 'DESC';
   return sql`SELECT ${values} FROM ${raw(from)} AS source WHERE ${join(conditions, ' AND ')}
-    ORDER BY ${list(names.map((name) => `${IS_NAME.test(name) ? `source.${name}` : name} ${direction}`))} LIMIT ${limit}::int`;
+    ORDER BY ${list(names.map((name) => `${IS_NAME.test(name) ? `source.${name}` : name} ${direction}`))} LIMIT ${raw(toLimit(limit))}`;
+}
+
+/** The limit is part of the text: PostgreSQL plans a statement with an unknown limit for a tenth of all rows. */
+function toLimit(limit: number): string {
+  if (!Number.isSafeInteger(limit) || limit < 0) throw new Error(`${limit} is no number of rows`);
+  return String(limit);
 }
 
 /** A column's name alone could mean a value of the SELECT with the same name. An expression always means columns. */

@@ -49,7 +49,7 @@ const STATEMENT = `SELECT month::text, designation_id, min(designation),
 interface Figures {
   readonly lines: number;
   readonly transactions: number;
-  readonly byAllocation: { readonly amount: string };
+  readonly byAllocation: { readonly amount: string | null };
 }
 interface Group {
   readonly key: { readonly month: string; readonly designationId: number; readonly designation: string };
@@ -97,6 +97,10 @@ async function readGroups(client: HttpClient, request: HttpRequest): Promise<str
   };
   return data.depositSummary.groups.nodes.map(({ key, all, compared }) => [
     ...[key.month, String(key.designationId), key.designation],
-    ...[all, compared.all].flatMap(({ lines, transactions, byAllocation }) => [String(lines), String(transactions), byAllocation.amount]),
+    ...[all, compared.all].flatMap(({ lines, transactions, byAllocation }) => [
+      String(lines),
+      String(transactions),
+      String(byAllocation.amount),
+    ]),
   ]);
 }

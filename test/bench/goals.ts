@@ -57,6 +57,7 @@ const STANDS_FOR: Readonly<Record<string, string>> = { [JOIN]: JOIN_STREAM, [LIN
 const APOLLO = 'Apollo + TypeGraphQL + Prisma';
 const PERIODS = ['day', 'month', 'year', 'four years'];
 const DOORS = ['ours, REST', 'ours, GraphQL'];
+const SCREENS = ['lines of a month', 'lines with their number', 'lines with totals', 'donor', 'deposits with gifts'];
 const FOUR_REPORTS = '/live during 4 reports of a year';
 
 const goals: readonly Goal[] = [
@@ -104,6 +105,12 @@ const goals: readonly Goal[] = [
   limit('summary of a year with digest, cold / its lines by REST', ratio('summary of a year', 'ours, cold', 'ours, REST'), 1.4),
   limit("304 of a year's report / authentication", ratio('not modified', 'ours, 304', 'ours, authentication'), 1.2),
   limit('nested page, ours / PostGraphile 5', ratio('nested page', 'ours, GraphQL', 'PostGraphile 5'), 1),
+  ...SCREENS.flatMap((screen) => [
+    limit(`screen, ${screen}, ours / PostGraphile 5`, ratio(screen, 'ours', 'PostGraphile 5'), 1.3),
+    limit(`screen, ${screen}, 20 users, ours / PostGraphile 5`, ratio(`${screen}, 20 users`, 'ours', 'PostGraphile 5'), 1),
+  ]),
+  limit('dashboard, cold / its SQL', ratio('dashboard', 'ours, cold', 'its SQL'), 1.5),
+  limit('dashboard, warm, ms', figure('medianMs', 'dashboard', 'ours, warm'), 5),
   limit('import of new lines / psql \\copy into one flat table', ratio('import', 'ours, new lines', 'psql \\copy into one flat table'), 22),
   limit('import of the same lines again / of new lines', ratio('import', 'ours, the same again', 'ours, new lines'), 0.3),
   limit('import of a month with 1 % changed, ms', figure('medianMs', 'import of a month', 'ours'), 2000),

@@ -111,25 +111,26 @@ describe('a frontend that pages through lines', () => {
     );
   });
 
-  test.each([
-    ['nodes { mainMemo }', true],
-    ['edges { node { ...Memo } }', true],
-    ['... on DepositDetailConnection { nodes { memo: mainMemo amount } }', true],
-    ['nodes { amount mainMemo @include(if: $no) }', false],
-    ['edges { node { amount } } summary { all { lines } }', false],
-    ['edges { cursor } totalCount', false],
-  ])('has the database read only the columns that it asks for: %s', async (selection, isRead) => {
+  test('has the database read only the columns that it asks for', async () => {
     const proxy = await startDatabaseProxy(gateway.database.url);
     try {
-      // Another gateway for each selection: a connection that has prepared a statement does not send its text again.
       await withGateway({ DATABASE_URL: proxy.url }, async ({ url }) => {
-        let wasRead = false;
-        proxy.before('main_memo', () => Promise.resolve(void (wasRead = true)));
-        const fragment = selection.includes('...Memo') ? 'fragment Memo on DepositDetail { mainMemo }' : '';
-        const query = `query ($no: Boolean = false) { depositDetailsConnection(startDate: "2024-01-01", endDate: "2024-12-31", first: 2) { ${selection} }
-          viewer @include(if: $no) { __typename } } ${fragment}`;
-        const { body } = await graphql(url, query, { provision: organization.apiProvision });
-        expect({ errors: body.errors, wasRead }).toEqual({ errors: undefined, wasRead: isRead });
+        for (const [selection, isRead] of [
+          ['nodes { mainMemo }', true],
+          ['edges { node { ...Memo } }', true],
+          ['... on DepositDetailConnection { nodes { memo: mainMemo amount } }', true],
+          ['nodes { amount mainMemo @include(if: $no) }', false],
+          ['edges { node { amount } } summary { all { lines } }', false],
+          ['edges { cursor } totalCount', false],
+        ] as const) {
+          let wasRead = false;
+          proxy.before('main_memo', () => Promise.resolve(void (wasRead = true)));
+          const fragment = selection.includes('...Memo') ? 'fragment Memo on DepositDetail { mainMemo }' : '';
+          const query = `query ($no: Boolean = false) { depositDetailsConnection(startDate: "2024-01-01", endDate: "2024-12-31", first: 2) { ${selection} }
+            viewer @include(if: $no) { __typename } } ${fragment}`;
+          const { body } = await graphql(url, query, { provision: organization.apiProvision });
+          expect({ selection, errors: body.errors, wasRead }).toEqual({ selection, errors: undefined, wasRead: isRead });
+        }
       });
     } finally {
       await proxy.close();

@@ -13,7 +13,7 @@ export interface DatabaseProxy {
   answers(): number;
   /** Cuts off all further answers on any connection that sends this text from now on. */
   freezeAt(text: string): void;
-  /** Does something before the next bytes with this text reach the database, once. */
+  /** Does something before the next bytes with this text, or the values of a prepared statement with it, reach the database, once. */
   before(text: string, act: () => Promise<void>): void;
   close(): Promise<void>;
 }
@@ -30,18 +30,27 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const server = createServer((client) => {
     const port = Number(target.port || '5432');
     const database = socketDirectory === null ? connect(port, target.hostname) : connect(`${socketDirectory}/.s.PGSQL.${port}`);
-    const readMessages = createMessageReader((type) => {
+    const prepared = new Map<string, string>();
+    /** The texts of the prepared statements that the newest piece runs. */
+    let running: string[] = [];
+    const readMessages = createMessageReader((type, body) => {
       if (type === 'Q' || type === 'E') statements++;
       if (type === 'Q' || type === 'S') roundTrips++;
+      // Parse begins with the statement's name and text, Bind with the portal's name and the statement's.
+      const [first, second] = type === 'P' || type === 'B' ? body.toString('latin1').split('\0', 2) : [];
+      if (type === 'P') prepared.set(first!, second!);
+      if (type === 'B') running.push(prepared.get(second!) ?? '');
     });
     client.on('data', (piece: Buffer) => {
+      running = [];
       readMessages(piece);
       if (frozenText !== undefined && piece.includes(frozenText)) database.unpipe(client);
     });
     database.on('data', () => answers++);
     const gate = new Transform({
       transform: (piece: Buffer, _encoding, pass) => {
-        const found = awaited && piece.includes(awaited.text) ? awaited : undefined;
+        const text = awaited?.text ?? '';
+        const found = piece.includes(text) || running.some((each) => each.includes(text)) ? awaited : undefined;
         if (!found) return pass(null, piece);
         awaited = undefined;
         found.act().then(
@@ -84,7 +93,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
 }
 
 /** Splits a client's bytes into protocol messages. The startup message has no type; every other message begins with its type. */
-function createMessageReader(onMessage: (type: string) => void): (piece: Buffer) => void {
+function createMessageReader(onMessage: (type: string, body: Buffer) => void): (piece: Buffer) => void {
   let pending: Buffer = Buffer.alloc(0);
   let started = false;
   return (piece) => {
@@ -94,7 +103,7 @@ function createMessageReader(onMessage: (type: string) => void): (piece: Buffer)
       if (pending.length < header + 4) return;
       const length = header + pending.readUInt32BE(header);
       if (pending.length < length) return;
-      if (started) onMessage(String.fromCharCode(pending[0]!));
+      if (started) onMessage(String.fromCharCode(pending[0]!), pending.subarray(header + 4, length));
       started = true;
       pending = pending.subarray(length);
     }

@@ -94,12 +94,12 @@ describe('a frontend that follows edges', () => {
   });
 
   test.each([6, 300])('gets the lists of the designations of %d allocations by the same statements', async (length) => {
-    const before = proxy.statements();
-    const { allocations } = await ask(`{ allocations(first: ${length}, pending: WITH) { nodes {
+    const before = gateway.proxy.statements();
+    const { allocations } = await gateway.ask(`{ allocations(first: ${length}, pending: WITH) { nodes {
       designation { allocations(first: 40, pending: WITH) { totalCount nodes { allocationId transaction { amount } } } } } } }`);
     expect((allocations as { nodes: object[] }).nodes).toHaveLength(Math.min(length, LINES.length));
     // Access, allocations with their designations, the allocations of these, their numbers, and the transactions.
-    expect(proxy.statements() - before).toBe(5);
+    expect(gateway.proxy.statements() - before).toBe(5);
   });
 
   test('pages through each list, forwards and backwards, and is told how long it is', async () => {

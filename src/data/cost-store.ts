@@ -16,12 +16,15 @@ export interface BudgetState {
 /** Milliseconds of the Unix time, by the clock that all processes share. */
 const NOW = '(extract(epoch FROM now()) * 1000)::bigint';
 
-/** Adds a cost to those of its minute, or to those of a new one when the minute is over. No row comes back where the budget is too small. */
+/**
+ * Adds a cost to those of its minute, or to those of a new one when the minute is over. No row comes back where the budget is too small; a
+ * cost of 0 always fits, so that the rest can be told.
+ */
 const SPEND = `INSERT INTO spent_cost AS spent (key, points, expire) VALUES ($1, $2::int, ${NOW} + ${WINDOW_SECONDS * MS_PER_SECOND})
 ON CONFLICT (key) DO UPDATE SET
   points = CASE WHEN spent.expire > ${NOW} THEN spent.points ELSE 0 END + $2::int,
   expire = CASE WHEN spent.expire > ${NOW} THEN spent.expire ELSE EXCLUDED.expire END
-WHERE spent.expire <= ${NOW} OR spent.points + $2::int <= $3::int
+WHERE spent.expire <= ${NOW} OR $2::int = 0 OR spent.points + $2::int <= $3::int
 RETURNING points, (expire - ${NOW})::float8 AS "resetMs"`;
 
 /**
@@ -56,7 +59,8 @@ export class CostStore {
   private async spend(key: string, cost: number): Promise<Omit<BudgetState, 'isWithin'> | undefined> {
     const values = [key, cost, this.costPerMinute];
     const [row] = await this.database.query<{ points: number; resetMs: number }>({ name: 'spent_cost', text: SPEND, values });
-    return row && { remaining: this.costPerMinute - row.points, resetMs: row.resetMs };
+    // Another process, with a larger budget, may have spent more than this one gives.
+    return row && { remaining: Math.max(0, this.costPerMinute - row.points), resetMs: row.resetMs };
   }
 
   private async takeInMemory(key: string, cost: number): Promise<BudgetState> {

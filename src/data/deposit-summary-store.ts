@@ -222,7 +222,7 @@ function selectLines(question: SummaryQuestion, counts: readonly CostlyCount[], 
   const { lineSet, compareWith } = question;
   const own = selectPeriod(question, counts, lineSet, left);
   if (!compareWith) return own;
-  const compared = selectPeriod(question, counts, { ...lineSet, ...compareWith }, left);
+  const compared = selectPeriod(question, counts, { ...lineSet, ...compareWith, days: undefined }, left);
   return sql`SELECT *, false AS is_compared FROM (${own}) AS own UNION ALL SELECT *, true FROM (${compared}) AS compared`;
 }
 

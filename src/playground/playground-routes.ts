@@ -7,6 +7,7 @@ import { AppError } from '../errors';
 
 /** Vite's output directory. The path is the same from src/playground and from dist/playground. */
 const WEB_DIRECTORY = join(__dirname, '../../dist/playground-web');
+const FILE_NAME = /^\/[\w.-]+$/;
 
 /** Serves the page at /playground and its files, and redirects `/` to it. The page's Provision field starts with `provision`. */
 export function createPlaygroundRoutes(provision: string): Router {
@@ -18,13 +19,20 @@ export function createPlaygroundRoutes(provision: string): Router {
     response.type('html').send(page);
   });
   // Browsers may keep these files forever: their names hold a hash of their content, and they hold nobody's data.
-  const setHeaders = (response: ServerResponse): void => void response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
-  // The build has compressed each file once for all, as small as it gets.
-  const serveStatic = { redirect: false, cacheControl: false, setHeaders };
-  router.use(
-    '/playground/assets',
-    expressStaticGzip(join(WEB_DIRECTORY, 'assets'), { index: false, enableBrotli: true, orderPreference: ['br', 'gzip'], serveStatic }),
-  );
+  const setHeaders = (response: ServerResponse): void => {
+    response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
+    // The library has replaced the header of the answers to other origins.
+    response.appendHeader('Vary', 'Origin');
+  };
+  // The build has compressed each file once for all.
+  const serveFile = expressStaticGzip(join(WEB_DIRECTORY, 'assets'), {
+    ...{ index: false, enableBrotli: true, orderPreference: ['br', 'gzip'] },
+    serveStatic: { redirect: false, cacheControl: false, acceptRanges: false, setHeaders },
+  });
+  router.use('/playground/assets', (request, response, next) => {
+    if (!['GET', 'HEAD'].includes(request.method) || !FILE_NAME.test(request.path)) throw new AppError('NOT_FOUND');
+    serveFile(request, response, next);
+  });
   router.use('/playground', () => {
     throw new AppError('NOT_FOUND');
   });

@@ -156,6 +156,19 @@ describe('a provision with a budget', () => {
     }
   });
 
+  test('is refused without a fault where another process has spent more than this one gives', async () => {
+    await withGateway({ COST_PER_MINUTE: '50' }, async ({ url, database, services }) => {
+      const { apiProvision: provision } = await createOrganization(services);
+      for (let count = 0; count < 4; count++) expect(await send(url, { provision })).toMatchObject({ status: 200 });
+      await withGateway({ COST_PER_MINUTE: '12', DATABASE_URL: database.url }, async (smaller) => {
+        const { status, remaining, text } = await send(smaller.url, { provision });
+        expect([status, remaining]).toEqual([429, 0]);
+        expect(text).toContain('and 0 of 12 are left');
+      });
+      expect(await send(url, { provision })).toMatchObject({ status: 200, remaining: 25 });
+    });
+  });
+
   test('keeps a budget in memory while its counter cannot be reached', async () => {
     await withGateway({ COST_PER_MINUTE: '8' }, async ({ url, database, services }) => {
       const { apiProvision: provision } = await createOrganization(services);

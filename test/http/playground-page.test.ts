@@ -53,7 +53,7 @@ describe('an analyst', () => {
       const plain = await ask(gateway.url + file, { headers: {} });
       const coded = await ask(gateway.url + file, { headers: { 'Accept-Encoding': accepted } });
       const [bytes, whole] = [(await readAll(coded)).body, (await readAll(plain)).body];
-      expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'Accept-Encoding']);
+      expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'Accept-Encoding, Origin']);
       const {
         etag: _etag,
         'content-length': _length,
@@ -71,6 +71,24 @@ describe('an analyst', () => {
     expect(length).toBeLessThan(200_000);
   });
 
+  test('gets no part of a file, and no file for another method', async () => {
+    const [file] = await listFiles();
+    for (const acceptEncoding of ['br', 'identity']) {
+      const headers = { 'Accept-Encoding': acceptEncoding };
+      const whole = await ask(gateway.url + file!, { headers });
+      const part = await ask(gateway.url + file!, { headers: { ...headers, Range: 'bytes=99999999-' } });
+      expect([part.statusCode, part.headers['content-length']]).toEqual([200, whole.headers['content-length']]);
+      await Promise.all([readAll(whole), readAll(part)]);
+      const posted = await ask(gateway.url + file!, { method: 'POST', headers });
+      expect([posted.statusCode, posted.headers['content-encoding'], posted.headers['cache-control']]).toEqual([
+        404,
+        undefined,
+        'no-store',
+      ]);
+      expect(JSON.parse((await readAll(posted)).body.toString())).toEqual({ errors: [{ error: 'Not found', status: 404 }] });
+    }
+  });
+
   test('runs a page that may load and run nothing from elsewhere', async () => {
     const policy = (await get('/playground')).headers.get('content-security-policy');
     expect(policy).toBe(
@@ -86,6 +104,8 @@ describe('an analyst', () => {
     '/playground/assets/../index.html',
     '/playground/assets/..%2findex.html',
     '/playground/assets/..%2f..%2fmain.js',
+    '/playground/assets/x%00.js',
+    '/playground/assets/%zz.js',
   ])('finds nothing at %s', async (path) => {
     const response = await get(path);
     expect([response.status, response.headers.get('cache-control')]).toEqual([404, 'no-store']);

@@ -5,6 +5,7 @@ import {
   isListType,
   isObjectType,
   type GraphQLField,
+  type GraphQLInterfaceType,
   type GraphQLObjectType,
 } from 'graphql';
 import { operationLimits } from '../../src/graphql/operation-limits';
@@ -38,8 +39,17 @@ export interface Step {
 }
 
 const schema = createSchema();
-const IDS: Readonly<Record<string, string>> = { Deposit: '1', Transaction: 'P10', Allocation: 'P100', Designation: '3', Donor: '7' };
-const NODES = Object.keys(IDS);
+const IDS: Readonly<Record<string, string>> = {
+  ...{ Deposit: '1', Transaction: 'P10', Allocation: 'P100', Designation: '3', Donor: '7' },
+  SavedReport: 'fund',
+};
+const NODES = schema.getPossibleTypes(schema.getType('Node') as GraphQLInterfaceType).map(({ name }) => name);
+
+function idOf(type: string): string {
+  const id = IDS[type];
+  if (id === undefined) throw new Error(`No record of the type ${type} is known`);
+  return id;
+}
 
 /** A summary below a file has the figures of one at the root. */
 const isReference = ({ type }: Step): boolean => type.name === 'ReportFile';
@@ -148,7 +158,7 @@ const call = ({ type, field, record }: Step): string => {
   // One group leaves others for `rest`.
   const length = type.name === 'DepositSummary' ? 1 : 2;
   const short = field.args.some(({ name }) => name === 'first') ? [`first: ${length}`] : [];
-  const id = record && JSON.stringify(Buffer.from(`${record.name}:${IDS[record.name]!}`).toString('base64url'));
+  const id = record && JSON.stringify(Buffer.from(`${record.name}:${idOf(record.name)}`).toString('base64url'));
   const own = id === undefined ? [] : [field.name === 'node' ? `id: ${id}` : `ids: [${id}]`];
   const args = [...(ARGUMENTS[`${type.name}.${field.name}`] ?? []), ...own, ...short];
   return `${field.name}${args.length > 0 ? `(${args.join(', ')})` : ''}`;

@@ -55,8 +55,8 @@ export interface Services {
 /** A database that is reached by its address, or an embedded one that was started or is shared. */
 export interface OpenDatabase {
   readonly address: DatabaseAddress;
-  /** Applies the migrations that are missing and returns their names. */
-  migrate(): Promise<string[]>;
+  /** Applies the migrations that are missing and returns their names. `onWait` is called when a table that others read holds one up. */
+  migrate(onWait?: () => void): Promise<string[]>;
   /** The names of the migrations that are missing. Changes nothing. */
   listMissingMigrations(): Promise<string[]>;
   /** The SQL that would bring the migrations up to schema.prisma; empty when they agree. */
@@ -82,7 +82,7 @@ export async function openDatabase(
 ): Promise<OpenDatabase> {
   const open = (address: DatabaseAddress, close = nothing, abandon = nothing): OpenDatabase => ({
     address,
-    migrate: () => applyMigrations(address),
+    migrate: (onWait) => applyMigrations(address, onWait),
     listMissingMigrations: () => listMissingMigrations(address),
     findDrift: () => findDrift(address),
     close,
@@ -93,7 +93,7 @@ export async function openDatabase(
     const shared = options.share ? await EmbeddedPostgres.share(config.DATA_DIR) : undefined;
     if (shared) return open(shared.address, () => shared.leave());
     try {
-      const prepare = options.migrate === false ? nothing : applyMigrations;
+      const prepare = options.migrate === false ? nothing : (address: DatabaseAddress) => applyMigrations(address);
       const embedded = await EmbeddedPostgres.start(config.DATA_DIR, prepare, options.onLost);
       // Other commands may still share the database that this one started, so the stop waits for them.
       return open(

@@ -3,6 +3,9 @@ import { OperatorError } from '../errors';
 import { withDatabase, type CommandContext } from './command';
 import { printResult } from './terminal';
 
+/** A migration tries again every few seconds, and says so about once a minute. */
+const TRIES_PER_NOTE = 20;
+
 /** `migrate [--check | --drift]`: applies the missing migrations, only names them, or compares all with prisma/schema.prisma. */
 export function migrateCommand(context: () => CommandContext): Command {
   return new Command('migrate')
@@ -28,7 +31,11 @@ export function migrateCommand(context: () => CommandContext): Command {
           printResult(terminal, json, { drift: false }, 'The migrations match prisma/schema.prisma');
           return;
         }
-        const applied = await explain(database.migrate());
+        let waits = 0;
+        const onWait = (): void => {
+          if (waits++ % TRIES_PER_NOTE === 0) terminal.errors.write('A table is in use: readers go on, and the migration tries again\n');
+        };
+        const applied = await explain(database.migrate(onWait));
         printResult(terminal, json, { applied }, applied.length > 0 ? `Applied ${applied.join(', ')}` : 'Nothing to apply');
       });
     });

@@ -32,9 +32,9 @@ export class NodeResolver {
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<object | null> {
-    const find = await this.openRecords(context, info);
+    const graph = await memberEntities(context);
     const wanted = toWanted('id', id);
-    return isReadable(wanted, context) ? (await find([wanted]))[0]! : refuse(context, info);
+    return isReadable(wanted, context) ? (await this.find([wanted], graph, context, info))[0]! : refuse(context, info);
   }
 
   @Query(() => [Node], {
@@ -47,30 +47,33 @@ export class NodeResolver {
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<(object | null)[]> {
-    const find = await this.openRecords(context, info);
+    const graph = await memberEntities(context);
     if (ids.length > MAX_NODES) throw new InputError(`ids has ${ids.length} values; the limit is ${MAX_NODES}`);
     const wanted = ids.map((id, index) => toWanted(`ids[${index}]`, id));
     const refused = wanted.findIndex((each) => !isReadable(each, context));
-    const records = await find(wanted.map((each) => (isReadable(each, context) ? each : null)));
+    const readable = wanted.map((each) => (isReadable(each, context) ? each : null));
+    const records = await this.find(readable, graph, context, info);
     // An error in the place of a record makes that one null, and none of the others.
     return records.map((record, index) => (index === refused ? new AppError('PRIVILEGE_NOT_FOUND') : record));
   }
 
-  /** Authorizes a member, and returns the function that finds records: null in the place of each that there is not. */
-  private async openRecords(context: RequestContext, info: GraphQLResolveInfo) {
-    const graph = await memberEntities(context);
-    const { organization } = await context.access.authorizeMember();
-    return async (wanted: readonly (NamedRecord | null)[]): Promise<(object | null)[]> => {
-      const names = wanted.flatMap((each) => (each?.kind === SAVED_REPORT ? each.id : []));
-      const reports = names.length > 0 ? await this.savedReports.list(organization.id, { names }) : [];
-      const reportOf = new Map(reports.map((report) => [report.name, toSavedReport(report)]));
-      return Promise.all(
-        wanted.map(async (each) => {
-          if (each?.kind === SAVED_REPORT) return reportOf.get(each.id) ?? null;
-          return each && findEntity(graph, each, info);
-        }),
-      );
-    };
+  /** The records in their places, and null in the place of each that there is not. */
+  private async find(
+    wanted: readonly (NamedRecord | null)[],
+    graph: EntityGraph,
+    { access }: RequestContext,
+    info: GraphQLResolveInfo,
+  ): Promise<(object | null)[]> {
+    const { organization } = await access.authorizeMember();
+    const names = wanted.flatMap((each) => (each?.kind === SAVED_REPORT ? each.id : []));
+    const reports = names.length > 0 ? await this.savedReports.list(organization.id, { names }) : [];
+    const reportOf = new Map(reports.map((report) => [report.name, toSavedReport(report)]));
+    return Promise.all(
+      wanted.map(async (each) => {
+        if (each?.kind === SAVED_REPORT) return reportOf.get(each.id) ?? null;
+        return each && findEntity(graph, each, info);
+      }),
+    );
   }
 }
 

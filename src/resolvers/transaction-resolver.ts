@@ -52,7 +52,7 @@ export class TransactionResolver {
   @FieldResolver(() => Donor, { nullable: true, description: `The donor; null when the gift has none. ${NEEDS_REPORT}` })
   donor(@Root() transaction: Transaction, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo) {
     if (!context.access.mayReadDonors) return refuse(context, info);
-    return context.entities.graph.follow('Transaction.donor', transaction, {}, lookAhead(info));
+    return orRefuse(context, info, () => context.entities.graph.follow('Transaction.donor', transaction, {}, lookAhead(info)));
   }
 
   @FieldResolver(() => String, { nullable: true, description: `Main memo of the transaction; may be empty. ${NEEDS_REPORT}` })

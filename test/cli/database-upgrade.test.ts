@@ -80,7 +80,10 @@ test('readers are answered while an update waits for one that reads for long', a
     // The update tries again, and goes on when the long one has ended.
     await until(isWaiting);
     await holder.query('COMMIT');
-    expect(await update).toMatchObject({ status: 0, stdout: '{"applied":["20261122120000_report_titles"]}\n' });
+    expect(await update).toMatchObject({
+      ...{ status: 0, stdout: '{"applied":["20261122120000_report_titles"]}\n' },
+      stderr: 'A table is in use: readers go on, and the migration tries again\n',
+    });
   } finally {
     await Promise.all([holder.end(), reader.end()]);
   }

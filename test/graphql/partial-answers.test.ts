@@ -181,6 +181,22 @@ describe('an error says where the fault is', () => {
   });
 });
 
+test('records that cannot be read are null, with one error for all of a list', async () => {
+  await withGateway({}, async ({ url, database, services }) => {
+    const own = await createOrganization(services);
+    await importLines(
+      services,
+      own,
+      ['1', '2', '3'].map((id) => v2Line({ deposit_id: id, transaction_id: id, allocation_id: id })),
+    );
+    await database.client.query('ALTER TABLE donor RENAME TO lost');
+    const query = '{ transactions { nodes { transactionId donor { id } } } }';
+    const { body } = await graphql(url, query, { provision: own.apiProvision });
+    expect(body.data).toEqual({ transactions: { nodes: ['1', '2', '3'].map((transactionId) => ({ transactionId, donor: null })) } });
+    expect(body.errors).toMatchObject([{ path: ['transactions', 'nodes', 0, 'donor'], extensions: { code: 'DATA_SOURCE_QUERY_FAILED' } }]);
+  });
+});
+
 describe('a name that is nearly right', () => {
   const wrong: readonly [string, object][] = [
     ['{ depositt(id: "1") { id } }', {}],

@@ -19,11 +19,13 @@ const NO_FILTERS = { externalTables: [], externalEnums: [] };
 
 /**
  * Applies prisma/migrations to the database and returns the names of those that were missing. It runs Prisma Migrate's own engine in its
- * WebAssembly build: nothing is downloaded, and the Prisma CLI reads the same table `_prisma_migrations`.
+ * WebAssembly build: nothing is downloaded, and the Prisma CLI reads the same table `_prisma_migrations`. `onWait` is called when a table
+ * that others read holds a migration up.
  */
-export async function applyMigrations(address: DatabaseAddress): Promise<string[]> {
+export async function applyMigrations(address: DatabaseAddress, onWait?: () => void): Promise<string[]> {
   const migrationsList = await readMigrations();
-  const { appliedMigrationNames } = await withEngine(address, (engine) => engine.applyMigrations({ migrationsList, filters: NO_FILTERS }));
+  const apply = (engine: SchemaEngine) => engine.applyMigrations({ migrationsList, filters: NO_FILTERS });
+  const { appliedMigrationNames } = await withEngine(address, apply, onWait);
   return appliedMigrationNames;
 }
 
@@ -96,13 +98,17 @@ const NOT_MIGRATED = 'The database lacks migrations: run `deposit-gateway migrat
 const LIST_APPLIED = 'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
 let newestMigration: Promise<string | undefined> | undefined;
 
-async function withEngine<Result>(address: DatabaseAddress, use: (engine: SchemaEngine) => Promise<Result>): Promise<Result> {
+async function withEngine<Result>(
+  address: DatabaseAddress,
+  use: (engine: SchemaEngine) => Promise<Result>,
+  onWait?: () => void,
+): Promise<Result> {
   const Engine = await (engineModule ??= loadEngine());
   const pool = new IntrospectionPool({ ...address, max: 2, application_name: 'deposit-gateway migrate' });
   const engine = await Engine.new(
     { datamodels: [[SCHEMA_FILE, readSchema()]] },
     () => undefined,
-    bindMigrationAwareSqlAdapterFactory(new EngineAdapter(pool)),
+    bindMigrationAwareSqlAdapterFactory(new EngineAdapter(pool, onWait)),
   );
   try {
     return await use(engine);
@@ -176,7 +182,10 @@ const isInTime = (applied: Promise<unknown>): Promise<boolean> =>
  * PostgreSQL then applies all of it or nothing. The adapter of Prisma would cut it at every semicolon, those of functions and comments too.
  */
 class EngineAdapter extends PrismaPg {
-  constructor(private readonly introspectionPool: IntrospectionPool) {
+  constructor(
+    private readonly introspectionPool: IntrospectionPool,
+    private readonly onWait?: () => void,
+  ) {
     super(introspectionPool);
   }
 
@@ -192,7 +201,10 @@ class EngineAdapter extends PrismaPg {
     };
     const apply = (script: string) => adapter.executeRaw({ sql: `${LIMIT_LOCKS};\n${script}`, args: [], argTypes: [] });
     adapter.executeScript = async (script) => {
-      while (!(await isInTime(apply(script)))) await sleep(LOCK_PAUSE_MS);
+      while (!(await isInTime(apply(script)))) {
+        this.onWait?.();
+        await sleep(LOCK_PAUSE_MS);
+      }
     };
     return adapter;
   }

@@ -1,17 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { source as axe } from 'axe-core';
-import express from 'express';
 import type { Page } from 'playwright-core';
 import type { BookLine } from '../support/deposit-book';
-import { ROOT } from '../support/documents';
+import { logIn, openFrontend, waitFor } from '../support/frontend-browser';
 import { PASSWORD } from '../support/gateway';
 import { giftsOf, givingYears, shown, sumOf } from '../support/giving-years';
-import { openPlayground } from '../support/playground-browser';
 import { until } from '../support/until';
 
 const lines = givingYears();
@@ -22,71 +14,17 @@ const ofDeposit = (id: string): BookLine[] => lines.filter(({ deposit_id }) => d
 const depositsOf = (year: number): string[] =>
   [...new Set(ofYear(year).map(({ deposit_date, deposit_id }) => `${deposit_date} ${deposit_id}`))].sort().map((key) => key.split(' ')[1]!);
 
-let directory: string;
-let server: Server;
-let origin: string;
-
-// Hooks run in the order in which they stand here: the app's origin is known before the gateway starts.
-beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'frontend-'));
-  server = express().use(express.static(directory)).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-  rmSync(directory, { recursive: true });
-});
-const gateway = openPlayground({ settings: () => ({ CORS_ORIGINS: origin }), lines });
-const { organization } = gateway;
-beforeAll(async () => {
-  await gateway.services.organizations.createUser({ organization: organization.name, username: 'bea', password: PASSWORD, grants: [] });
-  const vite = join(dirname(require.resolve('vite/package.json')), 'bin/vite.js');
-  const build = ['build', '--config', 'test/frontend/vite.config.mjs', '--outDir', directory, '--emptyOutDir', '--logLevel', 'warn'];
-  const env = { ...process.env, NODE_ENV: 'production', VITE_GATEWAY: gateway.url, VITE_PROVISION: organization.webProvision };
-  execFileSync(process.execPath, [vite, ...build], { cwd: ROOT, env, stdio: 'pipe' });
-}, 120_000);
-
-interface Visit {
-  readonly page: Page;
-  /** Uncaught errors, the console's errors and warnings, and requests to other servers than the app's and the gateway. */
-  readonly faults: string[];
-  /** The requests that the gateway has answered. */
-  readonly asked: string[];
-}
-
-async function visit(place: string): Promise<Visit> {
-  const page = await gateway.newPage();
-  page.setDefaultTimeout(30_000);
-  const faults: string[] = [];
-  const asked: string[] = [];
-  page.on('pageerror', (error) => faults.push(error.message));
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) faults.push(message.text());
-  });
-  page.on('request', (request) => {
-    if (request.url() === `${gateway.url}/graphql` && request.method() === 'POST') asked.push(request.postData()!);
-    else if (!request.url().startsWith(origin) && !request.url().startsWith('data:')) faults.push(request.url());
-  });
-  await page.goto(`${origin}/${place}`);
-  return { page, faults, asked };
-}
-
-async function logIn(page: Page, username = 'ada', password = PASSWORD): Promise<void> {
-  await page.getByLabel('Username').fill(username);
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Log in' }).click();
-}
+const gateway = openFrontend({ lines });
+const { visit } = gateway;
+beforeAll(() =>
+  gateway.services.organizations.createUser({ organization: gateway.organization.name, username: 'bea', password: PASSWORD, grants: [] }),
+);
 
 /** The cells of the table's rows, of its body or its foot. */
 async function cellsOf(page: Page, part: 'tbody' | 'tfoot' = 'tbody'): Promise<string[][]> {
   const rows = await page.locator(`${part} tr`).allInnerTexts();
   return rows.map((row) => row.split('\t').map((cell) => cell.trim()));
 }
-
-/** Waits for a caption such as `20 of 45 deposits`. */
-const waitFor = (page: Page, text: string): Promise<void> => page.getByText(text, { exact: true }).waitFor();
 
 /** Keeps a picture of the page, and resolves to the faults that axe finds on it. */
 async function problemsOf(page: Page, name: string): Promise<string[]> {
@@ -309,7 +247,7 @@ test('a user of the Relay page reads more deposits, and more gifts of one of the
   await page.getByRole('link', { name: 'Log in' }).click();
   await logIn(page);
   await page.getByRole('timer').waitFor();
-  await page.goto(`${origin}/relay.html#/deposits/2024`);
+  await page.goto(`${gateway.origin}/relay.html#/deposits/2024`);
   await waitFor(page, '5 of 45 deposits');
   await page.getByRole('button', { name: 'More deposits' }).click();
   await waitFor(page, '10 of 45 deposits');

@@ -1,6 +1,8 @@
-import { useQuery } from '@apollo/client/react';
-import { Fault, isRefused, Refusal } from './faults';
+import { useApolloClient, useQuery } from '@apollo/client/react';
+import { useEffect, useState } from 'react';
+import { Fault, faultOf, isRefused, Refusal } from './faults';
 import { DepositDocument } from './gql/graphql';
+import { More } from './more';
 import { addressOf } from './place';
 import { showMoney } from './values';
 
@@ -8,23 +10,33 @@ import { showMoney } from './values';
 export function DepositScreen({ year, depositId }: { readonly year: number; readonly depositId: string }) {
   const { data, error, loading, fetchMore } = useQuery(DepositDocument, { variables: { depositId }, errorPolicy: 'all' });
   const deposit = data?.deposit;
+  const isHidden = isRefused(data?.viewer);
+  // The first error stays, because an answer that follows brings none for what the cache has as null.
+  const [failure, setFailure] = useState(error);
+  if (error && !failure) setFailure(error);
+  const isUnread = deposit != null && !isHidden && faultOf(failure, 'donor') !== undefined;
+  const { cache } = useApolloClient();
+  const recordId = isUnread ? cache.identify(deposit) : undefined;
+  // A return to the screen asks again, where the cache would take donors that could not be read for nobody.
+  useEffect(() => (recordId === undefined ? undefined : () => void cache.evict({ id: recordId })), [cache, recordId]);
   if (!deposit)
     return (
       <>
         <h2>Deposit {depositId}</h2>
         <Fault error={error} of="deposit" />
-        {data && !error && <p>There is no such deposit.</p>}
+        {data && !error && <p>No such deposit could be read.</p>}
       </>
     );
   const { edges, pageInfo, totalCount } = deposit.transactions;
-  const loadMore = () => fetchMore({ variables: { after: pageInfo.endCursor }, errorPolicy: 'all' });
-  const refusal = isRefused(data.viewer) && <Refusal />;
+  const loadMore = () => fetchMore({ variables: { after: pageInfo.endCursor }, errorPolicy: isHidden ? 'all' : 'none' });
+  const refusal = isHidden && <Refusal />;
   return (
     <>
       <h2>Deposit {depositId}</h2>
       <p>
         {deposit.depositDate}, {showMoney(deposit.totals?.byTransaction.netAmount)} in the bank
       </p>
+      <Fault error={error} of="totals" />
       <table>
         <caption>
           {edges.length} of {totalCount} gifts
@@ -34,7 +46,7 @@ export function DepositScreen({ year, depositId }: { readonly year: number; read
             <th>Gift</th>
             <th>
               Donor
-              {refusal}
+              {refusal || <Fault error={failure} of="donor" />}
             </th>
             <th>
               Memo
@@ -53,7 +65,7 @@ export function DepositScreen({ year, depositId }: { readonly year: number; read
                     {donor.firstName} {donor.lastName}
                   </a>
                 ) : (
-                  !refusal && 'Anonymous'
+                  !refusal && (isUnread ? 'unknown' : 'Anonymous')
                 )}
               </td>
               <td>{mainMemo}</td>
@@ -62,11 +74,7 @@ export function DepositScreen({ year, depositId }: { readonly year: number; read
           ))}
         </tbody>
       </table>
-      {pageInfo.hasNextPage && (
-        <button disabled={loading} onClick={() => void loadMore()}>
-          More
-        </button>
-      )}
+      {pageInfo.hasNextPage && <More key={pageInfo.endCursor} loading={loading} loadMore={loadMore} />}
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 import { Fault } from './faults';
 import { DepositsDocument, type SumsFragment } from './gql/graphql';
+import { More } from './more';
 import { addressOf } from './place';
 import { periodOf, showMoney } from './values';
 
@@ -8,7 +9,7 @@ import { periodOf, showMoney } from './values';
 export function DepositsScreen({ year }: { readonly year: number }) {
   const { data, error, loading, fetchMore } = useQuery(DepositsDocument, { variables: periodOf(year), errorPolicy: 'all' });
   const { deposits, depositSummary } = data ?? {};
-  const loadMore = () => fetchMore({ variables: { after: deposits?.pageInfo.endCursor }, errorPolicy: 'all' });
+  const loadMore = () => fetchMore({ variables: { after: deposits?.pageInfo.endCursor } });
   return (
     <>
       <h2>Deposits of {year}</h2>
@@ -50,11 +51,7 @@ export function DepositsScreen({ year }: { readonly year: number }) {
             </tfoot>
           </table>
           <Fault error={error} of="depositSummary" />
-          {deposits.pageInfo.hasNextPage && (
-            <button disabled={loading} onClick={() => void loadMore()}>
-              More
-            </button>
-          )}
+          {deposits.pageInfo.hasNextPage && <More key={deposits.pageInfo.endCursor} loading={loading} loadMore={loadMore} />}
         </>
       )}
     </>

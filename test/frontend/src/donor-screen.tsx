@@ -1,6 +1,7 @@
 import { useQuery } from '@apollo/client/react';
 import { Fault } from './faults';
 import { DonorDocument } from './gql/graphql';
+import { More } from './more';
 import { periodOf, showMoney } from './values';
 
 /** A donor's gifts of a year, each with its shares. */
@@ -16,7 +17,7 @@ export function DonorScreen({ year, id }: { readonly year: number; readonly id: 
       </>
     );
   const { edges, pageInfo } = donor.transactions;
-  const loadMore = () => fetchMore({ variables: { after: pageInfo.endCursor }, errorPolicy: 'all' });
+  const loadMore = () => fetchMore({ variables: { after: pageInfo.endCursor } });
   return (
     <>
       <h2>
@@ -25,6 +26,7 @@ export function DonorScreen({ year, id }: { readonly year: number; readonly id: 
       <p>
         {donor.city}, {donor.email}
       </p>
+      <Fault error={error} of="totals" />
       <table>
         <caption>
           {donor.totals?.transactions} gifts of {showMoney(donor.totals?.byTransaction.amount)} in {year}
@@ -43,16 +45,15 @@ export function DonorScreen({ year, id }: { readonly year: number; readonly id: 
               <td>{gift.transactionDate}</td>
               <th scope="row">{gift.transactionId}</th>
               <td className="money">{showMoney(gift.amount)}</td>
-              <td>{gift.allocations.edges.map(({ node }) => `${node.designation.name} ${showMoney(node.amount)}`).join(', ')}</td>
+              <td>
+                {gift.allocations.edges.map(({ node }) => `${node.designation.name} ${showMoney(node.amount)}`).join(', ')}
+                {gift.allocations.pageInfo.hasNextPage && ', and more'}
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
-      {pageInfo.hasNextPage && (
-        <button disabled={loading} onClick={() => void loadMore()}>
-          More
-        </button>
-      )}
+      {pageInfo.hasNextPage && <More key={pageInfo.endCursor} loading={loading} loadMore={loadMore} />}
     </>
   );
 }

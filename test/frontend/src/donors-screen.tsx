@@ -2,6 +2,7 @@ import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
 import { Fault, isRefused, Refusal } from './faults';
 import { DonorsDocument } from './gql/graphql';
+import { More } from './more';
 import { addressOf } from './place';
 import { periodOf, showMoney } from './values';
 
@@ -12,8 +13,10 @@ export function DonorsScreen({ year }: { readonly year: number }) {
     variables: { ...periodOf(year), search },
     errorPolicy: 'all',
   });
-  const { viewer, depositSummary, donors } = data ?? previousData ?? {};
-  const loadMore = () => fetchMore({ variables: { after: donors?.pageInfo.endCursor }, errorPolicy: 'all' });
+  // Money is of this year's answer alone. The donors are of all years, and stay while the next list loads.
+  const { viewer, donors } = data ?? previousData ?? {};
+  const depositSummary = data?.depositSummary;
+  const loadMore = () => fetchMore({ variables: { after: donors?.pageInfo.endCursor } });
   return (
     <>
       <h2>Donors</h2>
@@ -25,14 +28,16 @@ export function DonorsScreen({ year }: { readonly year: number }) {
         </p>
       )}
       {viewer && isRefused(viewer) ? <Refusal /> : <Fault error={error} of="donors" />}
+      {viewer && !isRefused(viewer) && (
+        <form role="search" onSubmit={(event) => event.preventDefault()}>
+          <label>
+            Name
+            <input type="search" value={search} onChange={(event) => setSearch(event.target.value)} />
+          </label>
+        </form>
+      )}
       {donors && (
         <>
-          <form role="search" onSubmit={(event) => event.preventDefault()}>
-            <label>
-              Name
-              <input type="search" value={search} onChange={(event) => setSearch(event.target.value)} />
-            </label>
-          </form>
           <p role="status">
             {donors.edges.length} of {donors.totalCount} donors
           </p>
@@ -46,11 +51,7 @@ export function DonorsScreen({ year }: { readonly year: number }) {
               </li>
             ))}
           </ul>
-          {donors.pageInfo.hasNextPage && (
-            <button disabled={loading} onClick={() => void loadMore()}>
-              More
-            </button>
-          )}
+          {donors.pageInfo.hasNextPage && <More key={donors.pageInfo.endCursor} loading={loading} loadMore={loadMore} />}
         </>
       )}
     </>

@@ -29,6 +29,9 @@ export function FundsScreen({ year }: { readonly year: number }) {
       <Fault error={error} of="depositSummary" />
       {summary && (
         <table>
+          <caption>
+            {summary.groups?.edges.length} of {summary.groups?.totalCount} rows. The sum has all of them.
+          </caption>
           <thead>
             <tr>
               <th>Month</th>

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
 import { showMoney } from '../values';
 import type { depositsNextQuery } from './__generated__/depositsNextQuery.graphql';
@@ -50,6 +51,7 @@ export function Deposits(period: { readonly startDate: string; readonly endDate:
 
 function DepositList({ of }: { readonly of: deposits_query$key }) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<depositsNextQuery, deposits_query$key>(fragment, of);
+  const [error, setError] = useState<Error | null>(null);
   if (!data.deposits) return <p role="alert">The deposits are not there. Try again later.</p>;
   const { edges, totalCount } = data.deposits;
   return (
@@ -67,10 +69,11 @@ function DepositList({ of }: { readonly of: deposits_query$key }) {
         </section>
       ))}
       {hasNext && (
-        <button disabled={isLoadingNext} onClick={() => loadNext(5)}>
+        <button disabled={isLoadingNext} onClick={() => loadNext(5, { onComplete: setError })}>
           More deposits
         </button>
       )}
+      {error && <p role="alert">{error.message}</p>}
     </>
   );
 }

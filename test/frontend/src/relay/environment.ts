@@ -1,4 +1,9 @@
-import { Environment, Network, RecordSource, Store, type GraphQLResponse } from 'relay-runtime';
+import { Environment, Network, RecordSource, Store } from 'relay-runtime';
+
+interface Answer {
+  readonly data: Record<string, unknown> | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
+}
 
 /** Sends an operation by its text, or by the id that Relay's compiler gave a trusted document. */
 export const createEnvironment = (url: string, provision: string): Environment => {
@@ -6,7 +11,14 @@ export const createEnvironment = (url: string, provision: string): Environment =
     const headers = { 'Content-Type': 'application/json', Provision: provision };
     const body = JSON.stringify({ query: text, documentId: id, variables });
     const response = await fetch(url, { method: 'POST', headers, body, credentials: 'include' });
-    return (await response.json()) as GraphQLResponse;
+    const { data, errors = [] } = (await response.json()) as Answer;
+    // A page of a list does not ask for the viewer.
+    if (errors.some(({ extensions }) => extensions?.code === 'NOT_LOGGED_IN'))
+      environment.commitUpdate((store) => void store.getRoot().setValue(null, 'viewer'));
+    // Relay would put null in the place of the list to which the page belongs.
+    else if (errors[0] && Object.values(data ?? {}).every((value) => value === null)) throw new Error(errors[0].message);
+    return { data: data ?? {}, errors: [...errors] };
   });
-  return new Environment({ network, store: new Store(new RecordSource()) });
+  const environment = new Environment({ network, store: new Store(new RecordSource()) });
+  return environment;
 };

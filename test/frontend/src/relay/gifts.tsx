@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { graphql, usePaginationFragment } from 'react-relay';
 import { showMoney } from '../values';
 import type { giftsNextQuery } from './__generated__/giftsNextQuery.graphql';
@@ -23,6 +24,7 @@ const fragment = graphql`
 /** The gifts of a deposit, page by page. Relay finds the deposit again by its `id`. */
 export function Gifts({ of }: { readonly of: gifts_deposit$key }) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<giftsNextQuery, gifts_deposit$key>(fragment, of);
+  const [error, setError] = useState<Error | null>(null);
   const { edges, totalCount } = data.transactions;
   return (
     <>
@@ -37,10 +39,11 @@ export function Gifts({ of }: { readonly of: gifts_deposit$key }) {
         ))}
       </ul>
       {hasNext && (
-        <button disabled={isLoadingNext} onClick={() => loadNext(20)}>
+        <button disabled={isLoadingNext} onClick={() => loadNext(20, { onComplete: setError })}>
           More gifts
         </button>
       )}
+      {error && <p role="alert">{error.message}</p>}
     </>
   );
 }

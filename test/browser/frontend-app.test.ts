@@ -69,7 +69,7 @@ test('a user logs in after a mistake, and pages through deposits with the sums o
   expect(await cellsOf(page, 'tfoot')).toEqual([['All deposits', String(gifts.length), ...sums]]);
   expect(await problemsOf(page, 'deposits')).toEqual([]);
   const names = asked.map((body) => (JSON.parse(body) as { operationName: string }).operationName);
-  expect(names).toEqual(['Viewer', 'Login', 'Login', 'Deposits', 'Deposits', 'Deposits']);
+  expect(names).toEqual(['Viewer', 'Login', 'Login', 'Viewer', 'Deposits', 'Deposits', 'Deposits']);
   expect(faults).toEqual([]);
   await page.context().close();
 });

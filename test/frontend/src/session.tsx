@@ -4,10 +4,14 @@ import { LoginDocument, LogoutDocument, ViewerDocument, type SessionFragment } f
 
 /** Shows the app to a user who is logged in, and the login to everybody else. */
 export function SessionGate({ children }: { readonly children: ReactNode }) {
-  const { data, previousData, error } = useQuery(ViewerDocument);
-  // Every query asks for the viewer, and the answer is null when the session has ended. A page that loads anew holds nothing of what the
-  // user has read, and has the same address.
-  const hasEnded = data?.viewer === null && previousData?.viewer != null;
+  const { data, error } = useQuery(ViewerDocument);
+  const [user, setUser] = useState<string>();
+  const [isUnsure, setUnsure] = useState(false);
+  const current = data?.viewer ? `${data.viewer.username} of ${data.viewer.organization}` : undefined;
+  if (current !== undefined && user === undefined) setUser(current);
+  // Every query asks for the viewer. It is null when the session has ended, and another user when somebody logged in through another tab.
+  // A page that loads anew holds nothing of what the first user has read, and has the same address.
+  const hasEnded = data !== undefined && user !== undefined && current !== user;
   useEffect(() => {
     if (hasEnded) location.reload();
   }, [hasEnded]);
@@ -16,18 +20,24 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   if (!data.viewer) return <Login />;
   return (
     <>
-      <SessionBar viewer={data.viewer} />
-      {children}
+      <SessionBar viewer={data.viewer} onDoubt={setUnsure} />
+      {isUnsure ? <p role="alert">The session may have ended, and the gateway does not answer. The app goes on asking.</p> : children}
     </>
   );
 }
 
-function SessionBar({ viewer }: { readonly viewer: SessionFragment }) {
+interface SessionProps {
+  readonly viewer: SessionFragment;
+  /** Takes true when the gateway could not say after the countdown that the session goes on. */
+  readonly onDoubt: (isUnsure: boolean) => void;
+}
+
+function SessionBar({ viewer, onDoubt }: SessionProps) {
   const [logOut, { error }] = useMutation(LogoutDocument, { refetchQueries: [ViewerDocument] });
   return (
     <header>
       <h1>{viewer.organization}</h1>
-      <Countdown viewer={viewer} />
+      <Countdown viewer={viewer} onDoubt={onDoubt} />
       <button onClick={() => void logOut()}>Log out</button>
       {error && <p role="alert">{error.message}</p>}
     </header>
@@ -35,7 +45,7 @@ function SessionBar({ viewer }: { readonly viewer: SessionFragment }) {
 }
 
 /** Tells how long the session lasts without another request. Each answer moves the end. */
-function Countdown({ viewer }: { readonly viewer: SessionFragment }) {
+function Countdown({ viewer, onDoubt }: SessionProps) {
   const { refetch } = useQuery(ViewerDocument, { fetchPolicy: 'cache-only' });
   const end = Math.min(Date.parse(viewer.sessionIdleExpiresAt), Date.parse(viewer.sessionExpiresAt));
   const [now, setNow] = useState(Date.now);
@@ -44,9 +54,22 @@ function Countdown({ viewer }: { readonly viewer: SessionFragment }) {
     const timer = setInterval(() => setNow(Date.now()), 1000);
     return () => clearInterval(timer);
   }, []);
+  // Each tick asks again after a failure. After an answer the countdown is not over, or the page loads anew.
+  const [hasFailed, setHasFailed] = useState(false);
+  const attempt = hasFailed ? now : undefined;
   useEffect(() => {
-    if (isOver) void refetch();
-  }, [isOver, refetch]);
+    if (!isOver) return;
+    refetch().then(
+      () => {
+        setHasFailed(false);
+        onDoubt(false);
+      },
+      () => {
+        setHasFailed(true);
+        onDoubt(true);
+      },
+    );
+  }, [isOver, attempt, refetch, onDoubt]);
   const seconds = Math.max(0, Math.ceil((end - now) / 1000));
   return (
     <p role="timer">
@@ -56,9 +79,8 @@ function Countdown({ viewer }: { readonly viewer: SessionFragment }) {
 }
 
 function Login() {
-  const [logIn, { loading, error }] = useMutation(LoginDocument, {
-    update: (cache, { data }) => void cache.writeQuery({ query: ViewerDocument, data: { viewer: data!.login.viewer } }),
-  });
+  // The viewer of a second request shows that the browser has kept the cookie. The app then takes the place of this form.
+  const [logIn, { data, loading, error }] = useMutation(LoginDocument, { refetchQueries: [ViewerDocument], awaitRefetchQueries: true });
   return (
     <main>
       <h1>Log in</h1>
@@ -81,6 +103,9 @@ function Login() {
         <button disabled={loading}>Log in</button>
       </form>
       {error && <p role="alert">{error.message}</p>}
+      {data && !loading && (
+        <p role="alert">You have logged in, but your browser kept no session. The gateway is on another site than this page.</p>
+      )}
     </main>
   );
 }

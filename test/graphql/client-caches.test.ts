@@ -142,6 +142,28 @@ test("the schema has connections, and the documents' urql knows what has no id o
   expect(Object.keys(keys).sort()).toEqual(hasOwnKey.map(({ name }) => name).sort());
 });
 
+test('a late page whose cursor the list no longer knows leaves the list in Apollo Client as it is', () => {
+  const { cache } = makeApollo();
+  const query = parse(
+    'query Page($first: Int, $after: String) { donors(first: $first, after: $after) { nodes { id } pageInfo { endCursor } } }',
+  );
+  const write = (ids: readonly string[], after?: string): void => {
+    const nodes = ids.map((id) => ({ __typename: 'Donor', id }));
+    const pageInfo = { __typename: 'PageInfo', endCursor: `c${ids.at(-1)!}` };
+    cache.writeQuery({ query, variables: { first: 2, after }, data: { donors: { __typename: 'DonorConnection', nodes, pageInfo } } });
+  };
+  const ids = (): string[] =>
+    cache.readQuery<{ donors: { nodes: { id: string }[] } }>({ query, variables: { first: 2 } })!.donors.nodes.map(({ id }) => id);
+  write(['1', '2']);
+  write(['3', '4'], 'c2');
+  write(['1', '2']);
+  write(['5', '6'], 'c4');
+  expect(ids()).toEqual(['1', '2']);
+  write(['3', '4'], 'c2');
+  write(['5', '6'], 'c4');
+  expect(ids()).toEqual(['1', '2', '3', '4', '5', '6']);
+});
+
 describe.each(connections.flatMap((connection) => (['edges', 'nodes'] as const).map((shape) => ({ ...connection, connection, shape }))))(
   'the pages of $name by $shape',
   ({ connection, shape }) => {

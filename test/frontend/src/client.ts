@@ -11,14 +11,19 @@ interface Pages extends Page {
   readonly ends?: readonly (readonly [endCursor: string | null | undefined, length: number])[];
 }
 
-/** Puts a page behind the page whose cursor it was asked after. A page without a cursor begins the list again. */
+/**
+ * Puts a page behind the page whose cursor it was asked after. A page without a cursor begins the list again. A late page, whose cursor the
+ * list no longer knows, leaves the list as it is.
+ */
 const pages: FieldPolicy<Pages | null, Page | null> = {
   keyArgs: (args) => Object.keys(args ?? {}).filter((name) => !['first', 'after', 'last', 'before'].includes(name)),
   merge: (list, page, { args }) => {
     const shapes = (['edges', 'nodes'] as const).filter((shape) => page?.[shape]);
     if (!page || shapes.length === 0) return page && { ...list, ...page };
     const ends = list?.ends ?? [];
-    const start = ends.find(([cursor]) => cursor === args?.after)?.[1] ?? 0;
+    const known = args?.after == null ? 0 : ends.find(([cursor]) => cursor === args.after)?.[1];
+    if (known === undefined && list) return list;
+    const start = known ?? 0;
     const items = Object.fromEntries(shapes.map((shape) => [shape, [...(list?.[shape] ?? []).slice(0, start), ...(page[shape] ?? [])]]));
     const end = [page.pageInfo?.endCursor, start + page[shapes[0]!]!.length] as const;
     const { edges: _edges, nodes: _nodes, ...others } = list ?? {};

@@ -55,6 +55,8 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'docker exec gateway deposit-gateway --help': 'document-tables.test.ts',
   'npx generate-persisted-query-manifest': 'trusted-document-clients.test.ts',
   'npm install': 'newcomer.test.ts',
+  'npm run generate:frontend': 'the run of the checks',
+  'npx vite test/frontend --host 127.0.0.1 --port 5173': 'frontend-app.test.ts',
   // A form of other commands.
   'deposit-gateway export --format ndjson --columns v2 | sha256sum': 'the same with its options',
 };

@@ -138,6 +138,8 @@ async function faultsIn({ headers, level }: Actor, asked: readonly Written[]): P
   });
   const text = await response.text();
   if (text.includes(`${CANARY}-theirs`) || text.includes('Fund of theirs')) return [`another organization's data: ${text}`];
+  // Neither a value nor a message holds personal data, wherever in the answer.
+  if (level !== 'donors' && text.includes(CANARY)) return [`personal data: ${text}`];
   const { data, errors = [] } = JSON.parse(text) as Body;
   return asked.flatMap(({ question: { way, values }, nameOf }) =>
     values.flatMap((value) => {

@@ -1,8 +1,8 @@
 import { createRoot } from 'react-dom/client';
-import { FaultBoundary } from './fault-boundary';
+import { FaultBoundary } from './look/fault-boundary';
 import { PlaygroundPage } from './playground-page';
-import './playground.css';
-import './results.css';
+import './look/playground.css';
+import './look/results.css';
 
 const app = document.getElementById('app');
 const reload = (

@@ -1,13 +1,13 @@
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
-import { FaultBoundary } from './fault-boundary';
-import type { ShownAnswer } from './query-explorer';
-import { ResultView, resultViewKinds, type ResultViewKind } from './result-view';
-import { SessionBar } from './session-bar';
-import { useSession } from './session-state';
-import { TotalsBar } from './totals-bar';
+import { FaultBoundary } from './look/fault-boundary';
+import type { ShownAnswer } from './editors/query-explorer';
+import { ResultView, resultViewKinds, type ResultViewKind } from './editors/result-view';
+import { SessionBar } from './session/session-bar';
+import { useSession } from './session/session-state';
+import { TotalsBar } from './editors/totals-bar';
 
 /** The editors are a megabyte of script, which the login does not wait for. */
-const QueryExplorer = lazy(() => import('./query-explorer'));
+const QueryExplorer = lazy(() => import('./editors/query-explorer'));
 
 const viewTitles: Readonly<Record<ResultViewKind, string>> = { table: 'Table', chart: 'Chart' };
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { copyText } from './clipboard';
+import { copyText } from '../look/clipboard';
 import { useEditors, useRunKey } from './editors';
 import { clearShareLink, readShareLink, toShareLink } from './share-link';
 

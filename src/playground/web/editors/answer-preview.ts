@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import { formatCount } from './figures';
+import { formatCount } from '../look/figures';
 
 /** GraphiQL's editor takes seconds to show tens of thousands of rows, and stalls at every scroll. */
 const MAX_ROWS = 2_000;

@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { useErrorBoundary } from 'react-error-boundary';
-import { readColorScheme, subscribeColorScheme } from './color-scheme';
+import { readColorScheme, subscribeColorScheme } from '../look/color-scheme';
 import { defaultColumn, toGroupChart, valueColumns, type GroupChart } from './group-chart';
-import type { ResultTable } from './result-tables';
+import type { ResultTable } from '../tables/result-tables';
 
 /** Draws one total of a summary's groups as lines or bars. The table view holds the same values as text. */
 export function ResultChart({ table }: { readonly table: ResultTable }) {

@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'react';
-import { valueColumns } from './group-chart';
-import { ResultChart } from './result-chart';
-import { findTables } from './result-tables';
-import { SortableTable } from './sortable-table';
+import { valueColumns } from '../charts/group-chart';
+import { ResultChart } from '../charts/result-chart';
+import { findTables } from '../tables/result-tables';
+import { SortableTable } from '../tables/sortable-table';
 
 export const resultViewKinds = ['table', 'chart'] as const;
 export type ResultViewKind = (typeof resultViewKinds)[number];

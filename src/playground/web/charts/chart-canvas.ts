@@ -11,7 +11,7 @@ import {
   Tooltip,
   type ChartDataset,
 } from 'chart.js';
-import { UNKNOWN } from './figures';
+import { UNKNOWN } from '../look/figures';
 import { toLength, type GroupChart } from './group-chart';
 
 Chart.register(BarController, BarElement, CategoryScale, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip);

@@ -11,9 +11,9 @@ import { EditorAccess } from './editor-access';
 import { editorStorage, hasStoredTabs } from './editor-storage';
 import { useEditors } from './editors';
 import { defaultExample, examples } from './examples';
-import { FaultBoundary } from './fault-boundary';
-import { selectOperation, type ReportQuery } from './file-url';
-import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from './gateway-client';
+import { FaultBoundary } from '../look/fault-boundary';
+import { selectOperation, type ReportQuery } from '../files/file-url';
+import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from '../session/gateway-client';
 import { ShareButton } from './share-button';
 import { toStoppable } from './stoppable-answer';
 

@@ -1,9 +1,9 @@
 import { useGraphiQL } from '@graphiql/react';
 import { useEffect, useRef, useState } from 'react';
-import { copyText } from './clipboard';
-import { download, saveFile, type DownloadProgress } from './download';
+import { copyText } from '../look/clipboard';
+import { download, saveFile, type DownloadProgress } from '../files/download';
 import { useEditors, useRunKey } from './editors';
-import { formatCount, formatRows } from './figures';
+import { formatCount, formatRows } from '../look/figures';
 import {
   copyAdvice,
   copyForms,
@@ -15,7 +15,7 @@ import {
   type CopyForm,
   type FileFormat,
   type ReportQuery,
-} from './file-url';
+} from '../files/file-url';
 import { SavedReports } from './saved-reports';
 
 const formatTitles: Readonly<Record<FileFormat, string>> = { csv: 'CSV', ndjson: 'NDJSON', json: 'JSON' };

@@ -1,7 +1,7 @@
 import { Kind, parse, print } from 'graphql';
-import type { EditorTexts } from './editors';
-import { askGateway, GatewayError } from './gateway-client';
-import fileUrlQuery from './queries/file-url.graphql?raw';
+import type { EditorTexts } from '../editors/editors';
+import { askGateway, GatewayError } from '../session/gateway-client';
+import fileUrlQuery from '../queries/file-url.graphql?raw';
 
 export const fileFormats = ['csv', 'ndjson', 'json'] as const;
 export type FileFormat = (typeof fileFormats)[number];

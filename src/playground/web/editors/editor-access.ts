@@ -1,6 +1,6 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect } from 'react';
-import { subscribeSystemScheme } from './color-scheme';
+import { subscribeSystemScheme } from '../look/color-scheme';
 
 /** Corrects GraphiQL's roles for screen readers, keeps its editors in the page's theme, and lets the keyboard leave them. */
 export function EditorAccess() {

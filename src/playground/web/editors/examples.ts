@@ -1,11 +1,11 @@
-import credentialsTest from './queries/credentials-test.graphql?raw';
-import depositDetails from './queries/deposit-details.graphql?raw';
-import depositPages from './queries/deposit-pages.graphql?raw';
-import designationTotals from './queries/designation-totals.graphql?raw';
-import donorYear from './queries/donor-year.graphql?raw';
-import newestDeposits from './queries/newest-deposits.graphql?raw';
-import pendingMoney from './queries/pending-money.graphql?raw';
-import tieOutTotals from './queries/tie-out-totals.graphql?raw';
+import credentialsTest from '../queries/credentials-test.graphql?raw';
+import depositDetails from '../queries/deposit-details.graphql?raw';
+import depositPages from '../queries/deposit-pages.graphql?raw';
+import designationTotals from '../queries/designation-totals.graphql?raw';
+import donorYear from '../queries/donor-year.graphql?raw';
+import newestDeposits from '../queries/newest-deposits.graphql?raw';
+import pendingMoney from '../queries/pending-money.graphql?raw';
+import tieOutTotals from '../queries/tie-out-totals.graphql?raw';
 
 export interface Example {
   readonly title: string;

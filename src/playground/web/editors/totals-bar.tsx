@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
-import { formatAmount, formatCount } from './figures';
-import { fetchTotals, type LineTotals, type ReportQuery } from './file-url';
+import { formatAmount, formatCount } from '../look/figures';
+import { fetchTotals, type LineTotals, type ReportQuery } from '../files/file-url';
 
 interface TotalsBarProps {
   readonly provision: string;

@@ -1,4 +1,4 @@
-import type { ResultColumn, ResultRow, ResultTable } from './result-tables';
+import type { ResultColumn, ResultRow, ResultTable } from '../tables/result-tables';
 
 /** A chart of a summary's groups: lines over time, or bars. */
 export interface GroupChart {

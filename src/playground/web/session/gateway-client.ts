@@ -1,7 +1,7 @@
 import type { ExecutionResult, GraphQLFormattedError } from 'graphql';
-import loginMutation from './queries/login.graphql?raw';
-import logoutMutation from './queries/logout.graphql?raw';
-import viewerQuery from './queries/viewer.graphql?raw';
+import loginMutation from '../queries/login.graphql?raw';
+import logoutMutation from '../queries/logout.graphql?raw';
+import viewerQuery from '../queries/viewer.graphql?raw';
 
 export interface Viewer {
   readonly username: string;

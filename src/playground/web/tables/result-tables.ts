@@ -1,4 +1,4 @@
-import { UNKNOWN } from './figures';
+import { UNKNOWN } from '../look/figures';
 
 /** A list of an answer as a table. */
 export interface ResultTable {

@@ -1,10 +1,10 @@
 import { useId, useRef, useState, type SubmitEvent } from 'react';
-import { copyText } from './clipboard';
-import { copyAdvice, toCopyText, type ReportQuery } from './file-url';
-import { askGateway } from './gateway-client';
-import deleteReportMutation from './queries/delete-report.graphql?raw';
-import saveReportMutation from './queries/save-report.graphql?raw';
-import savedReportsQuery from './queries/saved-reports.graphql?raw';
+import { copyText } from '../look/clipboard';
+import { copyAdvice, toCopyText, type ReportQuery } from '../files/file-url';
+import { askGateway } from '../session/gateway-client';
+import deleteReportMutation from '../queries/delete-report.graphql?raw';
+import saveReportMutation from '../queries/save-report.graphql?raw';
+import savedReportsQuery from '../queries/saved-reports.graphql?raw';
 
 interface SavedReport {
   readonly id: string;

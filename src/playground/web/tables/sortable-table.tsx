@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useMemo, useRef, useState } from 'react';
-import { copyText } from './clipboard';
-import { formatRows } from './figures';
+import { copyText } from '../look/clipboard';
+import { formatRows } from '../look/figures';
 import { sortRows, toCell, toCells, type ResultColumn, type ResultRow, type ResultTable } from './result-tables';
 
 const ROW_HEIGHT = 28;

@@ -1,0 +1,68 @@
+/** Decides how a column's values are aligned and written, on the screen and in a spreadsheet. */
+export type ColumnKind = 'text' | 'count' | 'money' | 'percent' | 'date' | 'instant';
+
+/** A column of a table. */
+export interface TableColumn {
+  /** Unique in the table: the path of the value in the answer, such as `all.byTransaction.amount`. */
+  readonly id: string;
+  /** The name as people say it, such as “To this fund”. */
+  readonly title: string;
+  readonly kind: ColumnKind;
+  /** A sentence that explains the column, shown with its name. */
+  readonly about?: string;
+  /** False where a sum of the column would count money twice: a gift of two funds is in two rows. Counts and amounts only. */
+  readonly adds: boolean;
+  /** True for a column that is shown only when somebody chooses it. */
+  readonly isHidden?: boolean;
+}
+
+/** A value as the gateway wrote it: exact decimals and dates are text. Null is unknown or not there. */
+export type Cell = string | number | boolean | null;
+
+export type Row = readonly Cell[];
+
+/** Which rows are shown, and in which order. */
+export interface Arrangement {
+  /** Rows are shown where each of these words is the beginning of a word of some cell, case and accents aside. */
+  readonly search: string;
+  readonly filters: readonly ColumnFilter[];
+  readonly sort: { readonly column: string; readonly isDescending: boolean } | undefined;
+}
+
+/** A condition on a column: a part of a text, case and accents aside, or a range whose ends are included. */
+export interface ColumnFilter {
+  readonly column: string;
+  readonly text?: string;
+  readonly min?: string;
+  readonly max?: string;
+}
+
+/** The rows that an arrangement shows. */
+export interface Arranged {
+  readonly count: number;
+  /** The exact sum of each column that adds, by its id; null where a value is unknown. Its unknown values are counted beside it. */
+  readonly sums: Readonly<Record<string, { readonly sum: string | null; readonly unknown: number }>>;
+}
+
+/** Where the worker reads the rows of a table. */
+export type RowSource =
+  /** The NDJSON file of a query: one JSON object a row, checked against the receipt. `names` has the file's name of each column. */
+  | { readonly kind: 'file'; readonly query: string; readonly variables: object; readonly names: readonly string[] }
+  /** The pages of a connection of the query's answer, read with the query's variables `first` and `after`. */
+  | { readonly kind: 'pages'; readonly query: string; readonly variables: object; readonly list: string };
+
+export interface LoadRequest {
+  readonly provision: string;
+  readonly source: RowSource;
+  readonly columns: readonly TableColumn[];
+}
+
+/** A table that the worker holds. */
+export interface LoadedTable {
+  readonly id: number;
+  readonly count: number;
+  /** The version of the books that all rows are of. */
+  readonly version: number;
+  /** The data of the first answer without the rows of its list; null for a file. */
+  readonly data: unknown;
+}

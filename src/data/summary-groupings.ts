@@ -45,6 +45,11 @@ export const groupings: Readonly<Record<GroupBy, Grouping>> = {
     key: column('deposit_id', 'text'),
     labels: ['deposit_date'],
   },
+  TRANSACTION: {
+    key: column('transaction_id', 'text'),
+    labels: ['transaction_date'],
+    splits: 'deposits',
+  },
   DEPOSIT_STATUS: { key: column('deposit_status::text COLLATE "C"', 'text') },
   DESIGNATION: {
     // The name belongs to the id, and grouping by a number is quicker than by a number and a text.

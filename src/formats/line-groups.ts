@@ -22,6 +22,7 @@ const lineGroups = {
   QUARTER: { quarter: { field: 'quarter', type: 'date' } },
   YEAR: { year: { field: 'year', type: 'date' } },
   DEPOSIT: { deposit_id: { field: 'depositId', type: 'text' }, deposit_date: { field: 'depositDate', type: 'date' } },
+  TRANSACTION: { transaction_id: { field: 'transactionId', type: 'text' }, transaction_date: { field: 'transactionDate', type: 'date' } },
   DEPOSIT_STATUS: { deposit_status: { field: 'depositStatus', type: 'status' } },
   DESIGNATION: { designation_id: { field: 'designationId', type: 'number' }, designation: { field: 'designation', type: 'text' } },
   STATUS: { status: { field: 'status', type: 'text' } },

@@ -19,6 +19,7 @@ const groupByEnum = {
   QUARTER: 'QUARTER',
   YEAR: 'YEAR',
   DEPOSIT: 'DEPOSIT',
+  TRANSACTION: 'TRANSACTION',
   DEPOSIT_STATUS: 'DEPOSIT_STATUS',
   DESIGNATION: 'DESIGNATION',
   STATUS: 'STATUS',
@@ -38,6 +39,7 @@ registerEnumType(groupByEnum, {
     QUARTER: { description: 'Quarter of the deposit date, named by its first day; `fiscalYearStart` says with which month a year begins.' },
     YEAR: { description: 'Year of the deposit date, named by its first day; `fiscalYearStart` says with which month it begins.' },
     DEPOSIT: { description: 'Deposit.' },
+    TRANSACTION: { description: 'Transaction (gift).' },
     DEPOSIT_STATUS: { description: 'Status of the deposit: posted or pending.' },
     DESIGNATION: { description: 'Designation (fund) of the allocation.' },
     STATUS: { description: 'Status of the transaction, such as "Complete".' },
@@ -136,6 +138,12 @@ export class SummaryGroupKey implements GroupKey {
 
   @Field(() => LocalDateScalar, { nullable: true, description: 'Date of the deposit, with `groupBy: [DEPOSIT]`.' })
   depositDate?: LocalDate;
+
+  @Field(() => String, { nullable: true, description: 'ID of the transaction, with `groupBy: [TRANSACTION]`.' })
+  transactionId?: string;
+
+  @Field(() => LocalDateScalar, { nullable: true, description: 'Date of the transaction, with `groupBy: [TRANSACTION]`.' })
+  transactionDate?: LocalDate;
 
   @Field(() => depositStatusEnum, { nullable: true, description: 'Status of the deposits, with `groupBy: [DEPOSIT_STATUS]`.' })
   depositStatus?: keyof typeof depositStatusEnum;

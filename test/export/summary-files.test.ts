@@ -98,7 +98,7 @@ describe('a file of a summary', () => {
   test.each([
     [
       'group_by=FUND',
-      'group_by must be DAY, WEEK, MONTH, QUARTER, YEAR, DEPOSIT, DEPOSIT_STATUS, DESIGNATION, STATUS, ACCOUNT_TYPE, PAYMENT_TYPE, DONOR, CITY or STATE',
+      'group_by must be DAY, WEEK, MONTH, QUARTER, YEAR, DEPOSIT, TRANSACTION, DEPOSIT_STATUS, DESIGNATION, STATUS, ACCOUNT_TYPE, PAYMENT_TYPE, DONOR, CITY or STATE',
     ],
     ['columns=month', 'columns must be names of fields of the report, each once, separated by commas'],
     ['group_by=MONTH&columns=amount', 'columns must be names of fields of the report, each once, separated by commas'],

@@ -1,0 +1,93 @@
+import { CalendarDate } from '@internationalized/date';
+import type { GroupBy } from '../../../generated/operations/graphql';
+import { comparisons, findPeriod, type Comparison } from './periods';
+import { definitionOf, isReport, pendingChoices, type PendingChoice, type ReportId } from './report-definitions';
+
+/** The conditions of a report. Missing ones do not narrow it. */
+export interface Conditions {
+  /** The ids of designations. */
+  readonly funds: readonly number[];
+  /** The id of a donor, whose name is no part of an address: browsers keep addresses. */
+  readonly donor: number | undefined;
+  readonly amountMin: string;
+  readonly amountMax: string;
+  readonly paymentTypes: readonly string[];
+  readonly accountTypes: readonly string[];
+  readonly statuses: readonly string[];
+  readonly deposit: string;
+}
+
+/** Everything that the form of a report says. */
+export interface ReportChoices extends Conditions {
+  readonly report: ReportId;
+  /** The name of a preset, or two dates such as `2026-10-01..2026-10-31`. */
+  readonly period: string;
+  readonly pending: PendingChoice;
+  readonly compare: Comparison;
+  readonly splitBy: GroupBy | 'NONE';
+  /** The most rows; 0 stands for all. */
+  readonly limit: number;
+}
+
+const noConditions: Conditions = {
+  ...{ funds: [], donor: undefined, amountMin: '', amountMax: '', paymentTypes: [], accountTypes: [], statuses: [], deposit: '' },
+};
+
+/** The choices with which a report begins. */
+export function defaultChoices(report: ReportId): ReportChoices {
+  const { period, pending, splitBy, top } = definitionOf(report);
+  return { ...noConditions, report, period, pending, compare: 'off', splitBy: splitBy?.[0] ?? 'NONE', limit: top?.limits[0] ?? 0 };
+}
+
+const PREFIX = '#reports/';
+const ID = /^\d{1,15}$/;
+const AMOUNT = /^-?\d{1,12}\.\d\d$/;
+/** Any day will do to see whether a text is a period. */
+const someDay = { today: new CalendarDate(2000, 1, 1), fiscalYearStart: 1 };
+
+/** Writes the choices as the part of the page's address behind `#`, without those that are the report's defaults. */
+export function toAddress(choices: ReportChoices): string {
+  const before = defaultChoices(choices.report);
+  const parameters = new URLSearchParams();
+  for (const name of ['period', 'pending', 'compare', 'splitBy', 'amountMin', 'amountMax', 'deposit'] as const) {
+    if (choices[name] !== before[name]) parameters.set(name, choices[name]);
+  }
+  if (choices.limit !== before.limit) parameters.set('limit', String(choices.limit));
+  for (const id of choices.funds) parameters.append('fund', String(id));
+  if (choices.donor !== undefined) parameters.set('donor', String(choices.donor));
+  for (const name of ['paymentTypes', 'accountTypes', 'statuses'] as const) for (const text of choices[name]) parameters.append(name, text);
+  const query = parameters.toString();
+  return PREFIX + choices.report + (query === '' ? '' : `?${query}`);
+}
+
+/** Reads the choices of an address. Undefined for an address of no report; a value that cannot be read is left at its default. */
+export function readAddress(hash: string): ReportChoices | undefined {
+  if (!hash.startsWith(PREFIX)) return undefined;
+  const [report = '', query = ''] = hash.slice(PREFIX.length).split('?', 2);
+  if (!isReport(report)) return undefined;
+  const before = defaultChoices(report);
+  const { splitBy, top, hasFixedPending } = definitionOf(report);
+  const parameters = new URLSearchParams(query);
+  const text = <Text extends string>(name: string, fallback: Text, isFit: (value: string) => boolean): Text => {
+    const value = parameters.get(name);
+    return value !== null && isFit(value) ? (value as Text) : fallback;
+  };
+  const limit = Number(parameters.get('limit') ?? before.limit);
+  const isPeriod = (value: string): boolean => findPeriod(value, someDay) !== undefined;
+  return {
+    ...before,
+    period: text('period', before.period, isPeriod),
+    pending: hasFixedPending ? before.pending : text('pending', before.pending, (value) => Object.hasOwn(pendingChoices, value)),
+    compare: text('compare', before.compare, (value) => Object.hasOwn(comparisons, value)),
+    splitBy: text('splitBy', before.splitBy, (value) => splitBy?.some((each) => each === value) ?? false),
+    limit: top?.limits.includes(limit) ? limit : before.limit,
+    funds: parameters.getAll('fund').filter((value) => ID.test(value)).map(Number),
+    donor: ID.test(parameters.get('donor') ?? '') ? Number(parameters.get('donor')) : undefined,
+    amountMin: text('amountMin', '', (value) => AMOUNT.test(value)),
+    amountMax: text('amountMax', '', (value) => AMOUNT.test(value)),
+    paymentTypes: parameters.getAll('paymentTypes'),
+    accountTypes: parameters.getAll('accountTypes'),
+    statuses: parameters.getAll('statuses'),
+    deposit: parameters.get('deposit') ?? '',
+  };
+}

@@ -1,0 +1,155 @@
+import type { GroupBy } from '../../../generated/operations/graphql';
+import type { ColumnKind, TableColumn } from '../tables/table-types';
+import type { ReportChoices } from './report-choices';
+import { definitionOf } from './report-definitions';
+
+/** A column of a report, and the selection that asks for it. */
+export interface ReportColumn extends TableColumn {
+  /** The column's name in a file of the gateway. Missing where the files have no such column. */
+  readonly fileName?: string;
+}
+
+type Column = Omit<ReportColumn, 'id' | 'adds'> & { readonly adds?: boolean };
+
+const column = (id: string, title: string, kind: ColumnKind, more: Partial<ReportColumn> = {}): ReportColumn => ({
+  adds: false,
+  ...{ id, title, kind },
+  ...more,
+});
+
+const keyColumns: Readonly<Record<GroupBy, Readonly<Record<string, Column>>>> = {
+  DAY: { day: { title: 'Day', kind: 'date' } },
+  WEEK: { week: { title: 'Week of', kind: 'date', about: 'The Monday of the week.' } },
+  MONTH: { month: { title: 'Month', kind: 'date', about: 'The first day of the month.' } },
+  QUARTER: { quarter: { title: 'Quarter', kind: 'date', about: 'The first day of the quarter.' } },
+  YEAR: { year: { title: 'Year', kind: 'date', about: 'The first day of the year.' } },
+  DEPOSIT: { depositDate: { title: 'Deposit date', kind: 'date' }, depositId: { title: 'Deposit', kind: 'text' } },
+  TRANSACTION: { transactionDate: { title: 'Gift date', kind: 'date' }, transactionId: { title: 'Gift', kind: 'text' } },
+  DEPOSIT_STATUS: { depositStatus: { title: 'Status', kind: 'text' } },
+  DESIGNATION: { designation: { title: 'Designation', kind: 'text' }, designationId: { title: 'Fund number', kind: 'text', isHidden: true } },
+  STATUS: { status: { title: 'Gift status', kind: 'text' } },
+  ACCOUNT_TYPE: { accountType: { title: 'Account type', kind: 'text' } },
+  PAYMENT_TYPE: { paymentType: { title: 'Payment type', kind: 'text' } },
+  DONOR: {
+    donorFirstName: { title: 'First name', kind: 'text' },
+    donorLastName: { title: 'Last name', kind: 'text' },
+    donorId: { title: 'Donor number', kind: 'text', about: 'Tells two donors of one name apart. 0 stands for gifts of nobody known.' },
+  },
+  CITY: { city: { title: 'City', kind: 'text' } },
+  STATE: { state: { title: 'State', kind: 'text' } },
+};
+
+/** The columns of a line: the field of GraphQL, the name for people, the kind. */
+const lineColumns: readonly ReportColumn[] = [
+  column('depositDate', 'Deposit date', 'date'),
+  column('depositId', 'Deposit', 'text'),
+  column('depositStatus', 'Status', 'text'),
+  column('transactionDate', 'Gift date', 'date', { isHidden: true }),
+  column('transactionId', 'Gift', 'text'),
+  column('donorFirstName', 'First name', 'text'),
+  column('donorLastName', 'Last name', 'text'),
+  column('donorId', 'Donor number', 'text', { isHidden: true }),
+  column('designation', 'Designation', 'text'),
+  column('allocationAmount', 'To this fund', 'money', { adds: true, about: 'The share of the gift that goes to this fund.' }),
+  column('amount', 'Whole gift', 'money', { about: 'All lines of a split gift repeat it, so it is not added up.' }),
+  column('feeAmount', 'Fee of the whole gift', 'money', { isHidden: true }),
+  column('netAmount', 'Net of the whole gift', 'money', { isHidden: true }),
+  column('paymentType', 'Payment type', 'text', { isHidden: true }),
+  column('accountType', 'Account type', 'text', { isHidden: true }),
+  column('status', 'Gift status', 'text', { isHidden: true }),
+  column('mainMemo', 'Memo', 'text', { isHidden: true }),
+  column('designationMemo', 'Memo of the fund', 'text', { isHidden: true }),
+  column('address1', 'Address', 'text', { isHidden: true }),
+  column('address2', 'Address, line 2', 'text', { isHidden: true }),
+  column('address3', 'Address, line 3', 'text', { isHidden: true }),
+  column('city', 'City', 'text', { isHidden: true }),
+  column('state', 'State', 'text', { isHidden: true }),
+  column('zip', 'ZIP', 'text', { isHidden: true }),
+  column('phone', 'Phone', 'text', { isHidden: true }),
+  column('emailAddress', 'Email', 'text', { isHidden: true }),
+];
+
+const versionColumns: readonly ReportColumn[] = [
+  column('number', 'Version', 'count'),
+  column('recordedAt', 'When', 'instant'),
+  column('cause', 'By', 'text'),
+  column('fileName', 'File', 'text'),
+  column('linesAdded', 'Lines added', 'count', { adds: true }),
+  column('linesChanged', 'Lines changed', 'count', { adds: true }),
+  column('linesRemoved', 'Lines removed', 'count', { adds: true }),
+  column('lines', 'Lines after it', 'count'),
+  column('transactions', 'Gifts after it', 'count'),
+  column('amount', 'Received after it', 'money', { about: 'All gifts in the books after the change, each once.' }),
+];
+
+/** The groupings of a report's rows. */
+export function groupingsOf({ report, splitBy }: ReportChoices, mayReadDonors: boolean): readonly GroupBy[] {
+  const { groupBy, namesDonors } = definitionOf(report);
+  return [...(splitBy === 'NONE' ? [] : [splitBy]), ...groupBy, ...(namesDonors && mayReadDonors ? (['DONOR'] as const) : [])];
+}
+
+/** The columns of a report in the order of the screen. Ids are the paths of the values in a row of the answer. */
+export function columnsOf(choices: ReportChoices, mayReadDonors: boolean): readonly ReportColumn[] {
+  const { rows } = definitionOf(choices.report);
+  if (rows === 'versions') return mayReadDonors ? versionColumns : versionColumns.filter(({ id }) => id !== 'fileName');
+  if (rows === 'lines') return lineColumns;
+  const groupings = groupingsOf(choices, mayReadDonors);
+  const keys = groupings.flatMap((by) =>
+    Object.entries(keyColumns[by]).map(([field, { title, kind, ...more }]) => column(`key.${field}`, title, kind, more)),
+  );
+  return [...keys, ...figureColumns(choices, groupings)];
+}
+
+/** The figures of a group. A figure adds up over the rows only where no gift, or no deposit, is in two of them. */
+function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): readonly ReportColumn[] {
+  const isByFund = groupings.includes('DESIGNATION');
+  const isShare = isByFund || choices.funds.length > 0;
+  const isByGift = groupings.includes('TRANSACTION');
+  const isByDeposit = groupings.includes('DEPOSIT');
+  const wholeDeposits = groupings.every((by) => wholeDepositGroups.includes(by));
+  const received = isByGift ? 'Whole gift' : isShare ? 'Whole gifts' : 'Received';
+  const twice = 'A gift of two funds is in two rows, so the rows are not added up.';
+  const about = isByFund ? { about: `The whole gifts of which a share goes to the fund. ${twice}` } : {};
+  const share = column('all.byAllocation.amount', isByFund ? 'To this fund' : 'To these funds', 'money', {
+    adds: true,
+    about: 'The shares of the gifts that go there. Unknown shares are not in it.',
+  });
+  const money = { adds: !isByFund, ...about };
+  return [
+    ...(isByGift ? [] : [column('all.transactions', 'Gifts', 'count', { adds: !isByFund, ...(isByFund && { about: twice }) })]),
+    ...(isByDeposit ? [] : [column('all.deposits', 'Deposits', 'count', { adds: wholeDeposits, isHidden: !wholeDeposits })]),
+    ...(isShare ? [share] : []),
+    ...(isShare ? [column('all.byAllocation.unknown', 'Unknown shares', 'count', { adds: true })] : []),
+    column('all.byTransaction.amount', received, 'money', { ...money, isHidden: isByFund && !isByGift }),
+    column('all.byTransaction.feeAmount', 'Fees', 'money', { ...money, isHidden: isShare }),
+    column('all.byTransaction.netAmount', 'Net', 'money', { ...money, isHidden: isShare }),
+    ...pendingColumns(choices, groupings, isShare, money),
+    ...comparedColumns(choices, isShare, money),
+  ];
+}
+
+/** The groupings that leave every deposit in one group. */
+const wholeDepositGroups: readonly GroupBy[] = ['DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR', 'DEPOSIT', 'DEPOSIT_STATUS'];
+
+function pendingColumns(
+  { pending }: ReportChoices,
+  groupings: readonly GroupBy[],
+  isShare: boolean,
+  money: Partial<ReportColumn>,
+): readonly ReportColumn[] {
+  if (pending !== 'WITH' || groupings.includes('DEPOSIT_STATUS') || groupings.includes('TRANSACTION')) return [];
+  return isShare
+    ? [column('pending.byAllocation.amount', 'Of which pending', 'money', { adds: true })]
+    : [column('pending.byTransaction.amount', 'Of which pending', 'money', money)];
+}
+
+function comparedColumns({ compare }: ReportChoices, isShare: boolean, money: Partial<ReportColumn>): readonly ReportColumn[] {
+  if (compare === 'off') return [];
+  const [figure, change] = isShare ? ['byAllocation', 'amountByAllocation'] : ['byTransaction', 'amountByTransaction'];
+  const adds = isShare ? { adds: true } : money;
+  return [
+    column(`compared.all.${figure}.amount`, compare === 'before' ? 'The period before' : 'Last year', 'money', adds),
+    column(`change.${change}.difference`, 'Difference', 'money', adds),
+    column(`change.${change}.percentage`, 'Difference in %', 'percent'),
+  ];
+}

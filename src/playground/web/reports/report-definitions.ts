@@ -1,0 +1,167 @@
+import type { GroupBy } from '../../../generated/operations/graphql';
+import type { PresetName } from './periods';
+
+/** The ways to choose pending deposits, as the gateway knows them, in words. */
+export const pendingChoices = { WITH: 'included', WITHOUT: 'left out', ONLY: 'only these' } as const;
+export type PendingChoice = keyof typeof pendingChoices;
+
+/** The conditions that the form offers. Those on donors need the privilege of the report. */
+export type FilterName = 'funds' | 'donor' | 'amount' | 'paymentTypes' | 'accountTypes' | 'statuses';
+
+/** A report of the form. A new report is a new row of the table below. */
+export interface ReportDefinition {
+  readonly title: string;
+  /** The question that the report answers. */
+  readonly answers: string;
+  /** One row of the report, in words. */
+  readonly grain: string;
+  /** `groups`: totals by what its lines have in common. `lines`: the lines themselves. `versions`: the changes of the books. */
+  readonly rows: 'groups' | 'lines' | 'versions';
+  /** The groupings that the report always has. */
+  readonly groupBy: readonly GroupBy[];
+  /** The groupings of which the person may add one; the first is the default. `NONE` adds none. */
+  readonly splitBy?: readonly (GroupBy | 'NONE')[];
+  /** True when donors' names are added for those who may read them. */
+  readonly namesDonors?: boolean;
+  /** True for a report of donors, which is offered only to those who may read them. */
+  readonly isPersonal?: boolean;
+  readonly filters: readonly FilterName[];
+  /** A condition that must be given before the report runs. */
+  readonly needs?: FilterName;
+  readonly period: PresetName;
+  /** Whether pending deposits count at first. */
+  readonly pending: PendingChoice;
+  readonly hasFixedPending?: boolean;
+  /** The order of the rows, and how many there are at most; that of the groups' values, and all of them, when it is missing. */
+  readonly top?: { readonly field: 'TRANSACTION_AMOUNT'; readonly limits: readonly number[] };
+  /** The report that a row opens into, with the row as its filter. */
+  readonly opens?: 'deposit' | 'donor';
+}
+
+const lineFilters = ['funds', 'donor', 'amount', 'paymentTypes', 'accountTypes', 'statuses'] as const;
+
+export const reportDefinitions = {
+  deposits: {
+    title: 'Money received',
+    answers: 'How much came in, day by day or month by month?',
+    grain: 'a part of the period, each gift once',
+    rows: 'groups',
+    groupBy: [],
+    splitBy: ['DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR', 'PAYMENT_TYPE', 'ACCOUNT_TYPE', 'STATUS'],
+    filters: lineFilters,
+    period: 'last-month',
+    pending: 'WITH',
+  },
+  'bank-tie-out': {
+    title: 'Bank tie-out',
+    answers: 'Which deposits are on the bank statement, with fees and net?',
+    grain: 'a deposit, each gift once',
+    rows: 'groups',
+    groupBy: ['DEPOSIT', 'DEPOSIT_STATUS'],
+    filters: ['paymentTypes', 'accountTypes'],
+    period: 'last-month',
+    pending: 'WITH',
+    opens: 'deposit',
+  },
+  designations: {
+    title: 'Designations',
+    answers: 'How much did each fund receive?',
+    grain: 'a fund with its own shares of the gifts',
+    rows: 'groups',
+    groupBy: ['DESIGNATION'],
+    splitBy: ['NONE', 'DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'],
+    filters: lineFilters,
+    period: 'last-month',
+    pending: 'WITH',
+  },
+  donors: {
+    title: 'Donors',
+    answers: 'Who gave how much?',
+    grain: 'a donor, each gift once',
+    rows: 'groups',
+    groupBy: ['DONOR'],
+    isPersonal: true,
+    filters: lineFilters,
+    period: 'this-year',
+    pending: 'WITH',
+    opens: 'donor',
+  },
+  donor: {
+    title: 'A donor’s gifts',
+    answers: 'What did one person give, and to which funds?',
+    grain: 'a share of a gift',
+    rows: 'lines',
+    groupBy: [],
+    isPersonal: true,
+    filters: ['donor', 'funds'],
+    needs: 'donor',
+    period: 'this-year',
+    pending: 'WITH',
+  },
+  'year-end': {
+    title: 'Year-end of a donor',
+    answers: 'What did one person give last year, for a letter?',
+    grain: 'a share of a gift',
+    rows: 'lines',
+    groupBy: [],
+    isPersonal: true,
+    filters: ['donor'],
+    needs: 'donor',
+    period: 'last-year',
+    pending: 'WITHOUT',
+  },
+  pending: {
+    title: 'Pending',
+    answers: 'Which money is still on its way to the bank?',
+    grain: 'a share of a gift of a pending deposit',
+    rows: 'groups',
+    groupBy: ['DEPOSIT', 'TRANSACTION', 'DESIGNATION'],
+    namesDonors: true,
+    filters: ['funds', 'amount', 'paymentTypes', 'accountTypes'],
+    period: 'all-time',
+    pending: 'ONLY',
+    hasFixedPending: true,
+    opens: 'deposit',
+  },
+  largest: {
+    title: 'Largest gifts',
+    answers: 'Which gifts were the largest?',
+    grain: 'a gift, whole',
+    rows: 'groups',
+    groupBy: ['TRANSACTION', 'DEPOSIT'],
+    namesDonors: true,
+    filters: lineFilters,
+    period: 'last-month',
+    pending: 'WITH',
+    top: { field: 'TRANSACTION_AMOUNT', limits: [50, 100, 500, 1000] },
+    opens: 'deposit',
+  },
+  gifts: {
+    title: 'Gifts, line by line',
+    answers: 'What are all the lines, with donors and memos?',
+    grain: 'a share of a gift',
+    rows: 'lines',
+    groupBy: [],
+    isPersonal: true,
+    filters: lineFilters,
+    period: 'last-month',
+    pending: 'WITH',
+  },
+  changes: {
+    title: 'What changed',
+    answers: 'When did the books change, and by what?',
+    grain: 'a change of the books',
+    rows: 'versions',
+    groupBy: [],
+    filters: [],
+    period: 'all-time',
+    pending: 'WITH',
+    hasFixedPending: true,
+  },
+} as const satisfies Readonly<Record<string, ReportDefinition>>;
+
+export type ReportId = keyof typeof reportDefinitions;
+
+export const definitionOf = (id: ReportId): ReportDefinition => reportDefinitions[id];
+
+export const isReport = (text: string): text is ReportId => Object.hasOwn(reportDefinitions, text);

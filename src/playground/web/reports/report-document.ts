@@ -1,0 +1,121 @@
+import { Kind, parse, print, type FieldNode, type SelectionSetNode } from 'graphql';
+import type { DepositDetailFilter } from '../../../generated/operations/graphql';
+import type { Period } from './periods';
+import type { ReportChoices } from './report-choices';
+import { groupingsOf, type ReportColumn } from './report-columns';
+import { definitionOf } from './report-definitions';
+
+/** A query of the gateway with the values of its variables. */
+export interface ReportDocument {
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** The path of the connection that holds the rows. */
+  readonly list: string;
+}
+
+interface DocumentOptions {
+  readonly period: Period;
+  readonly compareWith: Period | undefined;
+  readonly fiscalYearStart: number;
+  readonly columns: readonly ReportColumn[];
+  readonly mayReadDonors: boolean;
+}
+
+/** The figures of the cards, of which the gateway counts each gift once. */
+const CARDS = `transactions deposits splitTransactions
+  byTransaction { amount feeAmount netAmount }
+  byAllocation { amount unknown }`;
+
+const PARTS = `all { ${CARDS} } pending { ${CARDS} }`;
+const COMPARED = `compared { ${PARTS} }
+  change { transactions { difference percentage } amountByTransaction { difference percentage }
+    netAmountByTransaction { difference percentage } amountByAllocation { difference percentage } }`;
+
+const PAGE = 'pageInfo { hasNextPage endCursor } totalCount';
+
+/** Writes the typed document of a report. Its rows have the fields of the columns, and its totals are those of the cards. */
+export function toDocument(choices: ReportChoices, options: DocumentOptions): ReportDocument {
+  const { rows, title } = definitionOf(choices.report);
+  const name = title.replace(/[^a-z]+(.)?/gi, (_match, letter?: string) => (letter ?? '').toUpperCase());
+  const fields = toSelection(options.columns.map(({ id }) => id));
+  if (rows === 'versions') {
+    const query = `query ${name}($first: Int = 1000, $after: String) {
+      dataVersions(first: $first, after: $after) { nodes ${fields} ${PAGE} } }`;
+    return { query: format(query), variables: {}, list: 'dataVersions' };
+  }
+  const filter = toFilter(choices);
+  const compared = options.compareWith ? COMPARED : '';
+  const variables = {
+    ...options.period,
+    pending: choices.pending,
+    ...(filter && { filter }),
+    ...(options.compareWith && { compareWith: options.compareWith }),
+  };
+  const declared = [
+    '$startDate: LocalDate',
+    '$endDate: LocalDate',
+    '$pending: PendingChoice!',
+    '$filter: DepositDetailFilter',
+    ...(options.compareWith ? ['$compareWith: PeriodInput'] : []),
+  ];
+  const given = 'startDate: $startDate, endDate: $endDate, pending: $pending, filter: $filter';
+  if (rows === 'lines') {
+    const query = `query ${name}(${declared.join(', ')}, $first: Int = 50, $after: String) {
+      depositDetailsConnection(${given}, first: $first, after: $after) {
+        nodes ${fields} ${PAGE}
+        summary${options.compareWith ? '(compareWith: $compareWith)' : ''} { ${PARTS} ${compared} } } }`;
+    return { query: format(query), variables, list: 'depositDetailsConnection' };
+  }
+  const groupBy = groupingsOf(choices, options.mayReadDonors);
+  const usesYears = groupBy.some((by) => by === 'QUARTER' || by === 'YEAR');
+  const { top } = definitionOf(choices.report);
+  const most = choices.limit || 1000;
+  const query = `query ${name}(${declared.join(', ')}, $first: Int = ${String(most)}, $after: String) {
+    depositSummary(${given}, groupBy: [${groupBy.join(', ')}]
+      ${usesYears ? `fiscalYearStart: ${String(options.fiscalYearStart)}` : ''}
+      ${options.compareWith ? 'compareWith: $compareWith' : ''}) {
+      ${PARTS} ${compared}
+      groups(first: $first, after: $after ${top ? `orderBy: { field: ${top.field}, direction: DESC }` : ''}) {
+        nodes ${fields} ${PAGE} } } }`;
+  return { query: format(query), variables, list: 'depositSummary.groups' };
+}
+
+const format = (query: string): string => print(parse(query, { noLocation: true }));
+
+/** The condition of the choices; undefined where nothing narrows the report. */
+export function toFilter(choices: ReportChoices): DepositDetailFilter | undefined {
+  const { funds, donor, amountMin, amountMax, paymentTypes, accountTypes, statuses, deposit } = choices;
+  const filter = {
+    ...(funds.length > 0 && { designationIds: [...funds] }),
+    ...(donor !== undefined && { donorIds: [donor] }),
+    ...((amountMin !== '' || amountMax !== '') && {
+      amount: { ...(amountMin !== '' && { min: amountMin }), ...(amountMax !== '' && { max: amountMax }) },
+    }),
+    ...(paymentTypes.length > 0 && { paymentTypes: [...paymentTypes] }),
+    ...(accountTypes.length > 0 && { accountTypes: [...accountTypes] }),
+    ...(statuses.length > 0 && { statuses: [...statuses] }),
+    ...(deposit !== '' && { depositIds: [deposit] }),
+  };
+  return Object.keys(filter).length > 0 ? (filter as DepositDetailFilter) : undefined;
+}
+
+/** Turns paths such as `all.byTransaction.amount` into one selection. */
+function toSelection(paths: readonly string[]): string {
+  const root: SelectionSetNode = { kind: Kind.SELECTION_SET, selections: [] };
+  const selections = new Map<string, SelectionSetNode>([['', root]]);
+  for (const path of paths) {
+    let [place, parent] = ['', root];
+    for (const name of path.split('.')) {
+      place = place === '' ? name : `${place}.${name}`;
+      let known = selections.get(place);
+      if (!known) {
+        known = { kind: Kind.SELECTION_SET, selections: [] };
+        selections.set(place, known);
+        const field: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: name }, selectionSet: known };
+        (parent.selections as FieldNode[]).push(field);
+      }
+      parent = known;
+    }
+  }
+  return print(root);
+}

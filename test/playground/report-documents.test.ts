@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { buildSchema, parse, validate } from 'graphql';
+import { CalendarDate } from '@internationalized/date';
+import { findCompared, findPeriod } from '../../src/playground/web/reports/periods';
+import { defaultChoices, readAddress, toAddress, type ReportChoices } from '../../src/playground/web/reports/report-choices';
+import { columnsOf } from '../../src/playground/web/reports/report-columns';
+import { definitionOf, reportDefinitions, type ReportId } from '../../src/playground/web/reports/report-definitions';
+import { toDocument } from '../../src/playground/web/reports/report-document';
+
+const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
+const now = { today: new CalendarDate(2026, 11, 22), fiscalYearStart: 7 };
+const ids = Object.keys(reportDefinitions) as ReportId[];
+
+/** Every way to fill a report's form that changes its document. */
+const formsOf = (report: ReportId): ReportChoices[] => {
+  const { splitBy = ['NONE'] } = definitionOf(report);
+  const before = defaultChoices(report);
+  return splitBy.flatMap((split) =>
+    (['off', 'before', 'last-year'] as const).flatMap((compare) => [
+      { ...before, splitBy: split, compare },
+      { ...before, splitBy: split, compare, funds: [3], donor: 7, amountMin: '1.00', paymentTypes: ['ACH'], pending: 'WITHOUT' },
+    ]),
+  );
+};
+
+test.each(ids)('every form of the report %s is a document that the gateway knows', (report) => {
+  for (const choices of formsOf(report)) {
+    for (const mayReadDonors of [true, false]) {
+      const period = findPeriod(choices.period, now)!;
+      const columns = columnsOf(choices, mayReadDonors);
+      const compareWith = findCompared(period, choices.compare);
+      const { query } = toDocument(choices, { period, compareWith, fiscalYearStart: 7, columns, mayReadDonors });
+      expect(validate(schema, parse(query))).toEqual([]);
+    }
+  }
+});

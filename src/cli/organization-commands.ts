@@ -23,7 +23,7 @@ const describeUse = (privileges: readonly Privilege[]): string =>
 /** A word quoted for a POSIX shell. */
 const quote = (word: string): string => (/^[\w.@-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`);
 
-/** `organization create | list | hosts | maintenance`: manages organizations. */
+/** `organization create | list | hosts | maintenance | fiscal-year`: manages organizations. */
 export function organizationCommand(context: () => CommandContext): Command {
   const command = new Command('organization').description('the organizations whose deposits are served');
   command
@@ -42,7 +42,9 @@ export function organizationCommand(context: () => CommandContext): Command {
     .action(async () => {
       const { terminal, json } = context();
       const list = await withServices(context(), ({ organizations }) => organizations.list());
-      const result = list.map(({ id, name, hosts, underMaintenance }) => ({ id, name, hosts, underMaintenance }));
+      const result = list.map(({ id, name, hosts, underMaintenance, fiscalYearStart }) => ({
+        ...{ id, name, hosts, underMaintenance, fiscalYearStart },
+      }));
       const rows = result.map(({ name, hosts, underMaintenance }) => [name, hosts.join(' '), underMaintenance ? 'on' : 'off']);
       printResult(terminal, json, result, formatTable(['NAME', 'HOSTS', 'MAINTENANCE'], rows));
     });
@@ -70,6 +72,19 @@ export function organizationCommand(context: () => CommandContext): Command {
       const { terminal, json } = context();
       await withServices(context(), ({ organizations }) => organizations.setMaintenance(name, state === 'on'));
       printResult(terminal, json, { name, underMaintenance: state === 'on' }, `Maintenance of "${name}" is ${state}`);
+    });
+  command
+    .command('fiscal-year')
+    .description('sets the month with which the fiscal year of an organization begins, for the periods of the Playground')
+    .argument('<name>', 'name of the organization')
+    .argument('<month>', 'number of the month, from 1 to 12')
+    .action(async (name: string, month: string, _options: object, self: Command) => {
+      if (!/^([1-9]|1[0-2])$/.test(month)) self.error(`error: the month is a number from 1 to 12, not '${month}'`);
+      const { terminal, json } = context();
+      const fiscalYearStart = Number(month);
+      await withServices(context(), ({ organizations }) => organizations.setFiscalYear(name, fiscalYearStart));
+      const result = { name, fiscalYearStart };
+      printResult(terminal, json, result, `The fiscal year of "${name}" begins with month ${month}`);
     });
   return command;
 }

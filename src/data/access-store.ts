@@ -12,6 +12,8 @@ export interface AccessRow {
     readonly name: string;
     readonly hosts: readonly string[];
     readonly underMaintenance: boolean;
+    /** The month with which its fiscal year begins, 1 to 12. */
+    readonly fiscalYearStart: number;
     /** The version of its books. */
     readonly dataVersion: VersionStamp;
   };
@@ -57,6 +59,7 @@ interface JoinedRow {
   organization_name: string;
   hosts: string[];
   under_maintenance: boolean;
+  fiscal_year_start: number;
   data_version: VersionStamp;
   session_provision_id: string | null;
   expires_at: Date;
@@ -71,7 +74,7 @@ interface JoinedRow {
 }
 
 const PROVISION_COLUMNS = `asked.place::int, p.id AS provision_id, p.kind, p.label, p.privileges AS provision_privileges,
-  o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance,
+  o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance, o.fiscal_year_start,
   ${selectStamp('p.organization_id')} AS data_version`;
 
 const isUnmarked = (time: string): string => `(${time} IS NULL OR ${time} < now() - interval '1 minute')`;
@@ -209,7 +212,7 @@ function toAccessRow(row: JoinedRow): AccessRow {
     provision: { id: row.provision_id, kind: row.kind, label: row.label, privileges: row.provision_privileges },
     organization: {
       ...{ id: row.organization_id, name: row.organization_name, hosts: row.hosts },
-      ...{ underMaintenance: row.under_maintenance, dataVersion: row.data_version },
+      ...{ underMaintenance: row.under_maintenance, fiscalYearStart: row.fiscal_year_start, dataVersion: row.data_version },
     },
     session: row.session_provision_id === null ? null : toSession(row, row.session_provision_id),
   };

@@ -8,6 +8,8 @@ export interface OrganizationRow {
   readonly name: string;
   readonly hosts: readonly string[];
   readonly underMaintenance: boolean;
+  /** The month with which its fiscal year begins, 1 to 12. */
+  readonly fiscalYearStart: number;
 }
 
 export interface NewProvision {
@@ -47,6 +49,10 @@ export class OrganizationStore {
 
   async updateHosts(id: number, hosts: readonly string[]): Promise<void> {
     await this.database.prisma.organization.update({ where: { id }, data: { hosts: [...hosts] } });
+  }
+
+  async updateFiscalYear(id: number, fiscalYearStart: number): Promise<void> {
+    await this.database.prisma.organization.update({ where: { id }, data: { fiscalYearStart } });
   }
 
   async insertProvision(provision: NewProvision): Promise<void> {

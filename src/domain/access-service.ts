@@ -28,7 +28,7 @@ export interface SystemAccess {
   readonly provisionId: string;
   /** True when the provision is a secret, which no app ships. */
   readonly isServer: boolean;
-  readonly organization: { readonly id: number; readonly name: string };
+  readonly organization: { readonly id: number; readonly name: string; readonly fiscalYearStart: number };
 }
 
 /** The access of a member: a logged-in user, or an API provision, which is a secret. */
@@ -180,7 +180,7 @@ export class RequestAccess {
     if (this.underMaintenance) throw new AppError('UNDER_MAINTENANCE');
     const row = await (this.row ??= link ? this.findLinked(link) : this.find(provision!));
     if (!row) throw new AppError('INVALID_PROVISION');
-    const { id, name, hosts, underMaintenance } = row.organization;
+    const { id, name, hosts, underMaintenance, fiscalYearStart } = row.organization;
     if (hosts.length > 0 && !hosts.includes(toHostName(host))) throw new AppError('INCORRECT_HOST');
     if (underMaintenance) throw new AppError('UNDER_MAINTENANCE');
     // The link of a session that has ended must not fall back on what the session's provision may read.
@@ -191,7 +191,7 @@ export class RequestAccess {
         provision: provision ?? row.provision.id,
         provisionId: row.provision.id,
         isServer: isSecret(row.provision.kind),
-        organization: { id, name },
+        organization: { id, name, fiscalYearStart },
       },
     };
   }

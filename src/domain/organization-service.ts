@@ -60,6 +60,12 @@ export class OrganizationService {
     await this.organizations.updateMaintenance(id, underMaintenance);
   }
 
+  /** Sets the month with which an organization's fiscal year begins, 1 to 12. */
+  async setFiscalYear(name: string, month: number): Promise<void> {
+    const { id } = await this.get(name);
+    await this.organizations.updateFiscalYear(id, month);
+  }
+
   /** Sets the names at which an organization may be reached, from the next request on. Returns them as they are stored; none means any. */
   async setHosts(name: string, hosts: readonly string[]): Promise<string[]> {
     const names = toHostNames(hosts);

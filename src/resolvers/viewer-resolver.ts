@@ -1,4 +1,4 @@
-import { Arg, Ctx, Field, GraphQLISODateTime, InputType, Mutation, ObjectType, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, Field, GraphQLISODateTime, InputType, Int, Mutation, ObjectType, Query, Resolver } from 'type-graphql';
 import type { SessionRow } from '../data/access-store';
 import { sessionTokenOf } from '../domain/access-service';
 import type { SessionService } from '../domain/session-service';
@@ -17,6 +17,12 @@ export class Viewer {
       'Privileges that the user was granted. `deposit_detail_designation_detail_with_contact_info` is the privilege of the report.',
   })
   privileges!: readonly string[];
+
+  @Field(() => Int, {
+    description:
+      "The month with which the organization's fiscal year begins, 1 to 12: a value for the argument `fiscalYearStart` of a summary.",
+  })
+  fiscalYearStart!: number;
 
   @Field(() => GraphQLISODateTime, {
     description: 'Time at which the session ends when no request comes before, to the minute. Each request moves it, this one too.',
@@ -128,7 +134,7 @@ export class ViewerResolver {
 
 type Session = Pick<SessionRow, 'username' | 'privileges' | 'idleExpiresAt' | 'expiresAt'>;
 
-const toViewer = (organization: { readonly name: string }, { username, privileges, idleExpiresAt, expiresAt }: Session): Viewer => ({
-  ...{ username, organization: organization.name, privileges },
+const toViewer = (organization: { readonly name: string; readonly fiscalYearStart: number }, { username, privileges, idleExpiresAt, expiresAt }: Session): Viewer => ({
+  ...{ username, organization: organization.name, privileges, fiscalYearStart: organization.fiscalYearStart },
   ...{ sessionIdleExpiresAt: idleExpiresAt, sessionExpiresAt: expiresAt },
 });

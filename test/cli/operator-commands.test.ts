@@ -41,7 +41,7 @@ describe('an operator of organizations', () => {
     expect(await run(['organization', 'create', name])).toEqual(done(`Created organization "${name}"`));
     expect(await run(['organization', 'create', name])).toEqual(failed(`There is an organization "${name}" already`));
     const list = await json(['organization', 'list']);
-    expect(list).toContainEqual({ id: expect.any(Number) as number, name, hosts: [], underMaintenance: false });
+    expect(list).toContainEqual({ id: expect.any(Number) as number, name, hosts: [], underMaintenance: false, fiscalYearStart: 1 });
     const { stdout } = await run(['organization', 'list']);
     expect(stdout.split('\n')[0]).toMatch(/^NAME +HOSTS +MAINTENANCE$/);
     expect(stdout).toMatch(new RegExp(`^${name} +off$`, 'm'));
@@ -93,6 +93,7 @@ describe('an operator of organizations', () => {
     expect(await run(['organization', 'maintenance', organization, 'on'])).toEqual(done(`Maintenance of "${organization}" is on`));
     expect(await answer(SYSTEM, { Provision })).toEqual(refusal(422, 'Under maintenance'));
     expect(await json(['organization', 'maintenance', organization, 'off'])).toEqual({ name: organization, underMaintenance: false });
+    expect(await json(['organization', 'fiscal-year', organization, '7'])).toEqual({ name: organization, fiscalYearStart: 7 });
     expect(await answer(SYSTEM, { Provision })).toEqual({ data: { message: 'System request authenticated', provision: Provision } });
     expect(await run(['organization', 'maintenance', 'Nobody', 'on'])).toEqual(failed('There is no organization "Nobody"'));
   });

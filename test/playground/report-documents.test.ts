@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { buildSchema, parse, validate } from 'graphql';
 import { CalendarDate } from '@internationalized/date';
 import { findCompared, findPeriod } from '../../src/playground/web/reports/periods';
-import { defaultChoices, readAddress, toAddress, type ReportChoices } from '../../src/playground/web/reports/report-choices';
+import { defaultChoices, type ReportChoices } from '../../src/playground/web/reports/report-choices';
 import { columnsOf } from '../../src/playground/web/reports/report-columns';
 import { definitionOf, reportDefinitions, type ReportId } from '../../src/playground/web/reports/report-definitions';
 import { toDocument } from '../../src/playground/web/reports/report-document';

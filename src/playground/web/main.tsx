@@ -1,6 +1,8 @@
 import { createRoot } from 'react-dom/client';
+import { restoreTheme } from './look/color-scheme';
 import { FaultBoundary } from './look/fault-boundary';
 import { PlaygroundPage } from './playground-page';
+import './look/tokens.css';
 import './look/playground.css';
 import './look/results.css';
 
@@ -11,9 +13,10 @@ const reload = (
   </button>
 );
 
+restoreTheme();
 if (app) {
   createRoot(app).render(
-    <FaultBoundary part="The editors and their answers" wayBack={reload}>
+    <FaultBoundary part="The reports and the editors" wayBack={reload}>
       <PlaygroundPage />
     </FaultBoundary>,
   );

@@ -1,92 +1,98 @@
-import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from 'react';
+import type { EditorTexts } from './editors/editors';
 import { FaultBoundary } from './look/fault-boundary';
-import type { ShownAnswer } from './editors/query-explorer';
-import { ResultView, resultViewKinds, type ResultViewKind } from './editors/result-view';
-import { SessionBar } from './session/session-bar';
+import { usePageMode, type PageMode } from './page-mode';
+import { AccountMenu } from './session/account-menu';
 import { useSession } from './session/session-state';
-import { TotalsBar } from './editors/totals-bar';
+import { SignInPage } from './session/sign-in-page';
 
-/** The editors are a megabyte of script, which the login does not wait for. */
-const QueryExplorer = lazy(() => import('./editors/query-explorer'));
+// Each mode has a script of its own. That of the editors is a megabyte, which nobody else waits for.
+const ReportsPage = lazy(() => import('./reports/reports-page'));
+const GraphqlPage = lazy(() => import('./editors/graphql-page'));
 
-const viewTitles: Readonly<Record<ResultViewKind, string>> = { table: 'Table', chart: 'Chart' };
+const modeTitles = { reports: 'Reports', graphql: 'GraphQL' } as const;
+type ModeName = keyof typeof modeTitles;
 
-/** The newest answer of each of GraphiQL's tabs, and the owner of the session that got them. */
-interface Answers {
-  readonly owner: string | undefined;
-  readonly byTab: ReadonlyMap<string, ShownAnswer | undefined>;
-}
+const nameOf = (mode: PageMode): ModeName => (mode.kind === 'graphql' ? 'graphql' : 'reports');
 
+/** The page: the login, and after it the two modes under one bar. */
 export function PlaygroundPage() {
-  const [examplesSlot, setExamplesSlot] = useState<Element | null>(null);
-  const [downloadSlot, setDownloadSlot] = useState<Element | null>(null);
-  const { provision, viewer, owner, problem, isBusy, changeProvision, login, logout, refresh } = useSession();
-  const isSettled = owner !== undefined;
-  const [answers, setAnswers] = useState<Answers>();
-  const [tab, setTab] = useState('');
-  const [view, setView] = useState<ResultViewKind>();
-  const onAnswer = useCallback(
-    (of: string, answer: ShownAnswer | undefined) =>
-      setAnswers((before) => ({ owner, byTab: new Map(before?.owner === owner ? before?.byTab : []).set(of, answer) })),
-    [owner],
-  );
+  const session = useSession();
+  const [mode, setMode] = usePageMode();
+  /** The query that Reports mode hands to GraphQL mode, which opens it in a tab. */
+  const [handed, setHanded] = useState<EditorTexts>();
+  const forgetHanded = useCallback(() => setHanded(undefined), []);
+  const { provision, viewer, owner, problem, isBusy } = session;
+  const shown = nameOf(mode);
+  const visited = useVisited(shown, owner);
   useEffect(() => {
-    // Answers end with the session. The same user's next session does not see them either.
-    if (owner === '') setAnswers(undefined);
-  }, [owner]);
-  // Answers of another user or of another tab are never shown.
-  const shown = answers?.owner === owner ? answers?.byTab.get(tab) : undefined;
-  const closeView = (
-    <button type="button" onClick={() => setView(undefined)}>
-      Close
-    </button>
-  );
+    document.title = `${modeTitles[shown]} · Deposit Gateway`;
+  }, [shown]);
 
+  // Nothing is shown until the gateway has said who is logged in.
+  if (owner === undefined) return null;
+  if (!viewer) {
+    return <SignInPage {...{ provision, problem, isBusy }} onProvision={session.changeProvision} onLogin={session.login} />;
+  }
+  const pages: Readonly<Record<ModeName, ReactNode>> = {
+    reports: (
+      <ReportsPage
+        {...{ provision, viewer, mode, setMode }}
+        onSessionChange={session.refresh}
+        onShowGraphql={(texts) => {
+          setHanded(texts);
+          setMode({ kind: 'graphql' });
+        }}
+      />
+    ),
+    graphql: (
+      <GraphqlPage
+        {...{ provision, owner, handed }}
+        onSessionChange={session.refresh}
+        onOpened={forgetHanded}
+      />
+    ),
+  };
   return (
     <>
-      <SessionBar {...{ provision, viewer, problem, isSettled, isBusy }} onProvision={changeProvision} onLogin={login} onLogout={logout}>
-        <div className="bar-field" ref={setExamplesSlot} />
-      </SessionBar>
-      <main className="explorer">
-        {isSettled && (
-          // A new owner gets new editors. Queries come back from storage; another user's results and headers do not.
-          <Suspense fallback={<p className="explorer-note">Loading the editors…</p>}>
-            <QueryExplorer
-              key={owner}
-              provision={provision}
-              isLoggedIn={viewer !== undefined}
-              onSessionChange={refresh}
-              onAnswer={onAnswer}
-              onTab={setTab}
-              examplesSlot={examplesSlot}
-              downloadSlot={downloadSlot}
-            />
-          </Suspense>
-        )}
-      </main>
-      {viewer && view && (
-        <FaultBoundary part="These results" resetKeys={[view, shown]} wayBack={closeView}>
-          <ResultView kind={view} data={shown?.data} />
-        </FaultBoundary>
-      )}
-      <footer>
-        {viewer && (
-          <FaultBoundary part="The totals" resetKeys={[shown]}>
-            {/* A query that failed has no totals, and may have a null for each of its fields. */}
-            <TotalsBar
-              provision={provision}
-              shown={shown && Object.values(shown.data ?? {}).some((value) => value !== null) ? shown.query : undefined}
-            />
-          </FaultBoundary>
-        )}
-        <div className="footer-slot" ref={setDownloadSlot} />
-        {viewer &&
-          resultViewKinds.map((kind) => (
-            <button key={kind} type="button" aria-pressed={view === kind} onClick={() => setView(view === kind ? undefined : kind)}>
-              {viewTitles[kind]}
+      <header className="bar">
+        <h1 className="bar-name">Deposit Gateway</h1>
+        <nav aria-label="Modes">
+          {(Object.keys(modeTitles) as ModeName[]).map((name) => (
+            <button
+              key={name}
+              type="button"
+              aria-current={shown === name ? 'page' : undefined}
+              onClick={() => setMode(name === 'graphql' ? { kind: 'graphql' } : { kind: 'reports', choices: undefined })}
+            >
+              {modeTitles[name]}
             </button>
           ))}
-      </footer>
+        </nav>
+        <p className="bar-problem" role="alert">
+          {problem}
+        </p>
+        <AccountMenu viewer={viewer} isBusy={isBusy} onLogout={session.logout} />
+      </header>
+      {/* A mode that was left keeps its state. Another user gets new pages: results of the one before are never shown. */}
+      {visited.map((name) => (
+        <div key={`${name} ${owner}`} className="mode" hidden={shown !== name}>
+          <FaultBoundary part={`The mode ${modeTitles[name]}`}>
+            <Suspense fallback={<p className="note">Loading…</p>}>{pages[name]}</Suspense>
+          </FaultBoundary>
+        </div>
+      ))}
     </>
   );
+}
+
+/** The modes that this owner has been in. */
+function useVisited(shown: ModeName, owner: string | undefined): readonly ModeName[] {
+  const [visited, setVisited] = useState<{ readonly owner: string | undefined; readonly names: readonly ModeName[] }>({ owner, names: [] });
+  const names = visited.owner === owner ? visited.names : [];
+  const next = names.includes(shown) ? names : [...names, shown];
+  useEffect(() => {
+    if (visited.owner !== owner || visited.names.length !== next.length) setVisited({ owner, names: next });
+  });
+  return next;
 }

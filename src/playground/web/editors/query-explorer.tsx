@@ -9,7 +9,7 @@ import { toPreview } from './answer-preview';
 import { DownloadBar } from './download-bar';
 import { EditorAccess } from './editor-access';
 import { editorStorage, hasStoredTabs } from './editor-storage';
-import { useEditors } from './editors';
+import { useEditors, type EditorTexts } from './editors';
 import { defaultExample, examples } from './examples';
 import { FaultBoundary } from '../look/fault-boundary';
 import { selectOperation, type ReportQuery } from '../files/file-url';
@@ -19,15 +19,17 @@ import { toStoppable } from './stoppable-answer';
 
 interface QueryExplorerProps {
   readonly provision: string;
-  readonly isLoggedIn: boolean;
   /** Called when an answer says that the session has ended, and after every mutation, which may be a login or a logout. */
   readonly onSessionChange: () => void;
   /** Called with a tab's newest answer, and with undefined when the tab sends its next request. */
   readonly onAnswer: (tab: string, answer: ShownAnswer | undefined) => void;
   /** Called with the id of the tab that is shown. */
   readonly onTab: (tab: string) => void;
-  /** The element of the top bar that the examples are rendered into. */
-  readonly examplesSlot: Element | null;
+  /** The texts to open in a new tab, and what to call once they are open. */
+  readonly handed: EditorTexts | undefined;
+  readonly onOpened: () => void;
+  /** The element above the editors that the examples are rendered into. */
+  readonly toolsSlot: Element | null;
   /** The element of the footer that downloads and links are rendered into. */
   readonly downloadSlot: Element | null;
 }
@@ -41,11 +43,12 @@ export interface ShownAnswer {
 /** Runs GraphiQL against the gateway. GraphiQL fetches the schema at every login and for every new Provision. */
 export default function QueryExplorer({
   provision,
-  isLoggedIn,
   onSessionChange,
   onAnswer,
   onTab,
-  examplesSlot,
+  handed,
+  onOpened,
+  toolsSlot,
   downloadSlot,
 }: QueryExplorerProps) {
   const tab = useRef('');
@@ -84,9 +87,7 @@ export default function QueryExplorer({
 
   return (
     <GraphiQL
-      className={isLoggedIn ? undefined : 'logged-out'}
       fetcher={fetcher}
-      schema={isLoggedIn ? undefined : null}
       defaultQuery={defaultExample.query}
       initialVariables={initialVariables}
       defaultEditorToolsVisibility="variables"
@@ -94,13 +95,13 @@ export default function QueryExplorer({
       storage={editorStorage}
     >
       <GraphiQL.Logo>
-        {isLoggedIn ? <></> : <span className="schema-hint">Log in to run queries and to read the schema</span>}
+        <></>
       </GraphiQL.Logo>
+      <HandedQuery handed={handed} onOpened={onOpened} />
       <EditorAccess />
       <ActiveTab onChange={showTab} />
-      {examplesSlot && createPortal(<ExamplePicker />, examplesSlot)}
-      {isLoggedIn &&
-        downloadSlot &&
+      {toolsSlot && createPortal(<ExamplePicker />, toolsSlot)}
+      {downloadSlot &&
         createPortal(
           <FaultBoundary part="The downloads">
             <DownloadBar provision={provision} onFailure={onSessionChange} />
@@ -131,6 +132,17 @@ function ActiveTab({ onChange }: { readonly onChange: (tab: string) => void }) {
     onChange(tab);
     return () => actions.stop();
   }, [tab, onChange, actions]);
+  return null;
+}
+
+/** Opens a query that Reports mode has handed over. */
+function HandedQuery({ handed, onOpened }: Pick<QueryExplorerProps, 'handed' | 'onOpened'>) {
+  const editors = useEditors();
+  useEffect(() => {
+    if (!handed || !editors.isReady) return;
+    editors.openTab(handed);
+    onOpened();
+  }, [handed, editors, onOpened]);
   return null;
 }
 

@@ -17,7 +17,7 @@ export function toShareLink({ query, variables }: EditorTexts): string {
 
 /** Reads the query and variables after # of an address; undefined when it has none. Throws an Error whose message the page shows. */
 export function readShareLink(hash: string): EditorTexts | undefined {
-  if (hash.length <= 1) return undefined;
+  if (!hash.startsWith('#query=')) return undefined;
   const fragment = new URLSearchParams(hash.slice(1));
   const [query, variables] = [fragment.get('query') ?? '', fragment.get('variables') ?? ''];
   try {
@@ -30,7 +30,7 @@ export function readShareLink(hash: string): EditorTexts | undefined {
   return { query, variables };
 }
 
-/** Removes the query from the address, so that it is not in the browser's history and a reload does not open it again. */
+/** Leaves only the mode in the address, so that the query is not in the browser's history and a reload does not open it again. */
 export function clearShareLink(): void {
-  history.replaceState(null, '', location.pathname + location.search);
+  history.replaceState(null, '', '#graphql');
 }

@@ -1,4 +1,39 @@
+import { useSyncExternalStore } from 'react';
+
 const system = matchMedia('(prefers-color-scheme: dark)');
+
+/** The key under which GraphiQL keeps its theme too, so that both modes have one. */
+const storageKey = 'graphiql:theme';
+
+/** The themes, in words. The system's theme is the one that the browser or the system was told to use. */
+export const themes = { system: 'As the system', light: 'Light', dark: 'Dark' } as const;
+export type Theme = keyof typeof themes;
+
+const readTheme = (): Theme => {
+  const { classList } = document.body;
+  return classList.contains('graphiql-dark') ? 'dark' : classList.contains('graphiql-light') ? 'light' : 'system';
+};
+
+/** Colors the whole page, and keeps the theme for the next visit. GraphiQL sets the same class of the body in its settings. */
+export function setTheme(theme: Theme): void {
+  document.body.classList.remove('graphiql-light', 'graphiql-dark');
+  if (theme === 'system') localStorage.removeItem(storageKey);
+  else {
+    document.body.classList.add(`graphiql-${theme}`);
+    localStorage.setItem(storageKey, theme);
+  }
+}
+
+/** Colors the page as the visit before. */
+export function restoreTheme(): void {
+  const stored = localStorage.getItem(storageKey);
+  if (stored === 'light' || stored === 'dark') setTheme(stored);
+}
+
+/** The page's theme, and a way to change it. */
+export function useTheme(): readonly [Theme, (theme: Theme) => void] {
+  return [useSyncExternalStore(subscribeColorScheme, readTheme), setTheme];
+}
 
 /** Reads a text that changes with the page's colors: the theme of GraphiQL's settings, and the system's theme. */
 export function readColorScheme(): string {

@@ -1,4 +1,5 @@
 import type { ExecutionResult, GraphQLFormattedError } from 'graphql';
+import type { ViewerQuery } from '../../../generated/operations/graphql';
 import loginMutation from '../queries/login.graphql?raw';
 import logoutMutation from '../queries/logout.graphql?raw';
 import viewerQuery from '../queries/viewer.graphql?raw';
@@ -7,11 +8,17 @@ export interface Viewer {
   readonly username: string;
   readonly organization: string;
   readonly privileges: readonly string[];
-  /** The end of the session when no request comes before, in ISO 8601. */
-  readonly sessionIdleExpiresAt: string;
+  /** The month with which the organization's fiscal year begins, 1 to 12. */
+  readonly fiscalYearStart: number;
   /** The latest end of the session, in ISO 8601. */
   readonly sessionExpiresAt: string;
+  /** True where the Provision is no secret, so that this browser may remember it. */
+  readonly hasPublicProvision: boolean;
 }
+
+/** The privilege that shows donors and lines. */
+const REPORT_PRIVILEGE = 'deposit_detail_designation_detail_with_contact_info';
+export const mayReadDonors = ({ privileges }: Viewer): boolean => privileges.includes(REPORT_PRIVILEGE);
 
 export interface GraphQLRequest {
   readonly query: string;
@@ -47,7 +54,8 @@ const requestTimeoutMs = 30_000;
 /** Fetches the logged-in user under this Provision; undefined when nobody is logged in. */
 export async function fetchViewer(provision: string): Promise<Viewer | undefined> {
   try {
-    return (await askGateway<{ viewer: Viewer | null }>(provision, { query: viewerQuery })).viewer ?? undefined;
+    const { viewer, provision: used } = await askGateway<ViewerQuery>(provision, { query: viewerQuery });
+    return viewer ? { ...viewer, hasPublicProvision: used?.kind !== 'API' } : undefined;
   } catch (error) {
     if (error instanceof GatewayError && isSessionLoss(error.code)) return undefined;
     throw error;
@@ -55,11 +63,10 @@ export async function fetchViewer(provision: string): Promise<Viewer | undefined
 }
 
 export async function login(provision: string, username: string, password: string): Promise<Viewer> {
-  const { login: payload } = await askGateway<{ login: { viewer: Viewer } }>(provision, {
-    query: loginMutation,
-    variables: { username, password },
-  });
-  return payload.viewer;
+  await askGateway(provision, { query: loginMutation, variables: { username, password } });
+  const viewer = await fetchViewer(provision);
+  if (!viewer) throw new GatewayError('This browser does not keep the session. Allow cookies for this address, then log in again.');
+  return viewer;
 }
 
 export async function logout(provision: string): Promise<void> {

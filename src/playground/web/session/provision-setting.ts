@@ -1,8 +1,35 @@
 const storageKey = 'deposit-gateway.provision';
+const organizationKey = 'deposit-gateway.organization';
 
-/** Reads the Provision that this browser tab used last, else the server's preset, else an empty text. */
+/** The organization of the last login in this browser. */
+interface KnownOrganization {
+  readonly name: string;
+  readonly provision: string;
+}
+
+/** Reads the Provision that this browser tab used last, else that of the last login, else the server's preset, else an empty text. */
 export function loadProvision(): string {
-  return sessionStorage.getItem(storageKey) ?? presetProvision();
+  return sessionStorage.getItem(storageKey) ?? loadOrganization()?.provision ?? presetProvision();
+}
+
+/** Reads the organization of the last login, whose Provision is no secret; undefined where none is remembered. */
+export function loadOrganization(): KnownOrganization | undefined {
+  try {
+    const stored = JSON.parse(localStorage.getItem(organizationKey) ?? 'null') as Partial<KnownOrganization> | null;
+    if (typeof stored?.name !== 'string' || typeof stored.provision !== 'string') return undefined;
+    return { name: stored.name, provision: toProvision(stored.provision) };
+  } catch {
+    // A text that cannot be read is as good as none: the login asks for the Provision.
+    return undefined;
+  }
+}
+
+export function saveOrganization(organization: KnownOrganization): void {
+  localStorage.setItem(organizationKey, JSON.stringify(organization));
+}
+
+export function forgetOrganization(): void {
+  localStorage.removeItem(organizationKey);
 }
 
 /** Stores the Provision for this browser tab only, because an API provision is a credential. */

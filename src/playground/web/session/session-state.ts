@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { fetchViewer, login, logout, type Viewer } from './gateway-client';
-import { loadProvision, saveProvision } from './provision-setting';
+import { loadProvision, saveOrganization, saveProvision } from './provision-setting';
 
 interface SessionState {
   readonly provision: string;
@@ -15,13 +15,14 @@ interface SessionState {
 interface Session extends SessionState {
   readonly isBusy: boolean;
   readonly changeProvision: (provision: string) => void;
-  readonly login: (username: string, password: string) => void;
+  /** Logs in under a Provision, which becomes that of the page. */
+  readonly login: (provision: string, username: string, password: string) => void;
   readonly logout: () => void;
   /** Asks the gateway who is logged in. The session may change without this page, for instance in another tab. */
   readonly refresh: () => void;
 }
 
-type Outcome = Partial<Omit<SessionState, 'provision'>>;
+type Outcome = Partial<SessionState>;
 type Transition = (before: SessionState) => Outcome;
 
 /** Keeps the Provision and the login under it. The session itself is an HttpOnly cookie, which the page cannot read. */
@@ -87,10 +88,11 @@ export function useSession(): Session {
     changeProvision: (next) => {
       setState((before) => (before.provision === next ? before : { ...before, provision: next, viewer: undefined, problem: undefined }));
     },
-    login: (username, password) => {
+    login: (next, username, password) => {
       act(async () => {
-        const viewer = await login(provision, username, password);
-        return () => loggedIn(viewer);
+        const viewer = await login(next, username, password);
+        if (viewer.hasPublicProvision) saveOrganization({ name: viewer.organization, provision: next });
+        return () => ({ provision: next, ...loggedIn(viewer) });
       });
     },
     logout: () => {

@@ -1,0 +1,66 @@
+import { useCallback, useState } from 'react';
+import { FaultBoundary } from '../look/fault-boundary';
+import type { EditorTexts } from './editors';
+import QueryExplorer, { type ShownAnswer } from './query-explorer';
+import { ResultView, resultViewKinds, type ResultViewKind } from './result-view';
+import { TotalsBar } from './totals-bar';
+
+const viewTitles: Readonly<Record<ResultViewKind, string>> = { table: 'Table', chart: 'Chart' };
+
+interface GraphqlPageProps {
+  readonly provision: string;
+  /** A key of the user whose results are shown. */
+  readonly owner: string;
+  /** The texts to open in a new tab, and what to call once they are open. */
+  readonly handed: EditorTexts | undefined;
+  readonly onOpened: () => void;
+  readonly onSessionChange: () => void;
+}
+
+/** GraphQL mode: GraphiQL's editors, and below them the answer as a table or a chart, its totals and its file. */
+export default function GraphqlPage({ provision, owner, handed, onOpened, onSessionChange }: GraphqlPageProps) {
+  const [toolsSlot, setToolsSlot] = useState<Element | null>(null);
+  const [downloadSlot, setDownloadSlot] = useState<Element | null>(null);
+  /** The newest answer of each of GraphiQL's tabs. */
+  const [answers, setAnswers] = useState<ReadonlyMap<string, ShownAnswer | undefined>>(new Map());
+  const [tab, setTab] = useState('');
+  const [view, setView] = useState<ResultViewKind>();
+  const onAnswer = useCallback(
+    (of: string, answer: ShownAnswer | undefined) => setAnswers((before) => new Map(before).set(of, answer)),
+    [],
+  );
+  const shown = answers.get(tab);
+  const closeView = (
+    <button type="button" onClick={() => setView(undefined)}>
+      Close
+    </button>
+  );
+  return (
+    <>
+      <div className="tools" ref={setToolsSlot} />
+      <main className="explorer">
+        <QueryExplorer key={owner} {...{ provision, onSessionChange, onAnswer, handed, onOpened, toolsSlot, downloadSlot }} onTab={setTab} />
+      </main>
+      {view && (
+        <FaultBoundary part="These results" resetKeys={[view, shown]} wayBack={closeView}>
+          <ResultView kind={view} data={shown?.data} />
+        </FaultBoundary>
+      )}
+      <footer>
+        <FaultBoundary part="The totals" resetKeys={[shown]}>
+          {/* A query that failed has no totals, and may have a null for each of its fields. */}
+          <TotalsBar
+            provision={provision}
+            shown={shown && Object.values(shown.data ?? {}).some((value) => value !== null) ? shown.query : undefined}
+          />
+        </FaultBoundary>
+        <div className="footer-slot" ref={setDownloadSlot} />
+        {resultViewKinds.map((kind) => (
+          <button key={kind} type="button" aria-pressed={view === kind} onClick={() => setView(view === kind ? undefined : kind)}>
+            {viewTitles[kind]}
+          </button>
+        ))}
+      </footer>
+    </>
+  );
+}

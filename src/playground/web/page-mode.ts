@@ -1,0 +1,46 @@
+import { useCallback, useEffect, useState } from 'react';
+import { hasStoredTabs } from './editors/editor-storage';
+import { readAddress, toAddress, type ReportChoices } from './reports/report-choices';
+
+/** What the part of the page's address behind `#` says. Browsers never send that part. */
+export type PageMode =
+  /** Reports mode, with the choices of a report; without them, the list of reports. */
+  | { readonly kind: 'reports'; readonly choices: ReportChoices | undefined }
+  /** A saved report by its name. */
+  | { readonly kind: 'saved'; readonly name: string }
+  /** GraphQL mode. An address with a query is that of a link to it. */
+  | { readonly kind: 'graphql' };
+
+const SAVED = '#saved/';
+
+function readMode(hash: string): PageMode | undefined {
+  if (hash === '#graphql' || hash.startsWith('#query=')) return { kind: 'graphql' };
+  if (hash.startsWith(SAVED)) return { kind: 'saved', name: decodeURIComponent(hash.slice(SAVED.length)) };
+  const choices = readAddress(hash);
+  return choices || hash === '#reports' ? { kind: 'reports', choices } : undefined;
+}
+
+/** The mode of a page that was opened without an address: that of the tabs which GraphiQL has stored, or else Reports. */
+const firstMode = (): PageMode => readMode(location.hash) ?? (hasStoredTabs() ? { kind: 'graphql' } : { kind: 'reports', choices: undefined });
+
+const toHash = (mode: PageMode): string =>
+  mode.kind === 'graphql' ? '#graphql' : mode.kind === 'saved' ? SAVED + encodeURIComponent(mode.name) : mode.choices ? toAddress(mode.choices) : '#reports';
+
+/** The mode that the page is in. Each change is a step of the browser's history, so that Back leads to the choices before. */
+export function usePageMode(): readonly [PageMode, (mode: PageMode) => void] {
+  const [mode, setMode] = useState(firstMode);
+  useEffect(() => {
+    const follow = (): void => setMode((before) => readMode(location.hash) ?? before);
+    window.addEventListener('hashchange', follow);
+    window.addEventListener('popstate', follow);
+    return () => {
+      window.removeEventListener('hashchange', follow);
+      window.removeEventListener('popstate', follow);
+    };
+  }, []);
+  const change = useCallback((next: PageMode) => {
+    if (location.hash !== toHash(next)) history.pushState(null, '', toHash(next));
+    setMode(next);
+  }, []);
+  return [mode, change];
+}

@@ -1,0 +1,63 @@
+import { Button, Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover, Text } from 'react-aria-components';
+import { themes, useTheme, type Theme } from '../look/color-scheme';
+import type { Viewer } from './gateway-client';
+
+const privilegeTitles: Readonly<Record<string, string>> = {
+  deposit_detail_designation_detail_with_contact_info: 'Donors, gifts and totals',
+};
+
+interface AccountMenuProps {
+  readonly viewer: Viewer;
+  readonly isBusy: boolean;
+  readonly onLogout: () => void;
+}
+
+/** Says who is logged in for which organization, and offers the themes and the logout. */
+export function AccountMenu({ viewer, isBusy, onLogout }: AccountMenuProps) {
+  const [theme, setTheme] = useTheme();
+  const { username, organization, privileges, sessionExpiresAt } = viewer;
+  const rights = privileges.flatMap((privilege) => privilegeTitles[privilege] ?? []);
+  return (
+    <MenuTrigger>
+      <Button className="account" isDisabled={isBusy}>
+        <span>
+          <strong>{username}</strong> · {organization}
+        </span>
+        <span aria-hidden="true">▾</span>
+      </Button>
+      <Popover className="popover" placement="bottom end">
+        <p className="account-note">
+          May read: {rights.length > 0 ? rights.join(', ') : 'totals without donors'}. The session ends at{' '}
+          {new Date(sessionExpiresAt).toLocaleTimeString(undefined, { timeStyle: 'short' })}, or earlier without requests.
+        </p>
+        <Menu
+          className="menu"
+          aria-label="Account"
+          onAction={(key) => {
+            if (key === 'logout') onLogout();
+          }}
+        >
+          <MenuSection
+            selectionMode="single"
+            disallowEmptySelection
+            selectedKeys={[theme]}
+            onSelectionChange={(keys) => {
+              const [chosen] = [...keys];
+              setTheme(chosen as Theme);
+            }}
+          >
+            <Header>Theme</Header>
+            {Object.entries(themes).map(([name, title]) => (
+              <MenuItem key={name} id={name} className="menu-item" textValue={title}>
+                <Text slot="label">{title}</Text>
+              </MenuItem>
+            ))}
+          </MenuSection>
+          <MenuItem id="logout" className="menu-item">
+            Log out
+          </MenuItem>
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}

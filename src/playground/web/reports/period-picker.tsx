@@ -1,0 +1,80 @@
+import { getLocalTimeZone, parseDate, today } from '@internationalized/date';
+import {
+  Button,
+  CalendarCell,
+  CalendarGrid,
+  DateInput,
+  DateRangePicker,
+  DateSegment,
+  Dialog,
+  FieldError,
+  Group,
+  Heading,
+  Label,
+  Popover,
+  RangeCalendar,
+  type DateRange,
+} from 'react-aria-components';
+import { ChoiceField } from './choice-field';
+import { findPeriod, isPreset, presets, type PresetName } from './periods';
+
+interface PeriodPickerProps {
+  /** The name of a preset, or two dates. */
+  readonly period: string;
+  readonly fiscalYearStart: number;
+  readonly onChange: (period: string) => void;
+}
+
+const CUSTOM = 'custom';
+const titles = {
+  ...Object.fromEntries(Object.entries(presets).map(([name, { title }]) => [name, title])),
+  [CUSTOM]: 'Other dates',
+} as Readonly<Record<PresetName | typeof CUSTOM, string>>;
+
+/** Chooses a period by its name, or by two dates that can be typed or taken from a calendar. */
+export function PeriodPicker({ period, fiscalYearStart, onChange }: PeriodPickerProps) {
+  const now = today(getLocalTimeZone());
+  const { startDate, endDate } = findPeriod(period, { today: now, fiscalYearStart }) ?? {};
+  const range: DateRange | null = startDate && endDate ? { start: parseDate(startDate), end: parseDate(endDate) } : null;
+  const setRange = (next: DateRange | null): void => {
+    if (next) onChange(`${next.start.toString()}..${next.end.toString()}`);
+  };
+  return (
+    <div className="period">
+      <ChoiceField
+        label="Period"
+        choices={titles}
+        value={isPreset(period) ? period : CUSTOM}
+        onChange={(name) => onChange(name === CUSTOM ? `${startDate ?? now.set({ day: 1 }).toString()}..${endDate ?? now.toString()}` : name)}
+      />
+      <DateRangePicker className="date-range" value={range} onChange={setRange} shouldForceLeadingZeros firstDayOfWeek="mon">
+        <Label>Dates</Label>
+        <Group className="date-fields">
+          <DateInput slot="start">{(segment) => <DateSegment segment={segment} className="date-segment" />}</DateInput>
+          <span aria-hidden="true">–</span>
+          <DateInput slot="end">{(segment) => <DateSegment segment={segment} className="date-segment" />}</DateInput>
+          <Button className="small-button" aria-label="Open the calendar">
+            ▾
+          </Button>
+        </Group>
+        <FieldError className="problem" />
+        <Popover className="popover">
+          <Dialog className="calendar" aria-label="Dates of the period">
+            <RangeCalendar>
+              <header>
+                <Button slot="previous" className="small-button">
+                  ◀
+                </Button>
+                <Heading />
+                <Button slot="next" className="small-button">
+                  ▶
+                </Button>
+              </header>
+              <CalendarGrid>{(date) => <CalendarCell date={date} className="calendar-day" />}</CalendarGrid>
+            </RangeCalendar>
+          </Dialog>
+        </Popover>
+      </DateRangePicker>
+    </div>
+  );
+}

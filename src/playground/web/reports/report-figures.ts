@@ -1,0 +1,59 @@
+import type { Cell } from '../tables/table-types';
+
+/** The totals of a report, as its document selects them. Each gift is counted once. */
+export interface Figures {
+  readonly transactions: number;
+  readonly deposits: number;
+  readonly splitTransactions: number;
+  readonly byTransaction: { readonly amount: string; readonly feeAmount: string; readonly netAmount: string };
+  /** The shares that go where the report looks. `unknown` shares are not in the amount, which is null where all are unknown. */
+  readonly byAllocation: { readonly amount: string | null; readonly unknown: number };
+}
+
+export interface Change {
+  readonly difference: string | number;
+  /** Null where the compared figure is zero. */
+  readonly percentage: number | null;
+}
+
+export interface ReportFigures {
+  readonly all: Figures;
+  readonly pending: Figures;
+  readonly compared?: { readonly all: Figures } | null;
+  readonly change?: {
+    readonly transactions: Change;
+    readonly amountByTransaction: Change;
+    readonly netAmountByTransaction: Change;
+    readonly amountByAllocation: Change | null;
+  } | null;
+}
+
+interface Answer {
+  readonly depositSummary?: ReportFigures | null;
+  readonly depositDetailsConnection?: { readonly summary?: ReportFigures | null } | null;
+}
+
+/** Finds the totals in the answer to a report's document; undefined for a report without any. */
+export function findFigures(data: unknown): ReportFigures | undefined {
+  const { depositSummary, depositDetailsConnection } = (data ?? {}) as Answer;
+  return depositSummary ?? depositDetailsConnection?.summary ?? undefined;
+}
+
+/**
+ * The totals of all rows by the ids of the columns. The gateway counts each gift once, so they are right where the rows would not add up. A
+ * sum of which a part is unknown says how many values it lacks.
+ */
+export function toTotals(figures: ReportFigures, ids: readonly string[]): Readonly<Record<string, Cell | { sum: string | null; unknown: number }>> {
+  return Object.fromEntries(
+    ids.flatMap((id) => {
+      if (id === 'allocationAmount') return [[id, toShares(figures.all)]];
+      const value = id.split('.').reduce<unknown>((part, name) => (part as Record<string, unknown> | null | undefined)?.[name], figures);
+      if (value === undefined || id.startsWith('key.')) return [];
+      if (id === 'all.byAllocation.amount') return [[id, toShares(figures.all)]];
+      if (id === 'pending.byAllocation.amount') return [[id, toShares(figures.pending)]];
+      return [[id, value as Cell]];
+    }),
+  );
+}
+
+const toShares = ({ byAllocation: { amount, unknown } }: Figures): { sum: string | null; unknown: number } => ({ sum: amount, unknown });

@@ -1,0 +1,71 @@
+import type { GroupBy } from '../../../generated/operations/graphql';
+import { ChoiceField } from './choice-field';
+import { FilterBar } from './filter-bar';
+import { PeriodPicker } from './period-picker';
+import { comparisons } from './periods';
+import type { ReportChoices } from './report-choices';
+import { definitionOf, pendingChoices } from './report-definitions';
+import type { useNames } from './report-names';
+
+interface ReportFormProps {
+  readonly provision: string;
+  readonly fiscalYearStart: number;
+  readonly choices: ReportChoices;
+  readonly names: ReturnType<typeof useNames>;
+  readonly onChange: (choices: ReportChoices) => void;
+}
+
+/** The groupings in words. */
+const groupTitles: Readonly<Record<GroupBy | 'NONE', string>> = {
+  NONE: 'Not divided',
+  DAY: 'Day',
+  WEEK: 'Week',
+  MONTH: 'Month',
+  QUARTER: 'Quarter',
+  YEAR: 'Year',
+  DEPOSIT: 'Deposit',
+  TRANSACTION: 'Gift',
+  DEPOSIT_STATUS: 'Status of the deposit',
+  DESIGNATION: 'Designation',
+  STATUS: 'Gift status',
+  ACCOUNT_TYPE: 'Account type',
+  PAYMENT_TYPE: 'Payment type',
+  DONOR: 'Donor',
+  CITY: 'City',
+  STATE: 'State',
+};
+
+/** The choices of a report: its period, what it is compared with, its conditions and how it is divided. */
+export function ReportForm({ provision, fiscalYearStart, choices, names, onChange }: ReportFormProps) {
+  const { rows, filters, needs, splitBy, top, hasFixedPending } = definitionOf(choices.report);
+  if (rows === 'versions') return null;
+  const set = (change: Partial<ReportChoices>): void => onChange({ ...choices, ...change });
+  return (
+    <section className="report-form" aria-label="Choices of the report">
+      <PeriodPicker period={choices.period} fiscalYearStart={fiscalYearStart} onChange={(period) => set({ period })} />
+      {!top && !hasFixedPending && (
+        <ChoiceField label="Compare with" choices={comparisons} value={choices.compare} onChange={(compare) => set({ compare })} />
+      )}
+      {!hasFixedPending && (
+        <ChoiceField label="Pending deposits" choices={pendingChoices} value={choices.pending} onChange={(pending) => set({ pending })} />
+      )}
+      {splitBy && (
+        <ChoiceField
+          label="Divide by"
+          choices={Object.fromEntries(splitBy.map((by) => [by, groupTitles[by]])) as Readonly<Record<GroupBy | 'NONE', string>>}
+          value={choices.splitBy}
+          onChange={(by) => set({ splitBy: by })}
+        />
+      )}
+      {top && (
+        <ChoiceField
+          label="How many"
+          choices={Object.fromEntries(top.limits.map((limit) => [String(limit), String(limit)]))}
+          value={String(choices.limit)}
+          onChange={(limit) => set({ limit: Number(limit) })}
+        />
+      )}
+      <FilterBar {...{ provision, choices, filters, needs, names, onChange }} />
+    </section>
+  );
+}

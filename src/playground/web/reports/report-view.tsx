@@ -1,0 +1,207 @@
+import { useMemo, useState } from 'react';
+import { Disclosure, DisclosurePanel, Button, Heading, Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
+import { copyText } from '../look/clipboard';
+import { FaultBoundary } from '../look/fault-boundary';
+import { mayReadDonors, type Viewer } from '../session/gateway-client';
+import { createCellFormat } from '../tables/cell-format';
+import { DataTable } from '../tables/data-table';
+import type { TableClient } from '../tables/table-client';
+import type { Row } from '../tables/table-types';
+import { FigureCards } from './figure-cards';
+import { comparisons } from './periods';
+import { ReportChart } from './report-chart';
+import { defaultChoices, toAddress, type ReportChoices } from './report-choices';
+import { useConditionTexts } from './filter-bar';
+import { definitionOf, pendingChoices } from './report-definitions';
+import { toTotals } from './report-figures';
+import { ReportForm } from './report-form';
+import { useNames } from './report-names';
+import { planReport, useReport, type ReportPlan, type ReportResult } from './use-report';
+
+interface ReportViewProps {
+  readonly provision: string;
+  readonly viewer: Viewer;
+  readonly client: TableClient;
+  readonly choices: ReportChoices;
+  readonly onChange: (choices: ReportChoices) => void;
+  readonly onSessionChange: () => void;
+  readonly onShowGraphql: (texts: { readonly query: string; readonly variables: string }) => void;
+}
+
+/** A report: its form, its totals, its rows as a table or a chart, and the GraphQL that asks for all of them. */
+export function ReportView({ provision, viewer, client, choices, onChange, onSessionChange, onShowGraphql }: ReportViewProps) {
+  const { title, answers } = definitionOf(choices.report);
+  const wanted = useMemo(() => ({ fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] }), [choices]);
+  const names = useNames(provision, wanted);
+  const plan = useMemo(() => planReport(choices, viewer), [choices, viewer]);
+  const { state, run, stop } = useReport(plan, { provision, client, onSessionChange });
+  const [copied, setCopied] = useState('');
+  const share = (): void => {
+    copyText(location.origin + location.pathname + toAddress(choices)).then(
+      () => setCopied('The link is copied. It holds the choices of this report and nothing of its results.'),
+      (error: unknown) => setCopied((error as Error).message),
+    );
+  };
+  return (
+    <main className="report">
+      <header className="report-head">
+        <div>
+          <h2>{title}</h2>
+          <p>{answers}</p>
+        </div>
+        <div className="report-actions">
+          <button type="button" onClick={share}>
+            Copy link
+          </button>
+          {state.kind === 'running' ? (
+            <button type="button" className="main-button" onClick={stop}>
+              Stop
+            </button>
+          ) : (
+            <button type="button" className="main-button" onClick={run} disabled={!plan}>
+              Run again
+            </button>
+          )}
+        </div>
+        <p role="status">{copied}</p>
+      </header>
+      <ReportForm {...{ provision, choices, names, onChange }} fiscalYearStart={viewer.fiscalYearStart} />
+      {state.kind === 'waiting' && <p className="note">Choose a donor: type a part of the name, in any order of first and last name.</p>}
+      {state.kind === 'stopped' && <p className="note">The report was stopped. Nothing is shown, because a part would be wrong.</p>}
+      {state.kind === 'running' && (
+        <p className="note" role="status">
+          Reading… {state.progress && createCellFormat(navigator.languages).format(state.progress.rows, 'count')}
+          {state.progress && ' rows'}
+        </p>
+      )}
+      {state.kind === 'failed' && (
+        <p className="problem" role="alert">
+          {state.message}
+        </p>
+      )}
+      {state.kind === 'done' && (
+        <FaultBoundary part="The results" resetKeys={[state.result]}>
+          <Result {...{ client, names, onChange }} result={state.result} mayOpenDonors={mayReadDonors(viewer)} />
+        </FaultBoundary>
+      )}
+      {plan && <GraphqlPanel plan={plan} onShowGraphql={onShowGraphql} />}
+    </main>
+  );
+}
+
+interface ResultProps {
+  readonly client: TableClient;
+  readonly result: ReportResult;
+  readonly names: ReturnType<typeof useNames>;
+  readonly mayOpenDonors: boolean;
+  readonly onChange: (choices: ReportChoices) => void;
+}
+
+function Result({ client, result, names, mayOpenDonors, onChange }: ResultProps) {
+  const { plan, table, figures } = result;
+  const { columns, choices } = plan;
+  const { title, rows, opens } = definitionOf(choices.report);
+  const conditions = useConditionTexts(choices, names);
+  const lines = useMemo(() => toLines(plan, conditions), [plan, conditions]);
+  const totals = useMemo(
+    () =>
+      figures &&
+      choices.limit === 0 ? toTotals(
+        figures,
+        columns.map(({ id }) => id),
+      ) : undefined,
+    [figures, columns, choices],
+  );
+  const open = useMemo(() => {
+    const cellOf = (row: Row, id: string) => row[columns.findIndex((column) => column.id === id)];
+    if (opens === 'deposit') {
+      const report = mayOpenDonors ? 'gifts' : 'pending';
+      if (!mayOpenDonors) return undefined;
+      return (row: Row) =>
+        onChange({ ...defaultChoices(report), period: 'all-time', pending: 'WITH', deposit: String(cellOf(row, 'key.depositId')) });
+    }
+    if (opens === 'donor') {
+      return (row: Row) => onChange({ ...defaultChoices('donor'), period: choices.period, donor: Number(cellOf(row, 'key.donorId')) });
+    }
+    return undefined;
+  }, [columns, opens, choices, mayOpenDonors, onChange]);
+  const nameRow = useMemo(() => {
+    const id = opens === 'deposit' ? 'key.depositId' : 'key.donorId';
+    const place = columns.findIndex((column) => column.id === id);
+    return opens && ((row: Row) => `${opens} ${String(row[place])}`);
+  }, [columns, opens]);
+  return (
+    <>
+      {figures && <FigureCards {...{ plan, figures }} />}
+      {table.count === 0 ? (
+        <p className="note">Nothing came in that fits these choices. Try another period or fewer conditions.</p>
+      ) : (
+        <Tabs className="views">
+          <TabList aria-label="Views" className="view-tabs">
+            <Tab id="table">Table</Tab>
+            {rows === 'groups' && <Tab id="chart">Chart</Tab>}
+          </TabList>
+          <TabPanel id="table" className="view">
+            <DataTable
+              {...{ client, table, columns, totals }}
+              label={title}
+              onOpenRow={open}
+              toRowName={nameRow}
+              print={{ title, lines, version: table.version }}
+            />
+          </TabPanel>
+          <TabPanel id="chart" className="view">
+            <ReportChart {...{ client, table, columns }} title={title} />
+          </TabPanel>
+        </Tabs>
+      )}
+      <p className="report-grain">
+        One row is {definitionOf(choices.report).grain}. {table.version > 0 && `The books are at version ${String(table.version)}.`}
+      </p>
+    </>
+  );
+}
+
+/** The choices of a report in words, a line each. */
+function toLines({ choices, period, compared }: ReportPlan, conditions: readonly string[]): readonly string[] {
+  const { format } = createCellFormat(navigator.languages);
+  const { startDate, endDate } = period;
+  const span = (from: string, to: string): string => `${format(from, 'date')} – ${format(to, 'date')}`;
+  return [
+    startDate && endDate ? `Deposits of ${span(startDate, endDate)}` : 'Deposits of all time',
+    `Pending deposits: ${pendingChoices[choices.pending]}`,
+    ...(compared ? [`${comparisons[choices.compare]}: ${span(compared.startDate, compared.endDate)}`] : []),
+    ...conditions,
+  ];
+}
+
+interface GraphqlPanelProps {
+  readonly plan: ReportPlan;
+  readonly onShowGraphql: ReportViewProps['onShowGraphql'];
+}
+
+/** Shows the query of a report to those who write GraphQL. */
+function GraphqlPanel({ plan, onShowGraphql }: GraphqlPanelProps) {
+  const { query, variables } = plan.document;
+  const text = JSON.stringify(variables, null, 2);
+  return (
+    <Disclosure className="graphql-panel">
+      <Heading level={3}>
+        <Button slot="trigger" className="field-button">
+          Show as GraphQL
+        </Button>
+      </Heading>
+      <DisclosurePanel>
+        <button type="button" onClick={() => onShowGraphql({ query, variables: text })}>
+          Open in a tab of GraphQL
+        </button>
+        <pre tabIndex={0} aria-label="Query">
+          {query}
+        </pre>
+        <pre tabIndex={0} aria-label="Variables">
+          {text}
+        </pre>
+      </DisclosurePanel>
+    </Disclosure>
+  );
+}

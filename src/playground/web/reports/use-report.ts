@@ -1,0 +1,136 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { getLocalTimeZone, today } from '@internationalized/date';
+import { dataOf, GatewayError, mayReadDonors, postVersioned, type Viewer } from '../session/gateway-client';
+import { isStopped } from '../tables/gateway-faults';
+import type { TableClient } from '../tables/table-client';
+import type { LoadedTable, LoadProgress } from '../tables/table-types';
+import { findCompared, findPeriod, type Period } from './periods';
+import type { ReportChoices } from './report-choices';
+import { columnsOf, type ReportColumn } from './report-columns';
+import { definitionOf } from './report-definitions';
+import { toDocument, type ReportDocument } from './report-document';
+import { findFigures, type ReportFigures } from './report-figures';
+
+/** What the choices of a form ask for. */
+export interface ReportPlan {
+  readonly choices: ReportChoices;
+  readonly period: Period;
+  /** The period to compare with; undefined for none. */
+  readonly compared: Required<Period> | undefined;
+  readonly columns: readonly ReportColumn[];
+  readonly document: ReportDocument;
+}
+
+export interface ReportResult {
+  readonly plan: ReportPlan;
+  readonly table: LoadedTable;
+  /** Missing for a report without totals. */
+  readonly figures: ReportFigures | undefined;
+}
+
+export type ReportState =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'running'; readonly progress: LoadProgress | undefined }
+  | { readonly kind: 'done'; readonly result: ReportResult }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Plans the report of some choices for today. Undefined while a condition that it needs is missing. */
+export function planReport(choices: ReportChoices, viewer: Viewer): ReportPlan | undefined {
+  const { needs } = definitionOf(choices.report);
+  if (needs === 'donor' && choices.donor === undefined) return undefined;
+  const { fiscalYearStart } = viewer;
+  const period = findPeriod(choices.period, { today: today(getLocalTimeZone()), fiscalYearStart }) ?? {};
+  const compared = findCompared(period, choices.compare);
+  const readsDonors = mayReadDonors(viewer);
+  const columns = columnsOf(compared ? choices : { ...choices, compare: 'off' }, readsDonors);
+  const document = toDocument(choices, { period, compareWith: compared, fiscalYearStart, columns, mayReadDonors: readsDonors });
+  return { choices, period, compared, columns, document };
+}
+
+interface Report {
+  readonly state: ReportState;
+  readonly run: () => void;
+  readonly stop: () => void;
+}
+
+/** Runs a report when its plan changes, and again when asked. Results of an earlier plan are gone at once. */
+export function useReport(plan: ReportPlan | undefined, options: { provision: string; client: TableClient; onSessionChange: () => void }): Report {
+  const { provision, client, onSessionChange } = options;
+  const [state, setState] = useState<{ readonly of: unknown; readonly now: ReportState }>({ of: undefined, now: { kind: 'waiting' } });
+  const [turn, setTurn] = useState(0);
+  // A new object for each plan and each turn: whatever belongs to another one is not shown.
+  const asked = useMemo(() => ({ plan, turn }), [plan, turn]);
+  const stopping = useRef<AbortController>(undefined);
+  useEffect(() => {
+    if (!asked.plan) return undefined;
+    const controller = new AbortController();
+    stopping.current = controller;
+    const tell = (now: ReportState): void => {
+      if (!controller.signal.aborted) setState({ of: asked, now });
+    };
+    let table: LoadedTable | undefined;
+    tell({ kind: 'running', progress: undefined });
+    runReport(asked.plan, { provision, client, signal: controller.signal, onProgress: (progress) => tell({ kind: 'running', progress }) }).then(
+      (result) => {
+        table = result.table;
+        if (controller.signal.aborted) void client.drop(table.id);
+        else tell({ kind: 'done', result });
+      },
+      (error: unknown) => {
+        if (isStopped(error)) return;
+        tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+        // The session may have ended.
+        onSessionChange();
+      },
+    );
+    return () => {
+      controller.abort();
+      if (table) void client.drop(table.id);
+      else void client.stop();
+    };
+  }, [asked, provision, client, onSessionChange]);
+  const run = useCallback(() => setTurn((before) => before + 1), []);
+  const stop = useCallback(() => {
+    stopping.current?.abort();
+    void client.stop();
+    setState({ of: asked, now: { kind: 'stopped' } });
+  }, [client, asked]);
+  const waiting: ReportState = plan ? { kind: 'running', progress: undefined } : { kind: 'waiting' };
+  return { state: state.of === asked ? state.now : waiting, run, stop };
+}
+
+interface RunOptions {
+  readonly provision: string;
+  readonly client: TableClient;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: LoadProgress) => void;
+}
+
+/** The books may change between two requests of one report. More than this many times in a row they will not. */
+const MAX_TRIES = 3;
+
+/** Loads the rows and the totals of a report, both of one version of the books. */
+async function runReport(plan: ReportPlan, { provision, client, signal, onProgress }: RunOptions): Promise<ReportResult> {
+  const { document, columns } = plan;
+  const { query, variables, list } = document;
+  if (definitionOf(plan.choices.report).rows !== 'lines') {
+    const most = plan.choices.limit;
+    const source = { kind: 'pages', query, variables, list, ...(most > 0 && { maxRows: most }) } as const;
+    const table = await client.load({ provision, source, columns }, onProgress);
+    return { plan, table, figures: findFigures(table.data) };
+  }
+  for (let attempt = 1; ; attempt++) {
+    const source = { kind: 'file', query, variables, names: columns.map(({ id }) => toFileName(id)) } as const;
+    const [table, { answer, version }] = await Promise.all([
+      client.load({ provision, source, columns }, onProgress),
+      postVersioned(provision, { query, variables: { ...variables, first: 1 } }, { signal }),
+    ]);
+    if (table.version === (version ?? 0)) return { plan, table, figures: findFigures(dataOf(answer)) };
+    await client.drop(table.id);
+    if (attempt === MAX_TRIES) throw new GatewayError('The books are changing all the time. Run the report again in a moment.');
+  }
+}
+
+/** The name of a line's field in a file: `depositDate` is `deposit_date`. */
+const toFileName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -1,0 +1,73 @@
+import { proxy, wrap, type Remote } from 'comlink';
+import { useEffect, useMemo } from 'react';
+import type { AnsweredTables, AnswerRequest } from './answer-tables';
+import { passGatewayErrors } from './gateway-faults';
+import type { TableKeeper } from './table-keeper';
+import type { Arranged, Arrangement, LoadedTable, LoadProgress, LoadRequest, Row } from './table-types';
+
+/** Tables that a worker of their own loads and keeps. Every method may reject with a GatewayError, whose message the page shows. */
+export interface TableClient {
+  /** Loads all rows of a source. A newer load stops an older one, which rejects with an error that `isStopped` knows. */
+  readonly load: (request: LoadRequest, onProgress: (progress: LoadProgress) => void) => Promise<LoadedTable>;
+  /** Stops the load that runs, its requests included. */
+  readonly stop: () => Promise<void>;
+  /** Sends a GraphQL request. Resolves to the answer with long lists cut, and to the tables that it holds. */
+  readonly answer: (request: AnswerRequest, signal?: AbortSignal) => Promise<AnsweredTables>;
+  readonly arrange: (table: number, arrangement: Arrangement) => Promise<Arranged>;
+  /** Shown rows from one place up to, and without, another. Their cells are in the order of the loaded columns. */
+  readonly rows: (table: number, from: number, to: number) => Promise<readonly Row[]>;
+  /** As `rows`, of one arrangement; undefined when a newer one has taken its place. */
+  readonly rowsOf: (table: number, serial: number, from: number, to: number) => Promise<readonly Row[] | undefined>;
+  /** All rows in the order of the load, from one place up to, and without, another. */
+  readonly loadedRows: (table: number, from: number, to: number) => Promise<readonly Row[]>;
+  /** Shown cells as text with tabs, for a spreadsheet. */
+  readonly cells: (table: number, from: number, to: number, columnIds: readonly string[], withTitles: boolean) => Promise<string>;
+  /** Frees the rows of a table. */
+  readonly drop: (table: number) => Promise<void>;
+  /** Ends the worker with all its tables and requests. What still runs never settles. */
+  readonly close: () => void;
+}
+
+passGatewayErrors();
+
+/** Makes a client whose worker starts with the first call. Whoever makes one closes it. */
+function createTableClient(): TableClient {
+  let running: { readonly worker: Worker; readonly keeper: Remote<TableKeeper> } | undefined;
+  const start = (): NonNullable<typeof running> => {
+    const worker = new Worker(new URL('./table-worker.ts', import.meta.url), { type: 'module' });
+    return { worker, keeper: wrap<TableKeeper>(worker) };
+  };
+  const keeper = (): Remote<TableKeeper> => (running ??= start()).keeper;
+  let lastAsk = 0;
+  return {
+    load: (request, onProgress) => keeper().load(request, proxy(onProgress)),
+    stop: () => keeper().stop(),
+    answer: async (request, signal) => {
+      const ask = ++lastAsk;
+      const stop = (): void => void keeper().stopAnswer(ask);
+      signal?.addEventListener('abort', stop);
+      try {
+        return await keeper().answer(ask, request);
+      } finally {
+        signal?.removeEventListener('abort', stop);
+      }
+    },
+    arrange: (table, arrangement) => keeper().arrange(table, arrangement),
+    rows: (table, from, to) => keeper().rows(table, from, to),
+    rowsOf: (table, serial, from, to) => keeper().rowsOf(table, serial, from, to),
+    loadedRows: (table, from, to) => keeper().loadedRows(table, from, to),
+    cells: (table, from, to, columnIds, withTitles) => keeper().cells(table, from, to, columnIds, withTitles),
+    drop: (table) => keeper().drop(table),
+    close: () => {
+      running?.worker.terminate();
+      running = undefined;
+    },
+  };
+}
+
+/** The client of a component, which closes with it. A new owner gets a new one, so that nobody sees the tables of another user. */
+export function useTableClient(owner: unknown): TableClient {
+  const client = useMemo(() => ({ owner, ...createTableClient() }), [owner]);
+  useEffect(() => () => client.close(), [client]);
+  return client;
+}

@@ -1,0 +1,118 @@
+import { GatewayError } from '../session/gateway-client';
+import type { AnsweredTables, AnswerRequest } from './answer-tables';
+import { readAnswer } from './answer-tables';
+import { createStopped } from './gateway-faults';
+import { loadRows } from './row-loader';
+import { TableStore, type StoredColumn } from './table-store';
+import type { Arranged, Arrangement, LoadedTable, LoadProgress, LoadRequest, Row } from './table-types';
+import { ValueList } from './value-list';
+
+/** The shortest time between two messages about progress. More of them would keep the page busy. */
+const PROGRESS_INTERVAL_MS = 100;
+
+/** Loads tables and keeps them, in a worker, so that nothing of their rows but the visible ones is ever on the page's own thread. */
+export class TableKeeper {
+  readonly #locales: readonly string[];
+  readonly #tables = new Map<number, TableStore>();
+  #lastId = 0;
+  #loading: AbortController | undefined;
+  readonly #answering = new Map<number, AbortController>();
+
+  constructor(locales: readonly string[]) {
+    this.#locales = locales;
+  }
+
+  /** Loads all rows of a source. A newer load stops an older one, which then rejects as stopped. */
+  async load(request: LoadRequest, onProgress: (progress: LoadProgress) => void): Promise<LoadedTable> {
+    this.stop();
+    const loading = new AbortController();
+    this.#loading = loading;
+    let columns: StoredColumn[] = [];
+    const restart = (): void => {
+      columns = request.columns.map((column) => ({ column, values: new ValueList() }));
+    };
+    restart();
+    const take = (row: Row): void => columns.forEach(({ values }, n) => values.append(row[n] ?? null));
+    const { version, data } = await orStopped(loading.signal, () =>
+      loadRows(request, { take, restart }, { signal: loading.signal, onProgress: throttle(onProgress, PROGRESS_INTERVAL_MS) }),
+    );
+    return { ...this.#keep(new TableStore(columns, this.#locales)), version, data };
+  }
+
+  /** Stops the load that runs, if any. */
+  stop(): void {
+    this.#loading?.abort();
+    this.#loading = undefined;
+  }
+
+  /** Sends a GraphQL request and keeps the tables that its answer holds. `ask` is a number of the caller's, by which it stops this. */
+  async answer(ask: number, request: AnswerRequest): Promise<AnsweredTables> {
+    const answering = new AbortController();
+    this.#answering.set(ask, answering);
+    try {
+      const { tables, ...answer } = await orStopped(answering.signal, () => readAnswer(request, this.#locales, answering.signal));
+      return { ...answer, tables: tables.map(({ store, ...found }) => ({ ...found, ...this.#keep(store) })) };
+    } finally {
+      this.#answering.delete(ask);
+    }
+  }
+
+  stopAnswer(ask: number): void {
+    this.#answering.get(ask)?.abort();
+  }
+
+  arrange(id: number, arrangement: Arrangement): Arranged {
+    return this.#get(id).arrange(arrangement);
+  }
+
+  rows(id: number, from: number, to: number): Row[] {
+    return this.#get(id).rows(from, to);
+  }
+
+  rowsOf(id: number, serial: number, from: number, to: number): Row[] | undefined {
+    return this.#get(id).rowsOf(serial, from, to);
+  }
+
+  loadedRows(id: number, from: number, to: number): Row[] {
+    return this.#get(id).loadedRows(from, to);
+  }
+
+  cells(id: number, from: number, to: number, columnIds: readonly string[], withTitles: boolean): string {
+    return this.#get(id).cells(from, to, columnIds, withTitles);
+  }
+
+  drop(id: number): void {
+    this.#tables.delete(id);
+  }
+
+  #keep(store: TableStore): { readonly id: number; readonly count: number } {
+    const id = ++this.#lastId;
+    this.#tables.set(id, store);
+    return { id, count: store.count };
+  }
+
+  #get(id: number): TableStore {
+    const store = this.#tables.get(id);
+    if (!store) throw new GatewayError('These rows are no longer there. Run it again.', { code: 'TABLE_DROPPED' });
+    return store;
+  }
+}
+
+/** What fails because it was stopped is no fault. */
+async function orStopped<Result>(signal: AbortSignal, run: () => Promise<Result>): Promise<Result> {
+  const result = await run().catch((error: unknown) => {
+    throw signal.aborted ? createStopped() : error;
+  });
+  if (signal.aborted) throw createStopped();
+  return result;
+}
+
+function throttle(tell: (progress: LoadProgress) => void, intervalMs: number): (progress: LoadProgress) => void {
+  let next = 0;
+  return ({ rows, allRows }) => {
+    const now = performance.now();
+    if (now < next) return;
+    next = now + intervalMs;
+    tell({ rows, allRows });
+  };
+}

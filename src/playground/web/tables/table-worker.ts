@@ -1,0 +1,6 @@
+import { expose } from 'comlink';
+import { passGatewayErrors } from './gateway-faults';
+import { TableKeeper } from './table-keeper';
+
+passGatewayErrors();
+expose(new TableKeeper(navigator.languages));

@@ -5,6 +5,7 @@ import { PlaygroundPage } from './playground-page';
 import './look/tokens.css';
 import './look/playground.css';
 import './look/results.css';
+import './look/table.css';
 
 const app = document.getElementById('app');
 const reload = (

@@ -1,5 +1,6 @@
 import { useCallback, useState } from 'react';
 import { FaultBoundary } from '../look/fault-boundary';
+import { useTableClient } from '../tables/table-client';
 import type { EditorTexts } from './editors';
 import QueryExplorer, { type ShownAnswer } from './query-explorer';
 import { ResultView, resultViewKinds, type ResultViewKind } from './result-view';
@@ -19,6 +20,7 @@ interface GraphqlPageProps {
 
 /** GraphQL mode: GraphiQL's editors, and below them the answer as a table or a chart, its totals and its file. */
 export default function GraphqlPage({ provision, owner, handed, onOpened, onSessionChange }: GraphqlPageProps) {
+  const client = useTableClient(owner);
   const [toolsSlot, setToolsSlot] = useState<Element | null>(null);
   const [downloadSlot, setDownloadSlot] = useState<Element | null>(null);
   /** The newest answer of each of GraphiQL's tabs. */
@@ -39,11 +41,11 @@ export default function GraphqlPage({ provision, owner, handed, onOpened, onSess
     <>
       <div className="tools" ref={setToolsSlot} />
       <main className="explorer">
-        <QueryExplorer key={owner} {...{ provision, onSessionChange, onAnswer, handed, onOpened, toolsSlot, downloadSlot }} onTab={setTab} />
+        <QueryExplorer key={owner} {...{ provision, client, onSessionChange, onAnswer, handed, onOpened, toolsSlot, downloadSlot }} onTab={setTab} />
       </main>
       {view && (
         <FaultBoundary part="These results" resetKeys={[view, shown]} wayBack={closeView}>
-          <ResultView kind={view} data={shown?.data} />
+          <ResultView kind={view} client={client} answer={shown} />
         </FaultBoundary>
       )}
       <footer>

@@ -5,7 +5,6 @@ import { GraphiQL, type GraphiQLProps } from 'graphiql';
 import type { ExecutionResult } from 'graphql';
 import { useCallback, useEffect, useRef, useState, type ChangeEvent, type KeyboardEvent } from 'react';
 import { createPortal } from 'react-dom';
-import { toPreview } from './answer-preview';
 import { DownloadBar } from './download-bar';
 import { EditorAccess } from './editor-access';
 import { editorStorage, hasStoredTabs } from './editor-storage';
@@ -14,11 +13,15 @@ import { defaultExample, examples } from './examples';
 import { FaultBoundary } from '../look/fault-boundary';
 import { selectOperation, type ReportQuery } from '../files/file-url';
 import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from '../session/gateway-client';
+import type { AnsweredTable } from '../tables/answer-tables';
+import type { TableClient } from '../tables/table-client';
 import { ShareButton } from './share-button';
 import { toStoppable } from './stoppable-answer';
 
 interface QueryExplorerProps {
   readonly provision: string;
+  /** The client whose worker reads the answers and keeps their tables. */
+  readonly client: TableClient;
   /** Called when an answer says that the session has ended, and after every mutation, which may be a login or a logout. */
   readonly onSessionChange: () => void;
   /** Called with a tab's newest answer, and with undefined when the tab sends its next request. */
@@ -34,15 +37,17 @@ interface QueryExplorerProps {
   readonly downloadSlot: Element | null;
 }
 
-/** A query and the data of its answer. */
+/** A query, the data of its answer with long lists cut, and the tables that it holds. */
 export interface ShownAnswer {
   readonly query: ReportQuery;
   readonly data: unknown;
+  readonly tables: readonly AnsweredTable[];
 }
 
 /** Runs GraphiQL against the gateway. GraphiQL fetches the schema at every login and for every new Provision. */
 export default function QueryExplorer({
   provision,
+  client,
   onSessionChange,
   onAnswer,
   onTab,
@@ -52,6 +57,8 @@ export default function QueryExplorer({
   downloadSlot,
 }: QueryExplorerProps) {
   const tab = useRef('');
+  /** The tables of each tab's newest answer. */
+  const kept = useRef(new Map<string, readonly AnsweredTable[]>());
   const showTab = useCallback(
     (id: string) => {
       tab.current = id;
@@ -61,9 +68,10 @@ export default function QueryExplorer({
   );
   const fetcher = useCallback<GraphiQLProps['fetcher']>(
     (request, options) => {
-      const ask = async (signal?: AbortSignal): Promise<ExecutionResult> => {
+      const sent = { request: withKnownOperation(request), headers: options?.headers };
+      const watched = async (ask: () => Promise<ExecutionResult>): Promise<ExecutionResult> => {
         try {
-          const answer = await postGraphQL(provision, withKnownOperation(request), { headers: options?.headers, signal });
+          const answer = await ask();
           if (tellsSessionLoss(answer)) onSessionChange();
           return answer;
         } finally {
@@ -71,16 +79,21 @@ export default function QueryExplorer({
           if (/\bmutation\b/.test(request.query)) onSessionChange();
         }
       };
-      if (request.operationName === 'IntrospectionQuery') return ask();
+      if (request.operationName === 'IntrospectionQuery') return watched(() => postGraphQL(provision, sent.request, sent));
       const asked = tab.current;
       onAnswer(asked, undefined);
-      return toStoppable(async (signal) => {
-        const answer = await ask(signal);
-        if (!signal.aborted) onAnswer(asked, { query: toReportQuery(request), data: answer.data });
-        return toPreview(answer);
-      });
+      for (const { id } of kept.current.get(asked) ?? []) void client.drop(id);
+      kept.current.delete(asked);
+      return toStoppable((signal) =>
+        watched(async () => {
+          const { preview, tables } = await client.answer({ provision, ...sent }, signal);
+          kept.current.set(asked, tables);
+          if (!signal.aborted) onAnswer(asked, { query: toReportQuery(request), data: preview.data, tables });
+          return preview;
+        }),
+      );
     },
-    [provision, onSessionChange, onAnswer],
+    [provision, client, onSessionChange, onAnswer],
   );
   // GraphiQL takes no variables for its default tab. These would override those of stored tabs, so they are only for a first visit.
   const [initialVariables] = useState(() => (hasStoredTabs() ? undefined : defaultExample.variables(new Date())));

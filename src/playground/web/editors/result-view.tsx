@@ -1,15 +1,21 @@
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
+import { useErrorBoundary } from 'react-error-boundary';
 import { valueColumns } from '../charts/group-chart';
 import { ResultChart } from '../charts/result-chart';
-import { findTables } from '../tables/result-tables';
-import { SortableTable } from '../tables/sortable-table';
+import type { AnsweredTable } from '../tables/answer-tables';
+import { DataTable } from '../tables/data-table';
+import { toResultTable, type ResultTable } from '../tables/result-tables';
+import type { TableClient } from '../tables/table-client';
+import type { ShownAnswer } from './query-explorer';
 
 export const resultViewKinds = ['table', 'chart'] as const;
 export type ResultViewKind = (typeof resultViewKinds)[number];
 
 interface ResultViewProps {
   readonly kind: ResultViewKind;
-  readonly data: unknown;
+  /** The client whose worker holds the answer's tables. */
+  readonly client: TableClient;
+  readonly answer: ShownAnswer | undefined;
 }
 
 const textsBefore: Readonly<Record<ResultViewKind, string>> = {
@@ -22,29 +28,59 @@ const textsOfNothing: Readonly<Record<ResultViewKind, string>> = {
   chart: 'Nothing to draw: a chart shows the groups of a summary, with their key and a total.',
 };
 
+const NO_TABLES: readonly AnsweredTable[] = [];
+/** A chart of more groups than this cannot be read, and would keep the page busy. */
+const MAX_GROUPS = 10_000;
+
 /** Shows a list of the last answer as a table, or a list of groups as a chart. */
-export function ResultView({ kind, data }: ResultViewProps) {
-  const all = useMemo(() => findTables(data), [data]);
-  const tables = useMemo(() => (kind === 'table' ? all : all.filter((table) => valueColumns(table).length > 0)), [all, kind]);
+export function ResultView({ kind, client, answer }: ResultViewProps) {
+  const all = answer?.tables ?? NO_TABLES;
+  const charts = useChartTables(client, kind === 'chart' ? all : NO_TABLES);
+  const tables: readonly { readonly name: string }[] | undefined = kind === 'table' ? all : charts;
   const [chosen, setChosen] = useState('');
-  const table = tables.find(({ name }) => name === chosen) ?? tables[0];
+  const name = (tables?.find((table) => table.name === chosen) ?? tables?.[0])?.name;
+  const table = all.find((each) => each.name === name);
+  const chart = charts?.find((each) => each.name === name);
   return (
     <section className="result" aria-label={kind === 'table' ? 'Result table' : 'Result chart'}>
-      {!table && <p className="result-note">{(data ? textsOfNothing : textsBefore)[kind]}</p>}
-      {tables.length > 1 && (
+      {tables?.length === 0 && <p className="result-note">{(answer?.data ? textsOfNothing : textsBefore)[kind]}</p>}
+      {tables && tables.length > 1 && (
         <label>
           List
-          <select value={table?.name} onChange={(event) => setChosen(event.target.value)}>
-            {tables.map(({ name }) => (
-              <option key={name} value={name}>
-                {name}
+          <select value={name} onChange={(event) => setChosen(event.target.value)}>
+            {tables.map((each) => (
+              <option key={each.name} value={each.name}>
+                {each.name}
               </option>
             ))}
           </select>
         </label>
       )}
-      {table && kind === 'table' && <SortableTable key={table.name} table={table} />}
-      {table && kind === 'chart' && <ResultChart key={table.name} table={table} />}
+      {table && kind === 'table' && <DataTable key={name} client={client} table={table} columns={table.columns} label={table.name} />}
+      {chart && kind === 'chart' && <ResultChart key={name} table={chart} />}
     </section>
   );
+}
+
+/** Fetches the tables that can be drawn from the worker; undefined until they are there. */
+function useChartTables(client: TableClient, all: readonly AnsweredTable[]): readonly ResultTable[] | undefined {
+  const candidates = useMemo(
+    () => all.filter(({ count, columns }) => count <= MAX_GROUPS && columns.some(({ id }) => id.startsWith('key.'))),
+    [all],
+  );
+  const [fetched, setFetched] = useState<{ readonly of: readonly AnsweredTable[]; readonly tables: readonly ResultTable[] }>();
+  const { showBoundary } = useErrorBoundary();
+  useEffect(() => {
+    let isOld = false;
+    const fetchAll = candidates.map(async (table) => toResultTable(table, await client.loadedRows(table.id, 0, table.count)));
+    Promise.all(fetchAll).then(
+      (tables) => isOld || setFetched({ of: candidates, tables: tables.filter((table) => valueColumns(table).length > 0) }),
+      (error: unknown) => isOld || showBoundary(error),
+    );
+    return () => {
+      isOld = true;
+    };
+  }, [client, candidates, showBoundary]);
+  if (candidates.length === 0) return [];
+  return fetched?.of === candidates ? fetched.tables : undefined;
 }

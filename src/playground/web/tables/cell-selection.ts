@@ -1,0 +1,119 @@
+import { useEffect, useRef, useState, type KeyboardEvent, type PointerEvent, type RefObject } from 'react';
+import { copyText } from '../look/clipboard';
+import { formatCount, formatRows } from '../look/figures';
+import type { ArrangedRows } from './arranged-rows';
+import { cornersOf, moveRange, type CellPlace, type CellRange } from './cell-range';
+import type { ShownColumn } from './column-layout';
+import { ROW_HEIGHT } from './table-body';
+import type { TableClient } from './table-client';
+import type { Row } from './table-types';
+
+interface SelectionOptions {
+  readonly client: TableClient;
+  readonly table: number;
+  readonly frame: RefObject<HTMLDivElement | null>;
+  readonly rows: ArrangedRows;
+  readonly columns: readonly ShownColumn[];
+  readonly onOpenRow: ((row: Row) => void) | undefined;
+}
+
+interface CellSelection {
+  readonly range: CellRange | undefined;
+  /** What a copy did, until rows or columns change. */
+  readonly message: string;
+  readonly copyAll: () => void;
+  readonly handlers: {
+    readonly onKeyDown: (event: KeyboardEvent<HTMLElement>) => void;
+    readonly onPointerDown: (event: PointerEvent<HTMLElement>) => void;
+    readonly onPointerMove: (event: PointerEvent<HTMLElement>) => void;
+  };
+}
+
+/** Selects a range of cells by mouse and keyboard, and copies it for a spreadsheet. */
+export function useCellSelection({ client, table, frame, rows, columns, onOpenRow }: SelectionOptions): CellSelection {
+  const { arranged, rowAt } = rows;
+  const [range, setRange] = useState<CellRange>();
+  const [message, setMessage] = useState('');
+  const serial = arranged?.serial;
+  const shown = useRef({ table, serial, columns });
+  shown.current = { table, serial, columns };
+  // The cells of a range are others once rows or columns are others.
+  useEffect(() => {
+    setRange(undefined);
+    setMessage('');
+  }, [table, serial, columns]);
+
+  const count = arranged?.count ?? 0;
+  const copy = (from: number, to: number, copied: readonly ShownColumn[], withTitles: boolean): void => {
+    const { current } = shown;
+    const tell = (text: string): void => {
+      if (shown.current.serial === current.serial && shown.current.columns === current.columns) setMessage(text);
+    };
+    const ids = copied.map(({ column }) => column.id);
+    client
+      .cells(table, from, to, ids, withTitles)
+      .then(copyText)
+      .then(
+        () => tell(toCopied(to - from, withTitles ? undefined : ids.length)),
+        (error: unknown) => tell((error as Error).message),
+      );
+  };
+  const copyRange = (): void => {
+    if (!range) return;
+    const { first, last } = cornersOf(range);
+    copy(first.row, last.row + 1, columns.slice(first.column, last.column + 1), false);
+  };
+  const press = (event: KeyboardEvent<HTMLElement>): void => {
+    // Keys in a header's button or field are its own.
+    if (event.target !== event.currentTarget) return;
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'c') {
+      if (!range) return;
+      copyRange();
+    } else if (event.key === 'Escape') {
+      setRange(undefined);
+    } else if (event.key === 'Enter') {
+      const row = range && rowAt(range.head.row);
+      if (!row || !onOpenRow) return;
+      onOpenRow(row);
+    } else {
+      const pageRows = Math.max(1, Math.floor((frame.current?.clientHeight ?? 0) / ROW_HEIGHT) - 3);
+      const moved = moveRange(range, event, { rows: count, columns: columns.length, pageRows });
+      if (!moved) return;
+      setRange(moved);
+    }
+    event.preventDefault();
+  };
+  const begin = (event: PointerEvent<HTMLElement>): void => {
+    const place = placeOf(event);
+    // A finger scrolls the table, and buttons in cells stay buttons.
+    if (!place || event.button !== 0 || event.pointerType === 'touch') return;
+    setRange((before) => ({ anchor: event.shiftKey && before ? before.anchor : place, head: place }));
+  };
+  const drag = (event: PointerEvent<HTMLElement>): void => {
+    if ((event.buttons & 1) === 0 || !range) return;
+    const place = placeOf(event);
+    if (!place || (place.row === range.head.row && place.column === range.head.column)) return;
+    setRange({ anchor: range.anchor, head: place });
+  };
+  return {
+    range,
+    message,
+    copyAll: () => copy(0, count, columns, true),
+    handlers: { onKeyDown: press, onPointerDown: begin, onPointerMove: drag },
+  };
+}
+
+/** The place of the cell under the pointer; undefined outside the rows, and on a button in a cell. */
+function placeOf({ target }: PointerEvent<HTMLElement>): CellPlace | undefined {
+  if (!(target instanceof Element) || target.closest('button')) return undefined;
+  const cell = target.closest('[role=cell]');
+  const row = cell?.closest<HTMLElement>('[data-row]');
+  if (!cell || !row) return undefined;
+  return { row: Number(row.dataset.row), column: [...row.children].indexOf(cell) };
+}
+
+function toCopied(rows: number, columns: number | undefined): string {
+  if (columns === undefined) return `Copied ${formatRows(rows)}`;
+  const cells = rows * columns;
+  return `Copied ${formatCount(cells)} ${cells === 1 ? 'cell' : 'cells'}`;
+}

@@ -1,0 +1,124 @@
+import {
+  columnOrderingFeature,
+  columnResizingFeature,
+  columnSizingFeature,
+  columnVisibilityFeature,
+  tableFeatures,
+  useTable,
+  type Header,
+} from '@tanstack/react-table';
+import { useMemo, useState } from 'react';
+import type { Row, TableColumn } from './table-types';
+
+const features = tableFeatures({ columnOrderingFeature, columnResizingFeature, columnSizingFeature, columnVisibilityFeature });
+/** The rows are in the worker. The library has only the columns. */
+const NO_ROWS: readonly Row[] = [];
+const MIN_WIDTH = 64;
+const DEFAULT_WIDTH = 110;
+/** Pixels for each character of a column's title, with room for the sorting sign. */
+const CHARACTER_WIDTH = 8.5;
+const WIDTH_STEP = 24;
+
+/** A column that is shown. */
+export interface ShownColumn {
+  readonly column: TableColumn;
+  /** The place of its cells in the rows as they were loaded. */
+  readonly place: number;
+}
+
+export type LayoutHeader = Header<typeof features, Row>;
+
+/** Order, sizes and visibility of a table's columns. */
+export interface ColumnLayout {
+  /** All columns in order, the hidden ones included. */
+  readonly all: readonly { readonly column: TableColumn; readonly isShown: boolean }[];
+  readonly shown: readonly ShownColumn[];
+  readonly headers: readonly LayoutHeader[];
+  /** The CSS value of `grid-template-columns` of every row. */
+  readonly template: string;
+  /** The least width of a row, in pixels. */
+  readonly minWidth: number;
+  readonly show: (id: string, isShown: boolean) => void;
+  /** Puts a column next to another one, on the side that it comes from. */
+  readonly move: (id: string, to: string) => void;
+  /** Puts a column one place further left or right. */
+  readonly shift: (id: string, step: -1 | 1) => void;
+  /** Makes a column of a frozen layout wider, or narrower, by a step. */
+  readonly widen: (id: string, steps: -1 | 1) => void;
+  /** Keeps the columns as wide as they are on the screen. A column can then be dragged wider without the others moving. */
+  readonly freeze: (widths: Readonly<Record<string, number>>) => void;
+  /** Shows the columns as they were at first. */
+  readonly reset: () => void;
+  readonly isChanged: boolean;
+}
+
+export function useColumnLayout(columns: readonly TableColumn[]): ColumnLayout {
+  const [chosen, setChosen] = useState<Readonly<Record<string, boolean>>>({});
+  const definitions = useMemo(
+    () =>
+      columns.map(({ id, title }) => ({
+        id,
+        header: title,
+        accessorFn: () => null,
+        size: Math.max(DEFAULT_WIDTH, Math.ceil(title.length * CHARACTER_WIDTH) + 34),
+        minSize: MIN_WIDTH,
+      })),
+    [columns],
+  );
+  const columnVisibility = useMemo(
+    () => Object.fromEntries(columns.map(({ id, isHidden = false }) => [id, chosen[id] ?? !isHidden])),
+    [columns, chosen],
+  );
+  const table = useTable({ features, columns: definitions, data: NO_ROWS, columnResizeMode: 'onChange', state: { columnVisibility } });
+  const { columnOrder, columnSizing } = table.state;
+  const isFrozen = Object.keys(columnSizing).length > 0;
+  const ordered = table.getAllLeafColumns();
+  const order = ordered.map(({ id }) => id);
+  const byId = new Map(columns.map((column, place) => [column.id, { column, place }]));
+  const visible = table.getVisibleLeafColumns();
+  const shownKey = visible.map(({ id }) => id).join('\n');
+  // Rows render anew when this list changes, so it must be the same while it holds the same.
+  const shown = useMemo(() => shownKey.split('\n').flatMap((id) => findPlace(columns, id)), [columns, shownKey]);
+  const sizes = visible.map((column) => column.getSize());
+  const move = (id: string, to: string): void => {
+    const next = order.filter((each) => each !== id);
+    next.splice(order.indexOf(to), 0, id);
+    table.setColumnOrder(next);
+  };
+  return {
+    all: ordered.flatMap(({ id }) => {
+      const column = byId.get(id)?.column;
+      return column ? [{ column, isShown: columnVisibility[id] ?? true }] : [];
+    }),
+    shown,
+    headers: table.getHeaderGroups()[0]?.headers ?? [],
+    template: sizes.map((size) => (isFrozen ? `${String(size)}px` : `minmax(${String(size)}px, ${String(size)}fr)`)).join(' '),
+    minWidth: sizes.reduce((sum, size) => sum + size, 0),
+    show: (id, isShown) => setChosen((before) => ({ ...before, [id]: isShown })),
+    move,
+    shift: (id, step) => {
+      const to = order[order.indexOf(id) + step];
+      if (to !== undefined) move(id, to);
+    },
+    widen: (id, steps) =>
+      table.setColumnSizing((before) => ({
+        ...before,
+        [id]: Math.max(MIN_WIDTH, (before[id] ?? DEFAULT_WIDTH) + steps * WIDTH_STEP),
+      })),
+    freeze: (widths) => {
+      if (!isFrozen) table.setColumnSizing({ ...widths });
+    },
+    reset: () => {
+      setChosen({});
+      table.resetColumnOrder(true);
+      table.resetColumnSizing(true);
+    },
+    isChanged: isFrozen || columnOrder.length > 0 || Object.keys(chosen).length > 0,
+  };
+}
+
+function findPlace(columns: readonly TableColumn[], id: string): ShownColumn[] {
+  const place = columns.findIndex((column) => column.id === id);
+  const column = columns[place];
+  return column ? [{ column, place }] : [];
+}

@@ -1,0 +1,161 @@
+import { useCallback, useEffect, useMemo, useRef, useState, type CSSProperties } from 'react';
+import { useErrorBoundary } from 'react-error-boundary';
+import { useArrangedRows } from './arranged-rows';
+import { createCellFormat } from './cell-format';
+import { ColumnHeader } from './column-header';
+import { useColumnLayout } from './column-layout';
+import { useCellSelection } from './cell-selection';
+import { toFilters, type TypedFilters } from './filter-text';
+import { PrintSheet, type PrintHead } from './print-sheet';
+import { TableBody } from './table-body';
+import type { TableClient } from './table-client';
+import { TotalsRow, type GivenTotals } from './table-rows';
+import { TableToolbar } from './table-toolbar';
+import type { Arranged, Arrangement, LoadedTable, Row, TableColumn } from './table-types';
+
+/** What a table shows at the moment: its rows, and the ids of its shown columns in order. */
+export interface TableView {
+  readonly arrangement: Arrangement;
+  readonly arranged: Arranged;
+  readonly columnIds: readonly string[];
+}
+
+interface DataTableProps {
+  readonly client: TableClient;
+  readonly table: Pick<LoadedTable, 'id' | 'count'>;
+  /** The columns that the table was loaded with, in the same order. The list must stay the same from render to render. */
+  readonly columns: readonly TableColumn[];
+  /** The name of the table for screen readers. */
+  readonly label: string;
+  /** The gateway's own totals. While rows are searched or filtered, the sums of the shown ones take their place. */
+  readonly totals?: GivenTotals | undefined;
+  /** Opens a row: its first cell becomes a button. Both functions must stay the same from render to render. */
+  readonly onOpenRow?: ((row: Row) => void) | undefined;
+  /** The name of a row in its button; the text of its first cell when this is not given. */
+  readonly toRowName?: ((row: Row) => string) | undefined;
+  /** The head of the print sheet. Without it, the table has no button to print. */
+  readonly print?: PrintHead | undefined;
+  /** Called with what is shown, at each change. */
+  readonly onView?: ((view: TableView) => void) | undefined;
+}
+
+/** Shows a table that the worker holds: searched, filtered, sorted, with columns in any order and size, and with totals that stay in sight. */
+export function DataTable({ client, table, columns, label, totals, onOpenRow, toRowName, print, onView }: DataTableProps) {
+  const [search, setSearch] = useState('');
+  const [typed, setTyped] = useState<TypedFilters>({});
+  const [hasFilters, setHasFilters] = useState(false);
+  const [sort, setSort] = useState<Arrangement['sort']>();
+  const [isPrinting, setIsPrinting] = useState(false);
+  const { showBoundary } = useErrorBoundary();
+  const arrangement = useMemo<Arrangement>(
+    () => ({
+      search: search.trim(),
+      filters: hasFilters ? toFilters(columns, typed, navigator.languages) : [],
+      // The next answer may have another column of this name, or none.
+      sort: columns.some(({ id }) => id === sort?.column) ? sort : undefined,
+    }),
+    [search, typed, hasFilters, sort, columns],
+  );
+  const layout = useColumnLayout(columns);
+  const { shown } = layout;
+  const rows = useArrangedRows(client, table, arrangement, showBoundary);
+  const { arranged } = rows;
+  const frame = useRef<HTMLDivElement>(null);
+  const selection = useCellSelection({ client, table: table.id, frame, rows, columns: shown, onOpenRow });
+  const isPart = Boolean(rows.arrangement && (rows.arrangement.search !== '' || rows.arrangement.filters.length > 0));
+  const hasTotals = Boolean(totals) || columns.some(({ adds }) => adds);
+
+  useEffect(() => {
+    if (arranged && rows.arrangement)
+      onView?.({ arrangement: rows.arrangement, arranged, columnIds: shown.map(({ column }) => column.id) });
+  }, [arranged, rows.arrangement, shown, onView]);
+
+  const sortBy = (column: string): void =>
+    setSort((before) => {
+      if (before?.column !== column) return { column, isDescending: false };
+      return before.isDescending ? undefined : { column, isDescending: true };
+    });
+  const freeze = (): void => layout.freeze(widthsOf(frame.current));
+  const endPrint = useCallback(() => setIsPrinting(false), []);
+  const directionOf = (id: string) =>
+    arrangement.sort?.column !== id ? 'none' : arrangement.sort.isDescending ? 'descending' : 'ascending';
+  return (
+    <div className="data-table">
+      <TableToolbar
+        {...{ search, hasFilters, layout, isPart }}
+        onSearch={setSearch}
+        onFilters={setHasFilters}
+        onWiden={(id, steps) => {
+          freeze();
+          layout.widen(id, steps);
+        }}
+        onCopyAll={selection.copyAll}
+        onPrint={print && (() => setIsPrinting(true))}
+        count={arranged?.count}
+        allCount={table.count}
+        message={selection.message}
+      />
+      <div
+        ref={frame}
+        className="table-frame"
+        role="table"
+        aria-label={label}
+        aria-rowcount={(arranged?.count ?? table.count) + (hasTotals ? 2 : 1)}
+        aria-colcount={shown.length}
+        aria-busy={rows.isBusy}
+        tabIndex={0}
+        style={{ '--columns': layout.template, '--row-width': `${String(layout.minWidth)}px` } as CSSProperties}
+        {...selection.handlers}
+      >
+        <div role="row" aria-rowindex={1} className="table-row table-names">
+          {layout.headers.map((header) => {
+            const column = columns.find(({ id }) => id === header.column.id);
+            if (!column) return null;
+            return (
+              <ColumnHeader
+                key={column.id}
+                {...{ column, header }}
+                direction={directionOf(column.id)}
+                onSort={() => sortBy(column.id)}
+                filter={hasFilters ? (typed[column.id] ?? NOTHING_TYPED) : undefined}
+                onFilter={(filter) => setTyped((before) => ({ ...before, [column.id]: filter }))}
+                onResize={freeze}
+                onMove={(to) => layout.move(column.id, to)}
+              />
+            );
+          })}
+        </div>
+        <TableBody {...{ frame, rows }} columns={shown} range={selection.range} onOpen={onOpenRow} toOpenName={toRowName} />
+        {arranged && hasTotals && <TotalsRow columns={shown} {...{ arranged, totals, isPart }} />}
+      </div>
+      <span className="hidden-text" aria-live="polite">
+        {describeHead(selection, rows, shown)}
+      </span>
+      {isPrinting && print && arranged && (
+        <PrintSheet {...{ client, print, arranged, totals, isPart }} table={table} columns={shown} onEnd={endPrint} />
+      )}
+    </div>
+  );
+}
+
+const NOTHING_TYPED = {};
+
+/** The widths of the columns as they are on the screen, by column id. */
+function widthsOf(frame: HTMLDivElement | null): Record<string, number> {
+  const heads = [...(frame?.querySelectorAll<HTMLElement>('[data-column]') ?? [])];
+  return Object.fromEntries(heads.map((head) => [head.dataset.column ?? '', Math.round(head.getBoundingClientRect().width)]));
+}
+
+/** The cell with the keyboard, in words for a screen reader, which sees no outline. */
+function describeHead(
+  { range }: ReturnType<typeof useCellSelection>,
+  { rowAt }: ReturnType<typeof useArrangedRows>,
+  columns: ReturnType<typeof useColumnLayout>['shown'],
+): string {
+  const shown = range && columns[range.head.column];
+  const row = range && rowAt(range.head.row);
+  if (!shown || !row) return '';
+  const { column, place } = shown;
+  const { format } = createCellFormat(navigator.languages);
+  return `${column.title}, row ${format(range.head.row + 1, 'count')}: ${format(row[place] ?? null, column.kind) || 'empty'}`;
+}

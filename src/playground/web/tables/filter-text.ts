@@ -1,0 +1,40 @@
+import { readTypedNumber } from './exact-decimal';
+import type { ColumnFilter, TableColumn } from './table-types';
+
+/** The fields of a column's filter as a person types them. */
+export interface TypedFilter {
+  readonly text?: string;
+  readonly min?: string;
+  readonly max?: string;
+}
+
+export type TypedFilters = Readonly<Record<string, TypedFilter>>;
+
+/** Columns of these kinds are filtered by a range, and all others by a part of their text. */
+export const isRange = ({ kind }: TableColumn): boolean => kind !== 'text';
+
+/** True for a bound that cannot be read, which then filters nothing. */
+export function isUnreadable({ kind }: TableColumn, typed: string | undefined, locales: readonly string[]): boolean {
+  const isTime = kind === 'date' || kind === 'instant';
+  return !isTime && kind !== 'text' && Boolean(typed?.trim()) && readTypedNumber(typed ?? '', locales) === undefined;
+}
+
+/** The conditions of typed filters, with exact bounds. */
+export function toFilters(columns: readonly TableColumn[], typed: TypedFilters, locales: readonly string[]): ColumnFilter[] {
+  return columns.flatMap((column): ColumnFilter[] => {
+    const { text = '', min = '', max = '' } = typed[column.id] ?? {};
+    const isTime = column.kind === 'date' || column.kind === 'instant';
+    const toBound = (bound: string): string | undefined => (isTime ? bound || undefined : readTypedNumber(bound, locales));
+    const [low, high] = isRange(column) ? [toBound(min), toBound(max)] : [];
+    const part = isRange(column) ? '' : text.trim();
+    if (part === '' && low === undefined && high === undefined) return [];
+    return [
+      {
+        column: column.id,
+        ...(part !== '' && { text: part }),
+        ...(low !== undefined && { min: low }),
+        ...(high !== undefined && { max: high }),
+      },
+    ];
+  });
+}

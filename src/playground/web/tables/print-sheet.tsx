@@ -1,0 +1,99 @@
+import { useEffect, useState } from 'react';
+import { createPortal } from 'react-dom';
+import { useErrorBoundary } from 'react-error-boundary';
+import { createCellFormat } from './cell-format';
+import type { ShownColumn } from './column-layout';
+import type { TableClient } from './table-client';
+import { toTotal, type GivenTotals } from './table-rows';
+import type { Arranged, LoadedTable, Row } from './table-types';
+
+/** The most rows of a print: about a hundred pages. */
+const MAX_ROWS = 5_000;
+
+/** What stands above the rows of a print. */
+export interface PrintHead {
+  readonly title: string;
+  /** A line each, such as the period, the filters and the total figures. */
+  readonly lines: readonly string[];
+  /** The version of the books that the rows are of. */
+  readonly version: number;
+}
+
+interface PrintSheetProps {
+  readonly client: TableClient;
+  readonly table: Pick<LoadedTable, 'id' | 'count'>;
+  readonly print: PrintHead;
+  readonly columns: readonly ShownColumn[];
+  readonly arranged: Arranged;
+  readonly totals: GivenTotals | undefined;
+  readonly isPart: boolean;
+  /** Called when the browser has printed, or was told not to. */
+  readonly onEnd: () => void;
+}
+
+/** Prints the shown rows as a plain table, because the table on the screen holds only the visible ones. */
+export function PrintSheet({ client, table, print, columns, arranged, totals, isPart, onEnd }: PrintSheetProps) {
+  const [rows, setRows] = useState<readonly Row[]>();
+  const { showBoundary } = useErrorBoundary();
+  useEffect(() => {
+    client.rows(table.id, 0, MAX_ROWS).then(setRows, showBoundary);
+  }, [client, table.id, showBoundary]);
+  useEffect(() => {
+    if (!rows) return undefined;
+    window.addEventListener('afterprint', onEnd);
+    // The browser prints what it has laid out, so the sheet comes first.
+    const frame = requestAnimationFrame(() => window.print());
+    return () => {
+      cancelAnimationFrame(frame);
+      window.removeEventListener('afterprint', onEnd);
+    };
+  }, [rows, onEnd]);
+  if (!rows) return null;
+  const { format } = createCellFormat(navigator.languages);
+  const toCount = (count: number): string => format(count, 'count');
+  const part = isPart ? `${toCount(arranged.count)} of ${toCount(table.count)} rows, searched or filtered` : `${toCount(table.count)} rows`;
+  const cut = arranged.count > rows.length ? `; only the first ${toCount(rows.length)} are printed` : '';
+  return createPortal(
+    <section className="print-sheet">
+      <h1>{print.title}</h1>
+      {print.lines.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+      <p>
+        {part}
+        {cut}. Data version {toCount(print.version)}, printed {format(new Date().toISOString(), 'instant')}.
+      </p>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(({ column }) => (
+              <th key={column.id} className={column.kind}>
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, place) => (
+            <tr key={place}>
+              {columns.map(({ column, place: at }) => (
+                <td key={column.id} className={column.kind}>
+                  {format(row[at] ?? null, column.kind)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          {/* A foot of the table would stand on every page, as if it were the total of the page. */}
+          <tr className="print-totals">
+            {columns.map((shown, n) => (
+              <td key={shown.column.id} className={shown.column.kind}>
+                {toTotal(shown, n === 0, arranged, isPart ? undefined : totals, isPart)}
+              </td>
+            ))}
+          </tr>
+        </tbody>
+      </table>
+    </section>,
+    document.body,
+  );
+}

@@ -1,0 +1,75 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, type RefObject } from 'react';
+import type { ArrangedRows } from './arranged-rows';
+import { cornersOf, type CellRange } from './cell-range';
+import type { ShownColumn } from './column-layout';
+import { TableRow } from './table-rows';
+import type { Row } from './table-types';
+
+export const ROW_HEIGHT = 30;
+/** Rows that are in the page above and below the visible ones. */
+const OVERSCAN = 12;
+
+interface TableBodyProps {
+  /** The element that scrolls. */
+  readonly frame: RefObject<HTMLDivElement | null>;
+  readonly columns: readonly ShownColumn[];
+  readonly rows: ArrangedRows;
+  readonly range: CellRange | undefined;
+  readonly onOpen: ((row: Row) => void) | undefined;
+  readonly toOpenName: ((row: Row) => string) | undefined;
+}
+
+/** The rows of a table. The page holds only the visible ones, so that 150,000 scroll smoothly. A scroll renders nothing but this. */
+export function TableBody({ frame, columns, rows, range, onOpen, toOpenName }: TableBodyProps) {
+  const { arranged, rowAt, want } = rows;
+  const virtualizer = useVirtualizer({
+    count: arranged?.count ?? 0,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+  });
+  const items = virtualizer.getVirtualItems();
+  const [from, to] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  useEffect(() => want(from, to), [want, from, to]);
+  const { row: headRow, column: headColumn } = range?.head ?? { row: -1, column: -1 };
+  useEffect(() => {
+    if (headRow >= 0) bringIntoView(frame.current, headRow, headColumn);
+  }, [frame, headRow, headColumn]);
+  const corners = range && cornersOf(range);
+  return (
+    <div role="rowgroup" className="table-body" style={{ height: virtualizer.getTotalSize() }}>
+      {items.map(({ index, start }) => {
+        const isSelected = corners && index >= corners.first.row && index <= corners.last.row;
+        return (
+          <TableRow
+            key={index}
+            place={index}
+            {...{ start, columns, onOpen, toOpenName }}
+            row={rowAt(index)}
+            selectedFrom={isSelected ? corners.first.column : -1}
+            selectedTo={isSelected ? corners.last.column : -1}
+            head={index === headRow ? headColumn : -1}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+/** Scrolls the cell with the keyboard into the part of the frame that header and totals leave free. */
+function bringIntoView(frame: HTMLDivElement | null, row: number, column: number): void {
+  if (!frame) return;
+  const heights = [...frame.querySelectorAll<HTMLElement>(':scope > .table-names, :scope > .table-totals')].map(
+    (each) => each.offsetHeight,
+  );
+  const free = frame.clientHeight - heights.reduce((sum, height) => sum + height, 0);
+  const top = row * ROW_HEIGHT;
+  if (top < frame.scrollTop) frame.scrollTop = top;
+  else if (top + ROW_HEIGHT > frame.scrollTop + free) frame.scrollTop = top + ROW_HEIGHT - free;
+  const head = frame.querySelectorAll<HTMLElement>('[role=columnheader]')[column];
+  if (!head) return;
+  const { offsetLeft, offsetWidth } = head;
+  if (offsetLeft < frame.scrollLeft) frame.scrollLeft = offsetLeft;
+  else if (offsetLeft + offsetWidth > frame.scrollLeft + frame.clientWidth) frame.scrollLeft = offsetLeft + offsetWidth - frame.clientWidth;
+}

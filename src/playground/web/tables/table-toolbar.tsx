@@ -1,0 +1,71 @@
+import { useEffect, useState } from 'react';
+import { createCellFormat } from './cell-format';
+import type { ColumnLayout } from './column-layout';
+import { ColumnsMenu } from './columns-menu';
+
+/** The pause in typing after which a search runs. */
+const SEARCH_PAUSE_MS = 150;
+
+interface TableToolbarProps {
+  readonly search: string;
+  readonly onSearch: (search: string) => void;
+  readonly hasFilters: boolean;
+  readonly onFilters: (hasFilters: boolean) => void;
+  readonly layout: ColumnLayout;
+  readonly onWiden: (id: string, steps: -1 | 1) => void;
+  readonly onCopyAll: () => void;
+  readonly onPrint: (() => void) | undefined;
+  /** The number of rows that are shown; undefined until it is known. */
+  readonly count: number | undefined;
+  readonly allCount: number;
+  /** True while rows are searched or filtered. */
+  readonly isPart: boolean;
+  readonly message: string;
+}
+
+/** What is done with a table: search, filters, columns, copy, print, and the number of its rows. */
+export function TableToolbar(props: TableToolbarProps) {
+  const { search, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint } = props;
+  const [typed, setTyped] = useState(search);
+  useEffect(() => {
+    const pause = setTimeout(() => onSearch(typed), SEARCH_PAUSE_MS);
+    return () => clearTimeout(pause);
+  }, [typed, onSearch]);
+  return (
+    <div className="table-toolbar">
+      <input
+        type="search"
+        aria-label="Search in these rows"
+        placeholder="Search…"
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') onSearch(typed);
+        }}
+      />
+      <button type="button" className="table-button" aria-pressed={hasFilters} onClick={() => onFilters(!hasFilters)}>
+        Filters
+      </button>
+      <ColumnsMenu layout={layout} onWiden={onWiden} />
+      <button type="button" className="table-button" onClick={onCopyAll}>
+        Copy all
+      </button>
+      {onPrint && (
+        <button type="button" className="table-button" onClick={onPrint}>
+          Print
+        </button>
+      )}
+      <span className="table-count" role="status">
+        {describeCount(props)}
+      </span>
+      <span role="status">{props.message}</span>
+    </div>
+  );
+}
+
+function describeCount({ count, allCount, isPart }: TableToolbarProps): string {
+  if (count === undefined) return '';
+  const { format } = createCellFormat(navigator.languages);
+  const rows = `${format(allCount, 'count')} ${allCount === 1 ? 'row' : 'rows'}`;
+  return isPart ? `${format(count, 'count')} of ${rows}` : rows;
+}

@@ -46,10 +46,31 @@ const RECEIPT_WAIT_MS = 250;
  * shows when they differ: a file that is not whole is never returned.
  */
 export async function download(url: URL, options: DownloadOptions): Promise<DownloadedFile> {
-  const { provision, format, signal, countRows, onProgress } = options;
   const address = new URL(url);
   // Excel reads a CSV file as UTF-8 only when it starts with a byte order mark.
-  if (format === 'csv') address.searchParams.set('bom', 'true');
+  if (options.format === 'csv') address.searchParams.set('bom', 'true');
+  const content = createContent();
+  const { response, rows, digest } = await fetchChecked(address, options, (piece) => content.add(piece));
+  const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? `report.${options.format}`;
+  return { name, content: content.all(response.headers.get('Content-Type') ?? ''), rows, digest };
+}
+
+interface CheckedFile {
+  /** The answer whose body has been read. */
+  readonly response: Response;
+  readonly rows: number;
+  readonly digest: string | null;
+}
+
+/**
+ * Fetches a file and hands its bytes on piece by piece. Resolves only when they are the ones of the gateway's receipt; until then nobody may
+ * rely on the pieces.
+ */
+export async function fetchChecked(
+  address: URL,
+  { provision, format, signal, countRows, onProgress }: DownloadOptions,
+  take: (piece: Uint8Array<ArrayBuffer>) => void,
+): Promise<CheckedFile> {
   const headers = { Provision: provision };
   const response = await fetch(address, { headers, credentials: 'same-origin', signal });
   if (!response.ok || !response.body) throw new Error(await explain(response));
@@ -65,7 +86,6 @@ export async function download(url: URL, options: DownloadOptions): Promise<Down
   }
   const hash = sha256.create();
   const counter = createRowCounter(format);
-  const content = createContent(response.headers.get('Content-Type') ?? '');
   let bytes = 0;
   try {
     for (const reader = response.body.getReader(); ;) {
@@ -73,7 +93,7 @@ export async function download(url: URL, options: DownloadOptions): Promise<Down
       if (done) break;
       hash.update(value);
       counter.add(value);
-      content.add(value);
+      take(value);
       bytes += value.length;
       onProgress({ bytes, rows: Math.min(counter.rows(), allRows ?? Infinity), allRows });
     }
@@ -92,19 +112,18 @@ export async function download(url: URL, options: DownloadOptions): Promise<Down
     // A row of a file that does not begin with their number is a line.
     rows === (statedRows === null ? receipt.lines : Number(statedRows));
   if (!isWhole) throw new Error('The file arrived damaged: it is not the one that the gateway sent. Nothing was saved. Try again.');
-  const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? `report.${format}`;
-  return { name, content: content.all(), rows, digest: receipt.digest };
+  return { response, rows, digest: receipt.digest };
 }
 
 const BLOB_LENGTH = 16 * 1024 * 1024;
 
 /** Collects the bytes that have arrived. Long files go into blobs, which browsers keep on disk, so that the page's memory stays small. */
-function createContent(type: string): { add(piece: Uint8Array<ArrayBuffer>): void; all(): Blob } {
+function createContent(): { add(piece: Uint8Array<ArrayBuffer>): void; all(type: string): Blob } {
   const blobs: Blob[] = [];
   let pieces: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   const gather = (): void => {
-    blobs.push(new Blob(pieces, { type }));
+    blobs.push(new Blob(pieces));
     pieces = [];
     length = 0;
   };
@@ -114,7 +133,7 @@ function createContent(type: string): { add(piece: Uint8Array<ArrayBuffer>): voi
       length += piece.length;
       if (length >= BLOB_LENGTH) gather();
     },
-    all: () => {
+    all: (type) => {
       gather();
       return new Blob(blobs, { type });
     },

@@ -73,12 +73,24 @@ export async function logout(provision: string): Promise<void> {
   await askGateway(provision, { query: logoutMutation });
 }
 
+interface PostOptions {
+  readonly headers?: Readonly<Record<string, unknown>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Sends a request and returns the gateway's answer, with its errors. Throws a GatewayError when no GraphQL answer comes. */
-export async function postGraphQL(
-  provision: string,
-  request: GraphQLRequest,
-  options: { readonly headers?: Readonly<Record<string, unknown>>; readonly signal?: AbortSignal } = {},
-): Promise<ExecutionResult> {
+export async function postGraphQL(provision: string, request: GraphQLRequest, options: PostOptions = {}): Promise<ExecutionResult> {
+  return (await postVersioned(provision, request, options)).answer;
+}
+
+interface VersionedAnswer {
+  readonly answer: ExecutionResult;
+  /** The version of the books that the answer is of; undefined when it holds nothing of them. */
+  readonly version: number | undefined;
+}
+
+/** As `postGraphQL`, with the version of the books that the answer is of. */
+export async function postVersioned(provision: string, request: GraphQLRequest, options: PostOptions = {}): Promise<VersionedAnswer> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, String(value));
   // The Provision in the page's bar always wins, so that the bar tells the truth about the data.
@@ -100,7 +112,8 @@ export async function postGraphQL(
   }
   const answer: unknown = await response.json().catch(() => undefined);
   if (!isExecutionResult(answer)) throw new GatewayError(`The gateway gave no GraphQL answer (HTTP status ${String(response.status)}).`);
-  return answer;
+  const version = response.headers.get('X-Data-Version');
+  return { answer, version: version === null ? undefined : Number(version) };
 }
 
 /** True when the answer says that nobody is logged in. */
@@ -111,7 +124,12 @@ export function tellsSessionLoss({ errors }: ExecutionResult): boolean {
 /** Sends a request and returns its data. Throws a GatewayError at the first error. `Data` must fit the query: nothing checks it here. */
 export async function askGateway<Data>(provision: string, request: GraphQLRequest, signal?: AbortSignal): Promise<Data> {
   const late = AbortSignal.timeout(requestTimeoutMs);
-  const { data, errors } = await postGraphQL(provision, request, { signal: signal ? AbortSignal.any([late, signal]) : late });
+  return dataOf(await postGraphQL(provision, request, { signal: signal ? AbortSignal.any([late, signal]) : late }));
+}
+
+/** The data of an answer. Throws a GatewayError at the first error. `Data` must fit the query: nothing checks it here. */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- As with askGateway, the caller names the type.
+export function dataOf<Data>({ data, errors }: ExecutionResult): Data {
   const [error] = errors ?? [];
   if (error) {
     const code = codeOf(error);

@@ -16,7 +16,7 @@ export interface TableColumn {
   readonly isHidden?: boolean;
 }
 
-/** A value as the gateway wrote it: exact decimals and dates are text. Null is unknown or not there. */
+/** A value as the gateway wrote it: exact decimals and dates are text. Null is unknown; an empty text means that there is no value to know. */
 export type Cell = string | number | boolean | null;
 
 export type Row = readonly Cell[];
@@ -39,9 +39,23 @@ export interface ColumnFilter {
 
 /** The rows that an arrangement shows. */
 export interface Arranged {
+  /** Counts the arrangements of the table, so that rows of an earlier one are told apart. */
+  readonly serial: number;
   readonly count: number;
-  /** The exact sum of each column that adds, by its id; null where a value is unknown. Its unknown values are counted beside it. */
-  readonly sums: Readonly<Record<string, { readonly sum: string | null; readonly unknown: number }>>;
+  /** The sum of each column that adds, by its id. */
+  readonly sums: Readonly<Record<string, ColumnSum>>;
+}
+
+/** An exact sum of a column's known values, and the number of unknown ones. The sum is null when no value is known. */
+export interface ColumnSum {
+  readonly sum: string | null;
+  readonly unknown: number;
+}
+
+export interface LoadProgress {
+  readonly rows: number;
+  /** The number of rows in all; undefined until it is known. */
+  readonly allRows: number | undefined;
 }
 
 /** Where the worker reads the rows of a table. */

@@ -1,0 +1,44 @@
+import type { Cell } from './table-types';
+
+/** An exact decimal: its digits as a whole number, of which the last `scale` stand behind the point. */
+export interface ExactDecimal {
+  readonly digits: bigint;
+  readonly scale: number;
+}
+
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
+
+/** Reads a number as the gateway writes it, such as "-12.50" or 7. Returns undefined for everything else. */
+export function readDecimal(value: Cell): ExactDecimal | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  const [, sign, whole, decimals = ''] = DECIMAL.exec(String(value)) ?? [];
+  if (whole === undefined) return undefined;
+  return { digits: BigInt(`${sign ?? ''}${whole}${decimals}`), scale: decimals.length };
+}
+
+/** The digits of the same number at a scale that is not smaller than its own. */
+export const atScale = ({ digits, scale }: ExactDecimal, to: number): bigint => digits * 10n ** BigInt(to - scale);
+
+export function writeDecimal({ digits, scale }: ExactDecimal): string {
+  const text = (digits < 0n ? -digits : digits).toString().padStart(scale + 1, '0');
+  const sign = digits < 0n ? '-' : '';
+  return scale === 0 ? sign + text : `${sign}${text.slice(0, -scale)}.${text.slice(-scale)}`;
+}
+
+/**
+ * Reads a number as a person of this locale types it, with or without separators between thousands, and returns its exact text, such as
+ * "1234.50". Returns undefined for what is no number.
+ */
+export function readTypedNumber(text: string, locales: readonly string[]): string | undefined {
+  const [, sign = '', digits = ''] = /^([-−]?)(.+)$/.exec(toPlainDigits(text, locales)) ?? [];
+  return /^\d+(\.\d+)?$/.test(digits) ? `${sign && '-'}${digits}` : undefined;
+}
+
+/** Removes the separators between thousands, and makes the locale's decimal separator a point. */
+export function toPlainDigits(text: string, locales: readonly string[]): string {
+  const parts = new Intl.NumberFormat([...locales]).formatToParts(-12345678.9);
+  const [group, point] = ['group', 'decimal'].map((type) => parts.find((part) => part.type === type)?.value);
+  // People type a blank where a locale has one of the narrow kinds.
+  const compact = text.replace(/\s/g, '').replaceAll(group?.trim() ? group : ' ', '');
+  return point === undefined ? compact : compact.replace(point, '.');
+}

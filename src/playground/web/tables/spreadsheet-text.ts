@@ -1,0 +1,20 @@
+import type { Cell, ColumnKind, TableColumn } from './table-types';
+
+/** Characters at the start of a text that make a spreadsheet run it as a formula. */
+const FORMULA = /^[=+\-@]/;
+
+/**
+ * Writes cells for pasting into a spreadsheet, with tabs between them. Text that would run as a formula gets an apostrophe, as in CSV. An
+ * unknown amount becomes an empty cell, because a spreadsheet cannot add up a column that holds words.
+ */
+export function toCellLine(cells: readonly { readonly kind: ColumnKind; readonly value: Cell }[]): string {
+  return cells.map(({ kind, value }) => toSafeText(String(value ?? ''), kind)).join('\t');
+}
+
+/** The first line: the titles of the columns. */
+export const toNameLine = (columns: readonly TableColumn[]): string => columns.map(({ title }) => toSafeText(title, 'text')).join('\t');
+
+function toSafeText(text: string, kind: ColumnKind): string {
+  const line = text.replace(/[\t\r\n]+/g, ' ');
+  return kind === 'text' && FORMULA.test(line) ? `'${line}` : line;
+}

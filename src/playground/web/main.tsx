@@ -6,6 +6,7 @@ import './look/tokens.css';
 import './look/playground.css';
 import './look/results.css';
 import './look/table.css';
+import './look/reports.css';
 
 const app = document.getElementById('app');
 const reload = (

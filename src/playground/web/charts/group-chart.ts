@@ -1,3 +1,4 @@
+import { atScale, readDecimal, writeDecimal } from '../tables/exact-decimal';
 import type { ResultColumn, ResultRow, ResultTable } from '../tables/result-tables';
 
 /** A chart of a summary's groups: lines over time, or bars. */
@@ -26,6 +27,9 @@ interface Group {
 
 const MAX_LINES = 8;
 const MAX_BARS = 30;
+/** The most periods that are drawn as bars: more are easier to read as lines. */
+const MAX_BAR_PERIODS = 6;
+const OTHERS = 'Others';
 const KEY = 'key.';
 const MONTH_LENGTH = 'yyyy-mm'.length;
 const [DAY, WEEK, MONTH, QUARTER, YEAR] = ['key.day', 'key.week', 'key.month', 'key.quarter', 'key.year'] as const;
@@ -66,7 +70,7 @@ export function toGroupChart(table: ResultTable, column: ResultColumn): GroupCha
   const groups = toGroups(table.rows, times, others, column.name);
   if (new Set(groups.map(({ time, name }) => JSON.stringify([time, name]))).size < groups.length) return undefined;
   const by = withoutId(others).map(toWords);
-  const chart = times.length === 0 ? toBars(groups, column.name, by) : toLines(groups, column.name, times, by);
+  const chart = times.length === 0 ? toBars(groups, column, by) : toLines(groups, { table, column, keys: times, by });
   const unknown = countUnknown(table, column);
   if (unknown === 0) return chart;
   const doubt = `This figure is not known in full for ${String(unknown)} of ${String(groups.length)} groups.`;
@@ -105,41 +109,87 @@ function toGroups(rows: readonly ResultRow[], times: readonly string[], others: 
   });
 }
 
-function toBars(groups: readonly Group[], column: string, by: readonly string[]): GroupChart {
+function toBars(groups: readonly Group[], column: ResultColumn, by: readonly string[]): GroupChart {
   // An unknown value cannot be compared with the others, so it comes last.
   const [known, unknown] = [groups.filter(({ value }) => value !== undefined), groups.filter(({ value }) => value === undefined)];
   const bars = [...known.sort((one, other) => toLength(other.value) - toLength(one.value)), ...unknown];
-  const drawn = bars.slice(0, MAX_BARS);
+  const { drawn, others } = splitOthers(bars, MAX_BARS, column);
+  const values = drawn.map(({ value }) => value);
   const most = drawn[0];
   return {
     kind: 'bar',
-    labels: drawn.map(({ name }) => name),
-    series: [{ name: column, values: drawn.map(({ value }) => value) }],
-    summary: `Bar chart of ${column} by ${by.join(' and ')}: ${most?.name ?? ''} has the most, ${most?.value ?? 'nothing'}.`,
-    omission: toOmission(drawn.length, bars.length),
+    labels: [...drawn.map(({ name }) => name), ...(others ? [OTHERS] : [])],
+    series: [{ name: titleOf(column), values: others ? [...values, addUp(others.map(({ value }) => value))] : values }],
+    summary: `Bar chart of ${titleOf(column)} by ${by.join(' and ')}: ${most?.name ?? ''} has the most, ${most?.value ?? 'nothing'}.`,
+    omission: toOmission(drawn.length, bars.length, others !== undefined),
   };
 }
 
-function toLines(groups: readonly Group[], column: string, keys: readonly string[], by: readonly string[]): GroupChart {
+interface LineOptions {
+  readonly table: ResultTable;
+  readonly column: ResultColumn;
+  readonly keys: readonly string[];
+  readonly by: readonly string[];
+}
+
+function toLines(groups: readonly Group[], { table, column, keys, by }: LineOptions): GroupChart {
   const labels = fillTimes([...new Set(groups.map(({ time }) => time))].sort(), keys);
   const lines = [...Map.groupBy(groups, ({ name }) => name)]
     .map(([name, points]) => ({ name, points, size: points.reduce((sum, { value }) => sum + Math.abs(toLength(value)), 0) }))
     .sort((one, other) => other.size - one.size);
-  const drawn = lines.slice(0, MAX_LINES);
+  const { drawn, others } = splitOthers(lines, MAX_LINES, column);
+  // Nothing came in where a whole table has no group. Elsewhere the group may be on another page.
+  const nothing = table.isWhole ? (column.kind === 'decimal' ? '0.00' : '0') : undefined;
+  const toSeries = (name: string, points: readonly Group[]): ChartSeries => {
+    const at = Map.groupBy(points, ({ time }) => time);
+    return {
+      name,
+      values: labels.map((label) => {
+        const found = at.get(label);
+        return found ? addUp(found.map(({ value }) => value)) : nothing;
+      }),
+    };
+  };
   // The answer gives a month as its first day; the chart shows yyyy-mm.
   const isMonths = keys.length === 1 && keys[0] === MONTH;
   const shown = isMonths ? labels.map((label) => label.slice(0, MONTH_LENGTH)) : labels;
   const range = `${shown[0] ?? ''} to ${shown.at(-1) ?? ''}`;
+  const kind = table.isWhole && labels.length <= MAX_BAR_PERIODS ? 'bar' : 'line';
   return {
-    kind: 'line',
+    kind,
     labels: shown,
-    series: drawn.map(({ name, points }) => {
-      const values = new Map(points.map(({ time, value }) => [time, value]));
-      return { name: by.length === 0 ? column : name, values: labels.map((label) => values.get(label)) };
-    }),
-    summary: `Line chart of ${column} by ${[...keys.map(toWords), ...by].join(' and ')}, ${range}.`,
-    omission: toOmission(drawn.length, lines.length),
+    series: [
+      ...drawn.map(({ name, points }) => toSeries(by.length === 0 ? titleOf(column) : name, points)),
+      ...(others
+        ? [
+            toSeries(
+              OTHERS,
+              others.flatMap(({ points }) => points),
+            ),
+          ]
+        : []),
+    ],
+    summary: `${kind === 'bar' ? 'Bar' : 'Line'} chart of ${titleOf(column)} by ${[...keys.map(toWords), ...by].join(' and ')}, ${range}.`,
+    omission: toOmission(drawn.length, lines.length, others !== undefined),
   };
+}
+
+const titleOf = ({ title, name }: ResultColumn): string => title ?? name;
+
+/** Takes the first ones to be drawn. The others are drawn as one where their values may be added up; otherwise they are left out. */
+function splitOthers<Item>(items: readonly Item[], most: number, { adds }: ResultColumn): { drawn: readonly Item[]; others?: readonly Item[] } {
+  if (items.length <= most || !adds) return { drawn: items.slice(0, most) };
+  return { drawn: items.slice(0, most - 1), others: items.slice(most - 1) };
+}
+
+/** Adds exact values up. The sum is unknown when one of them is. */
+function addUp(values: readonly (string | undefined)[]): string | undefined {
+  if (values.length === 1) return values[0];
+  const decimals = values.map((value) => readDecimal(value ?? null));
+  const known = decimals.filter((decimal) => decimal !== undefined);
+  if (known.length < decimals.length) return undefined;
+  const scale = Math.max(...known.map((decimal) => decimal.scale));
+  return writeDecimal({ digits: known.reduce((sum, decimal) => sum + atScale(decimal, scale), 0n), scale });
 }
 
 /** Adds the days, weeks, months, quarters or years that have no groups, so that the lines show a gap there. */
@@ -165,8 +215,11 @@ const steps: Readonly<Record<string, (date: Date) => unknown>> = {
   [YEAR]: (date) => date.setUTCFullYear(date.getUTCFullYear() + 1),
 };
 
-const toOmission = (drawn: number, all: number): string | undefined =>
-  drawn === all ? undefined : `The ${String(drawn)} largest of ${String(all)} are drawn; the table has them all.`;
+function toOmission(drawn: number, all: number, hasOthers: boolean): string | undefined {
+  if (drawn === all) return undefined;
+  const rest = hasOthers ? `the ${String(all - drawn)} others are one` : 'the table has them all';
+  return `The ${String(drawn)} largest of ${String(all)} are drawn; ${rest}.`;
+}
 
 /** Turns an amount into a float, only for its place on the screen. */
 export const toLength = (value: string | undefined): number => Number(value ?? 0);

@@ -141,7 +141,7 @@ function createContent(): { add(piece: Uint8Array<ArrayBuffer>): void; all(type:
 }
 
 /** Lets the browser save a file under its name. */
-export function saveFile({ name, content }: DownloadedFile): void {
+export function saveFile({ name, content }: Pick<DownloadedFile, 'name' | 'content'>): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content);
   link.download = name;

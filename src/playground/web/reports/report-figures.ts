@@ -1,4 +1,5 @@
-import type { Cell } from '../tables/table-types';
+import type { GivenTotals } from '../tables/table-rows';
+import type { Cell, ColumnSum } from '../tables/table-types';
 
 /** The totals of a report, as its document selects them. Each gift is counted once. */
 export interface Figures {
@@ -43,17 +44,15 @@ export function findFigures(data: unknown): ReportFigures | undefined {
  * The totals of all rows by the ids of the columns. The gateway counts each gift once, so they are right where the rows would not add up. A
  * sum of which a part is unknown says how many values it lacks.
  */
-export function toTotals(figures: ReportFigures, ids: readonly string[]): Readonly<Record<string, Cell | { sum: string | null; unknown: number }>> {
-  return Object.fromEntries(
-    ids.flatMap((id) => {
-      if (id === 'allocationAmount') return [[id, toShares(figures.all)]];
-      const value = id.split('.').reduce<unknown>((part, name) => (part as Record<string, unknown> | null | undefined)?.[name], figures);
-      if (value === undefined || id.startsWith('key.')) return [];
-      if (id === 'all.byAllocation.amount') return [[id, toShares(figures.all)]];
-      if (id === 'pending.byAllocation.amount') return [[id, toShares(figures.pending)]];
-      return [[id, value as Cell]];
-    }),
-  );
+export function toTotals(figures: ReportFigures, ids: readonly string[]): GivenTotals {
+  const totals: Record<string, Cell | ColumnSum> = {};
+  for (const id of ids) {
+    const value = id.split('.').reduce<unknown>((part, name) => (part as Record<string, unknown> | null | undefined)?.[name], figures);
+    if (id === 'allocationAmount' || id === 'all.byAllocation.amount') totals[id] = toShares(figures.all);
+    else if (id === 'pending.byAllocation.amount') totals[id] = toShares(figures.pending);
+    else if (value !== undefined) totals[id] = value as Cell;
+  }
+  return totals;
 }
 
-const toShares = ({ byAllocation: { amount, unknown } }: Figures): { sum: string | null; unknown: number } => ({ sum: amount, unknown });
+const toShares = ({ byAllocation: { amount, unknown } }: Figures): ColumnSum => ({ sum: amount, unknown });

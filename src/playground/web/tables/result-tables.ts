@@ -7,11 +7,17 @@ export interface ResultTable {
   readonly name: string;
   readonly columns: readonly ResultColumn[];
   readonly rows: readonly ResultRow[];
+  /** True where no group is missing: nothing came in for a group that is not there. */
+  readonly isWhole?: boolean;
 }
 
 export interface ResultColumn {
   readonly name: string;
   readonly kind: 'text' | 'number' | 'decimal';
+  /** The name for people, where it differs. */
+  readonly title?: string;
+  /** True where the values of the rows may be added up. */
+  readonly adds?: boolean;
 }
 
 /** A row's values by column name. A value that is null in the answer, or not there, is undefined. */
@@ -20,7 +26,7 @@ export type ResultRow = Readonly<Record<string, string | number | boolean | unde
 const kinds: Readonly<Partial<Record<ColumnKind, ResultColumn['kind']>>> = { count: 'number', money: 'decimal' };
 
 /** Makes a table of rows that the worker sent. */
-export function toResultTable({ name, columns }: AnsweredTable, rows: readonly Row[]): ResultTable {
+export function toResultTable({ name, columns }: Pick<AnsweredTable, 'name' | 'columns'>, rows: readonly Row[]): ResultTable {
   const toValue = (row: Row, n: number): ResultRow[string] => {
     const value = row[n] ?? undefined;
     return value === '' && columns[n]?.kind !== 'text' ? undefined : value;

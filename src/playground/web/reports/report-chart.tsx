@@ -1,0 +1,44 @@
+import { useEffect, useMemo, useState } from 'react';
+import { useErrorBoundary } from 'react-error-boundary';
+import { ResultChart } from '../charts/result-chart';
+import type { ResultTable } from '../tables/result-tables';
+import { toResultTable } from '../tables/result-tables';
+import type { TableClient } from '../tables/table-client';
+import type { LoadedTable, Row, TableColumn } from '../tables/table-types';
+
+interface ReportChartProps {
+  readonly client: TableClient;
+  readonly table: LoadedTable;
+  readonly columns: readonly TableColumn[];
+  readonly title: string;
+}
+
+/** A chart of more groups would be a wall of color. */
+const MAX_GROUPS = 10_000;
+
+/** Draws a figure of a report's groups. The groups come from the worker. */
+export function ReportChart({ client, table, columns, title }: ReportChartProps) {
+  const [rows, setRows] = useState<readonly Row[]>();
+  const { showBoundary } = useErrorBoundary();
+  const isTooLong = table.count > MAX_GROUPS;
+  useEffect(() => {
+    if (!isTooLong) client.loadedRows(table.id, 0, table.count).then(setRows, showBoundary);
+  }, [client, table, isTooLong, showBoundary]);
+  const drawn = useMemo<ResultTable | undefined>(() => rows && toDrawn(title, columns, rows), [title, columns, rows]);
+  if (isTooLong) return <p className="note">This report has too many rows for a chart. Divide it by month, or choose a shorter period.</p>;
+  return drawn ? (
+    <section className="result" aria-label="Chart">
+      <ResultChart table={drawn} />
+    </section>
+  ) : null;
+}
+
+/** The groups with the figures that can be drawn: those that people chose to see come first. */
+function toDrawn(name: string, columns: readonly TableColumn[], rows: readonly Row[]): ResultTable {
+  const table = toResultTable({ name, columns }, rows);
+  return {
+    ...table,
+    isWhole: true,
+    columns: table.columns.map((column, n) => ({ ...column, title: columns[n]?.title ?? column.name, adds: columns[n]?.adds ?? false })),
+  };
+}

@@ -21,10 +21,17 @@ function readMode(hash: string): PageMode | undefined {
 }
 
 /** The mode of a page that was opened without an address: that of the tabs which GraphiQL has stored, or else Reports. */
-const firstMode = (): PageMode => readMode(location.hash) ?? (hasStoredTabs() ? { kind: 'graphql' } : { kind: 'reports', choices: undefined });
+const firstMode = (): PageMode =>
+  readMode(location.hash) ?? (hasStoredTabs() ? { kind: 'graphql' } : { kind: 'reports', choices: undefined });
 
 const toHash = (mode: PageMode): string =>
-  mode.kind === 'graphql' ? '#graphql' : mode.kind === 'saved' ? SAVED + encodeURIComponent(mode.name) : mode.choices ? toAddress(mode.choices) : '#reports';
+  mode.kind === 'graphql'
+    ? '#graphql'
+    : mode.kind === 'saved'
+      ? SAVED + encodeURIComponent(mode.name)
+      : mode.choices
+        ? toAddress(mode.choices)
+        : '#reports';
 
 /** The mode that the page is in. Each change is a step of the browser's history, so that Back leads to the choices before. */
 export function usePageMode(): readonly [PageMode, (mode: PageMode) => void] {

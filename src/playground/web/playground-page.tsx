@@ -45,13 +45,7 @@ export function PlaygroundPage() {
         }}
       />
     ),
-    graphql: (
-      <GraphqlPage
-        {...{ provision, owner, handed }}
-        onSessionChange={session.refresh}
-        onOpened={forgetHanded}
-      />
-    ),
+    graphql: <GraphqlPage {...{ provision, owner, handed }} onSessionChange={session.refresh} onOpened={forgetHanded} />,
   };
   return (
     <>

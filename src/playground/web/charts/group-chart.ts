@@ -177,7 +177,11 @@ function toLines(groups: readonly Group[], { table, column, keys, by }: LineOpti
 const titleOf = ({ title, name }: ResultColumn): string => title ?? name;
 
 /** Takes the first ones to be drawn. The others are drawn as one where their values may be added up; otherwise they are left out. */
-function splitOthers<Item>(items: readonly Item[], most: number, { adds }: ResultColumn): { drawn: readonly Item[]; others?: readonly Item[] } {
+function splitOthers<Item>(
+  items: readonly Item[],
+  most: number,
+  { adds }: ResultColumn,
+): { drawn: readonly Item[]; others?: readonly Item[] } {
   if (items.length <= most || !adds) return { drawn: items.slice(0, most) };
   return { drawn: items.slice(0, most - 1), others: items.slice(most - 1) };
 }

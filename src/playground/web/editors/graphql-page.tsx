@@ -41,7 +41,11 @@ export default function GraphqlPage({ provision, owner, handed, onOpened, onSess
     <>
       <div className="tools" ref={setToolsSlot} />
       <main className="explorer">
-        <QueryExplorer key={owner} {...{ provision, client, onSessionChange, onAnswer, handed, onOpened, toolsSlot, downloadSlot }} onTab={setTab} />
+        <QueryExplorer
+          key={owner}
+          {...{ provision, client, onSessionChange, onAnswer, handed, onOpened, toolsSlot, downloadSlot }}
+          onTab={setTab}
+        />
       </main>
       {view && (
         <FaultBoundary part="These results" resetKeys={[view, shown]} wayBack={closeView}>

@@ -27,7 +27,8 @@ export function AmountFields({ min, max, onChange }: AmountFieldsProps) {
     const data = new FormData(form.current ?? undefined);
     const [amountMin, amountMax] = [toAmount(String(data.get('min') ?? '')), toAmount(String(data.get('max') ?? ''))];
     if (amountMin === undefined || amountMax === undefined) setProblem('Write an amount such as 1,000.00.');
-    else if (amountMin !== '' && amountMax !== '' && Number(amountMin) > Number(amountMax)) setProblem('The first amount is the smaller one.');
+    else if (amountMin !== '' && amountMax !== '' && Number(amountMin) > Number(amountMax))
+      setProblem('The first amount is the smaller one.');
     else onChange({ amountMin, amountMax });
   };
   return (

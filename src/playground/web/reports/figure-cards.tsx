@@ -95,9 +95,9 @@ function toCards({ choices, compared }: ReportPlan, { all, pending, compared: ot
       title: 'Gifts',
       value: all.transactions,
       kind: 'count',
+      note: `in ${createCellFormat(navigator.languages).format(all.deposits, 'count')} ${all.deposits === 1 ? 'deposit' : 'deposits'}`,
       before: before(({ transactions }) => transactions),
       change: change?.transactions,
     },
-    { title: 'Deposits', value: all.deposits, kind: 'count', before: before(({ deposits }) => deposits) },
   ];
 }

@@ -165,7 +165,8 @@ function toChips(choices: ReportChoices, nameOf: ReturnType<typeof useNames>['na
       without: { ...choices, [name]: choices[name].filter((other) => other !== word) },
     })),
   );
-  const amount = amountMin !== '' && amountMax !== '' ? `${amountMin} to ${amountMax}` : amountMin !== '' ? `from ${amountMin}` : `up to ${amountMax}`;
+  const amount =
+    amountMin !== '' && amountMax !== '' ? `${amountMin} to ${amountMax}` : amountMin !== '' ? `from ${amountMin}` : `up to ${amountMax}`;
   return [
     ...(deposit !== '' ? [{ id: 'deposit', text: `Deposit: ${deposit}`, without: { ...choices, deposit: '' } }] : []),
     ...(donor !== undefined ? [{ id: 'donor', text: `Donor: ${nameOf('donor', donor)}`, without: { ...choices, donor: undefined } }] : []),
@@ -186,4 +187,3 @@ export function useConditionTexts(choices: ReportChoices, names: ReturnType<type
   const { nameOf } = names;
   return useMemo(() => toChips(choices, nameOf).map(({ text }) => text), [choices, nameOf]);
 }
-

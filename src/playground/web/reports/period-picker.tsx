@@ -45,7 +45,9 @@ export function PeriodPicker({ period, fiscalYearStart, onChange }: PeriodPicker
         label="Period"
         choices={titles}
         value={isPreset(period) ? period : CUSTOM}
-        onChange={(name) => onChange(name === CUSTOM ? `${startDate ?? now.set({ day: 1 }).toString()}..${endDate ?? now.toString()}` : name)}
+        onChange={(name) =>
+          onChange(name === CUSTOM ? `${startDate ?? now.set({ day: 1 }).toString()}..${endDate ?? now.toString()}` : name)
+        }
       />
       <DateRangePicker className="date-range" value={range} onChange={setRange} shouldForceLeadingZeros firstDayOfWeek="mon">
         <Label>Dates</Label>

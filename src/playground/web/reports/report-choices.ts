@@ -81,7 +81,10 @@ export function readAddress(hash: string): ReportChoices | undefined {
     compare: text('compare', before.compare, (value) => Object.hasOwn(comparisons, value)),
     splitBy: text('splitBy', before.splitBy, (value) => splitBy?.some((each) => each === value) ?? false),
     limit: top?.limits.includes(limit) ? limit : before.limit,
-    funds: parameters.getAll('fund').filter((value) => ID.test(value)).map(Number),
+    funds: parameters
+      .getAll('fund')
+      .filter((value) => ID.test(value))
+      .map(Number),
     donor: ID.test(parameters.get('donor') ?? '') ? Number(parameters.get('donor')) : undefined,
     amountMin: text('amountMin', '', (value) => AMOUNT.test(value)),
     amountMax: text('amountMax', '', (value) => AMOUNT.test(value)),

@@ -25,8 +25,11 @@ const keyColumns: Readonly<Record<GroupBy, Readonly<Record<string, Column>>>> = 
   YEAR: { year: { title: 'Year', kind: 'date', about: 'The first day of the year.' } },
   DEPOSIT: { depositDate: { title: 'Deposit date', kind: 'date' }, depositId: { title: 'Deposit', kind: 'text' } },
   TRANSACTION: { transactionDate: { title: 'Gift date', kind: 'date' }, transactionId: { title: 'Gift', kind: 'text' } },
-  DEPOSIT_STATUS: { depositStatus: { title: 'Status', kind: 'text' } },
-  DESIGNATION: { designation: { title: 'Designation', kind: 'text' }, designationId: { title: 'Fund number', kind: 'text', isHidden: true } },
+  DEPOSIT_STATUS: { depositStatus: { title: 'Status', kind: 'word' } },
+  DESIGNATION: {
+    designation: { title: 'Designation', kind: 'text' },
+    designationId: { title: 'Fund number', kind: 'text', isHidden: true },
+  },
   STATUS: { status: { title: 'Gift status', kind: 'text' } },
   ACCOUNT_TYPE: { accountType: { title: 'Account type', kind: 'text' } },
   PAYMENT_TYPE: { paymentType: { title: 'Payment type', kind: 'text' } },
@@ -43,7 +46,7 @@ const keyColumns: Readonly<Record<GroupBy, Readonly<Record<string, Column>>>> = 
 const lineColumns: readonly ReportColumn[] = [
   column('depositDate', 'Deposit date', 'date'),
   column('depositId', 'Deposit', 'text'),
-  column('depositStatus', 'Status', 'text'),
+  column('depositStatus', 'Status', 'word'),
   column('transactionDate', 'Gift date', 'date', { isHidden: true }),
   column('transactionId', 'Gift', 'text'),
   column('donorFirstName', 'First name', 'text'),
@@ -72,7 +75,7 @@ const lineColumns: readonly ReportColumn[] = [
 const versionColumns: readonly ReportColumn[] = [
   column('number', 'Version', 'count'),
   column('recordedAt', 'When', 'instant'),
-  column('cause', 'By', 'text'),
+  column('cause', 'By', 'word'),
   column('fileName', 'File', 'text'),
   column('linesAdded', 'Lines added', 'count', { adds: true }),
   column('linesChanged', 'Lines changed', 'count', { adds: true }),

@@ -56,7 +56,11 @@ export function useNames(provision: string, wanted: Readonly<Record<NamedKind, r
     const [funds = [], donors = []] = JSON.parse(key) as readonly (readonly number[])[];
     for (const [kind, ids] of [['fund', funds] as const, ['donor', donors] as const]) {
       // A name that cannot be found leaves the number, which is as exact.
-      if (ids.length > 0) findNamed(kind, provision, { ids }).then((found) => finders.keep(kind, found), () => undefined);
+      if (ids.length > 0)
+        findNamed(kind, provision, { ids }).then(
+          (found) => finders.keep(kind, found),
+          () => undefined,
+        );
     }
   }, [key, provision, finders]);
   return { ...finders, nameOf: (kind, id) => known.get(`${kind} ${String(id)}`) ?? `No. ${String(id)}` };

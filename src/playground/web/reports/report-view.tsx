@@ -99,17 +99,24 @@ interface ResultProps {
 
 function Result({ client, result, names, mayOpenDonors, onChange }: ResultProps) {
   const { plan, table, figures } = result;
-  const { columns, choices } = plan;
+  const { choices } = plan;
+  const isKnown = figures?.all.byAllocation.unknown === 0;
+  // A column that counts nothing but zeros would only take room.
+  const columns = useMemo(
+    () => plan.columns.map((column) => (isKnown && column.id === 'all.byAllocation.unknown' ? { ...column, isHidden: true } : column)),
+    [plan, isKnown],
+  );
   const { title, rows, opens } = definitionOf(choices.report);
   const conditions = useConditionTexts(choices, names);
   const lines = useMemo(() => toLines(plan, conditions), [plan, conditions]);
   const totals = useMemo(
     () =>
-      figures &&
-      choices.limit === 0 ? toTotals(
-        figures,
-        columns.map(({ id }) => id),
-      ) : undefined,
+      figures && choices.limit === 0
+        ? toTotals(
+            figures,
+            columns.map(({ id }) => id),
+          )
+        : undefined,
     [figures, columns, choices],
   );
   const open = useMemo(() => {

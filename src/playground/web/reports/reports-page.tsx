@@ -48,7 +48,9 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
             Choose a report, then a period. Every figure counts each gift once and says whether pending deposits are in it, and every table
             goes into a spreadsheet as it stands.
           </p>
-          {choices && <p className="problem">You may not read this report, because it shows donors. Ask your administrator for the right.</p>}
+          {choices && (
+            <p className="problem">You may not read this report, because it shows donors. Ask your administrator for the right.</p>
+          )}
           <ul className="report-list">
             {offered.map((id) => (
               <li key={id}>

@@ -55,7 +55,10 @@ interface Report {
 }
 
 /** Runs a report when its plan changes, and again when asked. Results of an earlier plan are gone at once. */
-export function useReport(plan: ReportPlan | undefined, options: { provision: string; client: TableClient; onSessionChange: () => void }): Report {
+export function useReport(
+  plan: ReportPlan | undefined,
+  options: { provision: string; client: TableClient; onSessionChange: () => void },
+): Report {
   const { provision, client, onSessionChange } = options;
   const [state, setState] = useState<{ readonly of: unknown; readonly now: ReportState }>({ of: undefined, now: { kind: 'waiting' } });
   const [turn, setTurn] = useState(0);
@@ -71,7 +74,12 @@ export function useReport(plan: ReportPlan | undefined, options: { provision: st
     };
     let table: LoadedTable | undefined;
     tell({ kind: 'running', progress: undefined });
-    runReport(asked.plan, { provision, client, signal: controller.signal, onProgress: (progress) => tell({ kind: 'running', progress }) }).then(
+    runReport(asked.plan, {
+      provision,
+      client,
+      signal: controller.signal,
+      onProgress: (progress) => tell({ kind: 'running', progress }),
+    }).then(
       (result) => {
         table = result.table;
         if (controller.signal.aborted) void client.drop(table.id);

@@ -41,6 +41,8 @@ export function createCellFormat(locales: readonly string[]): CellFormat {
         return DATE.test(text) ? date.format(new Date(`${text}T00:00:00Z`)) : text;
       case 'instant':
         return Number.isNaN(Date.parse(text)) ? text : instant.format(new Date(text));
+      case 'word':
+        return text.charAt(0).toUpperCase() + text.slice(1).toLowerCase().replaceAll('_', ' ');
       case 'text':
         return text;
     }

@@ -11,12 +11,12 @@ export interface TypedFilter {
 export type TypedFilters = Readonly<Record<string, TypedFilter>>;
 
 /** Columns of these kinds are filtered by a range, and all others by a part of their text. */
-export const isRange = ({ kind }: TableColumn): boolean => kind !== 'text';
+export const isRange = ({ kind }: TableColumn): boolean => kind !== 'text' && kind !== 'word';
 
 /** True for a bound that cannot be read, which then filters nothing. */
 export function isUnreadable({ kind }: TableColumn, typed: string | undefined, locales: readonly string[]): boolean {
   const isTime = kind === 'date' || kind === 'instant';
-  return !isTime && kind !== 'text' && Boolean(typed?.trim()) && readTypedNumber(typed ?? '', locales) === undefined;
+  return !isTime && kind !== 'text' && kind !== 'word' && Boolean(typed?.trim()) && readTypedNumber(typed ?? '', locales) === undefined;
 }
 
 /** The conditions of typed filters, with exact bounds. */

@@ -1,5 +1,5 @@
-/** Decides how a column's values are aligned and written, on the screen and in a spreadsheet. */
-export type ColumnKind = 'text' | 'count' | 'money' | 'percent' | 'date' | 'instant';
+/** Decides how a column's values are aligned and written, on the screen and in a spreadsheet. A `word` is one of an enum, such as `POSTED`. */
+export type ColumnKind = 'text' | 'word' | 'count' | 'money' | 'percent' | 'date' | 'instant';
 
 /** A column of a table. */
 export interface TableColumn {

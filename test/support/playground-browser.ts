@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
 import { PASSWORD, type TestOrganization } from './gateway';
 import { openGateway, type OpenGateway, type Opening } from './open-gateway';
 import { until } from './until';
@@ -40,7 +40,7 @@ export interface OpenPage {
 interface Visit extends BrowserContextOptions {
   /** The organization whose Provision the analyst enters. The gateway's own by default. */
   readonly as?: TestOrganization;
-  /** The part of the address behind `#`, with which a shared link begins. */
+  /** The part of the address behind `#`: the mode, or a shared link. GraphQL mode by default. */
   readonly hash?: string;
   /** The time that the page takes for now, such as `2027-01-01T12:00:00Z`. It goes on from there, and timers are the browser's own. */
   readonly now?: string;
@@ -66,7 +66,7 @@ export function openPlayground(opening: Opening = {}): PlaygroundGateway {
     const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
     return context.newPage();
   };
-  const visit = async ({ as = gateway.organization, hash = '', now, ...options }: Visit = {}): Promise<OpenPage> => {
+  const visit = async ({ as = gateway.organization, hash = '#graphql', now, ...options }: Visit = {}): Promise<OpenPage> => {
     const page = await newPage(options);
     if (now !== undefined) await page.addInitScript(shiftClock(now));
     // The page times out before the test does, because its message names the element that was missing.
@@ -81,7 +81,6 @@ export function openPlayground(opening: Opening = {}): PlaygroundGateway {
     });
     await page.goto(`${gateway.url}/playground${hash}`);
     await page.getByLabel('Provision').fill(as.webProvision);
-    await page.getByLabel('Provision').press('Enter');
     return { page, faults };
   };
   return Object.assign(gateway, { newPage, visit });
@@ -103,7 +102,16 @@ export async function logIn(page: Page, password = PASSWORD): Promise<void> {
   await page.getByLabel('Username').fill('ada');
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Log in' }).click();
-  if (password === PASSWORD) await page.getByRole('button', { name: 'Log out' }).waitFor();
+  if (password === PASSWORD) await accountButton(page).waitFor();
+}
+
+/** The button of the menu that tells who is logged in. */
+export const accountButton = (page: Page): Locator => page.getByRole('button', { name: /^ada · / });
+
+export async function logOut(page: Page): Promise<void> {
+  await accountButton(page).click();
+  await page.getByRole('menuitem', { name: 'Log out' }).click();
+  await page.getByRole('button', { name: 'Log in' }).waitFor();
 }
 
 /** Pastes a text over an editor's content. Typing it would add the closing brackets that the editor inserts. */

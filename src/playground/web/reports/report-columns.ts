@@ -20,9 +20,9 @@ const column = (id: string, title: string, kind: ColumnKind, more: Partial<Repor
 const keyColumns: Readonly<Record<GroupBy, Readonly<Record<string, Column>>>> = {
   DAY: { day: { title: 'Day', kind: 'date' } },
   WEEK: { week: { title: 'Week of', kind: 'date', about: 'The Monday of the week.' } },
-  MONTH: { month: { title: 'Month', kind: 'date', about: 'The first day of the month.' } },
-  QUARTER: { quarter: { title: 'Quarter', kind: 'date', about: 'The first day of the quarter.' } },
-  YEAR: { year: { title: 'Year', kind: 'date', about: 'The first day of the year.' } },
+  MONTH: { month: { title: 'Month', kind: 'month' } },
+  QUARTER: { quarter: { title: 'Quarter from', kind: 'month', about: 'The first month of the quarter.' } },
+  YEAR: { year: { title: 'Year from', kind: 'month', about: 'The first month of the year.' } },
   DEPOSIT: { depositDate: { title: 'Deposit date', kind: 'date' }, depositId: { title: 'Deposit', kind: 'text' } },
   TRANSACTION: { transactionDate: { title: 'Gift date', kind: 'date' }, transactionId: { title: 'Gift', kind: 'text' } },
   DEPOSIT_STATUS: { depositStatus: { title: 'Status', kind: 'word' } },

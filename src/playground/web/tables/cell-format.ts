@@ -24,6 +24,7 @@ export function createCellFormat(locales: readonly string[]): CellFormat {
   const percent = new Intl.NumberFormat(tags, { style: 'unit', unit: 'percent', maximumFractionDigits: 2 });
   // A date is a day of the calendar. In any other time zone than the one it is read in, it could become the day before.
   const date = new Intl.DateTimeFormat(tags, { dateStyle: 'medium', timeZone: 'UTC' });
+  const month = new Intl.DateTimeFormat(tags, { month: 'short', year: 'numeric', timeZone: 'UTC' });
   const instant = new Intl.DateTimeFormat(tags, { dateStyle: 'medium', timeStyle: 'short' });
   const writeNumber = (text: string, format: Intl.NumberFormat): string =>
     DECIMAL.test(text) ? format.format(text as Intl.StringNumericLiteral) : text;
@@ -37,6 +38,8 @@ export function createCellFormat(locales: readonly string[]): CellFormat {
         return writeNumber(text, count);
       case 'percent':
         return writeNumber(text, percent);
+      case 'month':
+        return DATE.test(text) ? month.format(new Date(`${text}T00:00:00Z`)) : text;
       case 'date':
         return DATE.test(text) ? date.format(new Date(`${text}T00:00:00Z`)) : text;
       case 'instant':

@@ -1,14 +1,13 @@
 import { atScale, readDecimal, toPlainDigits, writeDecimal } from './exact-decimal';
 import { foldText, hasWordBeginning } from './folded-text';
 import { createCellFormat } from './cell-format';
-import type { Cell, ColumnFilter, ColumnKind, ColumnSum } from './table-types';
+import { isTime, type Cell, type ColumnFilter, type ColumnKind, type ColumnSum } from './table-types';
 import type { ValueList } from './value-list';
 
 /** The rank of rows without a value, which come last in both directions. */
 export const NO_RANK = 0xffffffff;
 
 const numberKinds: readonly ColumnKind[] = ['count', 'money', 'percent'];
-const timeKinds: readonly ColumnKind[] = ['date', 'instant'];
 
 /** The numbers of a column, all at one scale; undefined for a value that is no number. */
 interface ColumnUnits {
@@ -88,7 +87,7 @@ export class ColumnIndex {
   #textRanks(): Uint32Array {
     const texts = this.#values.distinct.map((value) => (value === null || value === '' ? undefined : String(value)));
     // Dates and instants of the gateway are ISO 8601 in one form, which sorts as text.
-    if (timeKinds.includes(this.#kind)) return toRanks(texts, compareValues);
+    if (isTime(this.#kind)) return toRanks(texts, compareValues);
     return toRanks(texts, new Intl.Collator([...this.#locales], { numeric: true }).compare);
   }
 
@@ -101,7 +100,7 @@ export class ColumnIndex {
   #toSearchText(value: Cell): string {
     if (value === null) return '';
     const text = String(value);
-    if (!timeKinds.includes(this.#kind)) return foldText(text);
+    if (!isTime(this.#kind)) return foldText(text);
     return foldText(`${createCellFormat(this.#locales).format(value, this.#kind)} ${text}`);
   }
 

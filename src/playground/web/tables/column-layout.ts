@@ -15,6 +15,8 @@ const features = tableFeatures({ columnOrderingFeature, columnResizingFeature, c
 const NO_ROWS: readonly Row[] = [];
 const MIN_WIDTH = 64;
 const DEFAULT_WIDTH = 110;
+/** Room for hundreds of millions with their cents, also in the bold face of the totals. */
+const MONEY_WIDTH = 136;
 /** Pixels for each character of a column's title, with room for the sorting sign. */
 const CHARACTER_WIDTH = 8.5;
 const WIDTH_STEP = 24;
@@ -56,11 +58,11 @@ export function useColumnLayout(columns: readonly TableColumn[]): ColumnLayout {
   const [chosen, setChosen] = useState<Readonly<Record<string, boolean>>>({});
   const definitions = useMemo(
     () =>
-      columns.map(({ id, title }) => ({
+      columns.map(({ id, title, kind }) => ({
         id,
         header: title,
         accessorFn: () => null,
-        size: Math.max(DEFAULT_WIDTH, Math.ceil(title.length * CHARACTER_WIDTH) + 34),
+        size: Math.max(kind === 'money' ? MONEY_WIDTH : DEFAULT_WIDTH, Math.ceil(title.length * CHARACTER_WIDTH) + 34),
         minSize: MIN_WIDTH,
       })),
     [columns],

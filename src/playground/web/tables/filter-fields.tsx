@@ -1,5 +1,5 @@
 import { isRange, isUnreadable, type TypedFilter } from './filter-text';
-import type { TableColumn } from './table-types';
+import { isTime, type TableColumn } from './table-types';
 
 interface FilterFieldsProps {
   readonly column: TableColumn;
@@ -28,7 +28,7 @@ export function FilterFields({ column, typed, onChange }: FilterFieldsProps) {
   return bounds.map(([bound, word, placeholder]) => (
     <input
       key={bound}
-      type={kind === 'date' || kind === 'instant' ? 'date' : 'text'}
+      type={isTime(kind) ? 'date' : 'text'}
       inputMode="decimal"
       aria-label={`${title} ${word}`}
       aria-invalid={isUnreadable(column, typed[bound], navigator.languages)}

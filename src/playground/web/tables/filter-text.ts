@@ -1,5 +1,5 @@
 import { readTypedNumber } from './exact-decimal';
-import type { ColumnFilter, TableColumn } from './table-types';
+import { isTime, type ColumnFilter, type TableColumn } from './table-types';
 
 /** The fields of a column's filter as a person types them. */
 export interface TypedFilter {
@@ -15,16 +15,14 @@ export const isRange = ({ kind }: TableColumn): boolean => kind !== 'text' && ki
 
 /** True for a bound that cannot be read, which then filters nothing. */
 export function isUnreadable({ kind }: TableColumn, typed: string | undefined, locales: readonly string[]): boolean {
-  const isTime = kind === 'date' || kind === 'instant';
-  return !isTime && kind !== 'text' && kind !== 'word' && Boolean(typed?.trim()) && readTypedNumber(typed ?? '', locales) === undefined;
+  return !isTime(kind) && kind !== 'text' && kind !== 'word' && Boolean(typed?.trim()) && readTypedNumber(typed ?? '', locales) === undefined;
 }
 
 /** The conditions of typed filters, with exact bounds. */
 export function toFilters(columns: readonly TableColumn[], typed: TypedFilters, locales: readonly string[]): ColumnFilter[] {
   return columns.flatMap((column): ColumnFilter[] => {
     const { text = '', min = '', max = '' } = typed[column.id] ?? {};
-    const isTime = column.kind === 'date' || column.kind === 'instant';
-    const toBound = (bound: string): string | undefined => (isTime ? bound || undefined : readTypedNumber(bound, locales));
+    const toBound = (bound: string): string | undefined => (isTime(column.kind) ? bound || undefined : readTypedNumber(bound, locales));
     const [low, high] = isRange(column) ? [toBound(min), toBound(max)] : [];
     const part = isRange(column) ? '' : text.trim();
     if (part === '' && low === undefined && high === undefined) return [];

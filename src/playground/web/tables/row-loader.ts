@@ -71,10 +71,12 @@ async function loadPagesOfOneVersion(
   { signal, onProgress }: LoadOptions,
 ): Promise<LoadedRows | undefined> {
   const paths = columns.map(({ id }) => id.split('.'));
+  const most = source.maxRows ?? Infinity;
   let first: LoadedRows | undefined;
   let rows = 0;
   for (let after: string | null = null; ;) {
-    const variables = { ...source.variables, first: PAGE_LENGTH, after };
+    const length = Math.min(PAGE_LENGTH, most - rows);
+    const variables = { ...source.variables, first: length, after };
     const { answer, version = 0 } = await postVersioned(provision, { query: source.query, variables }, { signal });
     const data = dataOf<Json>(answer);
     if (first && version !== first.version) return undefined;
@@ -82,8 +84,8 @@ async function loadPagesOfOneVersion(
     first ??= { version, data: withoutRows(data, source.list.split('.')) };
     for (const node of list.nodes) take(paths.map((path) => toCell(valueAt(node, path))));
     rows += list.nodes.length;
-    onProgress({ rows, allRows: list.totalCount });
-    if (list.after === undefined) return first;
+    onProgress({ rows, allRows: list.totalCount === undefined ? undefined : Math.min(list.totalCount, most) });
+    if (list.after === undefined || rows >= most) return first;
     after = list.after;
   }
 }

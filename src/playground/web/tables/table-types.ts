@@ -1,5 +1,11 @@
-/** Decides how a column's values are aligned and written, on the screen and in a spreadsheet. A `word` is one of an enum, such as `POSTED`. */
-export type ColumnKind = 'text' | 'word' | 'count' | 'money' | 'percent' | 'date' | 'instant';
+/**
+ * Decides how a column's values are aligned and written, on the screen and in a spreadsheet. A `word` is one of an enum, such as
+ * `POSTED`; a `month` is the date of a first day that stands for a month or more.
+ */
+export type ColumnKind = 'text' | 'word' | 'count' | 'money' | 'percent' | 'date' | 'month' | 'instant';
+
+/** True for dates and times, which are text that sorts as it stands. */
+export const isTime = (kind: ColumnKind): boolean => kind === 'date' || kind === 'month' || kind === 'instant';
 
 /** A column of a table. */
 export interface TableColumn {
@@ -62,8 +68,8 @@ export interface LoadProgress {
 export type RowSource =
   /** The NDJSON file of a query: one JSON object a row, checked against the receipt. `names` has the file's name of each column. */
   | { readonly kind: 'file'; readonly query: string; readonly variables: object; readonly names: readonly string[] }
-  /** The pages of a connection of the query's answer, read with the query's variables `first` and `after`. */
-  | { readonly kind: 'pages'; readonly query: string; readonly variables: object; readonly list: string };
+  /** The pages of a connection of the query's answer, read with the query's variables `first` and `after`, up to a number of rows. */
+  | { readonly kind: 'pages'; readonly query: string; readonly variables: object; readonly list: string; readonly maxRows?: number };
 
 export interface LoadRequest {
   readonly provision: string;

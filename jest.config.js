@@ -4,6 +4,8 @@ module.exports = {
   roots: ['<rootDir>/test'],
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/trust/', '<rootDir>/test/browser/'],
   transform: { '^.+\\.ts$': '@swc/jest' },
+  // The build for browsers is an ES module, which Jest does not load.
+  moduleNameMapper: { '^csv-stringify/browser/esm/sync$': 'csv-stringify/sync' },
   setupFiles: ['reflect-metadata'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',

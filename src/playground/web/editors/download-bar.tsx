@@ -2,6 +2,7 @@ import { useGraphiQL } from '@graphiql/react';
 import { useEffect, useRef, useState } from 'react';
 import { copyText } from '../look/clipboard';
 import { download, saveFile, type DownloadProgress } from '../files/download';
+import { fileFormats, formatTitles, type FileFormat } from '../files/file-format';
 import { useEditors, useRunKey } from './editors';
 import { formatCount, formatRows } from '../look/figures';
 import {
@@ -9,16 +10,12 @@ import {
   copyForms,
   fetchFileUrl,
   fetchTotals,
-  fileFormats,
   readQuery,
   toCopyText,
   type CopyForm,
-  type FileFormat,
   type ReportQuery,
 } from '../files/file-url';
 import { SavedReports } from './saved-reports';
-
-const formatTitles: Readonly<Record<FileFormat, string>> = { csv: 'CSV', ndjson: 'NDJSON', json: 'JSON' };
 
 type State =
   | { readonly kind: 'idle' }

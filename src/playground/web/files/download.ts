@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { FileFormat } from './file-url';
+import { createBlobCollector } from './blob-collector';
+import type { FileFormat } from './file-format';
 
 export interface DownloadProgress {
   readonly bytes: number;
@@ -49,10 +50,10 @@ export async function download(url: URL, options: DownloadOptions): Promise<Down
   const address = new URL(url);
   // Excel reads a CSV file as UTF-8 only when it starts with a byte order mark.
   if (options.format === 'csv') address.searchParams.set('bom', 'true');
-  const content = createContent();
+  const content = createBlobCollector('');
   const { response, rows, digest } = await fetchChecked(address, options, (piece) => content.add(piece));
   const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? `report.${options.format}`;
-  return { name, content: content.all(response.headers.get('Content-Type') ?? ''), rows, digest };
+  return { name, content: new Blob([content.all()], { type: response.headers.get('Content-Type') ?? '' }), rows, digest };
 }
 
 interface CheckedFile {
@@ -113,31 +114,6 @@ export async function fetchChecked(
     rows === (statedRows === null ? receipt.lines : Number(statedRows));
   if (!isWhole) throw new Error('The file arrived damaged: it is not the one that the gateway sent. Nothing was saved. Try again.');
   return { response, rows, digest: receipt.digest };
-}
-
-const BLOB_LENGTH = 16 * 1024 * 1024;
-
-/** Collects the bytes that have arrived. Long files go into blobs, which browsers keep on disk, so that the page's memory stays small. */
-function createContent(): { add(piece: Uint8Array<ArrayBuffer>): void; all(type: string): Blob } {
-  const blobs: Blob[] = [];
-  let pieces: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
-  const gather = (): void => {
-    blobs.push(new Blob(pieces));
-    pieces = [];
-    length = 0;
-  };
-  return {
-    add: (piece) => {
-      pieces.push(piece);
-      length += piece.length;
-      if (length >= BLOB_LENGTH) gather();
-    },
-    all: (type) => {
-      gather();
-      return new Blob(blobs, { type });
-    },
-  };
 }
 
 /** Lets the browser save a file under its name. */

@@ -1,10 +1,8 @@
 import { Kind, parse, print } from 'graphql';
 import type { EditorTexts } from '../editors/editors';
 import { askGateway, GatewayError } from '../session/gateway-client';
+import type { FileFormat } from './file-format';
 import fileUrlQuery from '../queries/file-url.graphql?raw';
-
-export const fileFormats = ['csv', 'ndjson', 'json'] as const;
-export type FileFormat = (typeof fileFormats)[number];
 
 /** A query with the values of its variables. */
 export interface ReportQuery {

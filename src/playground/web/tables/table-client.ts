@@ -2,7 +2,7 @@ import { proxy, wrap, type Remote } from 'comlink';
 import { useEffect, useMemo } from 'react';
 import type { AnsweredTables, AnswerRequest } from './answer-tables';
 import { passGatewayErrors } from './gateway-faults';
-import type { TableKeeper } from './table-keeper';
+import type { TableKeeper, WriteRequest } from './table-keeper';
 import type { Arranged, Arrangement, LoadedTable, LoadProgress, LoadRequest, Row } from './table-types';
 
 /** Tables that a worker of their own loads and keeps. Every method may reject with a GatewayError, whose message the page shows. */
@@ -22,6 +22,8 @@ export interface TableClient {
   readonly loadedRows: (table: number, from: number, to: number) => Promise<readonly Row[]>;
   /** Shown cells as text with tabs, for a spreadsheet. */
   readonly cells: (table: number, from: number, to: number, columnIds: readonly string[], withTitles: boolean) => Promise<string>;
+  /** Writes the shown rows, with some columns, to a file. Rejects as stopped when the signal aborts. */
+  readonly write: (request: WriteRequest, onProgress: (rows: number) => void, signal: AbortSignal) => Promise<Blob>;
   /** Frees the rows of a table. */
   readonly drop: (table: number) => Promise<void>;
   /** Ends the worker with all its tables and requests. What still runs never settles. */
@@ -57,6 +59,16 @@ function createTableClient(): TableClient {
     rowsOf: (table, serial, from, to) => keeper().rowsOf(table, serial, from, to),
     loadedRows: (table, from, to) => keeper().loadedRows(table, from, to),
     cells: (table, from, to, columnIds, withTitles) => keeper().cells(table, from, to, columnIds, withTitles),
+    write: async (request, onProgress, signal) => {
+      const write = ++lastAsk;
+      const stop = (): void => void keeper().stopAnswer(write);
+      signal.addEventListener('abort', stop);
+      try {
+        return await keeper().write(write, request, proxy(onProgress));
+      } finally {
+        signal.removeEventListener('abort', stop);
+      }
+    },
     drop: (table) => keeper().drop(table),
     close: () => {
       running?.worker.terminate();

@@ -1,3 +1,5 @@
+import type { FileFact } from '../files/file-content';
+import type { WrittenFormat } from '../files/file-format';
 import { GatewayError } from '../session/gateway-client';
 import type { AnsweredTables, AnswerRequest } from './answer-tables';
 import { readAnswer } from './answer-tables';
@@ -6,6 +8,15 @@ import { loadRows } from './row-loader';
 import { TableStore, type StoredColumn } from './table-store';
 import type { Arranged, Arrangement, LoadedTable, LoadProgress, LoadRequest, Row } from './table-types';
 import { ValueList } from './value-list';
+
+/** A file to be written of a table's shown rows. */
+export interface WriteRequest {
+  readonly table: number;
+  readonly format: WrittenFormat;
+  readonly title: string;
+  readonly facts: readonly FileFact[];
+  readonly columnIds: readonly string[];
+}
 
 /** The shortest time between two messages about progress. More of them would keep the page busy. */
 const PROGRESS_INTERVAL_MS = 100;
@@ -79,6 +90,23 @@ export class TableKeeper {
 
   cells(id: number, from: number, to: number, columnIds: readonly string[], withTitles: boolean): string {
     return this.#get(id).cells(from, to, columnIds, withTitles);
+  }
+
+  /** Writes the shown rows with some columns to a file. `write` is a number of the caller's, by which it stops this. */
+  async write(write: number, request: WriteRequest, onProgress: (rows: number) => void): Promise<Blob> {
+    const writing = new AbortController();
+    this.#answering.set(write, writing);
+    try {
+      // The writers and their libraries load with the first file.
+      const { writeFile } = await import('../files/file-writer');
+      const { table, format, title, facts, columnIds } = request;
+      const rows = this.#get(table).shownRows(columnIds);
+      return await orStopped(writing.signal, () =>
+        writeFile({ title, facts, ...rows }, format, { signal: writing.signal, onProgress: (count) => onProgress(count) }),
+      );
+    } finally {
+      this.#answering.delete(write);
+    }
   }
 
   drop(id: number): void {

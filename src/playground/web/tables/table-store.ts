@@ -9,6 +9,9 @@ export interface StoredColumn {
   readonly values: ValueList;
 }
 
+/** The rows that a file takes at once. */
+const FILE_PIECE_ROWS = 1000;
+
 /** Holds the rows of one table compactly, and shows some of them in some order. */
 export class TableStore {
   readonly count: number;
@@ -59,6 +62,23 @@ export class TableStore {
       lines.push(toCellLine(chosen.map(({ column, values }) => ({ kind: column.kind, value: values.at(row) }))));
     }
     return lines.join('\n');
+  }
+
+  /** The shown rows with some columns, piece by piece, for a file. The columns are in the order of their ids. */
+  shownRows(columnIds: readonly string[]): { readonly columns: readonly TableColumn[]; readonly rows: Iterable<readonly Row[]> } {
+    const chosen = columnIds.flatMap((id) => this.#columns.find(({ column }) => column.id === id) ?? []);
+    // The file is of the rows that are shown now, whatever is searched for meanwhile.
+    const shown = this.#shown;
+    const count = this.#shownCount();
+    const pieceAt = (from: number): Row[] =>
+      Array.from({ length: Math.min(FILE_PIECE_ROWS, count - from) }, (_, n) => {
+        const row = shown?.[from + n] ?? from + n;
+        return chosen.map(({ values }) => values.at(row));
+      });
+    function* pieces(): Generator<readonly Row[]> {
+      for (let from = 0; from < count; from += FILE_PIECE_ROWS) yield pieceAt(from);
+    }
+    return { columns: chosen.map(({ column }) => column), rows: pieces() };
   }
 
   #shownCount(): number {

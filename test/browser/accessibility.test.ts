@@ -16,7 +16,7 @@ async function problems(page: Page): Promise<string[]> {
     ...(document.documentElement.scrollWidth > innerWidth ? ['wider than the window'] : []),
     ...(document.documentElement.scrollHeight > innerHeight ? ['higher than the window'] : []),
     // The first variables are the dates, which an analyst changes most often.
-    ...[...document.querySelectorAll(':root:not(:has(dialog[open])) .graphiql-editor-tool .view-line')].slice(0, 3).flatMap((line) => {
+    ...[...document.querySelectorAll(':root:not(:has(.dialog)) .graphiql-editor-tool .view-line')].slice(0, 3).flatMap((line) => {
       const { top, height } = line.getBoundingClientRect();
       const above = document.elementFromPoint(line.getBoundingClientRect().left + 5, top + height / 2);
       return above?.closest('.graphiql-editor-tool') ? [] : ['a variable is hidden: ' + line.textContent];
@@ -47,6 +47,10 @@ describe.each(['light', 'dark'] as const)('in the %s theme, an analyst who needs
     await page.screenshot({ path: `coverage/playground-${colorScheme}-${width}.png` });
     await page.getByRole('button', { name: 'Saved reports' }).click();
     await page.getByRole('dialog').getByText('None yet.').waitFor();
+    expect(await problems(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Save the report' }).waitFor();
     expect(await problems(page)).toEqual([]);
     await page.context().close();
   });

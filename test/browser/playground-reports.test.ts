@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { createOrganization, v2Line, type TestOrganization } from '../support/gateway';
+import { createOrganization, login, v2Line, type TestOrganization } from '../support/gateway';
 import { execute, logIn, openPlayground, pasteInto, type OpenPage } from '../support/playground-browser';
 
 const gateway = openPlayground({
@@ -19,6 +19,7 @@ const gateway = openPlayground({
 });
 const { organization } = gateway;
 let other: TestOrganization;
+let cookie: string | undefined;
 
 beforeAll(async () => {
   other = await createOrganization(gateway.services);
@@ -48,6 +49,25 @@ const fetchFile = async (path: string, provision = organization.apiProvision) =>
   return { status: response.status, text: await response.text() };
 };
 
+/** Asks as a logged-in colleague. */
+async function ask(query: string, variables: object): Promise<Record<string, { readonly updatedAt: string }[]>> {
+  cookie ??= await login(gateway.url, organization.webProvision);
+  const headers = { 'Content-Type': 'application/json', Provision: organization.webProvision, Cookie: cookie };
+  const response = await fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
+  const { data, errors } = (await response.json()) as { data: Record<string, { readonly updatedAt: string }[]>; errors?: unknown };
+  expect(errors).toBeUndefined();
+  return data;
+}
+
+const saveReport = (name: string, title: string, variables: object, replaces?: string) =>
+  ask('mutation ($input: SaveReportInput!) { saveReport(input: $input) { replaced } }', {
+    input: { name, title, query: QUERY, variables, replaces },
+  });
+
+const savedAt = async (name: string): Promise<string> =>
+  (await ask('query ($names: [String!]) { savedReports(filter: { names: $names }) { updatedAt } }', { names: [name] })).savedReports![0]!
+    .updatedAt;
+
 test('an analyst sees what all lines add up to, and is warned of split gifts', async () => {
   const { page, faults } = await openWith(QUERY, { startDate: '2024-01-01' });
   await execute(page);
@@ -69,25 +89,48 @@ test('an analyst sees what all lines add up to, and is warned of split gifts', a
 
 test('an analyst saves a report, which keeps its address, and takes it into a spreadsheet', async () => {
   const { page, faults } = await openWith(QUERY, { startDate: '2024-01-01', designationIds: [4] });
-  await page.getByRole('button', { name: 'Saved reports' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Saved reports' });
-  await dialog.getByText('None yet.').waitFor();
-  await dialog.getByLabel('Save the query in the editor as').fill('wells');
-  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
-  await dialog.getByText('/reports/wells.csv').waitFor();
-  await page.screenshot({ path: 'coverage/playground-reports.png' });
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const saving = page.getByRole('dialog', { name: 'Save the report' });
+  // The name in the address comes from the title, until somebody writes another one.
+  await saving.getByLabel('Title').fill('  Wells & Śpring: 2024 ');
+  expect(await saving.getByLabel('Name in the address').inputValue()).toBe('wells-spring-2024');
+  await saving.getByLabel('Name in the address').fill('Wells');
+  await saving.getByRole('button', { name: 'Save', exact: true }).click();
+  await saving.getByText('Write lower-case letters and digits').waitFor();
+  await saving.getByLabel('Name in the address').fill('wells');
+  await saving.getByText('/reports/wells.csv').waitFor();
+  await saving.getByRole('button', { name: 'Save', exact: true }).click();
+  await saving.getByRole('status').filter({ hasText: 'Saved as wells.' }).waitFor();
+  await page.keyboard.press('Escape');
   const expected = 'transaction_id,designation,amount\r\n"P10","Wells","1234567.50"\r\n"P11","Wells","10.50"\r\n';
   expect(await fetchFile('/reports/wells.csv')).toEqual({ status: 200, text: expected });
   expect((await fetchFile('/reports/wells.csv?designationIds=3')).text).toBe(
     'transaction_id,designation,amount\r\n"P10","General Fund","1234567.50"\r\n',
   );
 
-  await dialog.getByRole('button', { name: 'Copy wells for Power Query' }).click();
+  await page.getByRole('button', { name: 'Saved reports' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Saved reports' });
+  const row = dialog.getByRole('listitem').filter({ hasText: 'Wells & Śpring: 2024' });
+  await row.getByText(/^ada, \d{4}-\d\d-\d\d$/).waitFor();
+  expect((await row.locator('dt, dd').allTextContents()).join('|')).toBe('startDate|2024-01-01|designationIds|4');
+  await page.screenshot({ path: 'coverage/playground-reports.png' });
+  await dialog.getByRole('button', { name: 'Copy for Power Query of wells' }).click();
   await dialog.getByText('wells: Copied for the advanced editor').waitFor();
   const power = await page.evaluate<string>('navigator.clipboard.readText()');
   expect(power).toContain(`Web.Contents("${gateway.url}"`);
   expect(power).toContain('RelativePath = "reports/wells.csv"');
+  expect(power).toContain(
+    '{\n    {"transaction_id", type text},\n    {"designation", type text},\n    {"amount", Currency.Type}\n  }, "en-US")',
+  );
   for (const secret of [organization.webProvision, organization.apiProvision]) expect(power).not.toContain(secret);
+  await dialog.getByRole('button', { name: 'Copy curl of wells command' }).click();
+  await dialog.getByText('wells: The command is copied.').waitFor();
+  const [, url] = /'([^']+)'$/.exec(await page.evaluate<string>('navigator.clipboard.readText()')) ?? [];
+  expect(url).toBe(`${gateway.url}/reports/wells.csv?startDate=2024-01-01&designationIds=4`);
+  expect((await fetchFile(url!.slice(gateway.url.length))).text).toBe(expected);
+  await dialog.getByRole('button', { name: 'Copy link of wells for a colleague' }).click();
+  await dialog.getByText('wells: The link is copied.').waitFor();
+  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(`${gateway.url}/playground#saved/wells`);
 
   // A saved report opens in a new tab of the editors, and its download is the same file.
   await dialog.getByRole('button', { name: 'Open wells' }).click();
@@ -103,27 +146,57 @@ test('an analyst saves a report, which keeps its address, and takes it into a sp
     text: '{"errors":[{"error":"Not found","status":404}]}',
   });
   await elsewhere.page.context().close();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst neither replaces nor deletes a report by accident', async () => {
+  const earlier = { name: 'general', title: 'General Fund' };
+  await saveReport(earlier.name, earlier.title, { startDate: '2024-01-01', designationIds: [3] });
+  const { page, faults } = await openWith(QUERY, { startDate: '2024-01-01', designationIds: [4] });
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const saving = page.getByRole('dialog', { name: 'Save the report' });
+  await saving.getByLabel('Title').fill('General');
+  await saving
+    .getByRole('alert')
+    .filter({ hasText: /^This name is taken: “General Fund”, saved by ada, \d{4}-\d\d-\d\d\./ })
+    .waitFor();
+  expect(await saving.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0);
+  // A colleague saves it again meanwhile, so this analyst has not seen what would be replaced.
+  await saveReport(earlier.name, earlier.title, { startDate: '2024-01-02' }, await savedAt(earlier.name));
+  await saving.getByRole('button', { name: 'Replace' }).click();
+  await saving.getByRole('alert').filter({ hasText: /saved/ }).waitFor();
+  expect((await fetchFile('/reports/general.csv')).text).toContain('General Fund');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await saving.getByLabel('Title').fill('General');
+  await saving.getByRole('button', { name: 'Replace' }).click();
+  await saving.getByRole('status').filter({ hasText: 'Replaced general.' }).waitFor();
+  expect((await fetchFile('/reports/general.csv')).text).not.toContain('General Fund');
+  await saving.getByRole('button', { name: 'Close' }).click();
 
   await page.getByRole('button', { name: 'Saved reports' }).click();
-  // One press neither replaces an earlier report nor deletes one whose address others use.
-  const asked: string[] = [];
-  let isMeant = false;
-  page.on('dialog', (question) => {
-    asked.push(question.message());
-    void (isMeant ? question.accept() : question.dismiss());
-  });
-  await dialog.getByLabel('Save the query in the editor as').fill('wells');
-  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
-  await dialog.getByRole('button', { name: 'Delete wells' }).click();
-  expect(asked).toEqual([
-    expect.stringMatching(/^Replace wells, saved by ada, \d{4}-\d\d-\d\d\?$/),
-    'Delete wells? Programs that read its address will find nothing.',
-  ]);
-  expect((await fetchFile('/reports/wells.csv')).status).toBe(200);
-  isMeant = true;
-  await dialog.getByRole('button', { name: 'Delete wells' }).click();
-  await dialog.getByText('None yet.').waitFor();
-  expect((await fetchFile('/reports/wells.csv')).status).toBe(404);
+  const dialog = page.getByRole('dialog', { name: 'Saved reports' });
+  await dialog.getByRole('button', { name: 'Delete general' }).click();
+  const question = page.getByRole('alertdialog', { name: 'Delete general?' });
+  await question.getByText('Programs that read its address will find nothing').waitFor();
+  // The safe answer has the focus, and Escape is that answer too.
+  await page.keyboard.press('Enter');
+  await question.waitFor({ state: 'detached' });
+  expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Delete general');
+  await page.keyboard.press('Enter');
+  await question.waitFor();
+  await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'detached' });
+  expect((await fetchFile('/reports/general.csv')).status).toBe(200);
+  await dialog.getByRole('button', { name: 'Delete general' }).click();
+  await question.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByRole('status').filter({ hasText: 'Deleted general.' }).waitFor();
+  expect((await fetchFile('/reports/general.csv')).status).toBe(404);
+  expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('List of saved reports');
+  // The dialogs close one after the other, and the focus ends on the button that began.
+  await page.keyboard.press('Escape');
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Saved reports');
   expect(faults).toEqual([]);
   await page.context().close();
 });

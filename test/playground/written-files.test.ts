@@ -53,7 +53,7 @@ test('a spreadsheet has amounts, counts and dates as numbers, and what a number 
   expect(Object.values(header!)).toEqual(columns.map(({ title }) => title));
   const money = (number: number) => ({ number, format: '#,##0.00' });
   const count = (number: number) => ({ number, format: '#,##0' });
-  const percent = (number: number) => ({ number, format: '0.0%' });
+  const percent = (number: number) => ({ number, format: '0.00%' });
   const date = (text: string) => ({ number: day(text), format: 'yyyy-mm-dd' });
   expect(body).toEqual([
     {

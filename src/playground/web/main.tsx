@@ -7,6 +7,7 @@ import './look/playground.css';
 import './look/results.css';
 import './look/table.css';
 import './look/reports.css';
+import './look/dialogs.css';
 
 const app = document.getElementById('app');
 const reload = (

@@ -4,17 +4,9 @@ import { copyText } from '../look/clipboard';
 import { download, saveFile, type DownloadProgress } from '../files/download';
 import { fileFormats, formatTitles, type FileFormat } from '../files/file-format';
 import { useEditors, useRunKey } from './editors';
-import { formatCount, formatRows } from '../look/figures';
-import {
-  copyAdvice,
-  copyForms,
-  fetchFileUrl,
-  fetchTotals,
-  readQuery,
-  toCopyText,
-  type CopyForm,
-  type ReportQuery,
-} from '../files/file-url';
+import { describeFile, describeProgress } from '../files/download-run';
+import { copyAdvice, copyForms, toCopyText, type CopyForm } from '../files/address-text';
+import { fetchFileAddress, fetchTotals, readQuery, type ReportQuery } from '../files/file-url';
 import { SavedReports } from './saved-reports';
 
 type State =
@@ -51,8 +43,8 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
     const key = runKey;
     try {
       // The text for Power Query reads CSV, whatever format is chosen for downloads.
-      const url = await fetchFileUrl(provision, current(), form === 'powerQuery' ? 'csv' : format);
-      await copyText(toCopyText(form, url));
+      const address = await fetchFileAddress(provision, current(), form === 'powerQuery' ? 'csv' : format);
+      await copyText(toCopyText(form, address));
       tell(key, { kind: 'done', text: copyAdvice[form] });
     } catch (error) {
       tell(key, { kind: 'failed', text: (error as Error).message });
@@ -65,7 +57,7 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
     setState({ kind: 'running', progress: undefined });
     try {
       const query = current();
-      const url = await fetchFileUrl(provision, query, format, controller.signal);
+      const { url } = await fetchFileAddress(provision, query, format, controller.signal);
       const file = await download(url, {
         provision,
         format,
@@ -74,8 +66,7 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
         onProgress: (progress) => setState({ kind: 'running', progress }),
       });
       saveFile(file);
-      const digest = file.digest === null ? '' : `: digest ${file.digest.slice(0, 12)}…`;
-      setState({ kind: 'done', text: `${formatRows(file.rows)} in ${file.name}, checked${digest}` });
+      setState({ kind: 'done', text: describeFile(file) });
     } catch (error) {
       const text = controller.signal.aborted ? 'The download was cancelled. Nothing was saved.' : (error as Error).message;
       tell(key, { kind: 'failed', text });
@@ -92,7 +83,7 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
             max={state.progress?.allRows}
             value={state.progress?.allRows === undefined ? undefined : state.progress.rows}
           />
-          <span>{describe(state.progress)}</span>
+          <span>{describeProgress(state.progress)}</span>
           <button type="button" onClick={() => running.current?.abort()}>
             Cancel
           </button>
@@ -111,7 +102,7 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
             Download
           </button>
           <CopyButton onCopy={(form) => void copy(form)} />
-          <SavedReports provision={provision} current={current} onOpen={open} />
+          <SavedReports provision={provision} current={current} onOpen={open} isReady={editors.isReady} />
         </>
       )}
       <span className="download-outcome" role={state.kind === 'failed' ? 'alert' : 'status'}>
@@ -138,11 +129,4 @@ function CopyButton({ onCopy }: { readonly onCopy: (form: CopyForm) => void }) {
       </button>
     </span>
   );
-}
-
-function describe(progress: DownloadProgress | undefined): string {
-  if (!progress) return 'Preparing the file…';
-  const { rows, allRows, bytes } = progress;
-  const part = allRows === undefined ? formatRows(rows) : `${formatCount(rows)} of ${formatRows(allRows)}`;
-  return `${part}, ${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -2,6 +2,7 @@ import { Kind, parse, print } from 'graphql';
 import type { EditorTexts } from '../editors/editors';
 import { askGateway, GatewayError } from '../session/gateway-client';
 import type { FileFormat } from './file-format';
+import type { FileAddress } from './address-text';
 import fileUrlQuery from '../queries/file-url.graphql?raw';
 
 /** A query with the values of its variables. */
@@ -25,14 +26,19 @@ export interface LineTotals {
 }
 
 interface FileUrlData {
-  readonly reportFile: { readonly path: string; readonly summary?: { readonly all: LineTotals } };
+  readonly reportFile: { readonly path: string; readonly columns: readonly string[]; readonly summary?: { readonly all: LineTotals } };
 }
 
 /** Asks the gateway for the address of the file with all rows of a query. Throws an Error whose message the page shows. */
-export async function fetchFileUrl(provision: string, query: ReportQuery, format: FileFormat, signal?: AbortSignal): Promise<URL> {
+export async function fetchFileAddress(
+  provision: string,
+  query: ReportQuery,
+  format: FileFormat,
+  signal?: AbortSignal,
+): Promise<FileAddress> {
   const variables = { ...query, format: format.toUpperCase(), withTotals: false };
   const { reportFile } = await askGateway<FileUrlData>(provision, { query: fileUrlQuery, variables }, signal);
-  return new URL(reportFile.path, location.origin);
+  return { url: new URL(reportFile.path, location.origin), columns: reportFile.columns };
 }
 
 /** Fetches the totals of a query's lines; undefined when the query asks for no lines. Throws an Error whose message the page shows. */
@@ -72,48 +78,4 @@ export function selectOperation(query: string, operationName: string | null | un
     // The gateway answers with the syntax error.
     return query;
   }
-}
-
-/** Takes the place of an API provision in copied texts: the page's own Provision is of no use there without a login. */
-const PLACEHOLDER = 'YOUR-API-PROVISION';
-
-export const copyForms = { url: 'Address', curl: 'curl command', powerQuery: 'Excel / Power Query' } as const;
-export type CopyForm = keyof typeof copyForms;
-
-/** The message after a copy: it says what to do next. */
-export const copyAdvice: Readonly<Record<CopyForm, string>> = {
-  url: 'The address is copied. Send an API provision with it, in the header Provision.',
-  curl: `The command is copied. Replace ${PLACEHOLDER} in it with an API provision from your administrator.`,
-  powerQuery: `Copied for the advanced editor of Power Query. Replace ${PLACEHOLDER} in it with an API provision from your administrator.`,
-};
-
-/** Builds the text with which another program fetches the file. It holds no credentials. */
-export function toCopyText(form: CopyForm, url: URL): string {
-  switch (form) {
-    case 'url':
-      return url.href;
-    case 'curl':
-      // An apostrophe would end the shell's quotation.
-      return `curl --fail --remote-header-name --remote-name --header 'Provision: ${PLACEHOLDER}' '${url.href.replaceAll("'", '%27')}'`;
-    case 'powerQuery':
-      return toPowerQuery(url);
-  }
-}
-
-/**
- * Builds a query for the advanced editor of Power Query in Excel and Power BI. Power BI refreshes it only when the base address is
- * constant, so the rest of the address goes into RelativePath.
- */
-function toPowerQuery({ origin, pathname, search }: URL): string {
-  return `let
-  Source = Csv.Document(
-    Web.Contents("${origin}", [
-      RelativePath = "${(pathname + search).slice(1)}",
-      Headers = [Provision = "${PLACEHOLDER}"]
-    ]),
-    [Delimiter = ",", Encoding = 65001, QuoteStyle = QuoteStyle.Csv]
-  ),
-  Rows = Table.PromoteHeaders(Source, [PromoteAllScalars = true])
-in
-  Rows`;
 }

@@ -5,8 +5,9 @@ import type { Cell, ColumnKind } from '../tables/table-types';
 export const cellFormats: Readonly<Partial<Record<ColumnKind, string>>> = {
   money: '#,##0.00',
   count: '#,##0',
-  percent: '0.0%',
+  percent: '0.00%',
   date: 'yyyy-mm-dd',
+  month: 'mmm yyyy',
   instant: 'yyyy-mm-dd hh:mm:ss "UTC"',
 };
 
@@ -25,9 +26,9 @@ const CHARACTER_CODE = /_(?=x[0-9A-Fa-f]{4}_)/g;
 
 /** Converts a value to the number that its cell holds; undefined for one that is text, or that a number does not hold exactly. */
 export function toCellNumber(value: Cell, kind: ColumnKind): number | undefined {
-  if (value === null || typeof value === 'boolean' || kind === 'text') return undefined;
+  if (value === null || typeof value === 'boolean' || kind === 'text' || kind === 'word') return undefined;
   const text = String(value);
-  if (kind === 'date') return DATE.test(text) ? toSerial(text) : undefined;
+  if (kind === 'date' || kind === 'month') return DATE.test(text) ? toSerial(text) : undefined;
   if (kind === 'instant') return INSTANT.test(text) ? toSerial(text) : undefined;
   if (!DECIMAL.test(text) || countDigits(text) > MAX_DIGITS) return undefined;
   // A cell of 12.5 % holds 0.125. Writing the exponent moves the point without rounding twice.

@@ -1,5 +1,5 @@
 import { fetchChecked } from '../files/download';
-import { fetchFileUrl } from '../files/file-url';
+import { fetchFileAddress } from '../files/file-url';
 import { dataOf, GatewayError, postVersioned } from '../session/gateway-client';
 import type { Cell, LoadProgress, LoadRequest, Row, RowSource } from './table-types';
 
@@ -36,7 +36,7 @@ type Of<Kind extends RowSource['kind']> = LoadRequest & { readonly source: Extra
 
 async function loadFile({ provision, source }: Of<'file'>, taker: RowTaker, { signal, onProgress }: LoadOptions): Promise<LoadedRows> {
   const { query, variables, names } = source;
-  const url = await fetchFileUrl(provision, { query, variables }, 'ndjson', signal);
+  const { url } = await fetchFileAddress(provision, { query, variables }, 'ndjson', signal);
   const decoder = new TextDecoder();
   let rest = '';
   const takeText = (text: string): void => {

@@ -1,0 +1,25 @@
+import type { TableColumn } from '../tables/table-types';
+import type { FileFact } from './file-content';
+import type { WrittenFormat } from './file-format';
+import type { ReportQuery } from './file-url';
+
+/** A report on the screen, of which people take files. */
+export interface DownloadableReport {
+  readonly title: string;
+  /** The name of the files without their ending, such as `designations-2026-10`. */
+  readonly fileName: string;
+  /** The query of the gateway's own file; undefined for a report that has none, such as the changes of the books. */
+  readonly request: ReportQuery | undefined;
+  /** True where the rows are lines: the gateway's file then has the columns of v2, or all of them, too. */
+  readonly isOfLines: boolean;
+  /** The columns that are shown, in their order. */
+  readonly columns: readonly TableColumn[];
+  /** The number of rows that are shown. */
+  readonly count: number;
+  /** What the second sheet of a spreadsheet says about the rows. */
+  readonly facts: readonly FileFact[];
+  /** The digest of the lines that the rows were checked against; null without one. */
+  readonly digest: string | null;
+  /** Writes the rows that are shown, with the columns that are shown. Rejects with the signal's reason when it is cancelled. */
+  readonly write: (format: WrittenFormat, onProgress: (rows: number) => void, signal: AbortSignal) => Promise<Blob>;
+}

@@ -1,0 +1,91 @@
+import { useEffect, useState, type SubmitEvent } from 'react';
+import { Button, DialogTrigger, FieldError, Input, Label, Text, TextField } from 'react-aria-components';
+import { ModalDialog } from './modal-dialog';
+import type { ReportQuery } from './file-url';
+import { describeSaving, listSavedReports, MAX_NAME, NAME_PATTERN, proposeName, saveReport, type SavedReport } from './saved-reports';
+
+interface SaveDialogProps {
+  readonly provision: string;
+  /** The title that the dialog proposes. */
+  readonly title?: string;
+  /** Reads the query to save. Throws an Error whose message the dialog shows. */
+  readonly current: () => ReportQuery;
+  readonly isDisabled?: boolean;
+}
+
+/** A button, and the dialog in which somebody gives a report a title and a lasting address. */
+export function SaveDialog({ isDisabled, ...props }: SaveDialogProps) {
+  return (
+    <DialogTrigger>
+      <Button isDisabled={isDisabled}>Save</Button>
+      <ModalDialog title="Save the report">{(close) => <SaveForm {...props} onClose={close} />}</ModalDialog>
+    </DialogTrigger>
+  );
+}
+
+function SaveForm({ provision, title: proposed = '', current, onClose }: SaveDialogProps & { readonly onClose: () => void }) {
+  const [title, setTitle] = useState(proposed);
+  const [ownName, setOwnName] = useState<string>();
+  const [reports, setReports] = useState<readonly SavedReport[]>([]);
+  const [outcome, setOutcome] = useState<{ readonly text: string; readonly isFault: boolean }>();
+  const name = ownName ?? proposeName(title);
+  const earlier = reports.find((report) => report.name === name);
+  const tellFault = (error: unknown): void => setOutcome({ text: (error as Error).message, isFault: true });
+  useEffect(() => {
+    listSavedReports(provision).then(setReports, tellFault);
+  }, [provision]);
+  const save = async (): Promise<void> => {
+    try {
+      await saveReport(provision, { ...current(), name, title: title.trim() || earlier?.title || name, replaces: earlier?.updatedAt });
+      setReports(await listSavedReports(provision));
+      setOutcome({ text: earlier ? `Replaced ${name}.` : `Saved as ${name}.`, isFault: false });
+    } catch (error) {
+      tellFault(error);
+    }
+  };
+  const submit = (event: SubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    void save();
+  };
+  const change = (apply: () => void): void => {
+    setOutcome(undefined);
+    apply();
+  };
+  return (
+    <form onSubmit={submit}>
+      <TextField value={title} onChange={(value) => change(() => setTitle(value))} maxLength={200} autoFocus autoComplete="off">
+        <Label>Title</Label>
+        <Input placeholder="Gifts of January" />
+      </TextField>
+      <TextField
+        value={name}
+        onChange={(value) => change(() => setOwnName(value))}
+        isRequired
+        pattern={NAME_PATTERN}
+        maxLength={MAX_NAME}
+        autoComplete="off"
+      >
+        <Label>Name in the address</Label>
+        <Input placeholder="gifts-of-january" />
+        <Text slot="description">
+          Spreadsheets and programs find its rows at <code>/reports/{name === '' ? 'NAME' : name}.csv</code>
+        </Text>
+        <FieldError>{({ validationDetails }) => (validationDetails.valueMissing ? 'Give it a name.' : NAME_ADVICE)}</FieldError>
+      </TextField>
+      {earlier && !outcome && (
+        <p role="alert">
+          This name is taken: “{earlier.title}”, saved by {describeSaving(earlier)}. To save replaces it for everybody.
+        </p>
+      )}
+      <p role={outcome?.isFault ? 'alert' : 'status'}>{outcome?.text}</p>
+      <div className="dialog-buttons">
+        <Button type="submit" className="dialog-main">
+          {earlier && !outcome ? 'Replace' : 'Save'}
+        </Button>
+        <Button onPress={onClose}>Close</Button>
+      </div>
+    </form>
+  );
+}
+
+const NAME_ADVICE = 'Write lower-case letters and digits, with single hyphens between them.';

@@ -1,0 +1,148 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { Button } from 'react-aria-components';
+import { copyText } from '../look/clipboard';
+import { copyAdvice, toCopyText } from './address-text';
+import { ModalDialog } from './modal-dialog';
+import {
+  deleteSavedReport,
+  describeSaving,
+  fetchSavedAddress,
+  listSavedReports,
+  toParameterTexts,
+  toParameterUrl,
+  toSavedLink,
+  type SavedReport,
+} from './saved-reports';
+
+interface SavedReportListProps {
+  readonly provision: string;
+  readonly onOpen: (report: SavedReport) => void;
+}
+
+/** The organization's saved reports. Each is a query with a title and a lasting address, for colleagues, spreadsheets and BI tools. */
+export function SavedReportList({ provision, onOpen }: SavedReportListProps) {
+  const [reports, setReports] = useState<readonly SavedReport[]>();
+  const [message, setMessage] = useState<{ readonly text: string; readonly isFault: boolean }>();
+  const [doomed, setDoomed] = useState<SavedReport>();
+  const list = useRef<HTMLElement>(null);
+  const load = useCallback(async () => setReports(await listSavedReports(provision)), [provision]);
+  /** Does some work, and shows the text that it returns or its fault. */
+  const run = useCallback(async (work: () => Promise<string | undefined>): Promise<void> => {
+    try {
+      const text = await work();
+      setMessage(text === undefined ? undefined : { text, isFault: false });
+    } catch (error) {
+      setMessage({ text: (error as Error).message, isFault: true });
+    }
+  }, []);
+  useEffect(() => {
+    void run(async () => {
+      await load();
+      return undefined;
+    });
+  }, [load, run]);
+  const remove = (report: SavedReport): void => {
+    setDoomed(undefined);
+    void run(async () => {
+      await deleteSavedReport(provision, report);
+      await load();
+      // The focus was on the deleted report's button.
+      list.current?.focus();
+      return `Deleted ${report.name}.`;
+    });
+  };
+  const copies = [
+    ['Copy link', 'for a colleague', (report: SavedReport) => copyLink(report)],
+    ['Copy curl', 'command', (report: SavedReport) => copyCurl(report)],
+    ['Copy for Power Query', '', (report: SavedReport) => copyPowerQuery(provision, report)],
+  ] as const;
+  return (
+    <section ref={list} className="saved-reports" aria-label="List of saved reports" tabIndex={-1}>
+      <p role={message?.isFault ? 'alert' : 'status'}>{message?.text}</p>
+      {reports?.length === 0 && (
+        <p>
+          None yet. A saved report has an address that stays the same. Colleagues open it here; spreadsheets and BI tools read its rows with
+          an API provision.
+        </p>
+      )}
+      <ul>
+        {reports?.map((report) => (
+          <li key={report.name}>
+            <SavedReportFacts report={report} />
+            <div className="dialog-buttons">
+              <Button aria-label={`Open ${report.name}`} onPress={() => onOpen(report)}>
+                Open
+              </Button>
+              {copies.map(([title, rest, copy]) => (
+                <Button key={title} aria-label={`${title} of ${report.name} ${rest}`.trim()} onPress={() => void run(() => copy(report))}>
+                  {title}
+                </Button>
+              ))}
+              <Button aria-label={`Delete ${report.name}`} onPress={() => setDoomed(report)}>
+                Delete
+              </Button>
+            </div>
+          </li>
+        ))}
+      </ul>
+      <ModalDialog
+        title={`Delete ${doomed?.name ?? ''}?`}
+        role="alertdialog"
+        isOpen={doomed !== undefined}
+        onOpenChange={(isOpen) => {
+          if (!isOpen) setDoomed(undefined);
+        }}
+      >
+        {(close) => (
+          <>
+            <p>Programs that read its address will find nothing, and colleagues cannot open it any more.</p>
+            <div className="dialog-buttons">
+              <Button className="dialog-main" onPress={() => doomed && remove(doomed)}>
+                Delete
+              </Button>
+              <Button autoFocus onPress={close}>
+                Keep it
+              </Button>
+            </div>
+          </>
+        )}
+      </ModalDialog>
+    </section>
+  );
+}
+
+function SavedReportFacts({ report }: { readonly report: SavedReport }) {
+  const { title, name, path, parameters } = report;
+  return (
+    <div>
+      {title !== name && <strong>{title}</strong>}
+      <code>{path}</code>
+      <span>{describeSaving(report)}</span>
+      {parameters.length > 0 && (
+        <dl aria-label={`Parameters of ${name}`}>
+          {parameters.map((parameter) => (
+            <div key={parameter.name}>
+              <dt>{parameter.name}</dt>
+              <dd>{toParameterTexts(parameter.value).join(', ') || 'any'}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </div>
+  );
+}
+
+async function copyLink(report: SavedReport): Promise<string> {
+  await copyText(toSavedLink(report));
+  return `${report.name}: The link is copied. A colleague opens it after logging in.`;
+}
+
+async function copyCurl(report: SavedReport): Promise<string> {
+  await copyText(toCopyText('curl', { url: toParameterUrl(report), columns: [] }));
+  return `${report.name}: ${copyAdvice.curl}`;
+}
+
+async function copyPowerQuery(provision: string, report: SavedReport): Promise<string> {
+  await copyText(toCopyText('powerQuery', await fetchSavedAddress(provision, report)));
+  return `${report.name}: ${copyAdvice.powerQuery}`;
+}

@@ -21,6 +21,13 @@ export function PlaygroundPage() {
   const [mode, setMode] = usePageMode();
   /** The query that Reports mode hands to GraphQL mode, which opens it in a tab. */
   const [handed, setHanded] = useState<EditorTexts>();
+  const hand = useCallback(
+    (texts: EditorTexts) => {
+      setHanded(texts);
+      setMode({ kind: 'graphql' });
+    },
+    [setMode],
+  );
   const forgetHanded = useCallback(() => setHanded(undefined), []);
   const { provision, viewer, owner, problem, isBusy } = session;
   const shown = nameOf(mode);
@@ -35,16 +42,7 @@ export function PlaygroundPage() {
     return <SignInPage {...{ provision, problem, isBusy }} onProvision={session.changeProvision} onLogin={session.login} />;
   }
   const pages: Readonly<Record<ModeName, ReactNode>> = {
-    reports: (
-      <ReportsPage
-        {...{ provision, viewer, mode, setMode }}
-        onSessionChange={session.refresh}
-        onShowGraphql={(texts) => {
-          setHanded(texts);
-          setMode({ kind: 'graphql' });
-        }}
-      />
-    ),
+    reports: <ReportsPage {...{ provision, viewer, mode, setMode }} onSessionChange={session.refresh} onShowGraphql={hand} />,
     graphql: <GraphqlPage {...{ provision, owner, handed }} onSessionChange={session.refresh} onOpened={forgetHanded} />,
   };
   return (

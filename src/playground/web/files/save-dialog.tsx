@@ -11,6 +11,8 @@ interface SaveDialogProps {
   /** Reads the query to save. Throws an Error whose message the dialog shows. */
   readonly current: () => ReportQuery;
   readonly isDisabled?: boolean;
+  /** Called when a report was saved. */
+  readonly onSaved?: () => void;
 }
 
 /** A button, and the dialog in which somebody gives a report a title and a lasting address. */
@@ -23,7 +25,7 @@ export function SaveDialog({ isDisabled, ...props }: SaveDialogProps) {
   );
 }
 
-function SaveForm({ provision, title: proposed = '', current, onClose }: SaveDialogProps & { readonly onClose: () => void }) {
+function SaveForm({ provision, title: proposed = '', current, onSaved, onClose }: SaveDialogProps & { readonly onClose: () => void }) {
   const [title, setTitle] = useState(proposed);
   const [ownName, setOwnName] = useState<string>();
   const [reports, setReports] = useState<readonly SavedReport[]>([]);
@@ -37,6 +39,7 @@ function SaveForm({ provision, title: proposed = '', current, onClose }: SaveDia
   const save = async (): Promise<void> => {
     try {
       await saveReport(provision, { ...current(), name, title: title.trim() || earlier?.title || name, replaces: earlier?.updatedAt });
+      onSaved?.();
       setReports(await listSavedReports(provision));
       setOutcome({ text: earlier ? `Replaced ${name}.` : `Saved as ${name}.`, isFault: false });
     } catch (error) {

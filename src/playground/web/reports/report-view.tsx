@@ -1,10 +1,12 @@
 import { useMemo, useState } from 'react';
 import { Disclosure, DisclosurePanel, Button, Heading, Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { copyText } from '../look/clipboard';
+import { DownloadDialog } from '../files/download-dialog';
+import { SaveDialog } from '../files/save-dialog';
 import { FaultBoundary } from '../look/fault-boundary';
 import { mayReadDonors, type Viewer } from '../session/gateway-client';
 import { createCellFormat } from '../tables/cell-format';
-import { DataTable } from '../tables/data-table';
+import { DataTable, type TableView } from '../tables/data-table';
 import type { TableClient } from '../tables/table-client';
 import type { Row } from '../tables/table-types';
 import { FigureCards } from './figure-cards';
@@ -14,8 +16,10 @@ import { defaultChoices, toAddress, type ReportChoices } from './report-choices'
 import { useConditionTexts } from './filter-bar';
 import { definitionOf, pendingChoices } from './report-definitions';
 import { toTotals } from './report-figures';
+import { toDownload } from './report-download';
 import { ReportForm } from './report-form';
 import { useNames } from './report-names';
+import { toSavedQuery } from './saved-choices';
 import { planReport, useReport, type ReportPlan, type ReportResult } from './use-report';
 
 interface ReportViewProps {
@@ -25,12 +29,15 @@ interface ReportViewProps {
   readonly choices: ReportChoices;
   readonly onChange: (choices: ReportChoices) => void;
   readonly onSessionChange: () => void;
+  /** Called when the report was saved under a name. */
+  readonly onSaved: () => void;
   readonly onShowGraphql: (texts: { readonly query: string; readonly variables: string }) => void;
 }
 
 /** A report: its form, its totals, its rows as a table or a chart, and the GraphQL that asks for all of them. */
-export function ReportView({ provision, viewer, client, choices, onChange, onSessionChange, onShowGraphql }: ReportViewProps) {
-  const { title, answers } = definitionOf(choices.report);
+export function ReportView({ provision, viewer, client, choices, onChange, onSessionChange, onSaved, onShowGraphql }: ReportViewProps) {
+  const { title, answers, rows } = definitionOf(choices.report);
+  const maySave = mayReadDonors(viewer) && rows !== 'versions';
   const wanted = useMemo(() => ({ fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] }), [choices]);
   const names = useNames(provision, wanted);
   const plan = useMemo(() => planReport(choices, viewer), [choices, viewer]);
@@ -53,6 +60,14 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
           <button type="button" onClick={share}>
             Copy link
           </button>
+          {plan && maySave && (
+            <SaveDialog
+              provision={provision}
+              title={title}
+              current={() => ({ query: toSavedQuery(choices, plan.document), variables: plan.document.variables })}
+              onSaved={onSaved}
+            />
+          )}
           {state.kind === 'running' ? (
             <button type="button" className="main-button" onClick={stop}>
               Stop
@@ -81,7 +96,11 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
       )}
       {state.kind === 'done' && (
         <FaultBoundary part="The results" resetKeys={[state.result]}>
-          <Result {...{ client, names, onChange }} result={state.result} mayOpenDonors={mayReadDonors(viewer)} />
+          <Result
+            {...{ provision, client, names, onChange, onSessionChange }}
+            result={state.result}
+            mayOpenDonors={mayReadDonors(viewer)}
+          />
         </FaultBoundary>
       )}
       {plan && <GraphqlPanel plan={plan} onShowGraphql={onShowGraphql} />}
@@ -90,6 +109,8 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
 }
 
 interface ResultProps {
+  readonly provision: string;
+  readonly onSessionChange: () => void;
   readonly client: TableClient;
   readonly result: ReportResult;
   readonly names: ReturnType<typeof useNames>;
@@ -97,7 +118,8 @@ interface ResultProps {
   readonly onChange: (choices: ReportChoices) => void;
 }
 
-function Result({ client, result, names, mayOpenDonors, onChange }: ResultProps) {
+function Result({ provision, client, result, names, mayOpenDonors, onChange, onSessionChange }: ResultProps) {
+  const [view, setView] = useState<TableView>();
   const { plan, table, figures } = result;
   const { choices } = plan;
   const isKnown = figures?.all.byAllocation.unknown === 0;
@@ -144,16 +166,22 @@ function Result({ client, result, names, mayOpenDonors, onChange }: ResultProps)
         <p className="note">Nothing came in that fits these choices. Try another period or fewer conditions.</p>
       ) : (
         <Tabs className="views">
-          <TabList aria-label="Views" className="view-tabs">
-            <Tab id="table">Table</Tab>
-            {rows === 'groups' && <Tab id="chart">Chart</Tab>}
-          </TabList>
+          <div className="view-head">
+            <TabList aria-label="Views" className="view-tabs">
+              <Tab id="table">Table</Tab>
+              {rows === 'groups' && <Tab id="chart">Chart</Tab>}
+            </TabList>
+            {view && (
+              <DownloadDialog provision={provision} report={toDownload({ result, view, lines, client })} onFailure={onSessionChange} />
+            )}
+          </div>
           <TabPanel id="table" className="view">
             <DataTable
               {...{ client, table, columns, totals }}
               label={title}
               onOpenRow={open}
               toRowName={nameRow}
+              onView={setView}
               print={{ title, lines, version: table.version }}
             />
           </TabPanel>

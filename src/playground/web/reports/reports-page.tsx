@@ -1,4 +1,5 @@
-import { useCallback } from 'react';
+import { useCallback, useEffect, useState } from 'react';
+import { listSavedReports, type SavedReport } from '../files/saved-reports';
 import { FaultBoundary } from '../look/fault-boundary';
 import type { PageMode } from '../page-mode';
 import { mayReadDonors, type Viewer } from '../session/gateway-client';
@@ -6,6 +7,11 @@ import { useTableClient } from '../tables/table-client';
 import { defaultChoices, type ReportChoices } from './report-choices';
 import { definitionOf, reportDefinitions, type ReportId } from './report-definitions';
 import { ReportView } from './report-view';
+import { readSavedChoices } from './saved-choices';
+import { SavedView } from './saved-view';
+
+/** More than these are in the list of all saved reports alone. */
+const MAX_LISTED = 12;
 
 interface ReportsPageProps {
   readonly provision: string;
@@ -23,6 +29,20 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
   const change = useCallback((next: ReportChoices) => setMode({ kind: 'reports', choices: next }), [setMode]);
   const readsDonors = mayReadDonors(viewer);
   const offered = (Object.keys(reportDefinitions) as ReportId[]).filter((id) => readsDonors || !definitionOf(id).isPersonal);
+  const [saved, setSaved] = useState<readonly SavedReport[]>([]);
+  const load = useCallback(() => {
+    // The list says itself when it cannot be loaded.
+    if (readsDonors) listSavedReports(provision).then(setSaved, () => setSaved([]));
+  }, [provision, readsDonors]);
+  useEffect(load, [load, mode.kind]);
+  const open = useCallback(
+    (report: SavedReport) => {
+      const its = readSavedChoices(report);
+      if (its) setMode({ kind: 'reports', choices: its });
+      else onShowGraphql({ query: report.query, variables: JSON.stringify(report.variables, null, 2) });
+    },
+    [setMode, onShowGraphql],
+  );
   return (
     <div className="reports-page">
       <nav className="reports-nav" aria-label="Reports">
@@ -36,10 +56,35 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
             </li>
           ))}
         </ul>
+        {readsDonors && (
+          <>
+            <h2>Saved</h2>
+            <ul>
+              {saved.slice(0, MAX_LISTED).map((report) => (
+                <li key={report.name}>
+                  <button type="button" onClick={() => open(report)}>
+                    {report.title}
+                  </button>
+                </li>
+              ))}
+              <li>
+                <button
+                  type="button"
+                  aria-current={mode.kind === 'saved' ? 'page' : undefined}
+                  onClick={() => setMode({ kind: 'saved', name: '' })}
+                >
+                  All saved reports
+                </button>
+              </li>
+            </ul>
+          </>
+        )}
       </nav>
-      {choices && offered.includes(choices.report) ? (
+      {mode.kind === 'saved' ? (
+        <SavedView provision={provision} name={mode.name} onOpen={open} />
+      ) : choices && offered.includes(choices.report) ? (
         <FaultBoundary key={choices.report} part="This report" resetKeys={[choices]}>
-          <ReportView {...{ provision, viewer, client, choices, onSessionChange, onShowGraphql }} onChange={change} />
+          <ReportView {...{ provision, viewer, client, choices, onSessionChange, onShowGraphql }} onChange={change} onSaved={load} />
         </FaultBoundary>
       ) : (
         <main className="report">

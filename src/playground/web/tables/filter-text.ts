@@ -15,7 +15,9 @@ export const isRange = ({ kind }: TableColumn): boolean => kind !== 'text' && ki
 
 /** True for a bound that cannot be read, which then filters nothing. */
 export function isUnreadable({ kind }: TableColumn, typed: string | undefined, locales: readonly string[]): boolean {
-  return !isTime(kind) && kind !== 'text' && kind !== 'word' && Boolean(typed?.trim()) && readTypedNumber(typed ?? '', locales) === undefined;
+  return (
+    !isTime(kind) && kind !== 'text' && kind !== 'word' && Boolean(typed?.trim()) && readTypedNumber(typed ?? '', locales) === undefined
+  );
 }
 
 /** The conditions of typed filters, with exact bounds. */

@@ -8,6 +8,8 @@ export interface LoadedRows {
   readonly version: number;
   /** The data of the first answer without the rows of its list; null for a file. */
   readonly data: unknown;
+  /** The digest of the lines that a file was checked against. */
+  readonly digest: string | null;
 }
 
 /** Takes rows as they arrive. `restart` throws away all that were taken before. */
@@ -47,12 +49,12 @@ async function loadFile({ provision, source }: Of<'file'>, taker: RowTaker, { si
       taker.take(names.map((name) => toCell(row[name])));
     }
   };
-  const { response } = await fetchChecked(
+  const { response, digest } = await fetchChecked(
     url,
     { provision, format: 'ndjson', signal, onProgress, countRows: async () => undefined },
     (piece) => takeText(decoder.decode(piece, { stream: true })),
   );
-  return { version: Number(response.headers.get('X-Data-Version')), data: null };
+  return { version: Number(response.headers.get('X-Data-Version')), data: null, digest };
 }
 
 async function loadPages(request: Of<'pages'>, taker: RowTaker, options: LoadOptions): Promise<LoadedRows> {
@@ -81,7 +83,7 @@ async function loadPagesOfOneVersion(
     const data = dataOf<Json>(answer);
     if (first && version !== first.version) return undefined;
     const list = toPage(valueAt(data, source.list.split('.')));
-    first ??= { version, data: withoutRows(data, source.list.split('.')) };
+    first ??= { version, data: withoutRows(data, source.list.split('.')), digest: null };
     for (const node of list.nodes) take(paths.map((path) => toCell(valueAt(node, path))));
     rows += list.nodes.length;
     onProgress({ rows, allRows: list.totalCount === undefined ? undefined : Math.min(list.totalCount, most) });

@@ -44,10 +44,10 @@ export class TableKeeper {
     };
     restart();
     const take = (row: Row): void => columns.forEach(({ values }, n) => values.append(row[n] ?? null));
-    const { version, data } = await orStopped(loading.signal, () =>
+    const { version, data, digest } = await orStopped(loading.signal, () =>
       loadRows(request, { take, restart }, { signal: loading.signal, onProgress: throttle(onProgress, PROGRESS_INTERVAL_MS) }),
     );
-    return { ...this.#keep(new TableStore(columns, this.#locales)), version, data };
+    return { ...this.#keep(new TableStore(columns, this.#locales)), version, data, digest };
   }
 
   /** Stops the load that runs, if any. */

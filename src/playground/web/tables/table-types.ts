@@ -85,4 +85,6 @@ export interface LoadedTable {
   readonly version: number;
   /** The data of the first answer without the rows of its list; null for a file. */
   readonly data: unknown;
+  /** The digest of the lines that the rows were checked against; null for pages, and for a user who may not have it. */
+  readonly digest: string | null;
 }

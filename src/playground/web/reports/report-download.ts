@@ -1,0 +1,67 @@
+import type { DownloadableReport } from '../files/downloadable-report';
+import type { FileFact } from '../files/file-content';
+import type { TableView } from '../tables/data-table';
+import type { TableClient } from '../tables/table-client';
+import { definitionOf } from './report-definitions';
+import type { ReportResult } from './use-report';
+
+interface Shown {
+  readonly result: ReportResult;
+  readonly view: TableView;
+  /** The choices in words, a line each. */
+  readonly lines: readonly string[];
+  readonly client: TableClient;
+}
+
+/** Describes the shown rows of a report for the dialog that makes files of them. */
+export function toDownload({ result, view, lines, client }: Shown): DownloadableReport {
+  const { plan, table } = result;
+  const { choices, columns, document, period } = plan;
+  const { title, rows } = definitionOf(choices.report);
+  const shown = view.columnIds.flatMap((id) => columns.find((column) => column.id === id) ?? []);
+  const facts = toFacts(result, view, lines);
+  const span = period.startDate === undefined ? 'all-time' : `${period.startDate}-${period.endDate ?? ''}`;
+  return {
+    title,
+    fileName: `${choices.report}-${span}`,
+    request: rows === 'versions' ? undefined : { query: document.query, variables: document.variables },
+    isOfLines: rows === 'lines',
+    columns: shown,
+    count: view.arranged.count,
+    facts,
+    digest: table.digest,
+    write: (format, onProgress, signal) =>
+      client.write({ table: table.id, format, title, facts, columnIds: view.columnIds }, onProgress, signal),
+  };
+}
+
+function toFacts({ plan, table, figures }: ReportResult, { arranged }: TableView, lines: readonly string[]): FileFact[] {
+  const text = (name: string, value: string | null): FileFact => ({ name, value, kind: 'text' });
+  const money = (name: string, value: string | null): FileFact => ({ name, value, kind: 'money' });
+  const count = (name: string, value: number): FileFact => ({ name, value, kind: 'count' });
+  const { choices, period, compared } = plan;
+  const all = figures?.all;
+  return [
+    text('One row is', definitionOf(choices.report).grain),
+    ...(period.startDate === undefined ? [] : [{ name: 'First deposit date', value: period.startDate, kind: 'date' } as const]),
+    ...(period.endDate === undefined ? [] : [{ name: 'Last deposit date', value: period.endDate, kind: 'date' } as const]),
+    ...(compared ? [text('Compared with', `${compared.startDate} to ${compared.endDate}`)] : []),
+    ...lines.slice(1).map((line) => text('Choice', line)),
+    count('Version of the books', table.version),
+    ...(table.digest === null ? [] : [text('Digest of the lines', table.digest)]),
+    count('Rows in this file', arranged.count),
+    count('Rows of the report', table.count),
+    ...(all
+      ? [
+          money('Received, each gift once', all.byTransaction.amount),
+          ...(figures.pending.transactions > 0 ? [money('Of which pending', figures.pending.byTransaction.amount)] : []),
+          money('Fees', all.byTransaction.feeAmount),
+          money('Net', all.byTransaction.netAmount),
+          money('Shares that are known', all.byAllocation.amount),
+          count('Unknown shares', all.byAllocation.unknown),
+          count('Gifts', all.transactions),
+          count('Deposits', all.deposits),
+        ]
+      : []),
+  ];
+}

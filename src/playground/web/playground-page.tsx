@@ -19,6 +19,7 @@ const nameOf = (mode: PageMode): ModeName => (mode.kind === 'graphql' ? 'graphql
 export function PlaygroundPage() {
   const session = useSession();
   const [mode, setMode] = usePageMode();
+  const [toolsSlot, setToolsSlot] = useState<Element | null>(null);
   /** The query that Reports mode hands to GraphQL mode, which opens it in a tab. */
   const [handed, setHanded] = useState<EditorTexts>();
   const hand = useCallback(
@@ -43,7 +44,7 @@ export function PlaygroundPage() {
   }
   const pages: Readonly<Record<ModeName, ReactNode>> = {
     reports: <ReportsPage {...{ provision, viewer, mode, setMode }} onSessionChange={session.refresh} onShowGraphql={hand} />,
-    graphql: <GraphqlPage {...{ provision, owner, handed }} onSessionChange={session.refresh} onOpened={forgetHanded} />,
+    graphql: <GraphqlPage {...{ provision, owner, handed, toolsSlot }} onSessionChange={session.refresh} onOpened={forgetHanded} />,
   };
   return (
     <>
@@ -61,6 +62,7 @@ export function PlaygroundPage() {
             </button>
           ))}
         </nav>
+        <div className="bar-field" ref={setToolsSlot} hidden={shown !== 'graphql'} />
         <p className="bar-problem" role="alert">
           {problem}
         </p>

@@ -16,12 +16,13 @@ interface GraphqlPageProps {
   readonly handed: EditorTexts | undefined;
   readonly onOpened: () => void;
   readonly onSessionChange: () => void;
+  /** The element of the top bar that the examples are rendered into. */
+  readonly toolsSlot: Element | null;
 }
 
 /** GraphQL mode: GraphiQL's editors, and below them the answer as a table or a chart, its totals and its file. */
-export default function GraphqlPage({ provision, owner, handed, onOpened, onSessionChange }: GraphqlPageProps) {
+export default function GraphqlPage({ provision, owner, handed, toolsSlot, onOpened, onSessionChange }: GraphqlPageProps) {
   const client = useTableClient(owner);
-  const [toolsSlot, setToolsSlot] = useState<Element | null>(null);
   const [downloadSlot, setDownloadSlot] = useState<Element | null>(null);
   /** The newest answer of each of GraphiQL's tabs. */
   const [answers, setAnswers] = useState<ReadonlyMap<string, ShownAnswer | undefined>>(new Map());
@@ -39,7 +40,6 @@ export default function GraphqlPage({ provision, owner, handed, onOpened, onSess
   );
   return (
     <>
-      <div className="tools" ref={setToolsSlot} />
       <main className="explorer">
         <QueryExplorer
           key={owner}

@@ -31,7 +31,7 @@ interface QueryExplorerProps {
   /** The texts to open in a new tab, and what to call once they are open. */
   readonly handed: EditorTexts | undefined;
   readonly onOpened: () => void;
-  /** The element above the editors that the examples are rendered into. */
+  /** The element of the top bar that the examples are rendered into. */
   readonly toolsSlot: Element | null;
   /** The element of the footer that downloads and links are rendered into. */
   readonly downloadSlot: Element | null;

@@ -112,7 +112,9 @@ export function SavedReportList({ provision, onOpen }: SavedReportListProps) {
 }
 
 function SavedReportFacts({ report }: { readonly report: SavedReport }) {
-  const { title, name, path, parameters } = report;
+  const { title, name, path } = report;
+  // A file has all rows, so that the place of a page changes nothing.
+  const parameters = report.parameters.filter((parameter) => !['first', 'last', 'after', 'before'].includes(parameter.name));
   return (
     <div>
       {title !== name && <strong>{title}</strong>}

@@ -87,7 +87,7 @@ export function openPlayground(opening: Opening = {}): PlaygroundGateway {
 }
 
 /** The script that moves a page's Date. A clock of the test's own would also replace the timers, on which the editors rely. */
-const shiftClock = (now: string): string => `{
+export const shiftClock = (now: string): string => `{
   const shift = Date.parse(${JSON.stringify(now)}) - Date.now();
   const RealDate = Date;
   const shiftedNow = () => RealDate.now() + shift;

@@ -1,3 +1,4 @@
+import { useState, type FocusEvent, type KeyboardEvent } from 'react';
 import { getLocalTimeZone, parseDate, today } from '@internationalized/date';
 import {
   Button,
@@ -16,7 +17,7 @@ import {
   type DateRange,
 } from 'react-aria-components';
 import { ChoiceField } from './choice-field';
-import { findPeriod, isPreset, presets, type PresetName } from './periods';
+import { findPeriod, isPreset, presets, type Period, type PresetName } from './periods';
 
 interface PeriodPickerProps {
   /** The name of a preset, or two dates. */
@@ -35,21 +36,52 @@ const titles = {
 export function PeriodPicker({ period, fiscalYearStart, onChange }: PeriodPickerProps) {
   const now = today(getLocalTimeZone());
   const { startDate, endDate } = findPeriod(period, { today: now, fiscalYearStart }) ?? {};
-  const range: DateRange | null = startDate && endDate ? { start: parseDate(startDate), end: parseDate(endDate) } : null;
-  const setRange = (next: DateRange | null): void => {
-    if (next) onChange(`${next.start.toString()}..${next.end.toString()}`);
-  };
+  const setName = (name: PresetName | typeof CUSTOM): void =>
+    onChange(name === CUSTOM ? toText(startDate ?? now.set({ day: 1 }).toString(), endDate ?? now.toString()) : name);
   return (
     <div className="period">
-      <ChoiceField
-        label="Period"
-        choices={titles}
-        value={isPreset(period) ? period : CUSTOM}
-        onChange={(name) =>
-          onChange(name === CUSTOM ? `${startDate ?? now.set({ day: 1 }).toString()}..${endDate ?? now.toString()}` : name)
-        }
+      <ChoiceField label="Period" choices={titles} value={isPreset(period) ? period : CUSTOM} onChange={setName} />
+      <DatesField
+        key={`${startDate ?? ''}..${endDate ?? ''}`}
+        startDate={startDate}
+        endDate={endDate}
+        onChange={(dates) => onChange(dates)}
       />
-      <DateRangePicker className="date-range" value={range} onChange={setRange} shouldForceLeadingZeros firstDayOfWeek="mon">
+    </div>
+  );
+}
+
+const toText = (start: string, end: string): string => `${start}..${end}`;
+
+interface DatesFieldProps extends Period {
+  readonly onChange: (dates: string) => void;
+}
+
+/** Asks for two dates. They count when both are there: at Enter, on leaving the field, or with the calendar. */
+function DatesField({ startDate, endDate, onChange }: DatesFieldProps) {
+  const before: DateRange | null = startDate && endDate ? { start: parseDate(startDate), end: parseDate(endDate) } : null;
+  const [range, setRange] = useState(before);
+  const commit = (): void => {
+    if (!range || range.start.compare(range.end) > 0) return;
+    const dates = toText(range.start.toString(), range.end.toString());
+    if (!before || dates !== toText(before.start.toString(), before.end.toString())) onChange(dates);
+  };
+  const leave = (event: FocusEvent): void => {
+    if (!event.currentTarget.contains(event.relatedTarget)) commit();
+  };
+  const type = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter') commit();
+  };
+  return (
+    <div onBlur={leave} onKeyUp={type}>
+      <DateRangePicker
+        className="date-range"
+        value={range}
+        onChange={setRange}
+        onOpenChange={(isOpen) => isOpen || commit()}
+        shouldForceLeadingZeros
+        firstDayOfWeek="mon"
+      >
         <Label>Dates</Label>
         <Group className="date-fields">
           <DateInput slot="start">{(segment) => <DateSegment segment={segment} className="date-segment" />}</DateInput>

@@ -6,6 +6,7 @@ import type { OrderKey } from '../data/postgres/keyset';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import { AppError } from '../errors';
 import type { LineFilterInput, PendingChoice } from '../formats/line-conditions';
+import { CopySpool } from '../rows/copy-spool';
 import { renderRows, type RowStream } from '../rows/row-stream';
 import { widenTemplate, type RowColumn, type RowTemplate } from '../rows/row-template';
 import { ALL_TIME, isLocalDate, type LocalDate } from '../values/dates';
@@ -42,12 +43,22 @@ export interface ReportPeriod {
 export interface LineStream extends RowStream<DepositDetailLine> {
   /** Reads the rows as `bytes` does, and their figures in the same reading. */
   bytesWithFigures(template: RowTemplate): RowsWithFigures;
+  /**
+   * Reads the figures before the rows, unless those of this data version are known. Rows that memory has room for are kept meanwhile, so
+   * that the database is asked once.
+   */
+  bytesAfterFigures(template: RowTemplate, reader: BookReader): Promise<RowsAfterFigures>;
 }
 
 interface RowsWithFigures {
   readonly rows: AsyncGenerator<Buffer>;
   /** Undefined until the rows have been read to their end. */
   readonly figures: () => LineFigures | undefined;
+}
+
+interface RowsAfterFigures {
+  readonly rows: AsyncGenerator<Buffer>;
+  readonly figures: LineFigures;
 }
 
 export class DepositDetailService {
@@ -67,28 +78,32 @@ export class DepositDetailService {
    */
   report(lineSet: LineSet, snapshot: ReportSnapshot): LineStream {
     const copy = snapshot.prepare();
+    const bytes = (template: RowTemplate) => renderRows(this.store.copyLines(copy, lineSet, template.columns), template);
     return {
       key: JSON.stringify(['lines', lineSet]),
-      bytes: (template) => renderRows(this.store.copyLines(copy, lineSet, template.columns), template),
+      bytes,
       bytesWithFigures: (template) => {
         const columns = withFigureColumns(template.columns);
         let figures: LineFigures | undefined;
         const lines = readFigures(this.store.copyLines(copy, lineSet, columns), columns, (read) => (figures = read));
         return { rows: renderRows(lines, widenTemplate(template, columns)), figures: () => figures };
       },
+      bytesAfterFigures: async (template, reader) => {
+        const columns = withFigureColumns(template.columns);
+        const spool = new CopySpool(snapshot.signal);
+        const figures = await reader.once(JSON.stringify(['figures', lineSet]), async () => {
+          const lines = this.store.copyLines((select) => snapshot.copy(select), lineSet, columns);
+          let read: LineFigures | undefined;
+          await spool.keep(readFigures(lines, columns, (found) => (read = found)));
+          return read!;
+        });
+        const kept = spool.read();
+        if (!kept) return { figures, rows: bytes(template) };
+        await snapshot.end();
+        return { figures, rows: renderRows(kept, widenTemplate(template, columns)) };
+      },
       objects: () => this.store.list(lineSet),
     };
-  }
-
-  /** The figures of the lines, read before the rest of the answer, unless those of this data version are known. */
-  figures(lineSet: LineSet, reader: BookReader): Promise<LineFigures> {
-    return reader.once(JSON.stringify(['figures', lineSet]), async (snapshot) => {
-      const columns = withFigureColumns([]);
-      const copy = this.store.copyLines((select) => snapshot.copy(select), lineSet, columns);
-      let figures: LineFigures | undefined;
-      for await (const _piece of readFigures(copy, columns, (read) => (figures = read))) continue;
-      return figures!;
-    });
   }
 
   /** The lines of the report as bytes, for a reader that needs them before the rest of the answer, such as the digest. */

@@ -98,13 +98,14 @@ async function sendFile(
   const head = (hasBom && format === 'csv' ? BOM : '') + layout.head;
   const tag = new EntityTag(file.rows, { head, template, tail });
   if (tag.answersNotModified(request, response, context)) return;
-  const totalsBefore = totalsMode === 'headers' ? await file.readTotals() : undefined;
+  const before = totalsMode === 'headers' ? await file.readTotals(template) : undefined;
+  const totalsBefore = before?.totals;
   // A HEAD request takes no rows, so it gets no audit entry.
   const entry = request.method === 'HEAD' ? undefined : await file.openAudit(format);
   const { rows, totals } =
     entry && totalsMode === 'trailers' && file.bytesWithTotals
       ? file.bytesWithTotals(template)
-      : { rows: file.rows.bytes(template), totals: () => totalsBefore };
+      : { rows: before?.rows ?? file.rows.bytes(template), totals: () => totalsBefore };
   const { startDate, endDate } = file.lineSet;
   const headers = { [RANGE]: `${startDate}/${endDate}`, ...(totalsBefore && toHeaders(totalsBefore)) };
   // HTTP/1.0 has no chunked coding, and trailers need it.

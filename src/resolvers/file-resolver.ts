@@ -20,7 +20,7 @@ export interface FileSource {
   readonly lineSet: LineSet;
   readonly rows: RowStream<unknown>;
   /** Reads the control totals before the rows. */
-  readonly readTotals: () => Promise<FileTotals>;
+  readonly readTotals: (template: RowTemplate) => Promise<RowsAfterTotals>;
   /** Reads the rows together with their control totals. Only a file of lines can do so. */
   readonly bytesWithTotals?: (template: RowTemplate) => RowsWithTotals;
   /** Writes the audit entry. No byte of the file may be sent before this resolves. */
@@ -39,6 +39,11 @@ interface RowsWithTotals {
   readonly rows: AsyncGenerator<Buffer>;
   /** Undefined until the rows have been read to their end. */
   readonly totals: () => FileTotals | undefined;
+}
+
+interface RowsAfterTotals {
+  readonly rows: AsyncGenerator<Buffer>;
+  readonly totals: FileTotals;
 }
 
 /** Parses a request's parameters. It is called after access was granted, because every door checks parameters last. */
@@ -99,7 +104,10 @@ export class FileResolver {
     const rows = depositDetails.report(lineSet, snapshot);
     return {
       ...{ query, lineSet, rows },
-      readTotals: async () => toFileTotals(await depositDetails.figures(lineSet, reader)),
+      readTotals: async (template) => {
+        const { rows: bytes, figures } = await rows.bytesAfterFigures(template, reader);
+        return { rows: bytes, totals: toFileTotals(figures) };
+      },
       bytesWithTotals: (template) => {
         const { rows: bytes, figures } = rows.bytesWithFigures(template);
         const totals = (): FileTotals | undefined => {
@@ -121,10 +129,10 @@ export class FileResolver {
     const countRows = async (): Promise<number> => (groupBy.length > 0 ? summary.countGroups() : 1);
     return {
       ...{ query, lineSet, rows },
-      readTotals: async () => {
+      readTotals: async (template) => {
         const digest = mayReadDonors ? summary.digest() : undefined;
         const [{ all }, sha256, count] = await Promise.all([summary.totals(['deposits']), digest, countRows()]);
-        return { rows: count, all: { ...all, deposits: all.deposits! }, digest: sha256 };
+        return { rows: rows.bytes(template), totals: { rows: count, all: { ...all, deposits: all.deposits! }, digest: sha256 } };
       },
       openAudit: (format) => this.openAudit('deposit-summary', format, query, lineSet, granted),
     };

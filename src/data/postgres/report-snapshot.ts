@@ -34,11 +34,11 @@ export type Copy = (select: Prisma.Sql) => AsyncGenerator<Buffer>;
 const TRANSITIONS = {
   // Nothing was asked yet. The first statement takes a connection, or fails to.
   unopened: ['busy', 'failed', 'closed'],
-  // The transaction waits for a statement. Closing commits it.
-  idle: ['busy', 'closed'],
+  // The transaction waits for a statement. Ending and closing commit it.
+  idle: ['busy', 'ended', 'closed'],
   // A statement is under way. Closing cancels it.
   busy: ['idle', 'ended', 'failed', 'closed'],
-  // The last COPY has committed the transaction. A statement that comes too late fails.
+  // The last COPY or `end` has committed the transaction. A statement that comes too late fails.
   ended: ['failed', 'closed'],
   // A later statement would see another state of the data, so there is none.
   failed: ['closed'],
@@ -151,6 +151,12 @@ export class ReportSnapshot {
     await this.list(sql`CLOSE batches`);
   }
 
+  /** Ends the transaction when all of the answer has been read: what is still to be sent needs no connection. */
+  async end(): Promise<void> {
+    this.move('ended');
+    await this.commit();
+  }
+
   /** Ends the transaction. A statement that is still under way is cancelled in the database, and its connection is dropped. */
   async close(): Promise<void> {
     const { state, lane } = this;
@@ -160,13 +166,17 @@ export class ReportSnapshot {
     if (state === 'busy' && lane) {
       lane.drop();
       await lane.cancel();
-    } else if (state === 'idle' && lane?.isOpen) {
-      // The long pool sets no time limit, so this statement brings one.
-      await lane.client.query({ text: COMMIT.text, query_timeout: this.database.answerTimeoutMs } as QueryConfig).then(
-        () => lane.release(),
-        () => lane.drop(),
-      );
-    }
+    } else if (state === 'idle') await this.commit();
+  }
+
+  private async commit(): Promise<void> {
+    const { lane } = this;
+    if (!lane?.isOpen) return;
+    // The long pool sets no time limit, so this statement brings one.
+    await lane.client.query({ text: COMMIT.text, query_timeout: this.database.answerTimeoutMs } as QueryConfig).then(
+      () => lane.release(),
+      () => lane.drop(),
+    );
   }
 
   /** The name of the state when a second connection should read it, or else undefined. */

@@ -75,7 +75,8 @@ export async function findMismatches(books: BookTransaction, limit: number): Pro
 
 /**
  * The statement that writes entities and counts them. Each RETURNING gives `id`, and `is_old` for an entity that the books had already.
- * `changed` selects the transactions whose lines the written entities change.
+ * `changed` selects the transactions whose lines the written entities change. Unchanged entities must not come to the INSERT, whose
+ * ON CONFLICT locks, and so writes, even the rows that it leaves as they are.
  */
 const mergeQuery = (insert: string, changed: string): string => `
 WITH written AS (${insert}
@@ -86,30 +87,34 @@ SELECT count(*) FROM written`;
 
 const MERGE_DESIGNATIONS = mergeQuery(
   `
-INSERT INTO designation AS old (organization_id, id, name)
-SELECT DISTINCT ON (designation_id) $1::int, designation_id, designation FROM import_line ORDER BY designation_id
+INSERT INTO designation (organization_id, id, name)
+SELECT DISTINCT ON (l.designation_id) $1::int, l.designation_id, l.designation
+FROM import_line l LEFT JOIN designation old ON old.organization_id = $1 AND old.id = l.designation_id
+WHERE old.name IS DISTINCT FROM l.designation
+ORDER BY l.designation_id
 ON CONFLICT (organization_id, id) DO UPDATE SET name = EXCLUDED.name
-WHERE old.name <> EXCLUDED.name
 RETURNING id, xmax <> 0 AS is_old`,
   `SELECT a.transaction_id FROM allocation a JOIN written w ON w.is_old AND a.designation_id = w.id WHERE a.organization_id = $1`,
 );
 
 const MERGE_DONORS = mergeQuery(
   `
-INSERT INTO donor AS old
+INSERT INTO donor
   (organization_id, id, first_name, last_name, address1, address2, address3, city, state, zip, phone, email, search_text)
 SELECT *, fold_for_search(donor_first_name || ' ' || donor_last_name || ' ' || donor_first_name) FROM (
-  SELECT DISTINCT ON (donor_id) $1::int, donor_id, donor_first_name, donor_last_name, address1, address2, address3,
-    city, state, zip, phone, email_address
-  FROM import_line WHERE donor_id > 0 ORDER BY donor_id
+  SELECT DISTINCT ON (l.donor_id) $1::int, l.donor_id, l.donor_first_name, l.donor_last_name, l.address1, l.address2, l.address3,
+    l.city, l.state, l.zip, l.phone, l.email_address
+  FROM import_line l LEFT JOIN donor old ON old.organization_id = $1 AND old.id = l.donor_id
+  WHERE l.donor_id > 0 AND
+    (old.first_name, old.last_name, old.address1, old.address2, old.address3, old.city, old.state, old.zip, old.phone, old.email)
+    IS DISTINCT FROM
+    (l.donor_first_name, l.donor_last_name, l.address1, l.address2, l.address3, l.city, l.state, l.zip, l.phone, l.email_address)
+  ORDER BY l.donor_id
 ) AS staged
 ON CONFLICT (organization_id, id) DO UPDATE SET
   (first_name, last_name, address1, address2, address3, city, state, zip, phone, email, search_text) =
   (EXCLUDED.first_name, EXCLUDED.last_name, EXCLUDED.address1, EXCLUDED.address2, EXCLUDED.address3,
    EXCLUDED.city, EXCLUDED.state, EXCLUDED.zip, EXCLUDED.phone, EXCLUDED.email, EXCLUDED.search_text)
-WHERE (old.first_name, old.last_name, old.address1, old.address2, old.address3, old.city, old.state, old.zip, old.phone, old.email) <>
-  (EXCLUDED.first_name, EXCLUDED.last_name, EXCLUDED.address1, EXCLUDED.address2, EXCLUDED.address3,
-   EXCLUDED.city, EXCLUDED.state, EXCLUDED.zip, EXCLUDED.phone, EXCLUDED.email)
 RETURNING id, xmax <> 0 AS is_old`,
   `SELECT t.id FROM transaction t JOIN written w ON w.is_old AND t.donor_id = w.id WHERE t.organization_id = $1`,
 );
@@ -124,29 +129,30 @@ LEFT JOIN deposit d ON d.organization_id = $1 AND d.id = l.deposit_id`;
 // A v2 line does not say whether its deposit is pending: a deposit in the books keeps its status, a new one is posted.
 const MERGE_DEPOSITS = mergeQuery(
   `
-INSERT INTO deposit AS old (organization_id, id, deposit_date, status)
-SELECT DISTINCT ON (l.deposit_id) $1::int, l.deposit_id, l.deposit_date, COALESCE(upper(l.deposit_status)::deposit_status, d.status, 'POSTED')
-FROM import_line l LEFT JOIN deposit d ON d.organization_id = $1 AND d.id = l.deposit_id
+INSERT INTO deposit (organization_id, id, deposit_date, status)
+SELECT DISTINCT ON (l.deposit_id) $1::int, l.deposit_id, l.deposit_date, COALESCE(upper(l.deposit_status)::deposit_status, old.status, 'POSTED')
+FROM import_line l LEFT JOIN deposit old ON old.organization_id = $1 AND old.id = l.deposit_id
+WHERE (old.deposit_date, old.status) IS DISTINCT FROM
+  (l.deposit_date, COALESCE(upper(l.deposit_status)::deposit_status, old.status, 'POSTED'))
 ORDER BY l.deposit_id
 ON CONFLICT (organization_id, id) DO UPDATE SET (deposit_date, status) = (EXCLUDED.deposit_date, EXCLUDED.status)
-WHERE (old.deposit_date, old.status) <> (EXCLUDED.deposit_date, EXCLUDED.status)
 RETURNING id, xmax <> 0 AS is_old`,
   `SELECT t.id FROM transaction t JOIN written w ON w.is_old AND t.deposit_id = w.id WHERE t.organization_id = $1`,
 );
 
 const MERGE_TRANSACTIONS = mergeQuery(
   `
-INSERT INTO transaction AS old
+INSERT INTO transaction
   (organization_id, id, deposit_id, donor_id, transaction_date, amount, fee_amount, status, account_type, payment_type, main_memo)
-SELECT DISTINCT ON (transaction_id)
-  $1::int, transaction_id, deposit_id, NULLIF(donor_id, 0), transaction_date, amount, fee_amount, status, account_type, payment_type, main_memo
-FROM import_line ORDER BY transaction_id
-ON CONFLICT (organization_id, id) DO UPDATE SET
-  (deposit_id, donor_id, transaction_date, amount, fee_amount, status, account_type, payment_type, main_memo) =
-  (EXCLUDED.deposit_id, EXCLUDED.donor_id, EXCLUDED.transaction_date, EXCLUDED.amount, EXCLUDED.fee_amount,
-   EXCLUDED.status, EXCLUDED.account_type, EXCLUDED.payment_type, EXCLUDED.main_memo)
+SELECT DISTINCT ON (l.transaction_id) $1::int, l.transaction_id, l.deposit_id, NULLIF(l.donor_id, 0), l.transaction_date, l.amount,
+  l.fee_amount, l.status, l.account_type, l.payment_type, l.main_memo
+FROM import_line l LEFT JOIN transaction old ON old.organization_id = $1 AND old.id = l.transaction_id
 WHERE (old.deposit_id, old.donor_id, old.transaction_date, old.amount, old.fee_amount, old.status, old.account_type, old.payment_type, old.main_memo)
   IS DISTINCT FROM
+  (l.deposit_id, NULLIF(l.donor_id, 0), l.transaction_date, l.amount, l.fee_amount, l.status, l.account_type, l.payment_type, l.main_memo)
+ORDER BY l.transaction_id
+ON CONFLICT (organization_id, id) DO UPDATE SET
+  (deposit_id, donor_id, transaction_date, amount, fee_amount, status, account_type, payment_type, main_memo) =
   (EXCLUDED.deposit_id, EXCLUDED.donor_id, EXCLUDED.transaction_date, EXCLUDED.amount, EXCLUDED.fee_amount,
    EXCLUDED.status, EXCLUDED.account_type, EXCLUDED.payment_type, EXCLUDED.main_memo)
 RETURNING id`,
@@ -174,13 +180,13 @@ INSERT INTO changed_transaction SELECT id FROM noted`;
 // A line may also lack the share: a share in the books then stays.
 const MERGE_ALLOCATIONS = mergeQuery(
   `
-INSERT INTO allocation AS old (organization_id, id, transaction_id, designation_id, amount, memo)
-SELECT $1::int, l.allocation_id, l.transaction_id, l.designation_id, COALESCE(l.allocation_amount, a.amount), l.designation_memo
-FROM import_line l LEFT JOIN allocation a ON a.organization_id = $1 AND a.id = l.allocation_id
+INSERT INTO allocation (organization_id, id, transaction_id, designation_id, amount, memo)
+SELECT $1::int, l.allocation_id, l.transaction_id, l.designation_id, COALESCE(l.allocation_amount, old.amount), l.designation_memo
+FROM import_line l LEFT JOIN allocation old ON old.organization_id = $1 AND old.id = l.allocation_id
+WHERE (old.transaction_id, old.designation_id, old.amount, old.memo) IS DISTINCT FROM
+  (l.transaction_id, l.designation_id, COALESCE(l.allocation_amount, old.amount), l.designation_memo)
 ON CONFLICT (organization_id, id) DO UPDATE SET (transaction_id, designation_id, amount, memo) =
   (EXCLUDED.transaction_id, EXCLUDED.designation_id, EXCLUDED.amount, EXCLUDED.memo)
-WHERE (old.transaction_id, old.designation_id, old.amount, old.memo)
-  IS DISTINCT FROM (EXCLUDED.transaction_id, EXCLUDED.designation_id, EXCLUDED.amount, EXCLUDED.memo)
 RETURNING transaction_id`,
   'SELECT transaction_id FROM written',
 );

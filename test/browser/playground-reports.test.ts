@@ -114,7 +114,7 @@ test('an analyst saves a report, which keeps its address, and takes it into a sp
   await row.getByText(/^ada, \d{4}-\d\d-\d\d$/).waitFor();
   expect((await row.locator('dt, dd').allTextContents()).join('|')).toBe('startDate|2024-01-01|designationIds|4');
   await page.screenshot({ path: 'coverage/playground-reports.png' });
-  await dialog.getByRole('button', { name: 'Copy for Power Query of wells' }).click();
+  await dialog.getByRole('button', { name: 'Copy for Power Query: wells' }).click();
   await dialog.getByText('wells: Copied for the advanced editor').waitFor();
   const power = await page.evaluate<string>('navigator.clipboard.readText()');
   expect(power).toContain(`Web.Contents("${gateway.url}"`);
@@ -123,12 +123,12 @@ test('an analyst saves a report, which keeps its address, and takes it into a sp
     '{\n    {"transaction_id", type text},\n    {"designation", type text},\n    {"amount", Currency.Type}\n  }, "en-US")',
   );
   for (const secret of [organization.webProvision, organization.apiProvision]) expect(power).not.toContain(secret);
-  await dialog.getByRole('button', { name: 'Copy curl of wells command' }).click();
+  await dialog.getByRole('button', { name: 'Copy curl: wells' }).click();
   await dialog.getByText('wells: The command is copied.').waitFor();
   const [, url] = /'([^']+)'$/.exec(await page.evaluate<string>('navigator.clipboard.readText()')) ?? [];
   expect(url).toBe(`${gateway.url}/reports/wells.csv?startDate=2024-01-01&designationIds=4`);
   expect((await fetchFile(url!.slice(gateway.url.length))).text).toBe(expected);
-  await dialog.getByRole('button', { name: 'Copy link of wells for a colleague' }).click();
+  await dialog.getByRole('button', { name: 'Copy link: wells' }).click();
   await dialog.getByText('wells: The link is copied.').waitFor();
   expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(`${gateway.url}/playground#saved/wells`);
 
@@ -165,11 +165,9 @@ test('an analyst neither replaces nor deletes a report by accident', async () =>
   // A colleague saves it again meanwhile, so this analyst has not seen what would be replaced.
   await saveReport(earlier.name, earlier.title, { startDate: '2024-01-02' }, await savedAt(earlier.name));
   await saving.getByRole('button', { name: 'Replace' }).click();
-  await saving.getByRole('alert').filter({ hasText: /saved/ }).waitFor();
+  await saving.getByRole('alert').filter({ hasText: 'was saved by ada at' }).waitFor();
   expect((await fetchFile('/reports/general.csv')).text).toContain('General Fund');
-  await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await saving.getByLabel('Title').fill('General');
+  // Now the dialog shows what the colleague saved, and replaces that.
   await saving.getByRole('button', { name: 'Replace' }).click();
   await saving.getByRole('status').filter({ hasText: 'Replaced general.' }).waitFor();
   expect((await fetchFile('/reports/general.csv')).text).not.toContain('General Fund');

@@ -32,6 +32,7 @@ function SaveForm({ provision, title: proposed = '', current, onSaved, onClose }
   const [outcome, setOutcome] = useState<{ readonly text: string; readonly isFault: boolean }>();
   const name = ownName ?? proposeName(title);
   const earlier = reports.find((report) => report.name === name);
+  const isSaved = outcome?.isFault === false;
   const tellFault = (error: unknown): void => setOutcome({ text: (error as Error).message, isFault: true });
   useEffect(() => {
     listSavedReports(provision).then(setReports, tellFault);
@@ -40,11 +41,12 @@ function SaveForm({ provision, title: proposed = '', current, onSaved, onClose }
     try {
       await saveReport(provision, { ...current(), name, title: title.trim() || earlier?.title || name, replaces: earlier?.updatedAt });
       onSaved?.();
-      setReports(await listSavedReports(provision));
       setOutcome({ text: earlier ? `Replaced ${name}.` : `Saved as ${name}.`, isFault: false });
     } catch (error) {
       tellFault(error);
     }
+    // A colleague may have saved the report meanwhile: the next press replaces what is listed then.
+    await listSavedReports(provision).then(setReports, tellFault);
   };
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
@@ -75,15 +77,15 @@ function SaveForm({ provision, title: proposed = '', current, onSaved, onClose }
         </Text>
         <FieldError>{({ validationDetails }) => (validationDetails.valueMissing ? 'Give it a name.' : NAME_ADVICE)}</FieldError>
       </TextField>
-      {earlier && !outcome && (
+      {earlier && !isSaved && (
         <p role="alert">
-          This name is taken: “{earlier.title}”, saved by {describeSaving(earlier)}. To save replaces it for everybody.
+          This name is taken: “{earlier.title}”, saved by {describeSaving(earlier)}. A new one takes its place for everybody.
         </p>
       )}
       <p role={outcome?.isFault ? 'alert' : 'status'}>{outcome?.text}</p>
       <div className="dialog-buttons">
         <Button type="submit" className="dialog-main">
-          {earlier && !outcome ? 'Replace' : 'Save'}
+          {earlier && !isSaved ? 'Replace' : 'Save'}
         </Button>
         <Button onPress={onClose}>Close</Button>
       </div>

@@ -52,9 +52,9 @@ export function SavedReportList({ provision, onOpen }: SavedReportListProps) {
     });
   };
   const copies = [
-    ['Copy link', 'for a colleague', (report: SavedReport) => copyLink(report)],
-    ['Copy curl', 'command', (report: SavedReport) => copyCurl(report)],
-    ['Copy for Power Query', '', (report: SavedReport) => copyPowerQuery(provision, report)],
+    ['Copy link', copyLink],
+    ['Copy curl', copyCurl],
+    ['Copy for Power Query', (report: SavedReport) => copyPowerQuery(provision, report)],
   ] as const;
   return (
     <section ref={list} className="saved-reports" aria-label="List of saved reports" tabIndex={-1}>
@@ -73,8 +73,8 @@ export function SavedReportList({ provision, onOpen }: SavedReportListProps) {
               <Button aria-label={`Open ${report.name}`} onPress={() => onOpen(report)}>
                 Open
               </Button>
-              {copies.map(([title, rest, copy]) => (
-                <Button key={title} aria-label={`${title} of ${report.name} ${rest}`.trim()} onPress={() => void run(() => copy(report))}>
+              {copies.map(([title, copy]) => (
+                <Button key={title} aria-label={`${title}: ${report.name}`} onPress={() => void run(() => copy(report))}>
                   {title}
                 </Button>
               ))}

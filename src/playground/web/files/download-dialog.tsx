@@ -64,16 +64,22 @@ function DownloadForm({ report, provision, onFailure, onClose }: DownloadDialogP
     running.current = controller;
     const { signal } = controller;
     setState({ kind: 'running', progress: undefined });
+    let isOver = false;
+    // A worker's progress comes by a channel of its own, so the last of it may come after the file.
+    const onProgress = (progress: FileProgress): void => {
+      if (!isOver) setState({ kind: 'running', progress });
+    };
+    const end = (kind: 'done' | 'failed', text: string): void => {
+      isOver = true;
+      setState({ kind, text });
+    };
     try {
-      const onProgress = (progress: FileProgress): void => {
-        if (!signal.aborted) setState({ kind: 'running', progress });
-      };
       const text = await runDownload(report, { columns, format }, { provision, signal, onProgress });
-      setState({ kind: 'done', text });
+      end('done', text);
     } catch (error) {
-      if (signal.aborted) setState({ kind: 'failed', text: 'The download was cancelled. Nothing was saved.' });
+      if (signal.aborted) end('failed', 'The download was cancelled. Nothing was saved.');
       else {
-        setState({ kind: 'failed', text: (error as Error).message });
+        end('failed', (error as Error).message);
         onFailure();
       }
     }

@@ -8,8 +8,8 @@ export interface CellFormat {
 
 const DECIMAL = /^-?\d+(\.\d+)?$/;
 const DATE = /^\d{4}-\d\d-\d\d$/;
-/** The most decimals that browsers write. An amount is never rounded. */
-const MAX_DECIMALS = 100;
+/** The most decimals that every browser writes. The books have two. */
+const MAX_DECIMALS = 20;
 
 const formats = new Map<string, CellFormat>();
 

@@ -49,7 +49,7 @@ export class ColumnIndex {
   codesOfFilter({ text, min, max }: ColumnFilter): Uint8Array {
     const isContained = text === undefined ? undefined : this.#mark(foldText(text), (value, part) => value.includes(part));
     const isBetween = this.#between(min, max);
-    return Uint8Array.from(this.#values.distinct, (value, code) => {
+    return Uint8Array.from(this.#values.kept, (value, code) => {
       const isKept = (isContained?.[code] ?? 1) === 1 && isBetween(value, code);
       return isKept ? 1 : 0;
     });
@@ -65,7 +65,7 @@ export class ColumnIndex {
         sum += each * BigInt(rows);
         known += rows;
         // A text that is not there, unlike null, means that the row has no such column.
-      } else if (this.#values.distinct[code] === null) unknown += rows;
+      } else if (this.#values.kept[code] === null) unknown += rows;
     });
     const isUnknown = known === 0 && unknown > 0;
     return { sum: isUnknown ? null : writeDecimal({ digits: sum, scale }), unknown };
@@ -77,7 +77,7 @@ export class ColumnIndex {
 
   #exact(): ColumnUnits {
     if (!this.#units) {
-      const decimals = this.#values.distinct.map(readDecimal);
+      const decimals = this.#values.kept.map(readDecimal);
       const scale = decimals.reduce((most, decimal) => Math.max(most, decimal?.scale ?? 0), this.#kind === 'money' ? 2 : 0);
       this.#units = { scale, digits: decimals.map((decimal) => decimal && atScale(decimal, scale)) };
     }
@@ -85,14 +85,14 @@ export class ColumnIndex {
   }
 
   #textRanks(): Uint32Array {
-    const texts = this.#values.distinct.map((value) => (value === null || value === '' ? undefined : String(value)));
+    const texts = this.#values.kept.map((value) => (value === null || value === '' ? undefined : String(value)));
     // Dates and instants of the gateway are ISO 8601 in one form, which sorts as text.
     if (isTime(this.#kind)) return toRanks(texts, compareValues);
     return toRanks(texts, new Intl.Collator([...this.#locales], { numeric: true }).compare);
   }
 
   #mark(wanted: string, isMatch: (text: string, wanted: string) => boolean): Uint8Array {
-    this.#texts ??= this.#values.distinct.map((value) => this.#toSearchText(value));
+    this.#texts ??= this.#values.kept.map((value) => this.#toSearchText(value));
     return Uint8Array.from(this.#texts, (text) => (isMatch(text, wanted) ? 1 : 0));
   }
 

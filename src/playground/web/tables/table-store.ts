@@ -150,7 +150,7 @@ export class TableStore {
     const adding = this.#columns.filter(({ column }) => column.adds);
     return Object.fromEntries(
       adding.map(({ column, values }) => {
-        const rowsOfCode = new Uint32Array(values.distinct.length);
+        const rowsOfCode = new Uint32Array(values.kept.length);
         for (const row of this.#shown ?? values.codes.keys()) rowsOfCode[values.codes[row] ?? 0]! += 1;
         return [column.id, this.#indexOf(column.id).sum(rowsOfCode)];
       }),

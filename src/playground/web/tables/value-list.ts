@@ -1,13 +1,16 @@
 import type { Cell } from './table-types';
 
 const FIRST_CAPACITY = 1024;
+/** From so many values on, a column of which most differ is no longer searched for equal ones. */
+const MANY_VALUES = 4096;
 
 /**
- * The values of one column. Each different value is kept once, and each row holds its number, because the values of most columns repeat: a
- * name of ten thousand gifts takes the memory of one.
+ * The values of one column. A value that repeats is kept once, and each row holds its number: a name of ten thousand gifts takes the memory of
+ * one. A column whose values hardly repeat, such as ids, keeps each value, because the search for equal ones would take more memory than it
+ * saves.
  */
 export class ValueList {
-  readonly #distinct: Cell[] = [];
+  readonly #kept: Cell[] = [];
   #codes = new Uint32Array(FIRST_CAPACITY);
   #codeOf: Map<Cell, number> | undefined = new Map();
   #length = 0;
@@ -16,22 +19,22 @@ export class ValueList {
     return this.#length;
   }
 
-  /** The different values, in the order of their codes. */
-  get distinct(): readonly Cell[] {
-    return this.#distinct;
+  /** The kept values, in the order of their codes. Two of them may be equal. */
+  get kept(): readonly Cell[] {
+    return this.#kept;
   }
 
-  /** The code of each row: the place of its value among the different ones. */
+  /** The code of each row: the place of its value among the kept ones. */
   get codes(): Uint32Array {
     return this.#codes;
   }
 
   append(value: Cell): void {
-    if (!this.#codeOf) throw new Error('A sealed list takes no values.');
-    let code = this.#codeOf.get(value);
+    let code = this.#codeOf?.get(value);
     if (code === undefined) {
-      code = this.#distinct.push(value) - 1;
-      this.#codeOf.set(value, code);
+      code = this.#kept.push(value) - 1;
+      this.#codeOf?.set(value, code);
+      if (this.#kept.length > MANY_VALUES && this.#kept.length > this.#length / 2) this.#codeOf = undefined;
     }
     if (this.#length === this.#codes.length) {
       const longer = new Uint32Array(this.#length * 2);
@@ -42,7 +45,7 @@ export class ValueList {
   }
 
   at(row: number): Cell {
-    return this.#distinct[this.#codes[row] ?? 0] ?? null;
+    return this.#kept[this.#codes[row] ?? 0] ?? null;
   }
 
   /** Frees what only appending needs. */

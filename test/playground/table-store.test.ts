@@ -1,0 +1,202 @@
+import fc from 'fast-check';
+import { storeRows, type TableStore } from '../../src/playground/web/tables/table-store';
+import type { Arrangement, Cell, Row, TableColumn } from '../../src/playground/web/tables/table-types';
+
+const LOCALES = ['en-US'];
+const columns = [
+  { id: 'name', title: 'Donor', kind: 'text', adds: false },
+  { id: 'gifts', title: 'Gifts', kind: 'count', adds: true },
+  { id: 'share', title: 'To this fund', kind: 'money', adds: true },
+  { id: 'gift', title: 'Whole gift', kind: 'money', adds: false },
+  { id: 'day', title: 'Date', kind: 'date', adds: false },
+] as const satisfies readonly TableColumn[];
+
+const ALL: Arrangement = { search: '', filters: [], sort: undefined };
+const arrange = (store: TableStore, arrangement: Partial<Arrangement>) => store.arrange({ ...ALL, ...arrangement });
+const shownRows = (store: TableStore, arrangement: Partial<Arrangement>): Row[] => {
+  const { count } = arrange(store, arrangement);
+  return store.rows(0, count);
+};
+
+const cents = fc.integer({ min: -99_999, max: 99_999 });
+const money = cents.map(
+  (each) => `${each < 0 ? '-' : ''}${Math.floor(Math.abs(each) / 100)}.${String(Math.abs(each) % 100).padStart(2, '0')}`,
+);
+const name = fc.constantFrom('Ada Lovelace', 'ada byron', 'Müller, Zoë', 'Zoe Muller', 'T10', 'T9', 'O’Hara', 'Łukasz', '');
+const day = fc.integer({ min: 1, max: 28 }).map((n) => `2024-02-${String(n).padStart(2, '0')}`);
+const orNull = <Value extends Cell>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { freq: 5 });
+const tables = fc.array(fc.tuple(orNull(name), fc.nat(3000), orNull(money), orNull(money), orNull(day)), { maxLength: 60 });
+
+/** The plain way to do what the store does by value. */
+const toCents = (text: Cell): number => Math.round(Number(text) * 100);
+const plainSum = (rows: readonly Row[], at: number) => {
+  const known = rows.map((row) => row[at] ?? null).filter((value) => value !== null);
+  const sum = known.reduce((total: number, value) => total + toCents(value), 0);
+  const sign = sum < 0 ? '-' : '';
+  return {
+    sum:
+      known.length === 0 && rows.length > 0
+        ? null
+        : `${sign}${Math.floor(Math.abs(sum) / 100)}.${String(Math.abs(sum) % 100).padStart(2, '0')}`,
+    unknown: rows.length - known.length,
+  };
+};
+const plainFold = (text: string): string => text.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '').replaceAll('ł', 'l');
+const plainWords = (row: Row): string[] => [
+  ...plainFold(String(row[0] ?? '')).split(/[^\p{L}\p{N}]+/u),
+  ...[1, 2, 3].map((at) => String(row[at] ?? '')),
+  ...String(row[4] ?? '').split('-'),
+  ...(row[4] === null ? [] : ['feb', String(Number(String(row[4]).slice(8)))]),
+];
+
+describe('a table of the worker', () => {
+  test('adds up exactly the rows that are shown, and counts what is unknown', () => {
+    fc.assert(
+      fc.property(tables, day, (rows, min) => {
+        const store = storeRows(columns, rows, LOCALES);
+        for (const filters of [[], [{ column: 'day', min }]]) {
+          const kept = rows.filter((row) => filters.length === 0 || (row[4] !== null && row[4] >= min));
+          const { sums, count } = arrange(store, { filters });
+          expect(count).toBe(kept.length);
+          expect(sums).toEqual({
+            share: plainSum(kept, 2),
+            gifts: { sum: String(kept.reduce((sum, row) => sum + row[1], 0)), unknown: 0 },
+          });
+        }
+      }),
+    );
+  });
+
+  test('adds up more money than a float can hold to the cent', () => {
+    const rows = Array.from({ length: 1000 }, (_, n): Row => ['', n, '90071992547409.93', null, null]);
+    expect(arrange(storeRows(columns, rows, LOCALES), {}).sums.share).toEqual({ sum: '90071992547409930.00', unknown: 0 });
+  });
+
+  test.each(['name', 'gifts', 'share', 'day'] as const)(
+    'sorts by %s, keeps the order of equals, and has what is not there last',
+    (column) => {
+      const at = columns.findIndex(({ id }) => id === column);
+      const { compare } = new Intl.Collator('en-US', { numeric: true });
+      const plainCompare = (one: Cell, other: Cell): number =>
+        column === 'name'
+          ? compare(String(one), String(other))
+          : column === 'day'
+            ? String(one) < String(other)
+              ? -1
+              : one === other
+                ? 0
+                : 1
+            : toCents(one) - toCents(other);
+      const isThere = (row: Row): boolean => row[at] !== null && row[at] !== '';
+      fc.assert(
+        fc.property(tables, fc.boolean(), (rows, isDescending) => {
+          const sorted = rows.filter(isThere).sort((one, other) => plainCompare(one[at]!, other[at]!) * (isDescending ? -1 : 1));
+          const expected = [...sorted, ...rows.filter((row) => !isThere(row))];
+          expect(shownRows(storeRows(columns, rows, LOCALES), { sort: { column, isDescending } })).toEqual(expected);
+        }),
+      );
+    },
+  );
+
+  test('finds the rows in which each word begins a word of some cell', () => {
+    const word = fc.constantFrom('ada', 'LOV', 'mull', 'zoë', 'zoe', 't', 'lukasz', '2024', 'feb', '1', '12.', 'yron', 'hara');
+    fc.assert(
+      fc.property(tables, fc.array(word, { maxLength: 2 }), (rows, words) => {
+        const expected = rows.filter((row) => words.every((each) => plainWords(row).some((own) => own.startsWith(plainFold(each)))));
+        expect(shownRows(storeRows(columns, rows, LOCALES), { search: ` ${words.join('  ')} ` })).toEqual(expected);
+      }),
+    );
+  });
+
+  test('finds amounts as a person writes them', () => {
+    const rows: Row[] = [
+      ['a', 1, '1234.50', null, null],
+      ['b', 1, '12345.00', null, null],
+      ['c', 1, '50.12', null, null],
+    ];
+    const found = (search: string, locale: string) => shownRows(storeRows(columns, rows, [locale]), { search }).map(([first]) => first);
+    expect(found('1,234.5', 'en-US')).toEqual(['a']);
+    expect(found('1.234,5', 'de-DE')).toEqual(['a']);
+    expect(found('1234', 'de-DE')).toEqual(['a', 'b']);
+    expect(found('12', 'en-US')).toEqual(['a', 'b']);
+  });
+
+  test('keeps the rows that meet all filters, ends of ranges included', () => {
+    const filter = fc.record({
+      min: fc.option(money, { nil: undefined }),
+      max: fc.option(money, { nil: undefined }),
+      text: fc.constantFrom('', 'A', 'ü', 'll'),
+    });
+    fc.assert(
+      fc.property(tables, filter, (rows, { min, max, text }) => {
+        const expected = rows.filter(([own, , share]) => {
+          if (text !== '' && !plainFold(own ?? '').includes(plainFold(text))) return false;
+          if (min === undefined && max === undefined) return true;
+          return share !== null && toCents(share) >= toCents(min ?? '-9999999') && toCents(share) <= toCents(max ?? '9999999');
+        });
+        const filters = [
+          { column: 'name', text },
+          { column: 'share', ...(min !== undefined && { min }), ...(max !== undefined && { max }) },
+        ];
+        expect(shownRows(storeRows(columns, rows, LOCALES), { filters })).toEqual(expected);
+      }),
+    );
+  });
+
+  test('compares a range exactly, with any number of decimals', () => {
+    const rows = ['0.99', '1.00', '1.01'].map((share): Row => ['', 0, share, null, null]);
+    const shares = (filter: object) =>
+      shownRows(storeRows(columns, rows, LOCALES), { filters: [{ column: 'share', ...filter }] }).map((row) => row[2]);
+    expect(shares({ min: '1' })).toEqual(['1.00', '1.01']);
+    expect(shares({ max: '1.0099' })).toEqual(['0.99', '1.00']);
+    expect(shares({ min: '1.00', max: '1.00' })).toEqual(['1.00']);
+  });
+
+  test('has the first and the last day of a range in it, and no row without a day', () => {
+    const rows = ['2024-02-01', '2024-02-02', '2024-02-03', null].map((day): Row => ['', 0, null, null, day]);
+    const store = storeRows(columns, rows, LOCALES);
+    expect(shownRows(store, { filters: [{ column: 'day', max: '2024-02-02' }] })).toEqual(rows.slice(0, 2));
+    expect(shownRows(store, { filters: [{ column: 'day', min: '2024-02-02' }] })).toEqual(rows.slice(1, 3));
+  });
+
+  test('has an instant in the range of its day', () => {
+    const instants: TableColumn[] = [{ id: 'at', title: 'Changed', kind: 'instant', adds: false }];
+    const rows = [3, 4, 5].map((n) => [new Date(2024, 1, n, 23, 59, 30).toISOString()]);
+    const store = storeRows(instants, rows, LOCALES);
+    expect(shownRows(store, { filters: [{ column: 'at', min: '2024-02-04', max: '2024-02-04' }] })).toEqual([rows[1]]);
+  });
+
+  test('hands out no rows of an arrangement that is out of date', () => {
+    const store = storeRows(
+      columns,
+      [
+        ['a', 1, null, null, null],
+        ['b', 2, null, null, null],
+      ],
+      LOCALES,
+    );
+    const before = arrange(store, {});
+    const now = arrange(store, { sort: { column: 'gifts', isDescending: true } });
+    expect(store.rowsOf(before.serial, 0, 9)).toBeUndefined();
+    expect(store.rowsOf(now.serial, 0, 9)?.map(([first]) => first)).toEqual(['b', 'a']);
+    expect(store.rows(1, 9).map(([first]) => first)).toEqual(['a']);
+    expect(store.loadedRows(0, 1).map(([first]) => first)).toEqual(['a']);
+  });
+
+  test('copies cells that a spreadsheet neither runs nor adds up wrongly', () => {
+    const rows: Row[] = [
+      ['=1+1', 1, '-2.50', null, '2024-02-01'],
+      ['a\tb\nc', 2, null, null, null],
+    ];
+    const store = storeRows(columns, rows, LOCALES);
+    arrange(store, { sort: { column: 'gifts', isDescending: true } });
+    expect(store.cells(0, 2, ['share', 'name', 'day'], true)).toBe("To this fund\tDonor\tDate\n\ta b c\t\n-2.50\t'=1+1\t2024-02-01");
+    expect(store.cells(1, 2, ['gifts'], false)).toBe('1');
+  });
+
+  test('sums of columns that no row has a value of are unknown, and 0 without rows', () => {
+    const store = storeRows(columns, [['a', 1, null, null, null]], LOCALES);
+    expect(arrange(store, {}).sums.share).toEqual({ sum: null, unknown: 1 });
+    expect(arrange(store, { search: 'nobody' }).sums.share).toEqual({ sum: '0.00', unknown: 0 });
+  });
+});

@@ -90,7 +90,10 @@ export async function fetchChecked(
   let bytes = 0;
   try {
     for (const reader = response.body.getReader(); ;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        if (signal.aborted) throw cause;
+        throw new Error('The download was cut off. Nothing was saved. Try again.', { cause });
+      });
       if (done) break;
       hash.update(value);
       counter.add(value);
@@ -98,9 +101,6 @@ export async function fetchChecked(
       bytes += value.length;
       onProgress({ bytes, rows: Math.min(counter.rows(), allRows ?? Infinity), allRows });
     }
-  } catch (cause) {
-    if (signal.aborted) throw cause;
-    throw new Error('The download was cut off. Nothing was saved. Try again.', { cause });
   } finally {
     ended.abort();
   }

@@ -34,6 +34,12 @@ export function loadRows(request: LoadRequest, taker: RowTaker, options: LoadOpt
   return source.kind === 'file' ? loadFile({ ...request, source }, taker, options) : loadPages({ ...request, source }, taker, options);
 }
 
+/** A field that the file does not have must not pass for unknown values. */
+function fieldOf(row: Json, name: string): unknown {
+  if (!(name in row)) throw new Error(`The file has no column ${name}.`);
+  return row[name];
+}
+
 type Of<Kind extends RowSource['kind']> = LoadRequest & { readonly source: Extract<RowSource, { kind: Kind }> };
 
 async function loadFile({ provision, source }: Of<'file'>, taker: RowTaker, { signal, onProgress }: LoadOptions): Promise<LoadedRows> {
@@ -46,7 +52,7 @@ async function loadFile({ provision, source }: Of<'file'>, taker: RowTaker, { si
     rest = lines.pop() ?? '';
     for (const line of lines) {
       const row = JSON.parse(line) as Json;
-      taker.take(names.map((name) => toCell(row[name])));
+      taker.take(names.map((name) => toCell(fieldOf(row, name))));
     }
   };
   const { response, digest } = await fetchChecked(

@@ -66,7 +66,7 @@ export interface LoadProgress {
 
 /** Where the worker reads the rows of a table. */
 export type RowSource =
-  /** The NDJSON file of a query: one JSON object a row, checked against the receipt. `names` has the file's name of each column. */
+  /** The NDJSON file of a query: one JSON object a row, checked against the receipt. `names` has the file's name of each column, such as `allocation_amount`. */
   | { readonly kind: 'file'; readonly query: string; readonly variables: object; readonly names: readonly string[] }
   /** The pages of a connection of the query's answer, read with the query's variables `first` and `after`, up to a number of rows. */
   | { readonly kind: 'pages'; readonly query: string; readonly variables: object; readonly list: string; readonly maxRows?: number };

@@ -56,7 +56,16 @@ export function ResultView({ kind, client, answer }: ResultViewProps) {
           </select>
         </label>
       )}
-      {table && kind === 'table' && <DataTable key={name} client={client} table={table} columns={table.columns} label={table.name} />}
+      {table && kind === 'table' && (
+        <DataTable
+          key={name}
+          client={client}
+          table={table}
+          columns={table.columns}
+          label={table.name}
+          print={{ title: table.name, lines: [], version: table.version }}
+        />
+      )}
       {chart && kind === 'chart' && <ResultChart key={name} table={chart} />}
     </section>
   );

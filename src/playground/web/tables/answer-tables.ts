@@ -20,13 +20,13 @@ export interface AnsweredTables {
 }
 
 /** A list of an answer as a table. */
-export interface AnsweredTable extends Pick<LoadedTable, 'id' | 'count'> {
+export interface AnsweredTable extends Pick<LoadedTable, 'id' | 'count' | 'version'> {
   /** The path of the list in the answer, such as `depositSummary.groups.nodes`. */
   readonly name: string;
   readonly columns: readonly TableColumn[];
 }
 
-interface FoundTable extends Pick<AnsweredTable, 'name' | 'columns'> {
+interface FoundTable extends Pick<AnsweredTable, 'name' | 'columns' | 'version'> {
   readonly store: TableStore;
 }
 
@@ -36,9 +36,9 @@ export async function readAnswer(
   locales: readonly string[],
   signal: AbortSignal,
 ): Promise<{ readonly preview: ExecutionResult; readonly tables: readonly FoundTable[] }> {
-  const { answer } = await postVersioned(provision, request, { headers, signal });
+  const { answer, version = 0 } = await postVersioned(provision, request, { headers, signal });
   const tables = [...gatherLists(answer.data)]
-    .map(([name, objects]) => toTable(name, objects, locales))
+    .map(([name, objects]) => ({ version, ...toTable(name, objects, locales) }))
     .filter(({ columns }) => columns.length > 0);
   return { preview: toPreview(answer), tables };
 }
@@ -59,7 +59,7 @@ interface GatheredColumn {
  * Makes a table of a list's objects. Objects inside a row become columns like `key.month`. The sum of a column may count money twice, because
  * the query decides what a row is, so no column adds.
  */
-function toTable(name: string, objects: readonly ListedObject[], locales: readonly string[]): FoundTable {
+function toTable(name: string, objects: readonly ListedObject[], locales: readonly string[]): Omit<FoundTable, 'version'> {
   const gathered = new Map<string, GatheredColumn>();
   const take = (row: number, column: string, value: Cell): void => {
     let known = gathered.get(column);

@@ -51,7 +51,6 @@ export interface ColumnLayout {
   readonly freeze: (widths: Readonly<Record<string, number>>) => void;
   /** Shows the columns as they were at first. */
   readonly reset: () => void;
-  readonly isChanged: boolean;
 }
 
 export function useColumnLayout(columns: readonly TableColumn[]): ColumnLayout {
@@ -72,7 +71,7 @@ export function useColumnLayout(columns: readonly TableColumn[]): ColumnLayout {
     [columns, chosen],
   );
   const table = useTable({ features, columns: definitions, data: NO_ROWS, columnResizeMode: 'onChange', state: { columnVisibility } });
-  const { columnOrder, columnSizing } = table.state;
+  const { columnSizing } = table.state;
   const isFrozen = Object.keys(columnSizing).length > 0;
   const ordered = table.getAllLeafColumns();
   const order = ordered.map(({ id }) => id);
@@ -115,7 +114,6 @@ export function useColumnLayout(columns: readonly TableColumn[]): ColumnLayout {
       table.resetColumnOrder(true);
       table.resetColumnSizing(true);
     },
-    isChanged: isFrozen || columnOrder.length > 0 || Object.keys(chosen).length > 0,
   };
 }
 

@@ -16,7 +16,7 @@ export function ColumnsMenu({ layout, onWiden }: ColumnsMenuProps) {
         <Dialog aria-label="Columns">
           <Heading slot="title">Columns</Heading>
           <ColumnList layout={layout} onWiden={onWiden} />
-          <button type="button" onClick={layout.reset} disabled={!layout.isChanged}>
+          <button type="button" onClick={layout.reset}>
             As they were
           </button>
         </Dialog>

@@ -132,7 +132,7 @@ export function DataTable({ client, table, columns, label, totals, onOpenRow, to
         {describeHead(selection, rows, shown)}
       </span>
       {isPrinting && print && arranged && (
-        <PrintSheet {...{ client, print, arranged, totals, isPart }} table={table} columns={shown} onEnd={endPrint} />
+        <PrintSheet {...{ client, print, arranged, totals, isPart, hasTotals }} table={table} columns={shown} onEnd={endPrint} />
       )}
     </div>
   );

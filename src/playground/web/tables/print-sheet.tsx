@@ -27,12 +27,13 @@ interface PrintSheetProps {
   readonly arranged: Arranged;
   readonly totals: GivenTotals | undefined;
   readonly isPart: boolean;
+  readonly hasTotals: boolean;
   /** Called when the browser has printed, or was told not to. */
   readonly onEnd: () => void;
 }
 
 /** Prints the shown rows as a plain table, because the table on the screen holds only the visible ones. */
-export function PrintSheet({ client, table, print, columns, arranged, totals, isPart, onEnd }: PrintSheetProps) {
+export function PrintSheet({ client, table, print, columns, arranged, totals, isPart, hasTotals, onEnd }: PrintSheetProps) {
   const [rows, setRows] = useState<readonly Row[]>();
   const { showBoundary } = useErrorBoundary();
   useEffect(() => {
@@ -84,13 +85,15 @@ export function PrintSheet({ client, table, print, columns, arranged, totals, is
             </tr>
           ))}
           {/* A foot of the table would stand on every page, as if it were the total of the page. */}
-          <tr className="print-totals">
-            {columns.map((shown, n) => (
-              <td key={shown.column.id} className={shown.column.kind}>
-                {toTotal(shown, n === 0, arranged, isPart ? undefined : totals, isPart)}
-              </td>
-            ))}
-          </tr>
+          {hasTotals && (
+            <tr className="print-totals">
+              {columns.map((shown, n) => (
+                <td key={shown.column.id} className={shown.column.kind}>
+                  {toTotal(shown, n === 0, arranged, isPart ? undefined : totals, isPart)}
+                </td>
+              ))}
+            </tr>
+          )}
         </tbody>
       </table>
     </section>,

@@ -1,54 +1,88 @@
 import type { Page } from 'playwright-core';
 import { fillReport } from '../support/long-report';
+import { longestTask, rendererMegabytes } from '../support/page-tasks';
 import { execute, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import { until } from '../support/until';
 
-const ROWS = 100_000;
+const ROWS = 150_000;
 const STEPS = 120;
-const MAX_ROUNDS = 6;
+const MAX_TASK_MS = 100;
+const MAX_ROUNDS = 3;
+const MAX_MEGABYTES = 300;
 const gateway = openPlayground();
 
-/** Measures the longest frame, in milliseconds, while the table scrolls in small steps and in long jumps. */
-const longestFrame = (page: Page): Promise<number> =>
+/** Scrolls in small steps and in long jumps, one a frame. */
+const scroll = (page: Page): Promise<void> =>
   page.evaluate(`(async () => {
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
     const table = document.querySelector('[role=table]');
-    let before = await frame();
-    let longest = 0;
     for (let step = 0; step < ${STEPS}; step++) {
       table.scrollTop = step % 3 === 0 ? (table.scrollHeight * step * 7) % table.scrollHeight : table.scrollTop + 400;
-      const now = await frame();
-      longest = Math.max(longest, now - before);
-      before = now;
+      await frame();
     }
-    return longest;
   })()`);
 
-test('an analyst scrolls a hundred thousand rows without a halt, and the editor shows the first of them', async () => {
+const jumpToEnd = (page: Page): Promise<void> => page.evaluate(`document.querySelector('[role=table]').scrollTo(0, 1e9)`);
+
+test('an analyst runs, sorts, searches and scrolls 150,000 rows, and the page never halts', async () => {
   await fillReport(gateway.database.client, gateway.organization.id, ROWS, `''`);
   const { page, faults } = await gateway.visit();
   await logIn(page);
   await page.getByRole('button', { name: 'Table' }).click();
-  const fields = 'depositId depositDate transactionId donorLastName designation amount feeAmount netAmount';
+  const fields =
+    'depositId depositDate transactionId donorFirstName donorLastName city designation paymentType designationMemo amount feeAmount netAmount';
   await pasteInto(page, 'query', `{ depositDetails(startDate: "2020-01-01", endDate: "2029-12-31") { ${fields} } }`);
-  await execute(page);
-  await page.getByText('100,000 rows', { exact: true }).waitFor();
   const table = page.getByRole('table');
-  // A busy machine makes frames longer, never shorter, so one good round is proof.
-  let longest = Infinity;
-  for (let round = 0; round < MAX_ROUNDS && longest >= 100; round++) longest = await longestFrame(page);
-  expect(longest).toBeLessThan(100);
+  const tasks: Record<string, number> = {};
+  const figures: Record<string, number> = {};
+  const measure = async (step: string, act: () => Promise<unknown>): Promise<void> => {
+    tasks[step] = Infinity;
+    // Work takes longer on a busy machine, never shorter, so one good round is proof.
+    for (let round = 0; round < MAX_ROUNDS && tasks[step] >= MAX_TASK_MS; round++) {
+      tasks[step] = Math.min(tasks[step], await longestTask(page, act));
+    }
+  };
+  page.setDefaultTimeout(60_000);
+  figures['first run, with the editor’s own start'] = await longestTask(page, async () => {
+    await execute(page);
+    await page.getByText('150,000 rows', { exact: true }).waitFor();
+    await table.getByRole('cell').first().waitFor();
+  });
+  await measure('run', async () => {
+    await execute(page);
+    await page.getByText('No rows yet').waitFor();
+    await table.getByRole('cell').first().waitFor();
+    await page.locator('.graphiql-response').getByText('transactionId').first().waitFor();
+  });
+  await measure('scroll', () => scroll(page));
   expect(await table.getByRole('row').count()).toBeLessThan(60);
-  await table.getByRole('button', { name: 'amount', exact: true }).click();
-  await page.evaluate(`document.querySelector('[role=table]').scrollTo(0, 1e9)`);
-  await table
-    .locator(`[aria-rowindex="${ROWS + 1}"]`)
-    .getByText('100000.00')
-    .first()
-    .waitFor();
+  await measure('sort', async () => {
+    const amount = page.getByRole('columnheader', { name: 'amount', exact: true });
+    while ((await amount.getAttribute('aria-sort')) !== 'ascending') await amount.getByRole('button').click();
+    await jumpToEnd(page);
+    await table
+      .locator(`[aria-rowindex="${ROWS + 1}"]`)
+      .getByText('150,000.00')
+      .first()
+      .waitFor();
+  });
+  await measure('search', async () => {
+    await page.getByLabel('Search in these rows').fill('T1499');
+    await page.getByText('111 of 150,000 rows', { exact: true }).waitFor();
+    await page.getByLabel('Search in these rows').fill('');
+    await page.getByText('150,000 rows', { exact: true }).waitFor();
+  });
+  figures['renderer at work, MB'] = await rendererMegabytes(page);
+  figures['heap of the page, MB'] = await page.evaluate<number>('performance.memory.usedJSHeapSize / 1e6');
+  // The browser frees what it needs no longer when the page is at rest.
+  await until(async () => (await rendererMegabytes(page)) < MAX_MEGABYTES);
+  figures['renderer at rest, MB'] = await rendererMegabytes(page);
+  console.info({ ...tasks, ...figures });
 
   await page.locator('.graphiql-response .view-lines').click();
   await page.keyboard.press('ControlOrMeta+End');
-  await page.getByText('Only the first 2,000 of 100,000 rows are shown here.').waitFor();
+  await page.getByText('Only the first 2,000 of 150,000 rows are shown here.').waitFor();
   expect(faults).toEqual([]);
+  expect(Object.entries(tasks).filter(([, longest]) => longest >= MAX_TASK_MS)).toEqual([]);
   await page.context().close();
-}, 90_000);
+}, 240_000);

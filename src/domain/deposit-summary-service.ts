@@ -180,7 +180,7 @@ export class DepositSummaryService {
         const all = found.nodes[0]?.groups;
         return {
           ...found,
-          ...(all !== undefined && { count: () => Promise.resolve(all) }),
+          ...(all !== undefined && { totalCount: () => all }),
           rest: async (askedOfRest) => {
             const groups = (all ?? (await countGroups())) - shown.length;
             if (groups === 0) return null;

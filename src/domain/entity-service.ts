@@ -115,7 +115,7 @@ export class EntityGraph {
     const list: PagedList = {
       order: toKeyOrder(entityEdges[edge].many, entities.order),
       query: [edge, this.scope.organizationId, originId, entities],
-      count: async () => this.counts(edge, entities).get(originId),
+      count: () => this.counts(edge, entities).get(originId),
     };
     const bounds = toBounds(parameters, list);
     const rows = this.pages(edge, entities, bounds).get(originId);

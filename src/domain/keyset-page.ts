@@ -3,6 +3,7 @@ import { keyColumns, keyFields, type KeyOrder, type KeysetPage, type KeyType, ty
 import { InputError } from '../errors';
 import { isLocalDate } from '../values/dates';
 import { toCents } from '../values/money';
+import type { Eventually } from './loader';
 
 /** The parameters of a page in Relay's connection specification. `first` is ignored when `last` is given. */
 export interface PageParameters {
@@ -18,18 +19,33 @@ export interface PagedList {
   /** A JSON value that tells the rows of this list from those of other lists. */
   readonly query: unknown;
   /** Counts the rows on all pages. */
-  readonly count: () => Promise<number>;
+  readonly count: () => Eventually<number>;
   /** Tells whether a place's row still exists. Needed when the database looks the place up. */
   readonly hasPlace?: (key: OrderKey) => Promise<boolean>;
 }
 
-export interface Page<Row> {
-  readonly nodes: readonly Row[];
+/** A row with its cursor, the opaque text with which a caller continues from it. */
+export interface Edge<Row> {
+  readonly node: Row;
+  /** Computed when it is asked for, because a cursor has a checksum. */
+  readonly cursor: () => string;
+}
+
+/** The place of a page in its list. */
+export interface PageInfo {
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
-  /** The opaque text with which a caller continues from a row. */
-  readonly cursorOf: (row: Row) => string;
-  readonly count: PagedList['count'];
+  /** The cursors of the first and the last row; null when the page is empty. */
+  readonly startCursor: () => string | null;
+  readonly endCursor: () => string | null;
+}
+
+/** A page with the names that its fields have in Relay's specification. */
+export interface Page<Row> {
+  readonly nodes: readonly Row[];
+  readonly edges: () => readonly Edge<Row>[];
+  readonly pageInfo: PageInfo;
+  readonly totalCount: PagedList['count'];
 }
 
 export const MAX_PAGE_LENGTH = 1000;
@@ -87,14 +103,25 @@ const isLength = (length: number): boolean => length >= 1 && length <= MAX_PAGE_
 export function toPage<Row extends object>(rows: readonly Row[], bounds: KeysetPage, list: PagedList): Page<Row> {
   const { after, before, limit, fromEnd } = bounds;
   const hasMore = rows.length === limit;
+  const nodes = !hasMore ? rows : fromEnd ? rows.slice(1) : rows.slice(0, -1);
   const fields = keyFields(list.order);
   let query: string | undefined;
+  const cursorOf = (row: Row): string => toCursor(row, fields, (query ??= digestQuery(list)));
+  const toCursorOf = (row: Row | undefined) => (): string | null => (row ? cursorOf(row) : null);
   return {
-    nodes: !hasMore ? rows : fromEnd ? rows.slice(1) : rows.slice(0, -1),
-    hasNextPage: fromEnd ? before !== undefined : hasMore,
-    hasPreviousPage: fromEnd ? hasMore : after !== undefined,
-    cursorOf: (row) => toCursor(row, fields, (query ??= digestQuery(list))),
-    count: list.count,
+    nodes,
+    edges: () =>
+      nodes.map((node) => {
+        let cursor: string | undefined;
+        return { node, cursor: () => (cursor ??= cursorOf(node)) };
+      }),
+    pageInfo: {
+      hasNextPage: fromEnd ? before !== undefined : hasMore,
+      hasPreviousPage: fromEnd ? hasMore : after !== undefined,
+      startCursor: toCursorOf(nodes[0]),
+      endCursor: toCursorOf(nodes.at(-1)),
+    },
+    totalCount: list.count,
   };
 }
 

@@ -1,33 +1,21 @@
-import {
-  getNullableType,
-  isLeafType,
-  isListType,
-  isNonNullType,
-  isObjectType,
-  type FieldNode,
-  type GraphQLLeafType,
-  type GraphQLObjectType,
-  type GraphQLOutputType,
-  type GraphQLResolveInfo,
-  type GraphQLSchema,
-} from 'graphql';
-import { collectSubfields } from 'graphql/execution/collectFields';
+import { getNullableType, isListType, isObjectType, type FieldNode, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
 import { pathToArray } from 'graphql/jsutils/Path';
 import { streamedFields } from './list-bounds';
-import { loopTurns, type ListResolver } from './loop-turns';
+import type { Insertions } from './insertions';
+import type { ListResolver } from './loop-turns';
 import type { GraphqlContext } from './row-field';
+import { replaceListResolver, toWriter, type Write } from './value-writers';
 
-/** Writes a value as JSON. */
-type Write = (value: unknown) => string;
+type Items = readonly unknown[];
 
 /** A shorter list is not worth a place of its own in the answer. */
-const MIN_ITEMS = 10;
-/** Text that JSON writes as it stands. */
-const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
+const MIN_ITEMS = 2;
 
 /**
- * Writes lists as text, past graphql-js, where nothing that the operation selects of their items has a resolver or arguments: the lines of a
- * page, the groups of a summary. graphql-js would spend about a microsecond on each value.
+ * Writes lists as text, past graphql-js, where everything that the operation selects of their items is there already: the lines of a page,
+ * the groups of a summary, deposits whose gifts were read ahead. graphql-js would spend about a microsecond on each value. The writer calls
+ * the same resolvers, so that they guard a value in both ways. Where one of them refuses, fails or has something to read, graphql-js gets
+ * the whole list.
  */
 export function writePlainLists(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -35,28 +23,14 @@ export function writePlainLists(schema: GraphQLSchema): void {
     for (const field of Object.values(type.getFields())) {
       const list = getNullableType(field.type);
       if (!isListType(list) || !isObjectType(getNullableType(list.ofType)) || streamedFields.includes(field.name)) continue;
-      const resolve = field.resolve as ListResolver | undefined;
-      field.resolve = (source: unknown, args: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => {
-        const items = resolve ? resolve(source, args, context, info) : (source as Record<string, readonly unknown[]>)[field.name]!;
+      replaceListResolver(field, (resolve) => (source, args, context, info) => {
+        const items = (resolve as ListResolver)(source, args, context, info);
         const { insertions } = context;
-        const write = insertions && writerOf(info, list.ofType);
-        if (!write) return items;
-        return Promise.resolve(items).then(async (found) => {
-          if (found.length < MIN_ITEMS) return found;
-          const texts: string[] = [];
-          try {
-            for (const item of found) {
-              texts.push(write(item));
-              if (context.rests) await loopTurns.rest();
-            }
-          } catch {
-            // graphql-js meets the same fault, and knows the path of the value and what becomes null.
-            return found;
-          }
-          insertions.add(pathToArray(info.path), `[${texts.join(',')}]`);
-          return [];
-        });
-      };
+        if (!insertions) return items;
+        return items instanceof Promise
+          ? items.then((found) => writeIfPossible(found, insertions, context, info))
+          : writeIfPossible(items, insertions, context, info);
+      });
     }
   }
 }
@@ -64,56 +38,25 @@ export function writePlainLists(schema: GraphQLSchema): void {
 /** The writers of the operations under way, by the nodes of their fields: lists within lists share them. */
 const writers = new WeakMap<readonly FieldNode[], { readonly write: Write | undefined }>();
 
-function writerOf(info: GraphQLResolveInfo, itemType: GraphQLOutputType): Write | undefined {
-  const known = writers.get(info.fieldNodes) ?? { write: toWrite(itemType, info.fieldNodes, info, String(itemType)) };
-  writers.set(info.fieldNodes, known);
-  return known.write;
-}
-
-/** The writer of values of a type; undefined where graphql-js must complete them. */
-function toWrite(type: GraphQLOutputType, nodes: readonly FieldNode[], info: GraphQLResolveInfo, place: string): Write | undefined {
-  const nullable = getNullableType(type);
-  const write = isLeafType(nullable) ? toLeafWrite(nullable) : isObjectType(nullable) ? toObjectWrite(nullable, nodes, info) : undefined;
-  return (
-    write &&
-    ((value) => {
-      if (value !== null && value !== undefined) return write(value);
-      if (isNonNullType(type)) throw new Error(`Cannot return null for non-nullable ${place}.`);
-      return 'null';
-    })
-  );
-}
-
-const toLeafWrite =
-  (leaf: GraphQLLeafType): Write =>
-  (value) => {
-    const written = leaf.serialize(value);
-    if (typeof written === 'number') return String(written);
-    return typeof written === 'string' && PLAIN_TEXT.test(written) ? `"${written}"` : JSON.stringify(written);
+/** Returns the items for graphql-js: none where the list was written. */
+function writeIfPossible(items: Items, insertions: Insertions, context: GraphqlContext, info: GraphQLResolveInfo): Items | Promise<Items> {
+  if (items.length < MIN_ITEMS) return items;
+  const { write } = writers.get(info.fieldNodes) ?? { write: toWriter(info) };
+  writers.set(info.fieldNodes, { write });
+  if (!write) return items;
+  const insert = (text: string): Items => {
+    insertions.add(pathToArray(info.path), text);
+    return [];
   };
-
-function toObjectWrite(type: GraphQLObjectType, nodes: readonly FieldNode[], info: GraphQLResolveInfo): Write | undefined {
-  const { schema, fragments, variableValues } = info;
-  const members: { readonly before: string; readonly name: string; readonly write: Write }[] = [];
-  for (const [key, below] of collectSubfields(schema, fragments, variableValues, type, nodes)) {
-    const name = below[0]!.name.value;
-    const before = `${members.length > 0 ? ',' : ''}${JSON.stringify(key)}:`;
-    if (name === '__typename') {
-      members.push({ before, name, write: () => JSON.stringify(type.name) });
-      continue;
-    }
-    const field = type.getFields()[name]!;
-    const write = field.resolve || field.args.length > 0 ? undefined : toWrite(field.type, below, info, `${type.name}.${name}`);
-    if (!write) return undefined;
-    members.push({ before, name, write });
+  const leave = (): Items => {
+    writers.set(info.fieldNodes, { write: undefined });
+    return items;
+  };
+  try {
+    // graphql-js asks again for a field that is refused here, and its answer tells the refusal.
+    const text = write(items, { ...context, refused: new Set() });
+    return typeof text === 'string' ? insert(text) : text.then(insert, leave);
+  } catch {
+    return leave();
   }
-  return (source) => {
-    const values = source as Readonly<Record<string, unknown>>;
-    let text = '{';
-    for (const { before, name, write } of members) {
-      const value = values[name];
-      text += before + write(typeof value === 'function' ? (value as () => unknown).call(source) : value);
-    }
-    return `${text}}`;
-  };
 }

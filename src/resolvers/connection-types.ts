@@ -1,6 +1,7 @@
 import { GraphQLSafeInt } from 'graphql-scalars';
 import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
-import type { Page, PageParameters } from '../domain/keyset-page';
+import type { Edge, Page, PageInfo as PagePlace, PageParameters } from '../domain/keyset-page';
+import type { Eventually } from '../domain/loader';
 
 /** The arguments that choose a page of a list. The domain checks them. */
 @ArgsType()
@@ -45,8 +46,8 @@ export class ShortPageArgs extends PageArgs {
   override first?: number | null;
 }
 
-@ObjectType({ description: 'The place of a page in its list (Relay Cursor Connections).' })
-export class PageInfo {
+@ObjectType({ simpleResolvers: true, description: 'The place of a page in its list (Relay Cursor Connections).' })
+export class PageInfo implements PagePlace {
   @Field(() => Boolean, { description: 'True when the list goes on after the page.' })
   hasNextPage!: boolean;
 
@@ -54,16 +55,10 @@ export class PageInfo {
   hasPreviousPage!: boolean;
 
   @Field(() => String, { nullable: true, description: 'Cursor of the first item of the page, for `before`; null when the page is empty.' })
-  startCursor!: string | null;
+  startCursor!: () => string | null;
 
   @Field(() => String, { nullable: true, description: 'Cursor of the last item of the page, for `after`; null when the page is empty.' })
-  endCursor!: string | null;
-}
-
-interface Edge<Node> {
-  readonly node: Node;
-  /** Computed when it is asked for, because a cursor has a checksum. */
-  readonly cursor: () => string;
+  endCursor!: () => string | null;
 }
 
 /** The connection and edge types of a list of these nodes. Cursors and the total count are computed only when a query selects them. */
@@ -79,33 +74,17 @@ export function createConnectionType<Node extends object>(nodeType: ClassType<No
 
   @ObjectType()
   abstract class Connection implements Page<Node> {
-    readonly hasNextPage!: boolean;
-    readonly hasPreviousPage!: boolean;
-    readonly cursorOf!: (node: Node) => string;
-    readonly count!: () => Promise<number>;
-
     @Field(() => [nodeType], { simple: true, description: `The ${nodes} of the page.` })
     readonly nodes!: readonly Node[];
 
-    @Field(() => [NodeEdge], { description: `The ${nodes} of the page, each with its cursor.` })
-    edges(): Edge<Node>[] {
-      return this.nodes.map((node) => {
-        let cursor: string | undefined;
-        return { node, cursor: () => (cursor ??= this.cursorOf(node)) };
-      });
-    }
+    @Field(() => [NodeEdge], { simple: true, description: `The ${nodes} of the page, each with its cursor.` })
+    readonly edges!: () => readonly Edge<Node>[];
 
-    @Field(() => PageInfo, { description: 'The place of the page in the list.' })
-    pageInfo(): PageInfo {
-      const { nodes: found, hasNextPage, hasPreviousPage } = this;
-      const cursor = (node: Node | undefined): string | null => (node ? this.cursorOf(node) : null);
-      return { hasNextPage, hasPreviousPage, startCursor: cursor(found[0]), endCursor: cursor(found.at(-1)) };
-    }
+    @Field(() => PageInfo, { simple: true, description: 'The place of the page in the list.' })
+    readonly pageInfo!: PageInfo;
 
-    @Field(() => GraphQLSafeInt, { description: `Number of ${nodes} on all pages.` })
-    totalCount(): Promise<number> {
-      return this.count();
-    }
+    @Field(() => GraphQLSafeInt, { simple: true, description: `Number of ${nodes} on all pages.` })
+    readonly totalCount!: () => Eventually<number>;
   }
   return Connection;
 }

@@ -1,5 +1,6 @@
 import { Insertions } from '../../src/graphql/insertions';
 import { depositBook } from '../support/deposit-book';
+import { login, PASSWORD } from '../support/gateway';
 import { createObjectAnswers, type ObjectAnswers } from '../support/object-answers';
 import { openGateway } from '../support/open-gateway';
 
@@ -10,12 +11,27 @@ const LINES = depositBook(400).map((line) => ({ ...line, main_memo: SPECIAL[Numb
 const gateway = openGateway({ lines: LINES, loggedIn: true });
 const { organization } = gateway;
 let objects: ObjectAnswers;
-beforeAll(() => {
+/** The answers to a user who may not read donors. */
+let clerksObjects: ObjectAnswers;
+let clerksCookie: string;
+beforeAll(async () => {
   objects = createObjectAnswers(gateway.services, as());
+  await gateway.services.organizations.createUser({ organization: organization.name, username: 'bea', password: PASSWORD, grants: [] });
+  clerksCookie = await login(gateway.url, organization.webProvision, 'bea');
+  clerksObjects = createObjectAnswers(gateway.services, as(clerksCookie));
 });
-afterAll(() => objects.stop());
+afterEach(() => jest.restoreAllMocks());
+afterAll(() => Promise.all([objects.stop(), clerksObjects.stop()]));
 
-const as = () => ({ provision: organization.webProvision, cookie: gateway.cookie });
+const as = (cookie = gateway.cookie) => ({ provision: organization.webProvision, cookie });
+async function ask(query: string, cookie = gateway.cookie): Promise<string> {
+  const answer = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { Provision: organization.webProvision, Cookie: cookie, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  return (await answer.text()).replace(/"requestId":"[^"]*"/g, '"requestId":""');
+}
 const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31", pending: WITH';
 const PAGE = `depositDetailsConnection(${RANGE}, first: 40)`;
 
@@ -43,17 +59,65 @@ test.each([
     'lists beside each other and within lists',
     `{ one: ${PAGE} { nodes { mainMemo } } deposits(first: 20) { nodes { id transactions(first: 20) { nodes { id amount status } totalCount } } } two: ${PAGE} { nodes { zip } } }`,
   ],
+  ['two items', '{ designations(first: 2) { nodes { id name } edges { cursor } pageInfo { startCursor endCursor } totalCount } }'],
+  [
+    'records that lists lead to',
+    `{ deposits(first: 5) { nodes { transactions(first: 3) { edges { cursor node { donor { lastName } allocations { totalCount pageInfo { hasNextPage endCursor }
+      nodes { memo designation { id name } transaction { deposit { depositId } } } } } } } } } }`,
+  ],
+  ['figures', `{ deposits(first: 4) { nodes { totals { lines donors } transactions { nodes { allocationsTotal { amount known } } } } } }`],
+  [
+    'pages of records that follow a cursor',
+    `{ deposits(first: 3) { nodes { transactions(first: 2, after: "AAAAAAAAAAAAAAAAVDE") { nodes { id } } } } }`,
+  ],
+  ['a value that fails', `{ donors(first: 4) { nodes { lastName totals(startDate: "2024-02-02", endDate: "2024-01-01") { lines } } } }`],
+  ['an argument at fault', '{ deposits(first: 4) { nodes { depositId transactions(first: 0) { nodes { id } } } } }'],
+  [
+    'an operation so long that it pauses',
+    `{ deposits(first: 100) { nodes { id transactions(first: 20) { nodes { id mainMemo allocations { nodes { memo designation { name } } } } } } } }`,
+  ],
   [
     'fields that need a resolver',
     `{ transactions: deposits(first: 20) { nodes { transactions(first: 20) { nodes { mainMemo donor { lastName } } } } } ${PAGE} { nodes { mainMemo } } }`,
   ],
 ])('a list has the text that graphql-js would give it: %s', async (_name, query) => {
-  const answer = await fetch(`${gateway.url}/graphql`, {
-    method: 'POST',
-    headers: { Provision: as().provision, Cookie: as().cookie, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ query }),
+  expect(await ask(query)).toBe(await objects.answer({ query }));
+});
+
+const GUARDED = [
+  'deposits(first: 3) { nodes { depositId transactions(first: 5) { nodes { transactionId mainMemo } } } }',
+  'transactions(first: 20) { nodes { transactionId donor { lastName } } }',
+  'allocations(first: 20) { nodes { allocationId memo } }',
+  'designations(first: 4) { nodes { designationId totals { lines donors } } }',
+];
+
+test('values that are still to be read are waited for', async () => {
+  const save = (name: string) =>
+    `${name}: saveReport(input: { name: "${name}", query: "{ depositDetails(startDate: \\"2024-01-01\\", endDate: \\"2024-12-31\\") { amount } }" }) { replaced }`;
+  await ask(`mutation { ${save('one')} ${save('two')} }`);
+  const { data } = JSON.parse(await ask('{ savedReports { name downloadUrl } }')) as { data: object };
+  const link = expect.stringMatching(/^\//) as string;
+  expect(data).toEqual({
+    savedReports: [
+      { name: 'one', downloadUrl: link },
+      { name: 'two', downloadUrl: link },
+    ],
   });
-  expect(await answer.text()).toBe(await objects.answer({ query }));
+});
+
+test.each(GUARDED)('nothing that is guarded is written for callers who are refused it, whoever asks the same: %s', async (field) => {
+  const query = `{ ${field} }`;
+  const answers = await Promise.all([ask(query), ask(query, clerksCookie), ask(query), ask(query, clerksCookie)]);
+  const [ours, theirs] = [await objects.answer({ query }), await clerksObjects.answer({ query })];
+  expect(answers).toEqual([ours, theirs, ours, theirs]);
+  expect(ours).not.toContain('PRIVILEGE_NOT_FOUND');
+  expect(JSON.parse(theirs)).toMatchObject({ errors: [{ extensions: { code: 'PRIVILEGE_NOT_FOUND' } }] });
+});
+
+test('deposits with the gifts that were read ahead are written as one text', async () => {
+  const add = jest.spyOn(Insertions.prototype, 'add');
+  await ask(`{ ${GUARDED[0]!} }`);
+  expect(add.mock.calls.map(([path]) => path)).toEqual([['deposits', 'nodes']]);
 });
 
 test('a list whose parent an error made null has no place in the answer', () => {

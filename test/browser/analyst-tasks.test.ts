@@ -165,7 +165,7 @@ describe.each(ways)('an analyst in %s with the %s', (name, hands: Hands) => {
       await analyst.press('button', 'Close');
       await analyst.openReport('All saved reports');
       const [, address] = /(\/reports\/[a-z0-9-]+)\.csv/.exec(await analyst.textOf(title))!;
-      await analyst.press('button', `Copy curl of ${address!.slice('/reports/'.length)} command`);
+      await analyst.press('button', `Copy curl: ${address!.slice('/reports/'.length)}`);
       const command = String(await analyst.copied()).replace('YOUR-API-PROVISION', gateway.organization.apiProvision);
       const records: Record<string, string>[] = parse(execFileSync('bash', ['-c', `${command} -s`]), { columns: true, bom: true });
       const funds = [...groupsOf(between('2024-05-01', '2024-05-31'), 'designation')];

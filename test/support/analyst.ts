@@ -151,7 +151,7 @@ export class Analyst {
   /** The text of the list's item that holds some text. */
   async textOf(part: string): Promise<string> {
     const item = await this.page.waitForSelector(`::-p-xpath(//li[contains(., '${part}')][.//code])`);
-    return String(await item!.evaluate((node) => node.textContent));
+    return item!.evaluate((node) => (node as unknown as { readonly textContent: string }).textContent);
   }
 
   /** Waits until a card begins with a text. The message of a failure shows what stands there. */

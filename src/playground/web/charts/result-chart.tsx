@@ -10,7 +10,7 @@ export function ResultChart({ table }: { readonly table: ResultTable }) {
   const [chosen, setChosen] = useState<string>();
   const frame = useRef<HTMLDivElement>(null);
   const columns = valueColumns(table);
-  const column = columns.find(({ name }) => name === chosen) ?? defaultColumn(table);
+  const column = columns.find(({ name }) => name === chosen) ?? columns.find(({ name }) => name === table.main) ?? defaultColumn(table);
   const chart = useMemo(() => column && toGroupChart(table, column), [table, column]);
   return (
     <>

@@ -9,8 +9,9 @@ interface AmountFieldsProps {
 const PLAIN = /^-?\d{1,12}(\.\d{1,2})?$/;
 
 /** Writes an amount as the gateway reads it: `1,000` is `1000.00`. Undefined for other texts. */
-function toAmount(text: string): string | undefined {
-  const plain = text.trim().replace(/(\d),(?=\d{3}(\D|$))/g, '$1');
+function toAmount(typed: FormDataEntryValue | null): string | undefined {
+  if (typeof typed !== 'string') return undefined;
+  const plain = typed.trim().replace(/(\d),(?=\d{3}(\D|$))/g, '$1');
   if (plain === '') return '';
   if (!PLAIN.test(plain)) return undefined;
   const [whole = '', cents = ''] = plain.split('.');
@@ -25,7 +26,7 @@ export function AmountFields({ min, max, onChange }: AmountFieldsProps) {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     const data = new FormData(form.current ?? undefined);
-    const [amountMin, amountMax] = [toAmount(String(data.get('min') ?? '')), toAmount(String(data.get('max') ?? ''))];
+    const [amountMin, amountMax] = [toAmount(data.get('min')), toAmount(data.get('max'))];
     if (amountMin === undefined || amountMax === undefined) setProblem('Write an amount such as 1,000.00.');
     else if (amountMin !== '' && amountMax !== '' && Number(amountMin) > Number(amountMax))
       setProblem('The first amount is the smaller one.');

@@ -1,3 +1,4 @@
+import { getLocalTimeZone, parseDate, today } from '@internationalized/date';
 import { createCellFormat } from '../tables/cell-format';
 import type { ColumnKind } from '../tables/table-types';
 import type { ReportPlan } from './use-report';
@@ -27,6 +28,7 @@ export function FigureCards({ plan, figures }: FigureCardsProps) {
           `${format(all.splitTransactions, 'count')} ${all.splitTransactions === 1 ? 'gift is' : 'gifts are'} split over several funds. Received counts each of them once.`,
         ]
       : []),
+    ...(isUnderWay(plan) ? ['This period is not over yet. Compare a period “to date” to compare as many days.'] : []),
     ...(plan.choices.pending === 'WITHOUT' ? ['Pending deposits are left out.'] : []),
   ];
   return (
@@ -53,6 +55,10 @@ export function FigureCards({ plan, figures }: FigureCardsProps) {
     </section>
   );
 }
+
+/** True for a period that is compared although days of it are still to come. */
+const isUnderWay = ({ compared, period }: ReportPlan): boolean =>
+  compared !== undefined && period.endDate !== undefined && parseDate(period.endDate).compare(today(getLocalTimeZone())) > 0;
 
 const sign = (value: string | number): string => (Number(value) > 0 ? '+' : '');
 

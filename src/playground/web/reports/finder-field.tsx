@@ -45,10 +45,10 @@ export function FinderField({ label, placeholder, find, onChoose }: FinderFieldP
       items={items}
       inputValue={text}
       onInputChange={setText}
-      selectedKey={null}
+      value={null}
       menuTrigger="focus"
       allowsEmptyCollection
-      onSelectionChange={(key) => {
+      onChange={(key) => {
         const item = items.find(({ id }) => id === key);
         if (!item) return;
         onChoose(item);

@@ -33,12 +33,13 @@ export function ReportChart({ client, table, columns, title }: ReportChartProps)
   ) : null;
 }
 
-/** The groups with the figures that can be drawn: those that people chose to see come first. */
+/** The groups with their figures. The first amount that may be added up is drawn first. */
 function toDrawn(name: string, columns: readonly TableColumn[], rows: readonly Row[]): ResultTable {
   const table = toResultTable({ name, columns }, rows);
   return {
     ...table,
     isWhole: true,
+    main: columns.find(({ kind, adds, isHidden }) => kind === 'money' && adds && !isHidden)?.id,
     columns: table.columns.map((column, n) => ({ ...column, title: columns[n]?.title ?? column.name, adds: columns[n]?.adds ?? false })),
   };
 }

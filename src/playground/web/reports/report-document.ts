@@ -96,7 +96,7 @@ export function toFilter(choices: ReportChoices): DepositDetailFilter | undefine
     ...(statuses.length > 0 && { statuses: [...statuses] }),
     ...(deposit !== '' && { depositIds: [deposit] }),
   };
-  return Object.keys(filter).length > 0 ? (filter as DepositDetailFilter) : undefined;
+  return Object.keys(filter).length > 0 ? filter : undefined;
 }
 
 /** Turns paths such as `all.byTransaction.amount` into one selection. */

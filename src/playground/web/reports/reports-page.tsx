@@ -96,6 +96,11 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
           {choices && (
             <p className="problem">You may not read this report, because it shows donors. Ask your administrator for the right.</p>
           )}
+          <div className="report-actions">
+            <button type="button" className="main-button" onClick={() => change(defaultChoices('designations'))}>
+              Try it: what each fund received last month
+            </button>
+          </div>
           <ul className="report-list">
             {offered.map((id) => (
               <li key={id}>

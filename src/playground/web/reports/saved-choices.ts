@@ -1,4 +1,3 @@
-import type { SavedReport } from '../files/saved-reports';
 import { readAddress, toAddress, type ReportChoices } from './report-choices';
 import type { ReportDocument } from './report-document';
 
@@ -9,7 +8,7 @@ const MARK = '# Reports mode: ';
 export const toSavedQuery = (choices: ReportChoices, { query }: ReportDocument): string => `${MARK}${toAddress(choices)}\n${query}`;
 
 /** Reads the choices of a saved report; undefined for one that was written in GraphQL. */
-export function readSavedChoices({ query }: Pick<SavedReport, 'query'>): ReportChoices | undefined {
+export function readSavedChoices({ query }: { readonly query: string }): ReportChoices | undefined {
   const line = query.split('\n').find((each) => each.startsWith(MARK));
   return line === undefined ? undefined : readAddress(line.slice(MARK.length).trim());
 }

@@ -42,8 +42,8 @@ export function AccountMenu({ viewer, isBusy, onLogout }: AccountMenuProps) {
             disallowEmptySelection
             selectedKeys={[theme]}
             onSelectionChange={(keys) => {
-              const [chosen] = [...keys];
-              setTheme(chosen as Theme);
+              if (keys === 'all') return;
+              for (const chosen of keys) setTheme(chosen as Theme);
             }}
           >
             <Header>Theme</Header>

@@ -16,7 +16,10 @@ export function SignInPage({ provision, onProvision, problem, isBusy, onLogin }:
   const fields = useRef<HTMLFormElement>(null);
   const [provisionId, usernameId, passwordId] = [useId(), useId(), useId()];
   const isKnown = known !== undefined && known.provision === provision;
-  const textOf = (name: string): string => String(new FormData(fields.current ?? undefined).get(name) ?? '');
+  const textOf = (name: string): string => {
+    const text = new FormData(fields.current ?? undefined).get(name);
+    return typeof text === 'string' ? text : '';
+  };
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     onLogin(isKnown ? provision : toProvision(textOf('provision')), textOf('username'), textOf('password'));

@@ -9,6 +9,8 @@ export interface ResultTable {
   readonly rows: readonly ResultRow[];
   /** True where no group is missing: nothing came in for a group that is not there. */
   readonly isWhole?: boolean;
+  /** The column that is drawn first. */
+  readonly main?: string | undefined;
 }
 
 export interface ResultColumn {

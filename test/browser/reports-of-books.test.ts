@@ -1,0 +1,171 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'csv-parse/sync';
+import type { Page } from 'playwright-core';
+import { defaultChoices, toAddress, type ReportChoices } from '../../src/playground/web/reports/report-choices';
+import { definitionOf, reportDefinitions, type ReportId } from '../../src/playground/web/reports/report-definitions';
+import { createOrganization, importLines, type TestOrganization } from '../support/gateway';
+import { logIn, openPlayground } from '../support/playground-browser';
+import { createOracle, summaryBook, toCents, toMoney, type SummaryLine } from '../support/summary-oracle';
+import { until } from '../support/until';
+import { readXlsx } from '../support/xlsx-reader';
+
+const NOW = '2024-06-15T12:00:00Z';
+const PERIOD = '2024-02-01..2024-05-31';
+const whole = summaryBook(150);
+/** The same lines as a v2 file has them: without shares, all of posted deposits. */
+const plain = whole.map(({ allocation_amount: _share, ...line }): SummaryLine => ({ ...line, deposit_status: 'posted' }));
+const books = { 'with shares and pending deposits': whole, 'as v2 gives them': plain, 'with nothing in them': [] } as const;
+type BookName = keyof typeof books;
+
+const gateway = openPlayground();
+const organizations = {} as Record<BookName, TestOrganization>;
+beforeAll(async () => {
+  for (const name of Object.keys(books) as BookName[]) {
+    organizations[name] = await createOrganization(gateway.services);
+    if (books[name].length > 0) await importLines(gateway.services, organizations[name], books[name]);
+  }
+});
+
+const donor = whole.find(({ donor_id: id }) => id !== 0)!.donor_id;
+
+/** Every report, divided in each way that it knows, and with conditions. */
+const forms: ReportChoices[] = (Object.keys(reportDefinitions) as ReportId[]).flatMap((report) => {
+  const { splitBy = ['NONE'], needs, period, hasFixedPending, filters } = definitionOf(report);
+  const before: ReportChoices = { ...defaultChoices(report), period: period === 'all-time' ? period : PERIOD, ...(needs && { donor }) };
+  return [
+    ...splitBy.map((by) => ({ ...before, splitBy: by })),
+    ...(hasFixedPending ? [] : [{ ...before, pending: 'WITHOUT' as const, compare: 'last-year' as const }]),
+    ...(filters.some((name) => name === 'funds') ? [{ ...before, funds: [2] }] : []),
+  ];
+});
+
+/** The lines of a book that the choices are about. */
+const linesOf = (book: readonly SummaryLine[], { period, pending, funds, donor: of }: ReportChoices): SummaryLine[] => {
+  const [start = '', end = '9999'] = period === 'all-time' ? [] : period.split('..');
+  return book.filter(
+    (line) =>
+      line.deposit_date >= start &&
+      line.deposit_date <= end &&
+      (pending === 'WITH' || (line.deposit_status === 'pending') === (pending === 'ONLY')) &&
+      (funds.length === 0 || funds.includes(line.designation_id)) &&
+      (of === undefined || line.donor_id === of),
+  );
+};
+
+const shown = (amount: string | null): string => (amount === null ? 'unknown' : amount.replace(/\B(?=(\d{3})+(?=\.))/g, ','));
+
+interface Seen {
+  readonly cards: Readonly<Record<string, string>>;
+  /** The totals row by the columns' titles; undefined for a report without rows. */
+  readonly totals: Readonly<Record<string, string>> | undefined;
+}
+
+/** Opens a report by its address, and reads what it shows once it is there. */
+async function openReport(page: Page, choices: ReportChoices): Promise<Seen> {
+  await page.evaluate(`location.hash = '#reports'`);
+  await page.getByRole('heading', { name: 'What do you want to know?' }).waitFor();
+  await page.evaluate(`location.hash = ${JSON.stringify(toAddress(choices))}`);
+  await page.getByRole('button', { name: 'Run again' }).waitFor();
+  await page
+    .getByText(/^Nothing came in|^One row is/)
+    .first()
+    .waitFor();
+  await until(async () => (await page.locator('.table-totals').count()) > 0 || (await page.getByText('Nothing came in').count()) > 0);
+  return page.evaluate<Seen>(`(() => {
+    const cards = Object.fromEntries([...document.querySelectorAll('.card')].map((card) =>
+      [card.querySelector('dt').textContent, card.querySelector('dd > strong').textContent]));
+    const texts = (selector) => [...document.querySelectorAll(selector)].map((cell) => cell.textContent);
+    const [names, values] = [texts('.table-names [role=columnheader] .column-sort'), texts('.table-totals [role=cell]')];
+    return { cards, totals: values.length === 0 ? undefined : Object.fromEntries(names.map((name, n) => [name, values[n]])) };
+  })()`);
+}
+
+describe.each(Object.keys(books) as BookName[])('an analyst of books %s', (name) => {
+  const book = books[name];
+  const oracle = createOracle(book);
+
+  test('sees the money of the books in every report', async () => {
+    const { page, faults } = await gateway.visit({ as: organizations[name], hash: '#reports', now: NOW, locale: 'en-US' });
+    await logIn(page);
+    for (const choices of forms) {
+      const { cards, totals } = await openReport(page, choices);
+      const of = `${toAddress(choices)}: ${JSON.stringify({ cards, totals })}`;
+      if (choices.report === 'changes') continue;
+      const { transactions, byTransaction, byAllocation } = oracle.totalsOf(linesOf(book, choices));
+      const isShare = choices.funds.length > 0;
+      const title = choices.pending === 'ONLY' ? 'Pending' : isShare ? 'Whole gifts' : 'Received';
+      const expected = {
+        [title]: shown(byTransaction.amount),
+        Fees: shown(byTransaction.feeAmount),
+        Net: shown(byTransaction.netAmount),
+        Gifts: String(transactions),
+        ...(isShare && { 'To this fund': shown(byAllocation.amount) }),
+      };
+      expect([of, cards]).toEqual([of, expect.objectContaining(expected)]);
+      expect([of, totals === undefined]).toEqual([of, transactions === 0]);
+      if (!totals || choices.limit > 0) continue;
+      const unknown = byAllocation.unknown > 0 && byAllocation.amount !== null ? ` + ${String(byAllocation.unknown)} unknown` : '';
+      const share = totals['To this fund'] ?? totals['To these funds'];
+      if (share !== undefined) expect([of, share]).toEqual([of, `${shown(byAllocation.amount)}${unknown}`]);
+      if ('Received' in totals) expect([of, totals.Received]).toEqual([of, shown(byTransaction.amount)]);
+    }
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});
+
+test('an analyst takes every report home, and its files add up to the books', async () => {
+  const oracle = createOracle(whole);
+  const organization = organizations['with shares and pending deposits'];
+  const { page, faults } = await gateway.visit({ as: organization, hash: '#reports', now: NOW, locale: 'en-US' });
+  await logIn(page);
+  for (const report of Object.keys(reportDefinitions) as ReportId[]) {
+    const choices = forms.find((each) => each.report === report)!;
+    await openReport(page, choices);
+    const { byAllocation, byTransaction } = oracle.totalsOf(linesOf(whole, choices));
+    for (const format of ['XLSX', 'CSV', 'NDJSON', 'JSON']) {
+      await page.getByRole('button', { name: 'Download' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText(format, { exact: true }).click();
+      const [saved] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name: 'Download' }).click()]);
+      const file = await readFile(await saved.path());
+      const records = readers[format]!(file);
+      expect(records.length).toBeGreaterThan(0);
+      const sumOf = (...names: string[]): string | undefined => {
+        const column = names.find((each) => records.some((record) => each in record));
+        if (column === undefined) return undefined;
+        return toMoney(records.reduce((sum, record) => sum + toCents(textOf(record[column])), 0));
+      };
+      const share = sumOf('To this fund', 'all.byAllocation.amount', 'allocationAmount');
+      if (share !== undefined) expect([report, format, share]).toEqual([report, format, byAllocation.amount]);
+      const received = sumOf('Received', ...(report === 'largest' || report === 'pending' ? [] : ['all.byTransaction.amount']));
+      if (received !== undefined && share === undefined) expect([report, format, received]).toEqual([report, format, byTransaction.amount]);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+    }
+  }
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
+
+type Records = readonly Readonly<Record<string, unknown>>[];
+const readers: Readonly<Record<string, (file: Buffer) => Records>> = {
+  CSV: (file) => parse(file, { columns: true, bom: true }),
+  JSON: (file) => {
+    const data: unknown = JSON.parse(file.toString());
+    return (Array.isArray(data) ? data : Object.values(data as object)[0]) as Records;
+  },
+  NDJSON: (file) =>
+    file
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>),
+  XLSX: (file) => {
+    const [head, ...rows] = readXlsx(file)[0]!.rows;
+    const valueOf = (cell: unknown) => (typeof cell === 'object' ? (cell as { number: number }).number.toFixed(2) : cell);
+    return rows.map((row) => Object.fromEntries(Object.entries(head!).map(([letters, title]) => [textOf(title), valueOf(row[letters])])));
+  },
+};

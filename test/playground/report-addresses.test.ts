@@ -1,0 +1,35 @@
+import { defaultChoices, readAddress, toAddress, type ReportChoices } from '../../src/playground/web/reports/report-choices';
+import { reportDefinitions, type ReportId } from '../../src/playground/web/reports/report-definitions';
+import { readSavedChoices, toSavedQuery } from '../../src/playground/web/reports/saved-choices';
+
+const ids = Object.keys(reportDefinitions) as ReportId[];
+
+const full: ReportChoices = {
+  ...defaultChoices('designations'),
+  ...{ period: '2024-01-01..2024-02-29', pending: 'WITHOUT', compare: 'last-year', splitBy: 'MONTH' },
+  ...{ funds: [3, 12], donor: 7, amountMin: '10.00', amountMax: '-1.50', deposit: 'A/B & C=1#?' },
+  ...{ paymentTypes: ['ACH', 'Überweisung, eilig'], accountTypes: ['a b'], statuses: ['100%'] },
+};
+
+test.each(ids)('a link to the report %s leads to it', (id) => {
+  expect(toAddress(defaultChoices(id))).toBe(`#reports/${id}`);
+  expect(readAddress(`#reports/${id}`)).toEqual(defaultChoices(id));
+});
+
+test('a link holds all choices, and reads back as they were', () => {
+  expect(readAddress(toAddress(full))).toEqual(full);
+  expect(readSavedChoices({ query: toSavedQuery(full, { query: '{ viewer { username } }', variables: {}, list: '' }) })).toEqual(full);
+});
+
+test('a link to no report leads nowhere', () => {
+  for (const hash of ['', '#', '#graphql', '#reports', '#reports/', '#reports/constructor', '#query=x'])
+    expect(readAddress(hash)).toBeUndefined();
+});
+
+test('a link with values that are not there leaves the defaults', () => {
+  const wrong =
+    '#reports/largest?period=2024-13-01..x&pending=ALL&compare=toString&splitBy=DONOR&limit=7&fund=x&donor=-1&amountMin=1&amountMax=1e9';
+  expect(readAddress(wrong)).toEqual(defaultChoices('largest'));
+  // Pending money is always pending.
+  expect(readAddress('#reports/pending?pending=WITH')).toEqual(defaultChoices('pending'));
+});

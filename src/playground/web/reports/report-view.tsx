@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react';
+import { getLocalTimeZone, today } from '@internationalized/date';
 import { Disclosure, DisclosurePanel, Button, Heading, Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { copyText } from '../look/clipboard';
 import { DownloadDialog } from '../files/download-dialog';
@@ -37,10 +38,15 @@ interface ReportViewProps {
 /** A report: its form, its totals, its rows as a table or a chart, and the GraphQL that asks for all of them. */
 export function ReportView({ provision, viewer, client, choices, onChange, onSessionChange, onSaved, onShowGraphql }: ReportViewProps) {
   const { title, answers, rows } = definitionOf(choices.report);
-  const maySave = mayReadDonors(viewer) && rows !== 'versions';
   const wanted = useMemo(() => ({ fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] }), [choices]);
   const names = useNames(provision, wanted);
-  const plan = useMemo(() => planReport(choices, viewer), [choices, viewer]);
+  const { fiscalYearStart } = viewer;
+  const readsDonors = mayReadDonors(viewer);
+  const maySave = readsDonors && rows !== 'versions';
+  // A page may stay open over midnight: the next render plans “last month” anew, like the dates that the form shows.
+  const day = today(getLocalTimeZone()).toString();
+  // The viewer itself is a new object each time the gateway is asked who is logged in. A plan of it would run the report again each time.
+  const plan = useMemo(() => planReport(choices, { fiscalYearStart, readsDonors, day }), [choices, fiscalYearStart, readsDonors, day]);
   const { state, run, stop } = useReport(plan, { provision, client, onSessionChange });
   const [copied, setCopied] = useState('');
   const share = (): void => {
@@ -80,7 +86,7 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
         </div>
         <p role="status">{copied}</p>
       </header>
-      <ReportForm {...{ provision, choices, names, onChange }} fiscalYearStart={viewer.fiscalYearStart} />
+      <ReportForm {...{ provision, choices, names, onChange }} fiscalYearStart={fiscalYearStart} />
       {state.kind === 'waiting' && <p className="note">Choose a donor: type a part of the name, in any order of first and last name.</p>}
       {state.kind === 'stopped' && <p className="note">The report was stopped. Nothing is shown, because a part would be wrong.</p>}
       {state.kind === 'running' && (
@@ -96,11 +102,7 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
       )}
       {state.kind === 'done' && (
         <FaultBoundary part="The results" resetKeys={[state.result]}>
-          <Result
-            {...{ provision, client, names, onChange, onSessionChange }}
-            result={state.result}
-            mayOpenDonors={mayReadDonors(viewer)}
-          />
+          <Result {...{ provision, client, names, onChange, onSessionChange }} result={state.result} mayOpenDonors={readsDonors} />
         </FaultBoundary>
       )}
       {plan && <GraphqlPanel plan={plan} onShowGraphql={onShowGraphql} />}

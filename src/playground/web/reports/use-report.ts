@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { getLocalTimeZone, today } from '@internationalized/date';
-import { dataOf, GatewayError, mayReadDonors, postVersioned, type Viewer } from '../session/gateway-client';
+import { parseDate } from '@internationalized/date';
+import { dataOf, GatewayError, postVersioned } from '../session/gateway-client';
 import { isStopped } from '../tables/gateway-faults';
 import type { TableClient } from '../tables/table-client';
 import type { LoadedTable, LoadProgress } from '../tables/table-types';
@@ -35,14 +35,20 @@ export type ReportState =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Plans the report of some choices for today. Undefined while a condition that it needs is missing. */
-export function planReport(choices: ReportChoices, viewer: Viewer): ReportPlan | undefined {
+/** What a plan depends on beside the choices. */
+interface Reader {
+  readonly fiscalYearStart: number;
+  readonly readsDonors: boolean;
+  /** The day of the reader's calendar as `YYYY-MM-DD`. */
+  readonly day: string;
+}
+
+/** Plans the report of some choices for a day. Undefined while a condition that it needs is missing. */
+export function planReport(choices: ReportChoices, { fiscalYearStart, readsDonors, day }: Reader): ReportPlan | undefined {
   const { needs } = definitionOf(choices.report);
   if (needs === 'donor' && choices.donor === undefined) return undefined;
-  const { fiscalYearStart } = viewer;
-  const period = findPeriod(choices.period, { today: today(getLocalTimeZone()), fiscalYearStart }) ?? {};
+  const period = findPeriod(choices.period, { today: parseDate(day), fiscalYearStart }) ?? {};
   const compared = findCompared(period, choices.compare);
-  const readsDonors = mayReadDonors(viewer);
   const columns = columnsOf(compared ? choices : { ...choices, compare: 'off' }, readsDonors);
   const document = toDocument(choices, { period, compareWith: compared, fiscalYearStart, columns, mayReadDonors: readsDonors });
   return { choices, period, compared, columns, document };

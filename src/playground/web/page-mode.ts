@@ -15,9 +15,18 @@ const SAVED = '#saved/';
 
 function readMode(hash: string): PageMode | undefined {
   if (hash === '#graphql' || hash.startsWith('#query=')) return { kind: 'graphql' };
-  if (hash.startsWith(SAVED)) return { kind: 'saved', name: decodeURIComponent(hash.slice(SAVED.length)) };
+  if (hash.startsWith(SAVED)) return { kind: 'saved', name: decodeName(hash.slice(SAVED.length)) };
   const choices = readAddress(hash);
   return choices || hash === '#reports' ? { kind: 'reports', choices } : undefined;
+}
+
+/** A link that was cut off may end within an escape. Its text stands for itself then: no report has such a name, and the page says so. */
+function decodeName(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The mode of a page that was opened without an address: that of the tabs which GraphiQL has stored, or else Reports. */

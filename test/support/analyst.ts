@@ -80,6 +80,11 @@ export class Analyst {
     return found;
   }
 
+  /** Waits for a chart, by the sentence that tells it to screen readers. Browsers differ in the name of its role. */
+  async findPicture(sentence: string): Promise<void> {
+    await this.page.waitForSelector(`canvas[aria-label=${JSON.stringify(sentence)}]`);
+  }
+
   /** Presses a button, an option or a tab. */
   async press(role: string, name: string): Promise<void> {
     await this.activate(await this.find(role, name));

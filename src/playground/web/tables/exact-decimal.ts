@@ -27,18 +27,30 @@ export function writeDecimal({ digits, scale }: ExactDecimal): string {
 
 /**
  * Reads a number as a person of this locale types it, with or without separators between thousands, and returns its exact text, such as
- * "1234.50". Returns undefined for what is no number.
+ * "1234.50". Returns undefined for what is no number, and for separators that stand elsewhere: "10,50" is not 1050, even in English.
  */
 export function readTypedNumber(text: string, locales: readonly string[]): string | undefined {
+  const { group, point } = separatorsOf(locales);
+  const [whole = '', decimals] = text.trim().split(point, 2);
+  // India writes groups of two before the last one of three.
+  const groups = whole.replace(/^[-−]/, '').split(group);
+  const isGrouped = groups.every(
+    (each, n) => n === 0 || (n === groups.length - 1 ? each.length === 3 : each.length === 2 || each.length === 3),
+  );
+  if (!isGrouped || decimals?.includes(group)) return undefined;
   const [, sign = '', digits = ''] = /^([-−]?)(.+)$/.exec(toPlainDigits(text, locales)) ?? [];
   return /^\d+(\.\d+)?$/.test(digits) ? `${sign && '-'}${digits}` : undefined;
 }
 
 /** Removes the separators between thousands, and makes the locale's decimal separator a point. */
 export function toPlainDigits(text: string, locales: readonly string[]): string {
+  const { group, point } = separatorsOf(locales);
+  return text.replace(/\s/g, '').replaceAll(group, '').replace(point, '.');
+}
+
+/** The separators of a locale as people type them: a blank where the locale has one of the narrow kinds. */
+function separatorsOf(locales: readonly string[]): { readonly group: string; readonly point: string } {
   const parts = new Intl.NumberFormat([...locales]).formatToParts(-12345678.9);
   const [group, point] = ['group', 'decimal'].map((type) => parts.find((part) => part.type === type)?.value);
-  // People type a blank where a locale has one of the narrow kinds.
-  const compact = text.replace(/\s/g, '').replaceAll(group?.trim() ? group : ' ', '');
-  return point === undefined ? compact : compact.replace(point, '.');
+  return { group: group?.trim() ? group : ' ', point: point ?? '.' };
 }

@@ -1,7 +1,7 @@
 import { CalendarDate } from '@internationalized/date';
 import type { GroupBy } from '../../../generated/operations/graphql';
 import { comparisons, findPeriod, type Comparison } from './periods';
-import { definitionOf, isReport, pendingChoices, type PendingChoice, type ReportId } from './report-definitions';
+import { definitionOf, isComparable, isReport, pendingChoices, type PendingChoice, type ReportId } from './report-definitions';
 
 /** The conditions of a report. Missing ones do not narrow it. */
 export interface Conditions {
@@ -78,7 +78,7 @@ export function readAddress(hash: string): ReportChoices | undefined {
     ...before,
     period: text('period', before.period, isPeriod),
     pending: hasFixedPending ? before.pending : text('pending', before.pending, (value) => Object.hasOwn(pendingChoices, value)),
-    compare: text('compare', before.compare, (value) => Object.hasOwn(comparisons, value)),
+    compare: text('compare', before.compare, (value) => isComparable(definitionOf(report)) && Object.hasOwn(comparisons, value)),
     splitBy: text('splitBy', before.splitBy, (value) => splitBy?.some((each) => each === value) ?? false),
     limit: top?.limits.includes(limit) ? limit : before.limit,
     funds: parameters

@@ -165,3 +165,7 @@ export type ReportId = keyof typeof reportDefinitions;
 export const definitionOf = (id: ReportId): ReportDefinition => reportDefinitions[id];
 
 export const isReport = (text: string): text is ReportId => Object.hasOwn(reportDefinitions, text);
+
+/** True for a report whose rows can be compared with those of another period. A deposit and a gift are in one period alone. */
+export const isComparable = ({ rows, groupBy, hasFixedPending }: ReportDefinition): boolean =>
+  rows !== 'versions' && !hasFixedPending && !groupBy.includes('DEPOSIT');

@@ -4,7 +4,7 @@ import { FilterBar } from './filter-bar';
 import { PeriodPicker } from './period-picker';
 import { comparisons } from './periods';
 import type { ReportChoices } from './report-choices';
-import { definitionOf, pendingChoices } from './report-definitions';
+import { definitionOf, isComparable, pendingChoices } from './report-definitions';
 import type { useNames } from './report-names';
 
 interface ReportFormProps {
@@ -37,13 +37,14 @@ const groupTitles: Readonly<Record<GroupBy | 'NONE', string>> = {
 
 /** The choices of a report: its period, what it is compared with, its conditions and how it is divided. */
 export function ReportForm({ provision, fiscalYearStart, choices, names, onChange }: ReportFormProps) {
-  const { rows, filters, needs, splitBy, top, hasFixedPending } = definitionOf(choices.report);
+  const definition = definitionOf(choices.report);
+  const { rows, filters, needs, splitBy, top, hasFixedPending } = definition;
   if (rows === 'versions') return null;
   const set = (change: Partial<ReportChoices>): void => onChange({ ...choices, ...change });
   return (
     <section className="report-form" aria-label="Choices of the report">
       <PeriodPicker period={choices.period} fiscalYearStart={fiscalYearStart} onChange={(period) => set({ period })} />
-      {!top && !hasFixedPending && (
+      {isComparable(definition) && (
         <ChoiceField label="Compare with" choices={comparisons} value={choices.compare} onChange={(compare) => set({ compare })} />
       )}
       {!hasFixedPending && (

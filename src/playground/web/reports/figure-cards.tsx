@@ -1,8 +1,10 @@
 import { getLocalTimeZone, parseDate, today } from '@internationalized/date';
 import { createCellFormat } from '../tables/cell-format';
 import type { ColumnKind } from '../tables/table-types';
-import type { ReportPlan } from './use-report';
+import { comparisons } from './periods';
+import type { PendingChoice } from './report-definitions';
 import type { Change, Figures, ReportFigures } from './report-figures';
+import type { ReportPlan } from './use-report';
 
 interface FigureCardsProps {
   readonly plan: ReportPlan;
@@ -22,14 +24,25 @@ interface Card {
 export function FigureCards({ plan, figures }: FigureCardsProps) {
   const { format } = createCellFormat(navigator.languages);
   const { all } = figures;
+  const { choices, compared } = plan;
+  const received = choices.funds.length > 0 ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received';
   const notes = [
     ...(all.splitTransactions > 0
       ? [
-          `${format(all.splitTransactions, 'count')} ${all.splitTransactions === 1 ? 'gift is' : 'gifts are'} split over several funds. Received counts each of them once.`,
+          `${format(all.splitTransactions, 'count')} ${all.splitTransactions === 1 ? 'gift is' : 'gifts are'} split over several funds. ${received} counts each of them once.`,
         ]
       : []),
     ...(isUnderWay(plan) ? ['This period is not over yet. Compare a period “to date” to compare as many days.'] : []),
-    ...(plan.choices.pending === 'WITHOUT' ? ['Pending deposits are left out.'] : []),
+    ...(choices.pending === 'WITHOUT' ? ['Pending deposits are left out.'] : []),
+    ...(choices.limit > 0 && all.transactions > choices.limit
+      ? [
+          `The figures are of all ${format(all.transactions, 'count')} gifts. The rows are the ${format(choices.limit, 'count')} largest of them.`,
+        ]
+      : []),
+    ...(compared
+      ? [`${comparisons[choices.compare]}: deposits of ${format(compared.startDate, 'date')} – ${format(compared.endDate, 'date')}.`]
+      : []),
+    ...(choices.compare !== 'off' && !compared ? ['All time has no period before it to compare with.'] : []),
   ];
   return (
     <section className="cards" aria-label="Totals">
@@ -42,7 +55,7 @@ export function FigureCards({ plan, figures }: FigureCardsProps) {
               {note && <span>{note}</span>}
               {before !== undefined && (
                 <span>
-                  {format(before, kind)} {plan.choices.compare === 'before' ? 'in the period before' : 'in the year before'}
+                  {format(before, kind)} {choices.compare === 'before' ? 'in the period before' : 'in the year before'}
                   {change && `: ${sign(change.difference)}${format(change.difference, kind)}`}
                   {change && change.percentage !== null && ` (${sign(change.percentage)}${format(change.percentage, 'percent')})`}
                 </span>
@@ -65,33 +78,40 @@ const sign = (value: string | number): string => (Number(value) > 0 ? '+' : '');
 function toCards({ choices, compared }: ReportPlan, { all, pending, compared: other, change }: ReportFigures): Card[] {
   const before = <Value,>(read: (figures: Figures) => Value): Value | undefined => (compared && other ? read(other.all) : undefined);
   const isShare = choices.funds.length > 0;
-  const ofPending = choices.pending === 'WITH';
-  const unknown = all.byAllocation.unknown;
+  const pendingNote = pendingNotes[choices.pending];
+  const received: Card = {
+    title: isShare ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received',
+    value: all.byTransaction.amount,
+    kind: 'money',
+    note: isShare ? 'with what they give to other funds' : pendingNote,
+    before: before(({ byTransaction }) => byTransaction.amount),
+    change: change?.amountByTransaction,
+  };
+  const shares: Card = {
+    title: choices.funds.length === 1 ? 'To this fund' : 'To these funds',
+    value: all.byAllocation.amount,
+    kind: 'money',
+    note: joinNotes(pendingNote, noteUnknown(all)),
+    before: before(({ byAllocation }) => byAllocation.amount),
+    change: change?.amountByAllocation,
+  };
+  // The pending part is of the figure before it: of the shares where the report looks at funds, as in the table.
+  const ofPending: Card = isShare
+    ? { title: 'Of which pending', value: pending.byAllocation.amount, kind: 'money', note: noteUnknown(pending) }
+    : { title: 'Of which pending', value: pending.byTransaction.amount, kind: 'money' };
+  const ofGifts = isShare ? ' of the whole gifts' : '';
   return [
-    ...(isShare
-      ? [
-          {
-            title: choices.funds.length === 1 ? 'To this fund' : 'To these funds',
-            value: all.byAllocation.amount,
-            kind: 'money' as const,
-            note: unknown > 0 ? `without ${String(unknown)} unknown ${unknown === 1 ? 'share' : 'shares'}` : undefined,
-            before: before(({ byAllocation }) => byAllocation.amount),
-            change: change?.amountByAllocation,
-          },
-        ]
-      : []),
+    isShare ? shares : received,
+    ...(choices.pending === 'WITH' ? [ofPending] : []),
+    ...(isShare ? [received] : []),
     {
-      title: choices.pending === 'ONLY' ? 'Pending' : isShare ? 'Whole gifts' : 'Received',
-      value: all.byTransaction.amount,
+      title: `Fees${ofGifts}`,
+      value: all.byTransaction.feeAmount,
       kind: 'money',
-      note: choices.pending === 'WITH' ? 'pending included' : choices.pending === 'ONLY' ? 'not at the bank yet' : 'at the bank',
-      before: before(({ byTransaction }) => byTransaction.amount),
-      change: change?.amountByTransaction,
+      before: before(({ byTransaction }) => byTransaction.feeAmount),
     },
-    ...(ofPending ? [{ title: 'Of which pending', value: pending.byTransaction.amount, kind: 'money' as const }] : []),
-    { title: 'Fees', value: all.byTransaction.feeAmount, kind: 'money', before: before(({ byTransaction }) => byTransaction.feeAmount) },
     {
-      title: 'Net',
+      title: `Net${ofGifts}`,
       value: all.byTransaction.netAmount,
       kind: 'money',
       before: before(({ byTransaction }) => byTransaction.netAmount),
@@ -107,3 +127,16 @@ function toCards({ choices, compared }: ReportPlan, { all, pending, compared: ot
     },
   ];
 }
+
+const pendingNotes: Readonly<Record<PendingChoice, string>> = {
+  WITH: 'pending included',
+  WITHOUT: 'at the bank',
+  ONLY: 'not at the bank yet',
+};
+
+function noteUnknown({ byAllocation: { unknown } }: Figures): string | undefined {
+  if (unknown === 0) return undefined;
+  return `without ${createCellFormat(navigator.languages).format(unknown, 'count')} unknown ${unknown === 1 ? 'share' : 'shares'}`;
+}
+
+const joinNotes = (...notes: readonly (string | undefined)[]): string => notes.filter((note) => note !== undefined).join(', ');

@@ -41,6 +41,8 @@ function toFacts({ plan, table, figures }: ReportResult, { arranged }: TableView
   const count = (name: string, value: number): FileFact => ({ name, value, kind: 'count' });
   const { choices, period, compared } = plan;
   const all = figures?.all;
+  const isShare = choices.funds.length > 0;
+  const isPart = arranged.count < table.count || (choices.limit > 0 && all !== undefined && all.transactions > choices.limit);
   return [
     text('One row is', definitionOf(choices.report).grain),
     ...(period.startDate === undefined ? [] : [{ name: 'First deposit date', value: period.startDate, kind: 'date' } as const]),
@@ -53,11 +55,13 @@ function toFacts({ plan, table, figures }: ReportResult, { arranged }: TableView
     count('Rows of the report', table.count),
     ...(all
       ? [
-          money('Received, each gift once', all.byTransaction.amount),
+          ...(isPart ? [text('The totals below', 'are of all that fits the choices, not of the rows in this file alone')] : []),
+          money(isShare ? 'Whole gifts, each once' : 'Received, each gift once', all.byTransaction.amount),
           ...(figures.pending.transactions > 0 ? [money('Of which pending', figures.pending.byTransaction.amount)] : []),
           money('Fees', all.byTransaction.feeAmount),
           money('Net', all.byTransaction.netAmount),
-          money('Shares that are known', all.byAllocation.amount),
+          money(isShare ? 'To the chosen funds, as far as known' : 'Shares that are known', all.byAllocation.amount),
+          ...(isShare && figures.pending.transactions > 0 ? [money('Of which pending', figures.pending.byAllocation.amount)] : []),
           count('Unknown shares', all.byAllocation.unknown),
           count('Gifts', all.transactions),
           count('Deposits', all.deposits),

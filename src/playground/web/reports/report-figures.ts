@@ -50,6 +50,7 @@ export function toTotals(figures: ReportFigures, ids: readonly string[]): GivenT
     const value = id.split('.').reduce<unknown>((part, name) => (part as Record<string, unknown> | null | undefined)?.[name], figures);
     if (id === 'allocationAmount' || id === 'all.byAllocation.amount') totals[id] = toShares(figures.all);
     else if (id === 'pending.byAllocation.amount') totals[id] = toShares(figures.pending);
+    else if (id === 'compared.all.byAllocation.amount' && figures.compared) totals[id] = toShares(figures.compared.all);
     else if (value !== undefined) totals[id] = value as Cell;
   }
   return totals;

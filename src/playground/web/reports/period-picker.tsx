@@ -1,5 +1,5 @@
 import { useState, type FocusEvent, type KeyboardEvent } from 'react';
-import { getLocalTimeZone, parseDate, today } from '@internationalized/date';
+import { CalendarDate, getLocalTimeZone, parseDate, today } from '@internationalized/date';
 import {
   Button,
   CalendarCell,
@@ -41,12 +41,7 @@ export function PeriodPicker({ period, fiscalYearStart, onChange }: PeriodPicker
   return (
     <div className="period">
       <ChoiceField label="Period" choices={titles} value={isPreset(period) ? period : CUSTOM} onChange={setName} />
-      <DatesField
-        key={`${startDate ?? ''}..${endDate ?? ''}`}
-        startDate={startDate}
-        endDate={endDate}
-        onChange={(dates) => onChange(dates)}
-      />
+      <DatesField startDate={startDate} endDate={endDate} onChange={(dates) => onChange(dates)} />
     </div>
   );
 }
@@ -57,12 +52,19 @@ interface DatesFieldProps extends Period {
   readonly onChange: (dates: string) => void;
 }
 
+/** Two digits typed as a year are a year of the first century, of which the books know nothing. */
+const FIRST_DAY = new CalendarDate(1900, 1, 1);
+
 /** Asks for two dates. They count when both are there: at Enter, on leaving the field, or with the calendar. */
 function DatesField({ startDate, endDate, onChange }: DatesFieldProps) {
   const before: DateRange | null = startDate && endDate ? { start: parseDate(startDate), end: parseDate(endDate) } : null;
-  const [range, setRange] = useState(before);
+  const [typed, setTyped] = useState({ startDate, endDate, range: before });
+  // Dates that were typed give way to another period, and the field keeps the focus.
+  const isCurrent = typed.startDate === startDate && typed.endDate === endDate;
+  const range = isCurrent ? typed.range : before;
+  const setRange = (next: DateRange | null): void => setTyped({ startDate, endDate, range: next });
   const commit = (): void => {
-    if (!range || range.start.compare(range.end) > 0) return;
+    if (!range || range.start.compare(range.end) > 0 || range.start.compare(FIRST_DAY) < 0) return;
     const dates = toText(range.start.toString(), range.end.toString());
     if (!before || dates !== toText(before.start.toString(), before.end.toString())) onChange(dates);
   };
@@ -78,6 +80,9 @@ function DatesField({ startDate, endDate, onChange }: DatesFieldProps) {
         className="date-range"
         value={range}
         onChange={setRange}
+        minValue={FIRST_DAY}
+        // Otherwise dates that cannot be taken are told of only when the field is left, and Enter seems to do nothing.
+        validationBehavior="aria"
         onOpenChange={(isOpen) => isOpen || commit()}
         shouldForceLeadingZeros
         firstDayOfWeek="mon"

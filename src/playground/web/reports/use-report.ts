@@ -71,6 +71,7 @@ export function useReport(
   // A new object for each plan and each turn: whatever belongs to another one is not shown.
   const asked = useMemo(() => ({ plan, turn }), [plan, turn]);
   const stopping = useRef<AbortController>(undefined);
+  const hasFailed = useRef(false);
   useEffect(() => {
     if (!asked.plan) return undefined;
     const controller = new AbortController();
@@ -90,10 +91,14 @@ export function useReport(
         table = result.table;
         if (controller.signal.aborted) void client.drop(table.id);
         else tell({ kind: 'done', result });
+        // The page's bar may tell of the same failure. It goes when the session is asked for again.
+        if (hasFailed.current) onSessionChange();
+        hasFailed.current = false;
       },
       (error: unknown) => {
         if (isStopped(error)) return;
         tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+        hasFailed.current = true;
         // The session may have ended.
         onSessionChange();
       },

@@ -177,7 +177,8 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
               <DownloadDialog provision={provision} report={toDownload({ result, view, lines, client })} onFailure={onSessionChange} />
             )}
           </div>
-          <TabPanel id="table" className="view">
+          {/* The table stays while the chart is shown, with its search and its columns: a file is of what it shows. */}
+          <TabPanel id="table" className="view" shouldForceMount>
             <DataTable
               {...{ client, table, columns, totals }}
               label={title}
@@ -188,6 +189,9 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
             />
           </TabPanel>
           <TabPanel id="chart" className="view">
+            {view && view.arranged.count < table.count && (
+              <p className="note view-note">The chart draws all rows. The search and the filters are of the table and its files alone.</p>
+            )}
             <ReportChart {...{ client, table, columns }} title={title} />
           </TabPanel>
         </Tabs>

@@ -52,7 +52,8 @@ export function PrintSheet({ client, table, print, columns, arranged, totals, is
   if (!rows) return null;
   const { format } = createCellFormat(navigator.languages);
   const toCount = (count: number): string => format(count, 'count');
-  const part = isPart ? `${toCount(arranged.count)} of ${toCount(table.count)} rows, searched or filtered` : `${toCount(table.count)} rows`;
+  const all = `${toCount(table.count)} ${table.count === 1 ? 'row' : 'rows'}`;
+  const part = isPart ? `${toCount(arranged.count)} of ${all}, searched or filtered` : all;
   const cut = arranged.count > rows.length ? `; only the first ${toCount(rows.length)} are printed` : '';
   return createPortal(
     <section className="print-sheet">

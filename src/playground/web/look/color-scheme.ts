@@ -15,7 +15,7 @@ const readTheme = (): Theme => {
 };
 
 /** Colors the whole page, and keeps the theme for the next visit. GraphiQL sets the same class of the body in its settings. */
-export function setTheme(theme: Theme): void {
+function setTheme(theme: Theme): void {
   document.body.classList.remove('graphiql-light', 'graphiql-dark');
   if (theme === 'system') localStorage.removeItem(storageKey);
   else {

@@ -16,7 +16,7 @@ interface FilterBarProps {
   readonly onChange: (choices: ReportChoices) => void;
 }
 
-export const filterTitles: Readonly<Record<FilterName, string>> = {
+const filterTitles: Readonly<Record<FilterName, string>> = {
   funds: 'Fund',
   donor: 'Donor',
   amount: 'Amount of the whole gift',

@@ -4,7 +4,7 @@ import { comparisons, findPeriod, type Comparison } from './periods';
 import { definitionOf, isComparable, isReport, pendingChoices, type PendingChoice, type ReportId } from './report-definitions';
 
 /** The conditions of a report. Missing ones do not narrow it. */
-export interface Conditions {
+interface Conditions {
   /** The ids of designations. */
   readonly funds: readonly number[];
   /** The id of a donor, whose name is no part of an address: browsers keep addresses. */

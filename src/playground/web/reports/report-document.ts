@@ -83,7 +83,7 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
 const format = (query: string): string => print(parse(query, { noLocation: true }));
 
 /** The condition of the choices; undefined where nothing narrows the report. */
-export function toFilter(choices: ReportChoices): DepositDetailFilter | undefined {
+function toFilter(choices: ReportChoices): DepositDetailFilter | undefined {
   const { funds, donor, amountMin, amountMax, paymentTypes, accountTypes, statuses, deposit } = choices;
   const filter = {
     ...(funds.length > 0 && { designationIds: [...funds] }),

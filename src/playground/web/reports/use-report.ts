@@ -28,7 +28,7 @@ export interface ReportResult {
   readonly figures: ReportFigures | undefined;
 }
 
-export type ReportState =
+type ReportState =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'running'; readonly progress: LoadProgress | undefined }
   | { readonly kind: 'done'; readonly result: ReportResult }

@@ -46,7 +46,7 @@ const toHash = (mode: PageMode): string =>
 export function usePageMode(): readonly [PageMode, (mode: PageMode) => void] {
   const [mode, setMode] = useState(firstMode);
   useEffect(() => {
-    const follow = (): void => setMode((before) => readMode(location.hash) ?? before);
+    const follow = (): void => setMode((before) => readMode(location.hash) ?? (location.hash === '' ? firstMode() : before));
     window.addEventListener('hashchange', follow);
     window.addEventListener('popstate', follow);
     return () => {

@@ -113,7 +113,7 @@ function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): r
   const received = isByGift ? 'Whole gift' : isShare ? 'Whole gifts' : 'Received';
   const twice = 'A gift of two funds is in two rows, so the rows are not added up.';
   const about = isByFund ? { about: `The whole gifts of which a share goes to the fund. ${twice}` } : {};
-  const share = column('all.byAllocation.amount', isByFund ? 'To this fund' : 'To these funds', 'money', {
+  const share = column('all.byAllocation.amount', isByFund || choices.funds.length === 1 ? 'To this fund' : 'To these funds', 'money', {
     adds: true,
     about: 'The shares of the gifts that go there. Unknown shares are not in it.',
   });

@@ -10,6 +10,8 @@ import type { useNames } from './report-names';
 interface ReportFormProps {
   readonly provision: string;
   readonly fiscalYearStart: number;
+  /** False for a person who may read no donors, and so may not look for one. */
+  readonly readsDonors: boolean;
   readonly choices: ReportChoices;
   readonly names: ReturnType<typeof useNames>;
   readonly onChange: (choices: ReportChoices) => void;
@@ -36,7 +38,7 @@ const groupTitles: Readonly<Record<GroupBy | 'NONE', string>> = {
 };
 
 /** The choices of a report: its period, what it is compared with, its conditions and how it is divided. */
-export function ReportForm({ provision, fiscalYearStart, choices, names, onChange }: ReportFormProps) {
+export function ReportForm({ provision, fiscalYearStart, readsDonors, choices, names, onChange }: ReportFormProps) {
   const definition = definitionOf(choices.report);
   const { rows, filters, needs, splitBy, top, hasFixedPending } = definition;
   if (rows === 'versions') return null;
@@ -66,7 +68,10 @@ export function ReportForm({ provision, fiscalYearStart, choices, names, onChang
           onChange={(limit) => set({ limit: Number(limit) })}
         />
       )}
-      <FilterBar {...{ provision, choices, filters, needs, names, onChange }} />
+      <FilterBar
+        {...{ provision, choices, needs, names, onChange }}
+        filters={readsDonors ? filters : filters.filter((name) => name !== 'donor')}
+      />
     </section>
   );
 }

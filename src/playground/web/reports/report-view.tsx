@@ -15,7 +15,7 @@ import { comparisons } from './periods';
 import { ReportChart } from './report-chart';
 import { defaultChoices, toAddress, type ReportChoices } from './report-choices';
 import { useConditionTexts } from './filter-bar';
-import { definitionOf, pendingChoices } from './report-definitions';
+import { definitionOf, pendingChoices, reportDefinitions } from './report-definitions';
 import { toTotals } from './report-figures';
 import { toDownload } from './report-download';
 import { ReportForm } from './report-form';
@@ -86,7 +86,7 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
         </div>
         <p role="status">{copied}</p>
       </header>
-      <ReportForm {...{ provision, choices, names, onChange }} fiscalYearStart={fiscalYearStart} />
+      <ReportForm {...{ provision, choices, names, onChange, fiscalYearStart, readsDonors }} />
       {state.kind === 'waiting' && <p className="note">Choose a donor: type a part of the name, in any order of first and last name.</p>}
       {state.kind === 'stopped' && <p className="note">The report was stopped. Nothing is shown, because a part would be wrong.</p>}
       {state.kind === 'running' && (
@@ -109,6 +109,9 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
     </main>
   );
 }
+
+/** The most gifts that the report of the largest ones shows. */
+const MAX_GIFTS = Math.max(...reportDefinitions.largest.top.limits);
 
 interface ResultProps {
   readonly provision: string;
@@ -146,10 +149,9 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
   const open = useMemo(() => {
     const cellOf = (row: Row, id: string) => row[columns.findIndex((column) => column.id === id)];
     if (opens === 'deposit') {
-      const report = mayOpenDonors ? 'gifts' : 'pending';
-      if (!mayOpenDonors) return undefined;
-      return (row: Row) =>
-        onChange({ ...defaultChoices(report), period: 'all-time', pending: 'WITH', deposit: String(cellOf(row, 'key.depositId')) });
+      // Whoever may not read donors sees the gifts of a deposit without them.
+      const gifts = mayOpenDonors ? defaultChoices('gifts') : { ...defaultChoices('largest'), limit: MAX_GIFTS };
+      return (row: Row) => onChange({ ...gifts, period: 'all-time', pending: 'WITH', deposit: String(cellOf(row, 'key.depositId')) });
     }
     if (opens === 'donor') {
       return (row: Row) => onChange({ ...defaultChoices('donor'), period: choices.period, donor: Number(cellOf(row, 'key.donorId')) });

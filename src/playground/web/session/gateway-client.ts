@@ -46,6 +46,7 @@ const advice: Readonly<Record<string, string>> = {
   UNAUTHORIZED: 'This account has been disabled. Ask your administrator.',
   LOGIN_FAILED: 'The username or password is not correct.',
   TOO_MANY_LOGIN_ATTEMPTS: 'Too many login attempts. Wait a little, then try again.',
+  PRIVILEGE_NOT_FOUND: 'You may not read this, because it shows donors. Ask your administrator for the right.',
   UNDER_MAINTENANCE: 'The gateway is under maintenance. Try again later.',
 };
 

@@ -42,13 +42,18 @@ export function valueColumns(table: ResultTable): ResultColumn[] {
   return table.columns.filter(({ name, kind }) => !name.startsWith(KEY) && kind !== 'text' && hasValue(table, name));
 }
 
+const PART = /^(pending|posted|compared|change)\./;
+
 /**
  * Chooses the column that is drawn first. A column known for every group comes before one that is not, and an amount before a count.
  * Between designations the amount by allocation is right, because it counts only each designation's share of a gift. Otherwise the amount
  * by transaction is right, because it counts each gift once.
  */
 export function defaultColumn(table: ResultTable): ResultColumn | undefined {
-  const columns = valueColumns(table);
+  const drawable = valueColumns(table);
+  // A part of the figure, or that of another period, would pass for the figure itself.
+  const whole = drawable.filter(({ name }) => !PART.test(name));
+  const columns = whole.length > 0 ? whole : drawable;
   const known = columns.filter((column) => countUnknown(table, column) === 0);
   const hasDesignation = keysOf(table).some((key) => key === NAME || key === ID);
   const best = [...(hasDesignation ? [/(^|\.)byAllocation\.amount$/] : []), /(^|\.)byTransaction\.amount$/];

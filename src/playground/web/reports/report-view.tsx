@@ -167,7 +167,11 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
     <>
       {figures && <FigureCards {...{ plan, figures }} />}
       {table.count === 0 ? (
-        <p className="note">Nothing came in that fits these choices. Try another period or fewer conditions.</p>
+        <p className="note">
+          {rows === 'versions'
+            ? 'The books have not changed yet: nothing has been imported.'
+            : 'Nothing came in that fits these choices. Try another period or fewer conditions.'}
+        </p>
       ) : (
         <Tabs className="views">
           <div className="view-head">

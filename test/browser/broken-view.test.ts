@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { v2Line } from '../support/gateway';
-import { execute, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import { accountButton, execute, logIn, openPlayground, pasteInto } from '../support/playground-browser';
 import { until } from '../support/until';
 
 const gateway = openPlayground({ lines: [v2Line()] });
@@ -29,23 +29,22 @@ const breakDown = (page: Page, method: string): Promise<void> =>
 const mend = (page: Page, method: string): Promise<void> => page.evaluate(`{ ${method} = window.whole; }`);
 
 describe('an analyst', () => {
-  test('logs in before the editors are there, and gets them without another step', async () => {
+  test('logs in before the editors have come, and gets them without another step', async () => {
     const page = await gateway.newPage();
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
-    await page.route(/query-explorer-.*\.js/, async (route) => {
+    await page.route(/graphql-page-.*\.js/, async (route) => {
       await released;
       await route.continue();
     });
-    await page.goto(`${gateway.url}/playground`);
+    await page.goto(`${gateway.url}/playground#graphql`);
     await page.getByLabel('Provision').fill(gateway.organization.webProvision);
-    await page.getByLabel('Provision').press('Enter');
     await logIn(page);
-    await page.getByText('Loading the editors…').waitFor();
+    await page.getByText('Loading…').waitFor();
     expect(await page.locator('.graphiql-container').count()).toBe(0);
     release();
     await page.locator('.graphiql-query-editor').getByText('query DepositDetails').waitFor();
-    expect(await page.getByText('Loading the editors…').count()).toBe(0);
+    expect(await page.getByText('Loading…').count()).toBe(0);
     await page.context().close();
   });
 
@@ -81,21 +80,50 @@ describe('an analyst', () => {
     await page.context().close();
   });
 
+  test('whose other mode cannot be loaded keeps the first one, and reloads the page without another login', async () => {
+    const page = await open();
+    await page.route(/reports-page-.*\.js/, (route) => route.abort());
+    await page.getByRole('button', { name: 'Reports', exact: true }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'The mode Reports cannot be shown because of a fault of this page.' });
+    await alert.waitFor();
+    await page.screenshot({ path: 'coverage/playground-broken-mode.png' });
+    await page.getByRole('button', { name: 'GraphQL', exact: true }).click();
+    await editor(page).waitFor();
+    await page.locator('.graphiql-response').getByText('General Fund').waitFor();
+    await page.unroute(/reports-page-.*\.js/);
+    await page.getByRole('button', { name: 'Reports', exact: true }).click();
+    await alert.getByRole('button', { name: 'Reload the page' }).click();
+    await page.getByRole('heading', { name: 'What do you want to know?' }).waitFor();
+    await page.getByRole('button', { name: 'GraphQL', exact: true }).click();
+    await editor(page).waitFor();
+    await page.context().close();
+  });
+
   test.each(['Try again', 'Reload the page'])('whose page meets a fault gets it back with query and login: %s', async (way) => {
     const page = await open();
-    await breakDown(page, 'Date.prototype.toLocaleString');
-    await page.getByRole('button', { name: 'Table' }).click();
+    await breakDown(page, 'Date.prototype.toLocaleTimeString');
+    await page.getByRole('button', { name: 'Reports', exact: true }).click();
     await page
       .getByRole('alert')
-      .filter({ hasText: 'The editors and their answers cannot be shown because of a fault of this page.' })
+      .filter({ hasText: 'The reports and the editors cannot be shown because of a fault of this page.' })
       .waitFor();
     await page.screenshot({ path: 'coverage/playground-broken-page.png' });
-    await mend(page, 'Date.prototype.toLocaleString');
+    await mend(page, 'Date.prototype.toLocaleTimeString');
     await page.getByRole('button', { name: way }).click();
+    await accountButton(page).waitFor();
+    await page.getByRole('button', { name: 'GraphQL', exact: true }).click();
     await editor(page).waitFor();
     await page.getByRole('button', { name: 'Chart' }).click();
     await execute(page);
     await chart(page).waitFor();
+    await page.context().close();
+  });
+
+  test('opens the page by an address whose name of a saved report cannot be read', async () => {
+    const { page, faults } = await gateway.visit({ hash: '#saved/%zz' });
+    await logIn(page);
+    await page.getByRole('heading', { name: 'What do you want to know?' }).waitFor();
+    expect(faults).toEqual([]);
     await page.context().close();
   });
 

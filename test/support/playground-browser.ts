@@ -131,4 +131,8 @@ export async function pasteInto(page: Page, editor: 'query' | 'variables', text:
   });
 }
 
-export const execute = (page: Page): Promise<void> => page.getByRole('button', { name: /Execute query/ }).click();
+/** Runs the query. GraphiQL ignores the button until its editors are there, and so are the examples. */
+export async function execute(page: Page): Promise<void> {
+  await page.locator('#examples:enabled').waitFor();
+  await page.getByRole('button', { name: /Execute query/ }).click();
+}

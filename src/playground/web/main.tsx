@@ -1,6 +1,6 @@
 import { createRoot } from 'react-dom/client';
 import { restoreTheme } from './look/color-scheme';
-import { FaultBoundary } from './look/fault-boundary';
+import { FaultBoundary, ReloadButton } from './look/fault-boundary';
 import { PlaygroundPage } from './playground-page';
 import './look/tokens.css';
 import './look/playground.css';
@@ -10,16 +10,11 @@ import './look/reports.css';
 import './look/dialogs.css';
 
 const app = document.getElementById('app');
-const reload = (
-  <button type="button" onClick={() => location.reload()}>
-    Reload the page
-  </button>
-);
 
 restoreTheme();
 if (app) {
   createRoot(app).render(
-    <FaultBoundary part="The reports and the editors" wayBack={reload}>
+    <FaultBoundary part="The reports and the editors" wayBack={<ReloadButton />}>
       <PlaygroundPage />
     </FaultBoundary>,
   );

@@ -15,17 +15,17 @@ const SAVED = '#saved/';
 
 function readMode(hash: string): PageMode | undefined {
   if (hash === '#graphql' || hash.startsWith('#query=')) return { kind: 'graphql' };
-  if (hash.startsWith(SAVED)) return { kind: 'saved', name: decodeName(hash.slice(SAVED.length)) };
+  if (hash.startsWith(SAVED)) return readSaved(hash.slice(SAVED.length));
   const choices = readAddress(hash);
   return choices || hash === '#reports' ? { kind: 'reports', choices } : undefined;
 }
 
-/** A link that was cut off may end within an escape. Its text stands for itself then: no report has such a name, and the page says so. */
-function decodeName(text: string): string {
+function readSaved(name: string): PageMode | undefined {
   try {
-    return decodeURIComponent(text);
+    return { kind: 'saved', name: decodeURIComponent(name) };
   } catch {
-    return text;
+    // The address was cut within a character. The page opens as if it had none.
+    return undefined;
   }
 }
 

@@ -1,12 +1,13 @@
 import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from 'react';
 import type { EditorTexts } from './editors/editors';
-import { FaultBoundary } from './look/fault-boundary';
+import { FaultBoundary, ReloadButton } from './look/fault-boundary';
 import { usePageMode, type PageMode } from './page-mode';
-import { AccountMenu } from './session/account-menu';
 import { useSession } from './session/session-state';
 import { SignInPage } from './session/sign-in-page';
 
-// Each mode has a script of its own. That of the editors is a megabyte, which nobody else waits for.
+// Each mode has a script of its own. That of the editors is a megabyte, which nobody else waits for. The library of the menus is not for
+// the sign-in page either, which would take half as long again with it.
+const AccountMenu = lazy(() => import('./session/account-menu'));
 const ReportsPage = lazy(() => import('./reports/reports-page'));
 const GraphqlPage = lazy(() => import('./editors/graphql-page'));
 
@@ -66,12 +67,14 @@ export function PlaygroundPage() {
         <p className="bar-problem" role="alert">
           {problem}
         </p>
-        <AccountMenu viewer={viewer} isBusy={isBusy} onLogout={session.logout} />
+        <Suspense>
+          <AccountMenu viewer={viewer} isBusy={isBusy} onLogout={session.logout} />
+        </Suspense>
       </header>
       {/* A mode that was left keeps its state. Another user gets new pages: results of the one before are never shown. */}
       {visited.map((name) => (
         <div key={`${name} ${owner}`} className="mode" hidden={shown !== name}>
-          <FaultBoundary part={`The mode ${modeTitles[name]}`}>
+          <FaultBoundary part={`The mode ${modeTitles[name]}`} wayBack={<ReloadButton />}>
             <Suspense fallback={<p className="note">Loading…</p>}>{pages[name]}</Suspense>
           </FaultBoundary>
         </div>

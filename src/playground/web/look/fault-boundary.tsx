@@ -11,6 +11,15 @@ interface FaultBoundaryProps {
   readonly children: ReactNode;
 }
 
+/** The last way back: parts that never came are loaded again. */
+export function ReloadButton() {
+  return (
+    <button type="button" onClick={() => location.reload()}>
+      Reload the page
+    </button>
+  );
+}
+
 /** Shows a message in place of a part that throws, so that the rest of the page stays. */
 export function FaultBoundary({ part, resetKeys, wayBack, children }: FaultBoundaryProps) {
   return (

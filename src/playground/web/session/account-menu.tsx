@@ -13,7 +13,7 @@ interface AccountMenuProps {
 }
 
 /** Says who is logged in for which organization, and offers the themes and the logout. */
-export function AccountMenu({ viewer, isBusy, onLogout }: AccountMenuProps) {
+export default function AccountMenu({ viewer, isBusy, onLogout }: AccountMenuProps) {
   const [theme, setTheme] = useTheme();
   const { username, organization, privileges, sessionExpiresAt } = viewer;
   const rights = privileges.flatMap((privilege) => privilegeTitles[privilege] ?? []);

@@ -1,6 +1,6 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect } from 'react';
-import { subscribeSystemScheme } from '../look/color-scheme';
+import { subscribeSystemScheme, useTheme } from '../look/color-scheme';
 
 /** Corrects GraphiQL's roles for screen readers, keeps its editors in the page's theme, and lets the keyboard leave them. */
 export function EditorAccess() {
@@ -10,6 +10,11 @@ export function EditorAccess() {
   const responseEditor = useGraphiQL((state) => state.responseEditor);
   const theme = useGraphiQL((state) => state.theme);
   const { setTheme } = useGraphiQLActions();
+  const [pageTheme] = useTheme();
+  // The account menu sets the page's theme, of which GraphiQL learns nothing by itself.
+  useEffect(() => {
+    if (pageTheme !== (theme ?? 'system')) setTheme(pageTheme === 'system' ? null : pageTheme);
+  }, [pageTheme, theme, setTheme]);
   // GraphiQL reads the system's theme only when its own theme is set. Without this the editors keep the old theme.
   useEffect(() => subscribeSystemScheme(() => setTheme(theme)), [theme, setTheme]);
   useEffect(() => {

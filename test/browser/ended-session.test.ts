@@ -1,5 +1,5 @@
 import { PASSWORD, v2Line } from '../support/gateway';
-import { execute, logIn, openPlayground } from '../support/playground-browser';
+import { accountButton, execute, logIn, openPlayground } from '../support/playground-browser';
 
 const gateway = openPlayground({ lines: [v2Line({ deposit_date: new Date().toISOString().slice(0, 10) })] });
 
@@ -15,10 +15,14 @@ describe('an analyst whose session has ended', () => {
     else await page.getByRole('button', { name: 'Download', exact: true }).click();
     await page.getByRole('alert').filter({ hasText: 'Your session has ended. Log in again.' }).waitFor();
     await page.getByRole('button', { name: 'Log in' }).waitFor();
-    await page.getByText('Lovelace').first().waitFor({ state: 'detached' });
+    expect(await page.locator('body').textContent()).not.toContain('Lovelace');
     await logIn(page);
+    // The mode is that of before, and it holds nothing of the session that ended.
+    expect(await page.getByRole('button', { name: 'GraphQL', exact: true }).getAttribute('aria-current')).toBe('page');
+    await page.getByRole('button', { name: 'Table' }).click();
     await page.getByText('No rows yet').waitFor();
     expect(await page.getByRole('cell').count()).toBe(0);
+    expect(await page.locator('.graphiql-response .view-lines').textContent()).toBe('');
     await execute(page);
     await page.getByRole('cell', { name: 'Lovelace' }).waitFor();
     await page.context().close();
@@ -40,10 +44,10 @@ test('an analyst who cancels a download is told that nothing was saved', async (
   await page.context().close();
 });
 
-test('an analyst who presses Enter before the page knows who is logged in is logged in', async () => {
+test('an analyst who opens the page again sees nothing before it knows who is logged in, and then logs in by Enter', async () => {
   const { page } = await gateway.visit();
-  const username = page.getByLabel('Username');
-  await username.waitFor();
+  await logIn(page);
+  await gateway.database.client.query('DELETE FROM session');
   let answer!: () => void;
   const answered = new Promise<void>((resolve) => (answer = resolve));
   const isViewer = (text: string | null): boolean => text?.includes('query Viewer') ?? false;
@@ -51,13 +55,15 @@ test('an analyst who presses Enter before the page knows who is logged in is log
     if (isViewer(route.request().postData())) await answered;
     await route.continue();
   });
-  await page.getByLabel('Provision').fill(gateway.organization.apiProvision);
   const asked = page.waitForRequest((request) => isViewer(request.postData()));
-  await username.fill(gateway.organization.username);
+  await page.reload();
   await asked;
+  expect(await page.locator('#app').textContent()).toBe('');
+  answer();
+  await page.getByLabel('Username').fill(gateway.organization.username);
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByLabel('Password').press('Enter');
-  answer();
-  await page.getByRole('button', { name: 'Log out' }).waitFor();
+  await accountButton(page).waitFor();
+  await page.locator('.graphiql-query-editor').getByText('query DepositDetails').waitFor();
   await page.context().close();
 });

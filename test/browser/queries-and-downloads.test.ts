@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createOrganization, importLines, PASSWORD, v2Line } from '../support/gateway';
 import { fillReport } from '../support/long-report';
-import { execute, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import { accountButton, execute, logIn, logOut, openPlayground, pasteInto } from '../support/playground-browser';
 import { until } from '../support/until';
 
 const today = new Date().toISOString().slice(0, 10);
@@ -17,19 +17,54 @@ test('an analyst logs in, runs the first example, and sees exact money and names
   await logIn(page, 'not the password');
   await page.getByRole('alert').filter({ hasText: 'not correct' }).waitFor();
   await logIn(page);
-  await page.getByText(`of ${organization.name}`).waitFor();
+  expect(await accountButton(page).textContent()).toContain(`ada · ${organization.name}`);
   await execute(page);
   const result = page.locator('.result-window, .graphiql-response');
   await result.getByText('Łukasiewicz').first().waitFor();
   await result.getByText('"10.50"').first().waitFor();
   await page.screenshot({ path: process.env.SCREENSHOT ?? 'coverage/playground.png' });
 
-  const stored = await page.evaluate<string>('JSON.stringify({ ...localStorage })');
-  for (const secret of [PASSWORD, organization.webProvision, 'Łukasiewicz']) expect(stored).not.toContain(secret);
+  const { 'deposit-gateway.organization': known, ...stored } = await page.evaluate<Record<string, string>>('({ ...localStorage })');
+  // The Provision of kind WEB is no secret: the next login asks for username and password alone.
+  expect(JSON.parse(known!)).toEqual({ name: organization.name, provision: organization.webProvision });
+  for (const secret of [PASSWORD, organization.webProvision, 'Łukasiewicz']) expect(JSON.stringify(stored)).not.toContain(secret);
   expect(new URL(page.url()).search).toBe('');
-  await page.getByRole('button', { name: 'Log out' }).click();
-  await page.getByRole('button', { name: 'Log in' }).waitFor();
+  await logOut(page);
+  expect(await page.locator('body').textContent()).not.toContain('Łukasiewicz');
   expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst enters the Provision once, and again for another organization', async () => {
+  const { page, faults } = await open();
+  await logIn(page);
+  await logOut(page);
+  const again = await page.context().newPage();
+  await page.close();
+  await again.goto(`${gateway.url}/playground`);
+  await again.getByText(`Organization: ${organization.name}`).waitFor();
+  expect(await again.getByLabel('Provision').count()).toBe(0);
+  await logIn(again);
+  await logOut(again);
+
+  await again.getByRole('button', { name: 'Change' }).click();
+  const other = await createOrganization(gateway.services);
+  await again.getByLabel('Provision').fill(other.webProvision);
+  await logIn(again);
+  expect(await accountButton(again).textContent()).toContain(`ada · ${other.name}`);
+  expect(faults).toEqual([]);
+  await again.context().close();
+});
+
+test('an analyst with a secret Provision leaves nothing of it in the browser', async () => {
+  const { page } = await open({ ...organization, webProvision: organization.apiProvision });
+  await logIn(page);
+  await logOut(page);
+  expect(await page.evaluate<string>('JSON.stringify({ ...localStorage })')).not.toContain(organization.apiProvision);
+  const next = await page.context().newPage();
+  await next.goto(`${gateway.url}/playground`);
+  expect(await next.getByLabel('Provision').inputValue()).toBe('');
+  expect(await next.getByText('Organization:').count()).toBe(0);
   await page.context().close();
 });
 

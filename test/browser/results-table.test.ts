@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { v2Line } from '../support/gateway';
-import { execute, logIn, openPlayground, pasteInto, type OpenPage } from '../support/playground-browser';
+import { execute, logIn, logOut, openPlayground, pasteInto, type OpenPage } from '../support/playground-browser';
 
 const gateway = openPlayground({
   lines: ['9.00', '10.00', '100.00'].map((amount, n) =>
@@ -80,8 +80,10 @@ test('an analyst is left with no rows of an earlier query when the next one fail
 
 test('an analyst who logs in again sees nothing of the session before', async () => {
   const { page } = await openTable(linesOf('donorLastName'));
-  await page.getByRole('button', { name: 'Log out' }).click();
+  await logOut(page);
+  expect(await page.locator('body').textContent()).not.toContain('Lovelace');
   await logIn(page);
+  await page.getByRole('button', { name: 'Table' }).click();
   await page.getByText('No rows yet').waitFor();
   expect(await cells(page)).toEqual([]);
   expect(await totals(page).count()).toBe(0);

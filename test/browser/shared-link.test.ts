@@ -25,7 +25,7 @@ describe('an analyst', () => {
     await logIn(other.page);
     await other.page.locator('.graphiql-tab').filter({ hasText: 'Shared' }).waitFor();
     expect(await other.page.locator('.graphiql-tab').count()).toBe(2);
-    expect(other.page.url()).toBe(`${gateway.url}/playground`);
+    expect(other.page.url()).toBe(`${gateway.url}/playground#graphql`);
     await execute(other.page);
     await other.page.locator('.graphiql-response').getByText('Lovelace').waitFor();
     expect([sent.filter((url) => url.includes('Shared')), other.faults]).toEqual([[], []]);
@@ -40,7 +40,7 @@ describe('an analyst', () => {
     const { page } = await gateway.visit({ hash });
     await logIn(page);
     await page.getByRole('alert').filter({ hasText: 'The link holds no query that can be read. It was ignored.' }).waitFor();
-    expect([await page.locator('.graphiql-tab').count(), page.url()]).toEqual([1, `${gateway.url}/playground`]);
+    expect([await page.locator('.graphiql-tab').count(), page.url()]).toEqual([1, `${gateway.url}/playground#graphql`]);
     await page.context().close();
   });
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { v2Line } from '../support/gateway';
-import { execute, logIn, openPlayground, pasteInto, type OpenPage } from '../support/playground-browser';
+import { execute, logIn, logOut, openPlayground, pasteInto, type OpenPage } from '../support/playground-browser';
 import { until } from '../support/until';
 
 // Totals that are kept would not wait for the lock.
@@ -56,12 +56,13 @@ describe('an analyst', () => {
   });
 
   test.each([
-    ['opens another tab', (page: Page) => page.getByRole('button', { name: 'New tab' }).click()],
-    ['opens an example', async (page: Page) => void (await page.getByLabel('Examples').selectOption({ index: 1 }))],
-    ['logs out', (page: Page) => page.getByRole('button', { name: 'Log out' }).click()],
-  ])('who %s stops what runs, and gets no answer of it there', async (_what, leave) => {
+    ['opens another tab', (page: Page) => page.getByRole('button', { name: 'New tab' }).click(), undefined],
+    ['opens an example', async (page: Page) => void (await page.getByLabel('Examples').selectOption({ index: 1 })), undefined],
+    ['logs out', logOut, logIn],
+  ])('who %s stops what runs, and gets no answer of it there', async (_what, leave, comeBack) => {
     const { page, faults } = await open();
     await runLocked(page, LINES, () => leave(page));
+    await comeBack?.(page);
     expect(await page.locator('.graphiql-response .view-lines').textContent()).toBe('');
     expect(faults).toEqual([]);
     await page.context().close();

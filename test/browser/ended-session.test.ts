@@ -1,4 +1,4 @@
-import { PASSWORD, v2Line } from '../support/gateway';
+import { createOrganization, PASSWORD, v2Line } from '../support/gateway';
 import { accountButton, execute, logIn, openPlayground } from '../support/playground-browser';
 
 const gateway = openPlayground({ lines: [v2Line({ deposit_date: new Date().toISOString().slice(0, 10) })] });
@@ -25,6 +25,30 @@ describe('an analyst whose session has ended', () => {
     expect(await page.locator('.graphiql-response .view-lines').textContent()).toBe('');
     await execute(page);
     await page.getByRole('cell', { name: 'Lovelace' }).waitFor();
+    await page.context().close();
+  });
+
+  test('in a report sees nothing of it before the next login, and another user’s login shows nothing of it either', async () => {
+    const { page } = await gateway.visit({ hash: '#reports/designations?period=all-time' });
+    await logIn(page);
+    const fund = page.getByRole('cell', { name: 'General Fund' });
+    const end = async (): Promise<void> => {
+      await fund.waitFor();
+      await gateway.database.client.query('DELETE FROM session');
+      await page.getByRole('button', { name: 'Run again' }).click();
+      await page.getByRole('alert').filter({ hasText: 'Your session has ended. Log in again.' }).waitFor();
+      expect(await page.locator('body').textContent()).not.toContain('General Fund');
+    };
+    await end();
+    await logIn(page);
+    await end();
+    const other = await createOrganization(gateway.services);
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByLabel('Provision').fill(other.webProvision);
+    await logIn(page);
+    await page.getByRole('heading', { name: 'Designations' }).waitFor();
+    await page.getByText('Nothing came in that fits these choices.').waitFor();
+    expect(await page.locator('#app').textContent()).not.toContain('General Fund');
     await page.context().close();
   });
 });

@@ -105,6 +105,7 @@ describe('the page', () => {
           groups: { pageInfo: { hasNextPage: true, endCursor: expect.any(String) as string }, totalCount: FUNDS },
         },
       },
+      digest: null,
     });
     expect(rows!.slice(0, 2)).toEqual([
       ['Fund 1', 1, '10.10'],
@@ -138,7 +139,7 @@ describe('the page', () => {
   test('reads the lines of a file in the order of its columns, and what is unknown as unknown', async () => {
     const page = await openWorker();
     const { table, rows, sums } = await load(page, lines());
-    expect(table).toEqual({ id: 1, count: FUNDS, version: 1, data: null });
+    expect(table).toEqual({ id: 1, count: FUNDS, version: 1, data: null, digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
     expect(new Set(rows!.map(([, gift]) => gift)).size).toBe(FUNDS - 1);
     expect(rows!.filter(([, gift]) => gift === 'T0' || gift === 'T9')).toEqual([
       [null, 'T0'],

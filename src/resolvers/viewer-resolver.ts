@@ -134,7 +134,10 @@ export class ViewerResolver {
 
 type Session = Pick<SessionRow, 'username' | 'privileges' | 'idleExpiresAt' | 'expiresAt'>;
 
-const toViewer = (organization: { readonly name: string; readonly fiscalYearStart: number }, { username, privileges, idleExpiresAt, expiresAt }: Session): Viewer => ({
+const toViewer = (
+  organization: { readonly name: string; readonly fiscalYearStart: number },
+  { username, privileges, idleExpiresAt, expiresAt }: Session,
+): Viewer => ({
   ...{ username, organization: organization.name, privileges, fiscalYearStart: organization.fiscalYearStart },
   ...{ sessionIdleExpiresAt: idleExpiresAt, sessionExpiresAt: expiresAt },
 });

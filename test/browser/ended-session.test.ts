@@ -1,5 +1,5 @@
 import { createOrganization, PASSWORD, v2Line } from '../support/gateway';
-import { accountButton, execute, logIn, openPlayground } from '../support/playground-browser';
+import { accountButton, execute, logIn, logOut, openPlayground } from '../support/playground-browser';
 
 const gateway = openPlayground({ lines: [v2Line({ deposit_date: new Date().toISOString().slice(0, 10) })] });
 
@@ -51,6 +51,18 @@ describe('an analyst whose session has ended', () => {
     expect(await page.locator('#app').textContent()).not.toContain('General Fund');
     await page.context().close();
   });
+});
+
+test('an analyst with two tabs sees no row in either after a logout in one', async () => {
+  const { page } = await gateway.visit({ hash: '#reports/designations?period=all-time' });
+  await logIn(page);
+  const other = await page.context().newPage();
+  await other.goto(`${gateway.url}/playground#reports/designations?period=all-time`);
+  await other.getByRole('cell', { name: 'General Fund' }).waitFor();
+  await logOut(page);
+  await other.getByRole('button', { name: 'Log in' }).waitFor();
+  expect(await other.locator('body').textContent()).not.toContain('General Fund');
+  await page.context().close();
 });
 
 test('an analyst who cancels a download is told that nothing was saved', async () => {

@@ -10,6 +10,8 @@ interface SaveDialogProps {
   readonly title?: string;
   /** Reads the query to save. Throws an Error whose message the dialog shows. */
   readonly current: () => ReportQuery;
+  /** A sentence about what is saved. */
+  readonly note?: string | undefined;
   readonly isDisabled?: boolean;
   /** Called when a report was saved. */
   readonly onSaved?: () => void;
@@ -25,7 +27,14 @@ export function SaveDialog({ isDisabled, ...props }: SaveDialogProps) {
   );
 }
 
-function SaveForm({ provision, title: proposed = '', current, onSaved, onClose }: SaveDialogProps & { readonly onClose: () => void }) {
+function SaveForm({
+  provision,
+  title: proposed = '',
+  current,
+  note,
+  onSaved,
+  onClose,
+}: SaveDialogProps & { readonly onClose: () => void }) {
   const [title, setTitle] = useState(proposed);
   const [ownName, setOwnName] = useState<string>();
   const [reports, setReports] = useState<readonly SavedReport[]>([]);
@@ -77,6 +86,7 @@ function SaveForm({ provision, title: proposed = '', current, onSaved, onClose }
         </Text>
         <FieldError>{({ validationDetails }) => (validationDetails.valueMissing ? 'Give it a name.' : NAME_ADVICE)}</FieldError>
       </TextField>
+      {note !== undefined && <p>{note}</p>}
       {earlier && !isSaved && (
         <p role="alert">
           This name is taken: “{earlier.title}”, saved by {describeSaving(earlier)}. A new one takes its place for everybody.

@@ -11,7 +11,7 @@ import { DataTable, type TableView } from '../tables/data-table';
 import type { TableClient } from '../tables/table-client';
 import type { Row } from '../tables/table-types';
 import { FigureCards } from './figure-cards';
-import { comparisons } from './periods';
+import { comparisons, isPreset, presets } from './periods';
 import { ReportChart } from './report-chart';
 import { defaultChoices, toAddress, type ReportChoices } from './report-choices';
 import { useConditionTexts } from './filter-bar';
@@ -71,6 +71,7 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
               provision={provision}
               title={title}
               current={() => ({ query: toSavedQuery(choices, plan.document), variables: plan.document.variables })}
+              note={toSavingNote(plan)}
               onSaved={onSaved}
             />
           )}
@@ -112,6 +113,12 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
 
 /** The most gifts that the report of the largest ones shows. */
 const MAX_GIFTS = Math.max(...reportDefinitions.largest.top.limits);
+
+/** Says that a period with a name moves on with the calendar on this page, and stays as it is for programs. */
+function toSavingNote({ choices, period: { startDate, endDate } }: ReportPlan): string | undefined {
+  if (!isPreset(choices.period) || startDate === undefined || endDate === undefined) return undefined;
+  return `On this page, “${presets[choices.period].title}” moves on with the calendar. Programs get ${startDate} to ${endDate} until they ask for other dates: ?startDate=…&endDate=…`;
+}
 
 interface ResultProps {
   readonly provision: string;

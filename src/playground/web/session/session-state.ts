@@ -22,6 +22,9 @@ interface Session extends SessionState {
   readonly refresh: () => void;
 }
 
+/** All tabs share the session's cookie. A message says that it has changed; the tab that sends it does not get it. */
+const otherTabs = new BroadcastChannel('deposit-gateway.session');
+
 type Outcome = Partial<SessionState>;
 type Transition = (before: SessionState) => Outcome;
 
@@ -76,9 +79,13 @@ export function useSession(): Session {
   const isLoggedIn = state.viewer !== undefined;
   useEffect(() => {
     if (!isLoggedIn) return undefined;
-    // All tabs share the cookie: somebody else may have logged in through another tab.
+    // Rows must leave a tab that is in sight as soon as somebody logs out in another one.
+    otherTabs.addEventListener('message', refresh);
     window.addEventListener('focus', refresh);
-    return () => window.removeEventListener('focus', refresh);
+    return () => {
+      otherTabs.removeEventListener('message', refresh);
+      window.removeEventListener('focus', refresh);
+    };
   }, [isLoggedIn, refresh]);
 
   return {
@@ -91,6 +98,7 @@ export function useSession(): Session {
     login: (next, username, password) => {
       act(async () => {
         const viewer = await login(next, username, password);
+        otherTabs.postMessage('login');
         if (viewer.hasPublicProvision) saveOrganization({ name: viewer.organization, provision: next });
         return () => ({ provision: next, ...loggedIn(viewer) });
       });
@@ -98,6 +106,7 @@ export function useSession(): Session {
     logout: () => {
       act(async () => {
         await logout(provision);
+        otherTabs.postMessage('logout');
         return () => ({ viewer: undefined, owner: '', problem: undefined });
       });
     },

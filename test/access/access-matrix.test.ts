@@ -164,7 +164,8 @@ async function faultsIn({ headers, level }: Actor, asked: readonly Written[]): P
 }
 /** Group keys are null unless the query groups by them. */
 const MAY_BE_NULL = [
-  ...['week', 'month', 'quarter', 'year', 'depositId', 'depositDate', 'depositStatus', 'status', 'accountType', 'paymentType'],
+  ...['week', 'month', 'quarter', 'year', 'depositId', 'depositDate', 'transactionId', 'transactionDate'],
+  ...['depositStatus', 'status', 'accountType', 'paymentType'],
   ...['donorId', 'donorFirstName', 'donorLastName', 'city', 'state', 'percentage'],
 ];
 

@@ -90,6 +90,7 @@ export const groupKeys: Readonly<Record<string, (line: SummaryLine) => GroupKey>
   QUARTER: ({ deposit_date }) => ({ quarter: firstDay(deposit_date, 3) }),
   YEAR: ({ deposit_date }) => ({ year: firstDay(deposit_date, 12) }),
   DEPOSIT: ({ deposit_id, deposit_date }) => ({ depositId: deposit_id, depositDate: deposit_date }),
+  TRANSACTION: ({ transaction_id, transaction_date }) => ({ transactionId: transaction_id, transactionDate: transaction_date }),
   DEPOSIT_STATUS: ({ deposit_status }) => ({ depositStatus: deposit_status.toUpperCase() }),
   DESIGNATION: ({ designation_id, designation }) => ({ designationId: designation_id, designation }),
   STATUS: ({ status }) => ({ status }),
@@ -107,6 +108,7 @@ export const groupKeys: Readonly<Record<string, (line: SummaryLine) => GroupKey>
 /** A key without a value. */
 export const NO_KEY: GroupKey = {
   ...{ day: null, week: null, month: null, quarter: null, year: null, depositId: null, depositDate: null, depositStatus: null },
+  ...{ transactionId: null, transactionDate: null },
   ...{ designationId: null, designation: null, status: null, accountType: null, paymentType: null },
   ...{ donorId: null, donorFirstName: null, donorLastName: null, city: null, state: null },
 };

@@ -138,9 +138,14 @@ export class Analyst {
 
   /** Types the two dates of a period, as month, day and year. */
   async typeDates(start: string, end: string): Promise<void> {
+    await this.cards();
     const first = await this.page.waitForSelector('.date-segment[data-type=month]');
     await this.activate(first!, 'none');
-    for (const date of [start, end]) await this.page.keyboard.type(`${date.slice(5, 7)}${date.slice(8)}${date.slice(0, 4)}`, { delay: 20 });
+    // One key after the other, as fingers do: each moves on to the next field once the page has drawn it.
+    for (const key of [start, end].map((date) => `${date.slice(5, 7)}${date.slice(8)}${date.slice(0, 4)}`).join('')) {
+      await this.page.keyboard.type(key);
+      await this.page.evaluate('new Promise((drawn) => requestAnimationFrame(drawn))');
+    }
     await this.page.keyboard.press('Enter');
   }
 

@@ -76,8 +76,12 @@ export function useReport(
     if (!asked.plan) return undefined;
     const controller = new AbortController();
     stopping.current = controller;
+    let isEnded = false;
     const tell = (now: ReportState): void => {
-      if (!controller.signal.aborted) setState({ of: asked, now });
+      // The worker's last word on its progress may come after the result, because it comes another way.
+      if (controller.signal.aborted || isEnded) return;
+      isEnded = now.kind !== 'running';
+      setState({ of: asked, now });
     };
     let table: LoadedTable | undefined;
     tell({ kind: 'running', progress: undefined });

@@ -6,6 +6,8 @@ import './look/tokens.css';
 import './look/playground.css';
 import './look/results.css';
 import './look/table.css';
+import './look/frame.css';
+import './look/fields.css';
 import './look/reports.css';
 import './look/dialogs.css';
 

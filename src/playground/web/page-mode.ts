@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { hasStoredTabs } from './editors/editor-storage';
 import { readAddress, toAddress, type ReportChoices } from './reports/report-choices';
 
-/** What the part of the page's address behind `#` says. Browsers never send that part. */
+/** The mode that the part of the page's address behind `#` names. Browsers never send that part. */
 export type PageMode =
   /** Reports mode, with the choices of a report; without them, the list of reports. */
   | { readonly kind: 'reports'; readonly choices: ReportChoices | undefined }

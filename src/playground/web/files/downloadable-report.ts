@@ -16,7 +16,7 @@ export interface DownloadableReport {
   readonly columns: readonly TableColumn[];
   /** The number of rows that are shown. */
   readonly count: number;
-  /** What the second sheet of a spreadsheet says about the rows. */
+  /** The facts about the rows that the second sheet of a spreadsheet holds. */
   readonly facts: readonly FileFact[];
   /** The digest of the lines that the rows were checked against; null without one. */
   readonly digest: string | null;

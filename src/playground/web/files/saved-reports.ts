@@ -46,7 +46,7 @@ export function proposeName(title: string): string {
 /** Builds the link with which a logged-in colleague opens a saved report on this page. */
 export const toSavedLink = ({ name }: SavedReport): string => `${location.origin}${location.pathname}#saved/${name}`;
 
-/** Who saved a report, and when. */
+/** Writes the name of the person who saved a report, and the date. */
 export const describeSaving = ({ updatedBy, updatedAt }: SavedReport): string =>
   `${updatedBy ?? 'the command line'}, ${updatedAt.slice(0, 10)}`;
 

@@ -5,7 +5,7 @@ import { Button, ComboBox, Input, Label, ListBox, ListBoxItem, Popover, Text } f
 export interface Found {
   readonly id: string;
   readonly name: string;
-  /** What tells it apart from another one of the same name. */
+  /** A text that tells it apart from another one of the same name. */
   readonly note?: string;
 }
 

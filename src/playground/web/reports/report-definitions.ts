@@ -29,7 +29,7 @@ export interface ReportDefinition {
   /** A condition that must be given before the report runs. */
   readonly needs?: FilterName;
   readonly period: PresetName;
-  /** Whether pending deposits count at first. */
+  /** The choice of pending deposits with which the form begins. */
   readonly pending: PendingChoice;
   readonly hasFixedPending?: boolean;
   /** The order of the rows, and how many there are at most; that of the groups' values, and all of them, when it is missing. */

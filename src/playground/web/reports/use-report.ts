@@ -11,7 +11,7 @@ import { definitionOf } from './report-definitions';
 import { toDocument, type ReportDocument } from './report-document';
 import { findFigures, type ReportFigures } from './report-figures';
 
-/** What the choices of a form ask for. */
+/** The period, columns and document that the choices of a form ask for. */
 export interface ReportPlan {
   readonly choices: ReportChoices;
   readonly period: Period;
@@ -35,7 +35,7 @@ type ReportState =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** What a plan depends on beside the choices. */
+/** The values beside the choices that a plan depends on. */
 interface Reader {
   readonly fiscalYearStart: number;
   readonly readsDonors: boolean;

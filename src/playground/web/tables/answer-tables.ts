@@ -51,7 +51,7 @@ const ID_NAME = /Id$/;
 
 interface GatheredColumn {
   readonly values: ValueList;
-  /** What all values that are there have in common; undefined while there is none. */
+  /** The kind that all values so far have in common; undefined while there is none. */
   kind: ColumnKind | undefined;
 }
 

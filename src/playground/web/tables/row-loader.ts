@@ -86,7 +86,7 @@ async function loadPagesOfOneVersion(
     const length = Math.min(PAGE_LENGTH, most - rows);
     const variables = { ...source.variables, first: length, after };
     const { answer, version = 0 } = await postVersioned(provision, { query: source.query, variables }, { signal });
-    const data = dataOf<Json>(answer);
+    const data = dataOf(answer) as Json;
     if (first && version !== first.version) return undefined;
     const list = toPage(valueAt(data, source.list.split('.')));
     first ??= { version, data: withoutRows(data, source.list.split('.')), digest: null };

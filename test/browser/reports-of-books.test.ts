@@ -93,11 +93,11 @@ describe.each(Object.keys(books) as BookName[])('an analyst of books %s', (name)
       if (choices.report === 'changes') continue;
       const { transactions, byTransaction, byAllocation } = oracle.totalsOf(linesOf(book, choices));
       const isShare = choices.funds.length > 0;
-      const title = choices.pending === 'ONLY' ? 'Pending' : isShare ? 'Whole gifts' : 'Received';
+      const title = isShare ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received';
       const expected = {
         [title]: shown(byTransaction.amount),
-        Fees: shown(byTransaction.feeAmount),
-        Net: shown(byTransaction.netAmount),
+        [isShare ? 'Fees of the whole gifts' : 'Fees']: shown(byTransaction.feeAmount),
+        [isShare ? 'Net of the whole gifts' : 'Net']: shown(byTransaction.netAmount),
         Gifts: String(transactions),
         ...(isShare && { 'To this fund': shown(byAllocation.amount) }),
       };

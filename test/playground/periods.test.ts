@@ -1,4 +1,4 @@
-import { CalendarDate } from '@internationalized/date';
+import { CalendarDate, parseDate } from '@internationalized/date';
 import { findCompared, findPeriod, presets, type PresetName } from '../../src/playground/web/reports/periods';
 
 /** A Sunday in a leap year, in the last month of the fiscal year. */
@@ -56,6 +56,17 @@ test.each([
   ['2024-01-01..2024-06-15', 'last-year', '2023-01-01..2023-06-15'],
 ] as const)('an analyst of %s who compares with %s sees %s', (period, comparison, other) => {
   const { startDate, endDate } = findCompared(findPeriod(period, now)!, comparison)!;
+  expect(`${startDate}..${endDate}`).toBe(other);
+});
+
+test.each([
+  ['month-to-date', '2024-11-22', '2024-10-01..2024-10-22'],
+  ['month-to-date', '2024-03-30', '2024-02-01..2024-02-29'],
+  ['month-to-date', '2024-05-31', '2024-04-01..2024-04-30'],
+  ['year-to-date', '2024-11-22', '2023-01-01..2023-11-22'],
+  ['fiscal-year-to-date', '2024-11-22', '2023-07-01..2023-11-22'],
+] as const)('an analyst who compares %s on %s with the period before sees its same days, %s', (name, day, other) => {
+  const { startDate, endDate } = findCompared(findPeriod(name, { today: parseDate(day), fiscalYearStart: 7 })!, 'before')!;
   expect(`${startDate}..${endDate}`).toBe(other);
 });
 

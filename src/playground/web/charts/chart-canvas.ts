@@ -11,7 +11,7 @@ import {
   Tooltip,
   type ChartDataset,
 } from 'chart.js';
-import { UNKNOWN } from '../look/figures';
+import { createCellFormat } from '../tables/cell-format';
 import { toLength, type GroupChart } from './group-chart';
 
 Chart.register(BarController, BarElement, CategoryScale, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip);
@@ -23,8 +23,9 @@ const MANY_POINTS = 60;
 const pointStyles = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot', 'rectRounded', 'cross'] as const;
 
 /** Draws the chart in the page's current colors. Returns a function that removes the chart. */
-export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series }: GroupChart): () => void {
+export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series, valueKind }: GroupChart): () => void {
   const styles = getComputedStyle(canvas);
+  const { format } = createCellFormat(navigator.languages);
   /** Resolves a CSS variable to one color: its raw value is light-dark(…), which a canvas cannot read. */
   const resolve = (variable: string): string => {
     canvas.style.color = `var(${variable})`;
@@ -69,7 +70,7 @@ export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series }: G
           callbacks: {
             label: ({ datasetIndex, dataIndex }) => {
               const drawn = series[datasetIndex];
-              return `${drawn?.name ?? ''}: ${drawn?.values[dataIndex] ?? UNKNOWN}`;
+              return `${drawn?.name ?? ''}: ${format(drawn?.values[dataIndex] ?? null, valueKind)}`;
             },
           },
         },

@@ -1,12 +1,16 @@
+import { createCellFormat, type CellFormat } from '../tables/cell-format';
 import { atScale, readDecimal, writeDecimal } from '../tables/exact-decimal';
 import type { ResultColumn, ResultRow, ResultTable } from '../tables/result-tables';
+import type { ColumnKind } from '../tables/table-types';
 
 /** A chart of a summary's groups: lines over time, or bars. */
 export interface GroupChart {
   readonly kind: 'line' | 'bar';
-  /** The labels of the horizontal axis, in order. */
+  /** The labels of the horizontal axis in order, as people of the locale write them. */
   readonly labels: readonly string[];
   readonly series: readonly ChartSeries[];
+  /** Decides how the values are written. */
+  readonly valueKind: ColumnKind;
   /** A sentence that says what the chart shows, for screen readers. */
   readonly summary: string;
   /** A sentence about groups or amounts that the chart leaves out. */
@@ -31,10 +35,15 @@ const MAX_BARS = 30;
 const MAX_BAR_PERIODS = 6;
 const OTHERS = 'Others';
 const KEY = 'key.';
-const MONTH_LENGTH = 'yyyy-mm'.length;
 const [DAY, WEEK, MONTH, QUARTER, YEAR] = ['key.day', 'key.week', 'key.month', 'key.quarter', 'key.year'] as const;
-const [NAME, ID] = ['key.designation', 'key.designationId'] as const;
 const timeKeys: readonly string[] = [DAY, WEEK, MONTH, QUARTER, YEAR];
+
+/** The keys that make one name. Their id is shown only where two of them have the same name. */
+const DESIGNATION = { word: 'designation', names: ['key.designation'], id: 'key.designationId' } as const;
+const named: readonly { readonly word: string; readonly names: readonly string[]; readonly id: string }[] = [
+  DESIGNATION,
+  { word: 'donor', names: ['key.donorFirstName', 'key.donorLastName'], id: 'key.donorId' },
+];
 
 /** The columns that can be drawn: numbers and amounts of groups that have a key. */
 export function valueColumns(table: ResultTable): ResultColumn[] {
@@ -55,7 +64,7 @@ export function defaultColumn(table: ResultTable): ResultColumn | undefined {
   const whole = drawable.filter(({ name }) => !PART.test(name));
   const columns = whole.length > 0 ? whole : drawable;
   const known = columns.filter((column) => countUnknown(table, column) === 0);
-  const hasDesignation = keysOf(table).some((key) => key === NAME || key === ID);
+  const hasDesignation = keysOf(table).some((key) => key === DESIGNATION.id || DESIGNATION.names.some((name) => name === key));
   const best = [...(hasDesignation ? [/(^|\.)byAllocation\.amount$/] : []), /(^|\.)byTransaction\.amount$/];
   const choices = known.length > 0 ? known : columns;
   const preferred = best.map((pattern) => choices.find(({ name }) => pattern.test(name)));
@@ -63,10 +72,10 @@ export function defaultColumn(table: ResultTable): ResultColumn | undefined {
 }
 
 /**
- * Builds a chart of one column. Returns undefined when two rows share a key, because one would hide the other. That happens when the query
- * asks for only part of the key.
+ * Builds a chart of one column in the words of a locale. Returns undefined when two rows share a key, because one would hide the other. That
+ * happens when the query asks for only part of the key.
  */
-export function toGroupChart(table: ResultTable, column: ResultColumn): GroupChart | undefined {
+export function toGroupChart(table: ResultTable, column: ResultColumn, locales: readonly string[]): GroupChart | undefined {
   const keys = keysOf(table);
   const dates = timeKeys.filter((key) => keys.includes(key) && table.rows.every((row) => isDate(row[key])));
   // A day implies its week, month, quarter and year. A week does not imply its month: it may lie in two.
@@ -74,8 +83,9 @@ export function toGroupChart(table: ResultTable, column: ResultColumn): GroupCha
   const others = keys.filter((key) => !dates.includes(key));
   const groups = toGroups(table.rows, times, others, column.name);
   if (new Set(groups.map(({ time, name }) => JSON.stringify([time, name]))).size < groups.length) return undefined;
-  const by = withoutId(others).map(toWords);
-  const chart = times.length === 0 ? toBars(groups, column, by) : toLines(groups, { table, column, keys: times, by });
+  const by = toNames(others).map(({ word }) => word);
+  const { format } = createCellFormat(locales);
+  const chart = times.length === 0 ? toBars(groups, { column, by, format }) : toLines(groups, { table, column, keys: times, by, format });
   const unknown = countUnknown(table, column);
   if (unknown === 0) return chart;
   const doubt = `This figure is not known in full for ${String(unknown)} of ${String(groups.length)} groups.`;
@@ -98,23 +108,57 @@ function countUnknown({ rows }: ResultTable, { name, kind }: ResultColumn): numb
 const isDate = (value: unknown): boolean =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
 
+/** A name of a group: the keys whose values make it, and the word for it. */
+interface GroupName {
+  readonly word: string;
+  readonly keys: readonly string[];
+}
+
+/** The names that tell the groups apart, without ids that stand beside a name. */
+function toNames(keys: readonly string[]): readonly GroupName[] {
+  const found: GroupName[] = [];
+  for (const key of keys) {
+    const whole = named.find(({ names, id }) => [...names, id].includes(key));
+    const parts = whole?.names.filter((name) => keys.includes(name)) ?? [];
+    if (!whole || parts.length === 0) found.push({ word: toWords(key), keys: [key] });
+    else if (key === parts[0]) found.push({ word: whole.word, keys: parts });
+  }
+  return found;
+}
+
 function toGroups(rows: readonly ResultRow[], times: readonly string[], others: readonly string[], column: string): Group[] {
-  const textOf = (row: ResultRow, keys: readonly string[]): string => keys.map((key) => String(row[key] ?? '') || '(empty)').join(', ');
-  const parts = withoutId(others);
-  // Two designations may have the same name. Their ids tell them apart, when the query asks for them.
-  const namesakes = Map.groupBy(rows, (row) => textOf(row, parts));
-  const isShared = (name: string): boolean => parts.length < others.length && new Set(namesakes.get(name)?.map((row) => row[ID])).size > 1;
+  const textOf = (row: ResultRow, keys: readonly string[], between: string): string =>
+    keys
+      .map((key) => String(row[key] ?? ''))
+      .filter((text) => text !== '')
+      .join(between);
+  const names = toNames(others);
+  const nameOf = (row: ResultRow): string => names.map(({ keys }) => textOf(row, keys, ' ') || '(empty)').join(', ');
+  const ids = others.filter((key) => !names.some(({ keys }) => keys.includes(key)));
+  const idOf = (row: ResultRow): string => textOf(row, ids, ', ');
+  // Two designations, or two donors, may have the same name. Their ids tell them apart, when the query asks for them.
+  const namesakes = Map.groupBy(rows, nameOf);
+  const isShared = (name: string): boolean => new Set(namesakes.get(name)?.map(idOf)).size > 1;
   return rows.map((row) => {
-    const [name, value] = [textOf(row, parts), row[column]];
+    const [name, value] = [nameOf(row), row[column]];
     return {
-      time: textOf(row, times),
-      name: isShared(name) ? `${name} (${String(row[ID])})` : name,
+      time: textOf(row, times, ', '),
+      name: isShared(name) ? `${name} (${idOf(row)})` : name,
       value: value === undefined ? undefined : String(value),
     };
   });
 }
 
-function toBars(groups: readonly Group[], column: ResultColumn, by: readonly string[]): GroupChart {
+interface Drawing {
+  readonly column: ResultColumn;
+  /** The words for the names of the groups. */
+  readonly by: readonly string[];
+  readonly format: CellFormat['format'];
+}
+
+const kindOf = ({ kind }: ResultColumn): ColumnKind => (kind === 'decimal' ? 'money' : 'count');
+
+function toBars(groups: readonly Group[], { column, by, format }: Drawing): GroupChart {
   // An unknown value cannot be compared with the others, so it comes last.
   const [known, unknown] = [groups.filter(({ value }) => value !== undefined), groups.filter(({ value }) => value === undefined)];
   const bars = [...known.sort((one, other) => toLength(other.value) - toLength(one.value)), ...unknown];
@@ -125,19 +169,19 @@ function toBars(groups: readonly Group[], column: ResultColumn, by: readonly str
     kind: 'bar',
     labels: [...drawn.map(({ name }) => name), ...(others ? [OTHERS] : [])],
     series: [{ name: titleOf(column), values: others ? [...values, addUp(others.map(({ value }) => value))] : values }],
-    summary: `Bar chart of ${titleOf(column)} by ${by.join(' and ')}: ${most?.name ?? ''} has the most, ${most?.value ?? 'nothing'}.`,
+    valueKind: kindOf(column),
+    summary: `Bar chart of ${titleOf(column)} by ${by.join(' and ')}: ${most?.name ?? ''} has the most, ${format(most?.value ?? null, kindOf(column))}.`,
     omission: toOmission(drawn.length, bars.length, others !== undefined),
   };
 }
 
-interface LineOptions {
+interface LineDrawing extends Drawing {
   readonly table: ResultTable;
-  readonly column: ResultColumn;
+  /** The keys that are times. */
   readonly keys: readonly string[];
-  readonly by: readonly string[];
 }
 
-function toLines(groups: readonly Group[], { table, column, keys, by }: LineOptions): GroupChart {
+function toLines(groups: readonly Group[], { table, column, keys, by, format }: LineDrawing): GroupChart {
   const labels = fillTimes([...new Set(groups.map(({ time }) => time))].sort(), keys);
   const lines = [...Map.groupBy(groups, ({ name }) => name)]
     .map(([name, points]) => ({ name, points, size: points.reduce((sum, { value }) => sum + Math.abs(toLength(value)), 0) }))
@@ -155,9 +199,11 @@ function toLines(groups: readonly Group[], { table, column, keys, by }: LineOpti
       }),
     };
   };
-  // The answer gives a month as its first day; the chart shows yyyy-mm.
-  const isMonths = keys.length === 1 && keys[0] === MONTH;
-  const shown = isMonths ? labels.map((label) => label.slice(0, MONTH_LENGTH)) : labels;
+  const toLabel = (label: string): string => {
+    const parts = label.split(', ').map((date, n) => format(date, keys[n] === DAY || keys[n] === WEEK ? 'date' : 'month'));
+    return parts.join(', ');
+  };
+  const shown = labels.map(toLabel);
   const range = `${shown[0] ?? ''} to ${shown.at(-1) ?? ''}`;
   const kind = table.isWhole && labels.length <= MAX_BAR_PERIODS ? 'bar' : 'line';
   return {
@@ -174,6 +220,7 @@ function toLines(groups: readonly Group[], { table, column, keys, by }: LineOpti
           ]
         : []),
     ],
+    valueKind: kindOf(column),
     summary: `${kind === 'bar' ? 'Bar' : 'Line'} chart of ${titleOf(column)} by ${[...keys.map(toWords), ...by].join(' and ')}, ${range}.`,
     omission: toOmission(drawn.length, lines.length, others !== undefined),
   };
@@ -232,9 +279,6 @@ function toOmission(drawn: number, all: number, hasOthers: boolean): string | un
 
 /** Turns an amount into a float, only for its place on the screen. */
 export const toLength = (value: string | undefined): number => Number(value ?? 0);
-
-/** Drops the designation's id when its name is there to show. */
-const withoutId = (keys: readonly string[]): readonly string[] => (keys.includes(NAME) ? keys.filter((key) => key !== ID) : keys);
 
 /** Turns `key.paymentType` into “payment type”. */
 const toWords = (key: string): string => key.slice(KEY.length).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

@@ -11,7 +11,7 @@ export function ResultChart({ table }: { readonly table: ResultTable }) {
   const frame = useRef<HTMLDivElement>(null);
   const columns = valueColumns(table);
   const column = columns.find(({ name }) => name === chosen) ?? columns.find(({ name }) => name === table.main) ?? defaultColumn(table);
-  const chart = useMemo(() => column && toGroupChart(table, column), [table, column]);
+  const chart = useMemo(() => column && toGroupChart(table, column, navigator.languages), [table, column]);
   return (
     <>
       <div className="result-head">

@@ -4,6 +4,8 @@ import { CalendarDate, endOfMonth, parseDate, startOfMonth, startOfWeek } from '
 export interface Period {
   readonly startDate?: string;
   readonly endDate?: string;
+  /** The months from a period “to date” back to the same days of the one before. */
+  readonly stepMonths?: number;
 }
 
 interface Today {
@@ -52,11 +54,17 @@ export const presets = {
     title: 'Last 12 months',
     find: ({ today }) => toPeriod(startOfMonth(today).subtract({ months: 11 }), endOfMonth(today)),
   },
-  'month-to-date': { title: 'Month to date', find: ({ today }) => toPeriod(startOfMonth(today), today) },
-  'year-to-date': { title: 'Year to date', find: ({ today }) => toPeriod(new CalendarDate(today.year, 1, 1), today) },
+  'month-to-date': { title: 'Month to date', find: ({ today }) => ({ ...toPeriod(startOfMonth(today), today), stepMonths: 1 }) },
+  'year-to-date': {
+    title: 'Year to date',
+    find: ({ today }) => ({ ...toPeriod(new CalendarDate(today.year, 1, 1), today), stepMonths: 12 }),
+  },
   'this-fiscal-year': { title: 'This fiscal year', find: (now) => yearFrom(firstOfFiscalYear(now)) },
   'last-fiscal-year': { title: 'Last fiscal year', find: (now) => yearFrom(firstOfFiscalYear(now).subtract({ years: 1 })) },
-  'fiscal-year-to-date': { title: 'Fiscal year to date', find: (now) => toPeriod(firstOfFiscalYear(now), now.today) },
+  'fiscal-year-to-date': {
+    title: 'Fiscal year to date',
+    find: (now) => ({ ...toPeriod(firstOfFiscalYear(now), now.today), stepMonths: 12 }),
+  },
   'all-time': { title: 'All time', find: () => ({}) },
 } as const satisfies Readonly<Record<string, Preset>>;
 
@@ -84,19 +92,23 @@ const isDate = (text: string | undefined): text is string => {
 export const comparisons = { off: 'Off', before: 'The period before', 'last-year': 'The same of last year' } as const;
 export type Comparison = keyof typeof comparisons;
 
+/** The dates of a period that another one is compared with. */
+export type ComparedPeriod = Required<Pick<Period, 'startDate' | 'endDate'>>;
+
 /**
- * Finds the period to compare with. A period of whole months is compared with as many whole months; any other with as many days. A period
- * without both ends has none.
+ * Finds the period to compare with. The period before one “to date” has the same days of the month or year before; that of whole months has
+ * as many whole months; any other has as many days. A period without both ends has none.
  */
-export function findCompared({ startDate, endDate }: Period, comparison: Comparison): Required<Period> | undefined {
+export function findCompared({ startDate, endDate, stepMonths }: Period, comparison: Comparison): ComparedPeriod | undefined {
   if (comparison === 'off' || startDate === undefined || endDate === undefined) return undefined;
   const [start, end] = [parseDate(startDate), parseDate(endDate)];
   const isWholeMonths = start.day === 1 && end.compare(endOfMonth(end)) === 0;
-  const move = (months: number): Required<Period> => {
+  const move = (months: number): ComparedPeriod => {
     const [from, to] = [start.subtract({ months }), end.subtract({ months })];
     return { startDate: from.toString(), endDate: (isWholeMonths ? endOfMonth(to) : to).toString() };
   };
   if (comparison === 'last-year') return move(12);
+  if (stepMonths !== undefined) return move(stepMonths);
   if (isWholeMonths) return move((end.year - start.year) * 12 + end.month - start.month + 1);
   const days = end.compare(start) + 1;
   return { startDate: start.subtract({ days }).toString(), endDate: end.subtract({ days }).toString() };

@@ -4,7 +4,7 @@ import { dataOf, GatewayError, postVersioned } from '../session/gateway-client';
 import { isStopped } from '../tables/gateway-faults';
 import type { TableClient } from '../tables/table-client';
 import type { LoadedTable, LoadProgress } from '../tables/table-types';
-import { findCompared, findPeriod, type Period } from './periods';
+import { findCompared, findPeriod, type ComparedPeriod, type Period } from './periods';
 import type { ReportChoices } from './report-choices';
 import { columnsOf, type ReportColumn } from './report-columns';
 import { definitionOf } from './report-definitions';
@@ -16,7 +16,7 @@ export interface ReportPlan {
   readonly choices: ReportChoices;
   readonly period: Period;
   /** The period to compare with; undefined for none. */
-  readonly compared: Required<Period> | undefined;
+  readonly compared: ComparedPeriod | undefined;
   readonly columns: readonly ReportColumn[];
   readonly document: ReportDocument;
 }

@@ -3,6 +3,7 @@ import { restoreTheme } from './look/color-scheme';
 import { FaultBoundary, ReloadButton } from './look/fault-boundary';
 import { PlaygroundPage } from './playground-page';
 import './look/tokens.css';
+import './look/controls.css';
 import './look/playground.css';
 import './look/results.css';
 import './look/table.css';

@@ -123,7 +123,7 @@ function DownloadForm({ report, provision, onFailure, onClose }: DownloadDialogP
       </div>
       <div className="dialog-buttons">
         {/* A pending button keeps the focus, and a second click does not start a second file. */}
-        <Button className="dialog-main" autoFocus isPending={isRunning} onPress={() => void start()}>
+        <Button className="main-button" autoFocus isPending={isRunning} onPress={() => void start()}>
           Download
         </Button>
         <Button onPress={() => (isRunning ? running.current?.abort() : onClose())}>{isRunning ? 'Cancel' : 'Close'}</Button>

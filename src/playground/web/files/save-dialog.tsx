@@ -94,7 +94,7 @@ function SaveForm({
       )}
       <p role={outcome?.isFault ? 'alert' : 'status'}>{outcome?.text}</p>
       <div className="dialog-buttons">
-        <Button type="submit" className="dialog-main">
+        <Button type="submit" className="main-button">
           {earlier && !isSaved ? 'Replace' : 'Save'}
         </Button>
         <Button onPress={onClose}>Close</Button>

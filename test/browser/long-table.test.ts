@@ -24,17 +24,11 @@ const scroll = (page: Page): Promise<void> =>
 
 const jumpToEnd = (page: Page): Promise<void> => page.evaluate(`document.querySelector('[role=table]').scrollTo(0, 1e9)`);
 
-test('an analyst runs, sorts, searches and scrolls 150,000 rows, and the page never halts', async () => {
-  await fillReport(gateway.database.client, gateway.organization.id, ROWS, `''`);
-  const { page, faults } = await gateway.visit();
-  await logIn(page);
-  await page.getByRole('button', { name: 'Table' }).click();
-  const fields =
-    'depositId depositDate transactionId donorFirstName donorLastName city designation paymentType designationMemo amount feeAmount netAmount';
-  await pasteInto(page, 'query', `{ depositDetails(startDate: "2020-01-01", endDate: "2029-12-31") { ${fields} } }`);
-  const table = page.getByRole('table');
+beforeAll(() => fillReport(gateway.database.client, gateway.organization.id, ROWS, `''`), 120_000);
+
+/** Measures the longest task of each step, by the step's name. */
+function measureTasks(page: Page) {
   const tasks: Record<string, number> = {};
-  const figures: Record<string, number> = {};
   const measure = async (step: string, act: () => Promise<unknown>): Promise<void> => {
     tasks[step] = Infinity;
     // Work takes longer on a busy machine, never shorter, so one good round is proof.
@@ -42,6 +36,60 @@ test('an analyst runs, sorts, searches and scrolls 150,000 rows, and the page ne
       tasks[step] = Math.min(tasks[step], await longestTask(page, act));
     }
   };
+  return { tasks, measure };
+}
+
+test('an analyst opens a report of 150,000 lines, sorts, searches, filters and scrolls it, and the page never halts', async () => {
+  const { page, faults } = await gateway.visit({ hash: '#reports' });
+  await logIn(page);
+  page.setDefaultTimeout(60_000);
+  const { tasks, measure } = measureTasks(page);
+  const figures: Record<string, number> = {};
+  const table = page.getByRole('table');
+  await measure('run', async () => {
+    await page.evaluate(`location.hash = '#reports'`);
+    await page.getByRole('heading', { name: 'What do you want to know?' }).waitFor();
+    await page.evaluate(`location.hash = '#reports/gifts?period=all-time'`);
+    await page.getByText('150,000 rows', { exact: true }).waitFor();
+    await table.getByRole('cell').first().waitFor();
+  });
+  figures['after the run, MB'] = await rendererMegabytes(page);
+  await measure('scroll', () => scroll(page));
+  await measure('sort', async () => {
+    const amount = page.getByRole('columnheader', { name: 'To this fund' });
+    while ((await amount.getAttribute('aria-sort')) !== 'ascending') await amount.getByRole('button').first().click();
+    await jumpToEnd(page);
+    await table
+      .locator(`[aria-rowindex="${ROWS + 1}"]`)
+      .getByText('150,000.00')
+      .first()
+      .waitFor();
+  });
+  figures['after sorting, MB'] = await rendererMegabytes(page);
+  await measure('search', async () => {
+    await page.getByLabel('Search in these rows').fill('T1499');
+    await page.getByText('111 of 150,000 rows', { exact: true }).waitFor();
+    await page.getByLabel('Search in these rows').fill('');
+    await page.getByText('150,000 rows', { exact: true }).waitFor();
+  });
+  figures['after searching, MB'] = await rendererMegabytes(page);
+  console.info({ ...tasks, ...figures });
+  expect(faults).toEqual([]);
+  expect(Object.entries(tasks).filter(([, longest]) => longest >= MAX_TASK_MS)).toEqual([]);
+  expect(Object.entries(figures).filter(([, megabytes]) => megabytes >= MAX_MEGABYTES)).toEqual([]);
+  await page.context().close();
+}, 240_000);
+
+test('an analyst runs, sorts, searches and scrolls 150,000 rows of a query, and the page never halts', async () => {
+  const { page, faults } = await gateway.visit();
+  await logIn(page);
+  await page.getByRole('button', { name: 'Table' }).click();
+  const fields =
+    'depositId depositDate transactionId donorFirstName donorLastName city designation paymentType designationMemo amount feeAmount netAmount';
+  await pasteInto(page, 'query', `{ depositDetails(startDate: "2020-01-01", endDate: "2029-12-31") { ${fields} } }`);
+  const table = page.getByRole('table');
+  const { tasks, measure } = measureTasks(page);
+  const figures: Record<string, number> = {};
   page.setDefaultTimeout(60_000);
   figures['first run, with the editor’s own start'] = await longestTask(page, async () => {
     await execute(page);

@@ -67,10 +67,11 @@ async function openReport(page: Page, choices: ReportChoices): Promise<Seen> {
   await page.evaluate(`location.hash = ${JSON.stringify(toAddress(choices))}`);
   await page.getByRole('button', { name: 'Run again' }).waitFor();
   await page
-    .getByText(/^Nothing came in|^One row is/)
+    .getByText(/^One row is/)
     .first()
     .waitFor();
-  await until(async () => (await page.locator('.table-totals').count()) > 0 || (await page.getByText('Nothing came in').count()) > 0);
+  const nothing = page.getByText(/^Nothing came in|^The books have not changed yet/);
+  await until(async () => (await page.locator('.table-totals').count()) > 0 || (await nothing.count()) > 0);
   return page.evaluate<Seen>(`(() => {
     const cards = Object.fromEntries([...document.querySelectorAll('.card')].map((card) =>
       [card.querySelector('dt').textContent, card.querySelector('dd > strong').textContent]));

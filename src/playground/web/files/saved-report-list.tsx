@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { copyText } from '../look/clipboard';
 import { copyAdvice, toCopyText } from './address-text';
@@ -17,10 +17,12 @@ import {
 interface SavedReportListProps {
   readonly provision: string;
   readonly onOpen: (report: SavedReport) => void;
+  /** Says in words what a report asks for. Undefined for one that says it in its query alone. */
+  readonly describe?: (report: SavedReport) => ReactNode;
 }
 
 /** The organization's saved reports. Each is a query with a title and a lasting address, for colleagues, spreadsheets and BI tools. */
-export function SavedReportList({ provision, onOpen }: SavedReportListProps) {
+export function SavedReportList({ provision, onOpen, describe }: SavedReportListProps) {
   const [reports, setReports] = useState<readonly SavedReport[]>();
   const [message, setMessage] = useState<{ readonly text: string; readonly isFault: boolean }>();
   const [doomed, setDoomed] = useState<SavedReport>();
@@ -68,7 +70,7 @@ export function SavedReportList({ provision, onOpen }: SavedReportListProps) {
       <ul>
         {reports?.map((report) => (
           <li key={report.name}>
-            <SavedReportFacts report={report} />
+            <SavedReportFacts report={report} words={describe?.(report)} />
             <div className="dialog-buttons">
               <Button aria-label={`Open ${report.name}`} onPress={() => onOpen(report)}>
                 Open
@@ -97,7 +99,7 @@ export function SavedReportList({ provision, onOpen }: SavedReportListProps) {
           <>
             <p>Programs that read its address will find nothing, and colleagues cannot open it any more.</p>
             <div className="dialog-buttons">
-              <Button className="dialog-main" onPress={() => doomed && remove(doomed)}>
+              <Button className="main-button" onPress={() => doomed && remove(doomed)}>
                 Delete
               </Button>
               <Button autoFocus onPress={close}>
@@ -111,7 +113,12 @@ export function SavedReportList({ provision, onOpen }: SavedReportListProps) {
   );
 }
 
-function SavedReportFacts({ report }: { readonly report: SavedReport }) {
+interface SavedReportFactsProps {
+  readonly report: SavedReport;
+  readonly words: ReactNode;
+}
+
+function SavedReportFacts({ report, words }: SavedReportFactsProps) {
   const { title, name, path } = report;
   // A file has all rows, so that the place of a page changes nothing.
   const parameters = report.parameters.filter((parameter) => !['first', 'last', 'after', 'before'].includes(parameter.name));
@@ -120,15 +127,20 @@ function SavedReportFacts({ report }: { readonly report: SavedReport }) {
       {title !== name && <strong>{title}</strong>}
       <code>{path}</code>
       <span>{describeSaving(report)}</span>
+      {words}
       {parameters.length > 0 && (
-        <dl aria-label={`Parameters of ${name}`}>
-          {parameters.map((parameter) => (
-            <div key={parameter.name}>
-              <dt>{parameter.name}</dt>
-              <dd>{toParameterTexts(parameter.value).join(', ') || 'any'}</dd>
-            </div>
-          ))}
-        </dl>
+        // Where words say what the report is of, only programs need the parameters.
+        <details open={words === undefined}>
+          <summary>Parameters of its address</summary>
+          <dl aria-label={`Parameters of ${name}`}>
+            {parameters.map((parameter) => (
+              <div key={parameter.name}>
+                <dt>{parameter.name}</dt>
+                <dd>{toParameterTexts(parameter.value).join(', ') || 'any'}</dd>
+              </div>
+            ))}
+          </dl>
+        </details>
       )}
     </div>
   );

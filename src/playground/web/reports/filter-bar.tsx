@@ -1,10 +1,11 @@
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover, Tag, TagGroup, TagList } from 'react-aria-components';
 import { AmountFields } from './amount-fields';
+import { filterTitles, toConditions } from './choice-texts';
 import { FinderField, type Found } from './finder-field';
 import type { ReportChoices } from './report-choices';
 import type { FilterName } from './report-definitions';
-import { fetchLineWords, type LineWords, type useNames } from './report-names';
+import { fetchLineWords, type LineWords, type Names } from './report-names';
 
 interface FilterBarProps {
   readonly provision: string;
@@ -12,23 +13,8 @@ interface FilterBarProps {
   readonly filters: readonly FilterName[];
   /** The condition without which the report does not run. */
   readonly needs: FilterName | undefined;
-  readonly names: ReturnType<typeof useNames>;
+  readonly names: Names;
   readonly onChange: (choices: ReportChoices) => void;
-}
-
-const filterTitles: Readonly<Record<FilterName, string>> = {
-  funds: 'Fund',
-  donor: 'Donor',
-  amount: 'Amount of the whole gift',
-  paymentTypes: 'Payment type',
-  accountTypes: 'Account type',
-  statuses: 'Gift status',
-};
-
-interface Chip {
-  readonly id: string;
-  readonly text: string;
-  readonly without: ReportChoices;
 }
 
 /** Shows the conditions of a report, each with a way to take it away, and adds others. */
@@ -37,7 +23,7 @@ export function FilterBar({ provision, choices, filters, needs, names, onChange 
   const adder = useRef<HTMLButtonElement>(null);
   const isMissing = needs === 'donor' && choices.donor === undefined;
   const open = isMissing ? needs : chosen;
-  const chips = toChips(choices, names.nameOf);
+  const chips = toConditions(choices, names.nameOf);
   const add = (next: ReportChoices): void => {
     onChange(next);
     setChosen(undefined);
@@ -154,36 +140,4 @@ function WordField({ provision, words, onChoose }: WordFieldProps) {
     [provision, words],
   );
   return <FinderField label={filterTitles[words]} placeholder="Part of a word" find={find} onChoose={({ id }) => onChoose(id)} />;
-}
-
-function toChips(choices: ReportChoices, nameOf: ReturnType<typeof useNames>['nameOf']): Chip[] {
-  const { funds, donor, amountMin, amountMax, deposit } = choices;
-  const words = (['paymentTypes', 'accountTypes', 'statuses'] as const).flatMap((name) =>
-    choices[name].map((word) => ({
-      id: `${name} ${word}`,
-      text: `${filterTitles[name]}: ${word}`,
-      without: { ...choices, [name]: choices[name].filter((other) => other !== word) },
-    })),
-  );
-  const amount =
-    amountMin !== '' && amountMax !== '' ? `${amountMin} to ${amountMax}` : amountMin !== '' ? `from ${amountMin}` : `up to ${amountMax}`;
-  return [
-    ...(deposit !== '' ? [{ id: 'deposit', text: `Deposit: ${deposit}`, without: { ...choices, deposit: '' } }] : []),
-    ...(donor !== undefined ? [{ id: 'donor', text: `Donor: ${nameOf('donor', donor)}`, without: { ...choices, donor: undefined } }] : []),
-    ...funds.map((id) => ({
-      id: `fund ${String(id)}`,
-      text: `Fund: ${nameOf('fund', id)}`,
-      without: { ...choices, funds: funds.filter((other) => other !== id) },
-    })),
-    ...(amountMin !== '' || amountMax !== ''
-      ? [{ id: 'amount', text: `Whole gift: ${amount}`, without: { ...choices, amountMin: '', amountMax: '' } }]
-      : []),
-    ...words,
-  ];
-}
-
-/** The conditions in words, for a print or a file. */
-export function useConditionTexts(choices: ReportChoices, names: ReturnType<typeof useNames>): readonly string[] {
-  const { nameOf } = names;
-  return useMemo(() => toChips(choices, nameOf).map(({ text }) => text), [choices, nameOf]);
 }

@@ -14,6 +14,7 @@ import {
   Label,
   Popover,
   RangeCalendar,
+  Text,
   type DateRange,
 } from 'react-aria-components';
 import { ChoiceField } from './choice-field';
@@ -63,10 +64,12 @@ function DatesField({ startDate, endDate, onChange }: DatesFieldProps) {
   const isCurrent = typed.startDate === startDate && typed.endDate === endDate;
   const range = isCurrent ? typed.range : before;
   const setRange = (next: DateRange | null): void => setTyped({ startDate, endDate, range: next });
+  const isFit = range !== null && range.start.compare(range.end) <= 0 && range.start.compare(FIRST_DAY) >= 0;
+  const dates = isFit ? toText(range.start.toString(), range.end.toString()) : undefined;
+  /** The typed dates that the report is not of yet. */
+  const next = before && dates === toText(before.start.toString(), before.end.toString()) ? undefined : dates;
   const commit = (): void => {
-    if (!range || range.start.compare(range.end) > 0 || range.start.compare(FIRST_DAY) < 0) return;
-    const dates = toText(range.start.toString(), range.end.toString());
-    if (!before || dates !== toText(before.start.toString(), before.end.toString())) onChange(dates);
+    if (next !== undefined) onChange(next);
   };
   const leave = (event: FocusEvent): void => {
     if (!event.currentTarget.contains(event.relatedTarget)) commit();
@@ -87,7 +90,10 @@ function DatesField({ startDate, endDate, onChange }: DatesFieldProps) {
         shouldForceLeadingZeros
         firstDayOfWeek="mon"
       >
-        <Label>Dates</Label>
+        <div className="date-head">
+          <Label>Dates</Label>
+          {next !== undefined && <Text slot="description">Press Enter to see these</Text>}
+        </div>
         <Group className="date-fields">
           <DateInput slot="start">{(segment) => <DateSegment segment={segment} className="date-segment" />}</DateInput>
           <span aria-hidden="true">–</span>

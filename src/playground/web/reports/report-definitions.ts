@@ -5,6 +5,26 @@ import type { PresetName } from './periods';
 export const pendingChoices = { WITH: 'included', WITHOUT: 'left out', ONLY: 'only these' } as const;
 export type PendingChoice = keyof typeof pendingChoices;
 
+/** The ways to divide a report, in words. */
+export const groupTitles: Readonly<Record<GroupBy | 'NONE', string>> = {
+  NONE: 'Not divided',
+  DAY: 'Day',
+  WEEK: 'Week',
+  MONTH: 'Month',
+  QUARTER: 'Quarter',
+  YEAR: 'Year',
+  DEPOSIT: 'Deposit',
+  TRANSACTION: 'Gift',
+  DEPOSIT_STATUS: 'Status of the deposit',
+  DESIGNATION: 'Designation',
+  STATUS: 'Gift status',
+  ACCOUNT_TYPE: 'Account type',
+  PAYMENT_TYPE: 'Payment type',
+  DONOR: 'Donor',
+  CITY: 'City',
+  STATE: 'State',
+};
+
 /** The conditions that the form offers. Those on donors need the privilege of the report. */
 export type FilterName = 'funds' | 'donor' | 'amount' | 'paymentTypes' | 'accountTypes' | 'statuses';
 

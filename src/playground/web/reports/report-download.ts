@@ -1,25 +1,26 @@
 import type { DownloadableReport } from '../files/downloadable-report';
 import type { FileFact } from '../files/file-content';
 import type { TableView } from '../tables/data-table';
+import { describeArrangement } from '../tables/filter-text';
 import type { TableClient } from '../tables/table-client';
-import { definitionOf } from './report-definitions';
+import { definitionOf, pendingChoices } from './report-definitions';
 import type { ReportResult } from './use-report';
 
 interface Shown {
   readonly result: ReportResult;
   readonly view: TableView;
-  /** The choices in words, a line each. */
-  readonly lines: readonly string[];
+  /** The conditions in words. */
+  readonly conditions: readonly string[];
   readonly client: TableClient;
 }
 
 /** Describes the shown rows of a report for the dialog that makes files of them. */
-export function toDownload({ result, view, lines, client }: Shown): DownloadableReport {
+export function toDownload({ result, view, conditions, client }: Shown): DownloadableReport {
   const { plan, table } = result;
   const { choices, columns, document, period } = plan;
   const { title, rows } = definitionOf(choices.report);
   const shown = view.columnIds.flatMap((id) => columns.find((column) => column.id === id) ?? []);
-  const facts = toFacts(result, view, lines);
+  const facts = toFacts(result, view, conditions);
   const span = period.startDate === undefined ? 'all-time' : `${period.startDate}-${period.endDate ?? ''}`;
   return {
     title,
@@ -35,7 +36,7 @@ export function toDownload({ result, view, lines, client }: Shown): Downloadable
   };
 }
 
-function toFacts({ plan, table, figures }: ReportResult, { arranged }: TableView, lines: readonly string[]): FileFact[] {
+function toFacts({ plan, table, figures }: ReportResult, { arranged, arrangement }: TableView, conditions: readonly string[]): FileFact[] {
   const text = (name: string, value: string | null): FileFact => ({ name, value, kind: 'text' });
   const money = (name: string, value: string | null): FileFact => ({ name, value, kind: 'money' });
   const count = (name: string, value: number): FileFact => ({ name, value, kind: 'count' });
@@ -48,7 +49,9 @@ function toFacts({ plan, table, figures }: ReportResult, { arranged }: TableView
     ...(period.startDate === undefined ? [] : [{ name: 'First deposit date', value: period.startDate, kind: 'date' } as const]),
     ...(period.endDate === undefined ? [] : [{ name: 'Last deposit date', value: period.endDate, kind: 'date' } as const]),
     ...(compared ? [text('Compared with', `${compared.startDate} to ${compared.endDate}`)] : []),
-    ...lines.slice(1).map((line) => text('Choice', line)),
+    text('Pending deposits', pendingChoices[choices.pending]),
+    ...conditions.map((condition) => text('Condition', condition)),
+    ...describeArrangement(arrangement, plan.columns, String).map((condition) => text('Rows of this file', condition)),
     count('Version of the books', table.version),
     ...(table.digest === null ? [] : [text('Digest of the lines', table.digest)]),
     count('Rows in this file', arranged.count),

@@ -4,8 +4,8 @@ import { FilterBar } from './filter-bar';
 import { PeriodPicker } from './period-picker';
 import { comparisons } from './periods';
 import type { ReportChoices } from './report-choices';
-import { definitionOf, isComparable, pendingChoices } from './report-definitions';
-import type { useNames } from './report-names';
+import { definitionOf, groupTitles, isComparable, pendingChoices } from './report-definitions';
+import type { Names } from './report-names';
 
 interface ReportFormProps {
   readonly provision: string;
@@ -13,29 +13,9 @@ interface ReportFormProps {
   /** False for a person who may read no donors, and so may not look for one. */
   readonly readsDonors: boolean;
   readonly choices: ReportChoices;
-  readonly names: ReturnType<typeof useNames>;
+  readonly names: Names;
   readonly onChange: (choices: ReportChoices) => void;
 }
-
-/** The groupings in words. */
-const groupTitles: Readonly<Record<GroupBy | 'NONE', string>> = {
-  NONE: 'Not divided',
-  DAY: 'Day',
-  WEEK: 'Week',
-  MONTH: 'Month',
-  QUARTER: 'Quarter',
-  YEAR: 'Year',
-  DEPOSIT: 'Deposit',
-  TRANSACTION: 'Gift',
-  DEPOSIT_STATUS: 'Status of the deposit',
-  DESIGNATION: 'Designation',
-  STATUS: 'Gift status',
-  ACCOUNT_TYPE: 'Account type',
-  PAYMENT_TYPE: 'Payment type',
-  DONOR: 'Donor',
-  CITY: 'City',
-  STATE: 'State',
-};
 
 /** The choices of a report: its period, what it is compared with, its conditions and how it is divided. */
 export function ReportForm({ provision, fiscalYearStart, readsDonors, choices, names, onChange }: ReportFormProps) {

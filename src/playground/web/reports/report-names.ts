@@ -31,7 +31,7 @@ async function findNamed(kind: NamedKind, provision: string, { search = '', ids 
   }));
 }
 
-interface Names {
+export interface Names {
   readonly findFunds: (search: string, signal: AbortSignal) => Promise<readonly Found[]>;
   readonly findDonors: (search: string, signal: AbortSignal) => Promise<readonly Found[]>;
   /** The name of an id; its number until the name is known. */

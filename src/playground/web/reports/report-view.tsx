@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 import { getLocalTimeZone, today } from '@internationalized/date';
-import { Disclosure, DisclosurePanel, Button, Heading, Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
+import { Disclosure, DisclosurePanel, Button, Heading, Tab, TabList, TabPanel, Tabs, type Key } from 'react-aria-components';
 import { copyText } from '../look/clipboard';
 import { DownloadDialog } from '../files/download-dialog';
 import { SaveDialog } from '../files/save-dialog';
@@ -11,15 +11,15 @@ import { DataTable, type TableView } from '../tables/data-table';
 import type { TableClient } from '../tables/table-client';
 import type { Row } from '../tables/table-types';
 import { FigureCards } from './figure-cards';
-import { comparisons, isPreset, presets } from './periods';
+import { proposeTitle, toConditions, toPrintLines } from './choice-texts';
+import { isPreset, presets } from './periods';
 import { ReportChart } from './report-chart';
 import { defaultChoices, toAddress, type ReportChoices } from './report-choices';
-import { useConditionTexts } from './filter-bar';
-import { definitionOf, pendingChoices, reportDefinitions } from './report-definitions';
+import { definitionOf, reportDefinitions } from './report-definitions';
 import { toTotals } from './report-figures';
 import { toDownload } from './report-download';
 import { ReportForm } from './report-form';
-import { useNames } from './report-names';
+import { useNames, type Names } from './report-names';
 import { toSavedQuery } from './saved-choices';
 import { planReport, useReport, type ReportPlan, type ReportResult } from './use-report';
 
@@ -38,8 +38,7 @@ interface ReportViewProps {
 /** A report: its form, its totals, its rows as a table or a chart, and the GraphQL that asks for all of them. */
 export function ReportView({ provision, viewer, client, choices, onChange, onSessionChange, onSaved, onShowGraphql }: ReportViewProps) {
   const { title, answers, rows } = definitionOf(choices.report);
-  const wanted = useMemo(() => ({ fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] }), [choices]);
-  const names = useNames(provision, wanted);
+  const names = useNames(provision, { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] });
   const { fiscalYearStart } = viewer;
   const readsDonors = mayReadDonors(viewer);
   const maySave = readsDonors && rows !== 'versions';
@@ -49,6 +48,8 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
   const plan = useMemo(() => planReport(choices, { fiscalYearStart, readsDonors, day }), [choices, fiscalYearStart, readsDonors, day]);
   const { state, run, stop } = useReport(plan, { provision, client, onSessionChange });
   const [copied, setCopied] = useState('');
+  // The chart stays in front when another period is chosen.
+  const [tab, setTab] = useState<Key>('table');
   const share = (): void => {
     copyText(location.origin + location.pathname + toAddress(choices)).then(
       () => setCopied('The link is copied. It holds the choices of this report and nothing of its results.'),
@@ -69,7 +70,7 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
           {plan && maySave && (
             <SaveDialog
               provision={provision}
-              title={title}
+              title={proposeTitle(choices, names.nameOf)}
               current={() => ({ query: toSavedQuery(choices, plan.document), variables: plan.document.variables })}
               note={toSavingNote(plan)}
               onSaved={onSaved}
@@ -103,7 +104,12 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
       )}
       {state.kind === 'done' && (
         <FaultBoundary part="The results" resetKeys={[state.result]}>
-          <Result {...{ provision, client, names, onChange, onSessionChange }} result={state.result} mayOpenDonors={readsDonors} />
+          <Result
+            {...{ provision, client, names, onChange, onSessionChange, tab }}
+            onTab={setTab}
+            result={state.result}
+            mayOpenDonors={readsDonors}
+          />
         </FaultBoundary>
       )}
       {plan && <GraphqlPanel plan={plan} onShowGraphql={onShowGraphql} />}
@@ -125,12 +131,14 @@ interface ResultProps {
   readonly onSessionChange: () => void;
   readonly client: TableClient;
   readonly result: ReportResult;
-  readonly names: ReturnType<typeof useNames>;
+  readonly names: Names;
   readonly mayOpenDonors: boolean;
   readonly onChange: (choices: ReportChoices) => void;
+  readonly tab: Key;
+  readonly onTab: (tab: Key) => void;
 }
 
-function Result({ provision, client, result, names, mayOpenDonors, onChange, onSessionChange }: ResultProps) {
+function Result({ provision, client, result, names, mayOpenDonors, onChange, onSessionChange, tab, onTab }: ResultProps) {
   const [view, setView] = useState<TableView>();
   const { plan, table, figures } = result;
   const { choices } = plan;
@@ -141,8 +149,9 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
     [plan, isKnown],
   );
   const { title, rows, opens } = definitionOf(choices.report);
-  const conditions = useConditionTexts(choices, names);
-  const lines = useMemo(() => toLines(plan, conditions), [plan, conditions]);
+  const { nameOf } = names;
+  const conditions = useMemo(() => toConditions(choices, nameOf).map(({ text }) => text), [choices, nameOf]);
+  const lines = useMemo(() => [...toPrintLines(plan), ...conditions], [plan, conditions]);
   const totals = useMemo(
     () =>
       figures && choices.limit === 0
@@ -180,14 +189,14 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
             : 'Nothing came in that fits these choices. Try another period or fewer conditions.'}
         </p>
       ) : (
-        <Tabs className="views">
+        <Tabs className="views" selectedKey={rows === 'groups' ? tab : 'table'} onSelectionChange={onTab}>
           <div className="view-head">
             <TabList aria-label="Views" className="view-tabs">
               <Tab id="table">Table</Tab>
               {rows === 'groups' && <Tab id="chart">Chart</Tab>}
             </TabList>
             {view && (
-              <DownloadDialog provision={provision} report={toDownload({ result, view, lines, client })} onFailure={onSessionChange} />
+              <DownloadDialog provision={provision} report={toDownload({ result, view, conditions, client })} onFailure={onSessionChange} />
             )}
           </div>
           {/* The table stays while the chart is shown, with its search and its columns: a file is of what it shows. */}
@@ -195,6 +204,7 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
             <DataTable
               {...{ client, table, columns, totals }}
               label={title}
+              layoutName={choices.report}
               onOpenRow={open}
               toRowName={nameRow}
               onView={setView}
@@ -214,19 +224,6 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
       </p>
     </>
   );
-}
-
-/** The choices of a report in words, a line each. */
-function toLines({ choices, period, compared }: ReportPlan, conditions: readonly string[]): readonly string[] {
-  const { format } = createCellFormat(navigator.languages);
-  const { startDate, endDate } = period;
-  const span = (from: string, to: string): string => `${format(from, 'date')} – ${format(to, 'date')}`;
-  return [
-    startDate && endDate ? `Deposits of ${span(startDate, endDate)}` : 'Deposits of all time',
-    `Pending deposits: ${pendingChoices[choices.pending]}`,
-    ...(compared ? [`${comparisons[choices.compare]}: ${span(compared.startDate, compared.endDate)}`] : []),
-    ...conditions,
-  ];
 }
 
 interface GraphqlPanelProps {

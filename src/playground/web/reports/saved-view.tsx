@@ -1,6 +1,10 @@
 import { useEffect, useState } from 'react';
 import { SavedReportList } from '../files/saved-report-list';
 import { listSavedReports, type SavedReport } from '../files/saved-reports';
+import { describeChoices } from './choice-texts';
+import type { ReportChoices } from './report-choices';
+import { useNames } from './report-names';
+import { readSavedChoices } from './saved-choices';
 
 interface SavedViewProps {
   readonly provision: string;
@@ -34,7 +38,27 @@ export function SavedView({ provision, name, onOpen }: SavedViewProps) {
       <p className="problem" role="alert">
         {problem}
       </p>
-      {(name === '' || problem !== '') && <SavedReportList {...{ provision, onOpen }} />}
+      {(name === '' || problem !== '') && (
+        <SavedReportList
+          {...{ provision, onOpen }}
+          describe={(report) => {
+            const choices = readSavedChoices(report);
+            return choices && <ChoiceWords {...{ provision, choices }} />;
+          }}
+        />
+      )}
     </main>
   );
+}
+
+interface ChoiceWordsProps {
+  readonly provision: string;
+  readonly choices: ReportChoices;
+}
+
+/** The choices of a saved report in a line of words. */
+function ChoiceWords({ provision, choices }: ChoiceWordsProps) {
+  const { funds, donor } = choices;
+  const { nameOf } = useNames(provision, { fund: funds, donor: donor === undefined ? [] : [donor] });
+  return <p>{describeChoices(choices, nameOf).join(' · ')}</p>;
 }

@@ -11,6 +11,9 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
 /** The most decimals that every browser writes. The books have two. */
 const MAX_DECIMALS = 20;
 
+/** Writes a word of an enum, such as `POSTED` or `posted`, as people do: “Posted”. */
+export const toWord = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1).toLowerCase().replaceAll('_', ' ');
+
 const formats = new Map<string, CellFormat>();
 
 /** Writes values as people of a locale do. Amounts and numbers are written from their exact text, without a float in between. */
@@ -45,7 +48,6 @@ export function createCellFormat(locales: readonly string[]): CellFormat {
       case 'instant':
         return Number.isNaN(Date.parse(text)) ? text : instant.format(new Date(text));
       case 'word':
-        return text.charAt(0).toUpperCase() + text.slice(1).toLowerCase().replaceAll('_', ' ');
       case 'text':
         return text;
     }

@@ -7,7 +7,8 @@ import {
   useTable,
   type Header,
 } from '@tanstack/react-table';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
+import { inKeptOrder, keepLayout, readKeptLayout } from './kept-layout';
 import type { Row, TableColumn } from './table-types';
 
 const features = tableFeatures({ columnOrderingFeature, columnResizingFeature, columnSizingFeature, columnVisibilityFeature });
@@ -53,8 +54,10 @@ export interface ColumnLayout {
   readonly reset: () => void;
 }
 
-export function useColumnLayout(columns: readonly TableColumn[]): ColumnLayout {
-  const [chosen, setChosen] = useState<Readonly<Record<string, boolean>>>({});
+/** Lays columns out. With a name, the browser keeps what the person changes, and the next table of the name begins so. */
+export function useColumnLayout(columns: readonly TableColumn[], name: string | undefined): ColumnLayout {
+  const [kept] = useState(() => readKeptLayout(name));
+  const [chosen, setChosen] = useState(kept.chosen);
   const definitions = useMemo(
     () =>
       columns.map(({ id, title, kind }) => ({
@@ -70,8 +73,25 @@ export function useColumnLayout(columns: readonly TableColumn[]): ColumnLayout {
     () => Object.fromEntries(columns.map(({ id, isHidden = false }) => [id, chosen[id] ?? !isHidden])),
     [columns, chosen],
   );
-  const table = useTable({ features, columns: definitions, data: NO_ROWS, columnResizeMode: 'onChange', state: { columnVisibility } });
-  const { columnSizing } = table.state;
+  const [initialState] = useState(() => ({
+    columnOrder: inKeptOrder(
+      kept.order,
+      columns.map(({ id }) => id),
+    ),
+    columnSizing: kept.sizes,
+  }));
+  const table = useTable({
+    features,
+    columns: definitions,
+    data: NO_ROWS,
+    columnResizeMode: 'onChange',
+    initialState,
+    state: { columnVisibility },
+  });
+  const { columnSizing, columnOrder } = table.state;
+  useEffect(() => {
+    if (name !== undefined) keepLayout(name, { chosen, order: columnOrder, sizes: columnSizing });
+  }, [name, chosen, columnOrder, columnSizing]);
   const isFrozen = Object.keys(columnSizing).length > 0;
   const ordered = table.getAllLeafColumns();
   const order = ordered.map(({ id }) => id);

@@ -5,7 +5,7 @@ import { createCellFormat } from './cell-format';
 import { ColumnHeader } from './column-header';
 import { useColumnLayout } from './column-layout';
 import { useCellSelection } from './cell-selection';
-import { toFilters, type TypedFilters } from './filter-text';
+import { describeArrangement, toFilters, type TypedFilters } from './filter-text';
 import { PrintSheet, type PrintHead } from './print-sheet';
 import { TableBody } from './table-body';
 import type { TableClient } from './table-client';
@@ -27,6 +27,8 @@ interface DataTableProps {
   readonly columns: readonly TableColumn[];
   /** The name of the table for screen readers. */
   readonly label: string;
+  /** The name under which the browser keeps the order, sizes and choice of the columns. Without it they are forgotten. */
+  readonly layoutName?: string | undefined;
   /** The gateway's own totals. While rows are searched or filtered, the sums of the shown ones take their place. */
   readonly totals?: GivenTotals | undefined;
   /** Opens a row: its first cell becomes a button. Both functions must stay the same from render to render. */
@@ -40,7 +42,7 @@ interface DataTableProps {
 }
 
 /** Shows a table that the worker holds: searched, filtered, sorted, with columns in any order and size, and with totals that stay in sight. */
-export function DataTable({ client, table, columns, label, totals, onOpenRow, toRowName, print, onView }: DataTableProps) {
+export function DataTable({ client, table, columns, label, layoutName, totals, onOpenRow, toRowName, print, onView }: DataTableProps) {
   const [search, setSearch] = useState('');
   const [typed, setTyped] = useState<TypedFilters>({});
   const [hasFilters, setHasFilters] = useState(false);
@@ -56,7 +58,7 @@ export function DataTable({ client, table, columns, label, totals, onOpenRow, to
     }),
     [search, typed, hasFilters, sort, columns],
   );
-  const layout = useColumnLayout(columns);
+  const layout = useColumnLayout(columns, layoutName);
   const { shown } = layout;
   const rows = useArrangedRows(client, table, arrangement, showBoundary);
   const { arranged } = rows;
@@ -132,7 +134,12 @@ export function DataTable({ client, table, columns, label, totals, onOpenRow, to
         {describeHead(selection, rows, shown)}
       </span>
       {isPrinting && print && arranged && (
-        <PrintSheet {...{ client, print, arranged, totals, isPart, hasTotals }} table={table} columns={shown} onEnd={endPrint} />
+        <PrintSheet
+          {...{ client, table, print, arranged, totals, isPart, hasTotals }}
+          columns={shown}
+          conditions={describeArrangement(rows.arrangement ?? arrangement, columns, createCellFormat(navigator.languages).format)}
+          onEnd={endPrint}
+        />
       )}
     </div>
   );

@@ -1,5 +1,5 @@
 import { readTypedNumber } from './exact-decimal';
-import { isTime, type ColumnFilter, type TableColumn } from './table-types';
+import { isTime, type Arrangement, type ColumnFilter, type ColumnKind, type TableColumn } from './table-types';
 
 /** The fields of a column's filter as a person types them. */
 export interface TypedFilter {
@@ -37,4 +37,21 @@ export function toFilters(columns: readonly TableColumn[], typed: TypedFilters, 
       },
     ];
   });
+}
+
+/** The search and the filters in words. `write` writes a bound of a range for whoever reads them. */
+export function describeArrangement(
+  { search, filters }: Arrangement,
+  columns: readonly TableColumn[],
+  write: (bound: string, kind: ColumnKind) => string,
+): string[] {
+  const described = filters.flatMap(({ column, text, min, max }) => {
+    const { title, kind } = columns.find(({ id }) => id === column) ?? {};
+    if (title === undefined || kind === undefined) return [];
+    const part = text === undefined ? '' : ` contains “${text}”`;
+    const low = min === undefined ? '' : ` from ${write(min, kind)}`;
+    const high = max === undefined ? '' : ` up to ${write(max, kind)}`;
+    return [`${title}${part}${low}${high}`];
+  });
+  return [...(search === '' ? [] : [`Search: “${search}”`]), ...described];
 }

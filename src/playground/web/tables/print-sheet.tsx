@@ -24,6 +24,8 @@ interface PrintSheetProps {
   readonly table: Pick<LoadedTable, 'id' | 'count'>;
   readonly print: PrintHead;
   readonly columns: readonly ShownColumn[];
+  /** The search and the filters in words. */
+  readonly conditions: readonly string[];
   readonly arranged: Arranged;
   readonly totals: GivenTotals | undefined;
   readonly isPart: boolean;
@@ -33,7 +35,7 @@ interface PrintSheetProps {
 }
 
 /** Prints the shown rows as a plain table, because the table on the screen holds only the visible ones. */
-export function PrintSheet({ client, table, print, columns, arranged, totals, isPart, hasTotals, onEnd }: PrintSheetProps) {
+export function PrintSheet({ client, table, print, columns, conditions, arranged, totals, isPart, hasTotals, onEnd }: PrintSheetProps) {
   const [rows, setRows] = useState<readonly Row[]>();
   const { showBoundary } = useErrorBoundary();
   useEffect(() => {
@@ -58,7 +60,7 @@ export function PrintSheet({ client, table, print, columns, arranged, totals, is
   return createPortal(
     <section className="print-sheet">
       <h1>{print.title}</h1>
-      {print.lines.map((line) => (
+      {[...print.lines, ...conditions].map((line) => (
         <p key={line}>{line}</p>
       ))}
       <p>

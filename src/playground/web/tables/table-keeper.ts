@@ -3,10 +3,11 @@ import type { WrittenFormat } from '../files/file-format';
 import { GatewayError } from '../session/gateway-client';
 import type { AnsweredTables, AnswerRequest } from './answer-tables';
 import { readAnswer } from './answer-tables';
+import { toWord } from './cell-format';
 import { createStopped } from './gateway-faults';
 import { loadRows } from './row-loader';
 import { TableStore, type StoredColumn } from './table-store';
-import type { Arranged, Arrangement, LoadedTable, LoadProgress, LoadRequest, Row } from './table-types';
+import type { Arranged, Arrangement, Cell, LoadedTable, LoadProgress, LoadRequest, Row, TableColumn } from './table-types';
 import { ValueList } from './value-list';
 
 /** A file to be written of a table's shown rows. */
@@ -43,7 +44,7 @@ export class TableKeeper {
       columns = request.columns.map((column) => ({ column, values: new ValueList() }));
     };
     restart();
-    const take = (row: Row): void => columns.forEach(({ values }, n) => values.append(row[n] ?? null));
+    const take = (row: Row): void => columns.forEach(({ column, values }, n) => values.append(toKept(row[n] ?? null, column)));
     const { version, data, digest } = await orStopped(loading.signal, () =>
       loadRows(request, { take, restart }, { signal: loading.signal, onProgress: throttle(onProgress, PROGRESS_INTERVAL_MS) }),
     );
@@ -125,6 +126,8 @@ export class TableKeeper {
     return store;
   }
 }
+
+const toKept = (cell: Cell, { kind }: TableColumn): Cell => (kind === 'word' && typeof cell === 'string' ? toWord(cell) : cell);
 
 /** What fails because it was stopped is no fault. */
 async function orStopped<Result>(signal: AbortSignal, run: () => Promise<Result>): Promise<Result> {

@@ -1,6 +1,6 @@
 /**
- * Decides how a column's values are aligned and written, on the screen and in a spreadsheet. A `word` is one of an enum, such as
- * `POSTED`; a `month` is the date of a first day that stands for a month or more.
+ * Decides how a column's values are aligned and written, on the screen and in a spreadsheet. A `word` is one of an enum, which the worker
+ * keeps as people write it: “Posted”, whether an answer says `POSTED` or a file `posted`. A `month` is the date of a first day that stands for a month or more.
  */
 export type ColumnKind = 'text' | 'word' | 'count' | 'money' | 'percent' | 'date' | 'month' | 'instant';
 

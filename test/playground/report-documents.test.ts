@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { buildSchema, parse, validate } from 'graphql';
+import { buildSchema, Kind, parse, validate } from 'graphql';
 import { CalendarDate } from '@internationalized/date';
 import { findCompared, findPeriod } from '../../src/playground/web/reports/periods';
 import { defaultChoices, type ReportChoices } from '../../src/playground/web/reports/report-choices';
@@ -18,7 +18,17 @@ const formsOf = (report: ReportId): ReportChoices[] => {
   return splitBy.flatMap((split) =>
     (['off', 'before', 'last-year'] as const).flatMap((compare) => [
       { ...before, splitBy: split, compare },
-      { ...before, splitBy: split, compare, funds: [3], donor: 7, amountMin: '1.00', paymentTypes: ['ACH'], pending: 'WITHOUT' },
+      {
+        ...before,
+        splitBy: split,
+        compare,
+        funds: [3],
+        donor: 7,
+        amountMin: '1.00',
+        paymentTypes: ['ACH'],
+        pending: 'WITHOUT',
+        period: 'year-to-date',
+      },
     ]),
   );
 };
@@ -29,8 +39,13 @@ test.each(ids)('every form of the report %s is a document that the gateway knows
       const period = findPeriod(choices.period, now)!;
       const columns = columnsOf(choices, mayReadDonors);
       const compareWith = findCompared(period, choices.compare);
-      const { query } = toDocument(choices, { period, compareWith, fiscalYearStart: 7, columns, mayReadDonors });
-      expect(validate(schema, parse(query))).toEqual([]);
+      const { query, variables } = toDocument(choices, { period, compareWith, fiscalYearStart: 7, columns, mayReadDonors });
+      const document = parse(query);
+      expect(validate(schema, document)).toEqual([]);
+      const declared = document.definitions.flatMap((each) =>
+        each.kind === Kind.OPERATION_DEFINITION ? (each.variableDefinitions ?? []).map(({ variable }) => variable.name.value) : [],
+      );
+      expect(declared).toEqual(expect.arrayContaining(Object.keys(variables)));
     }
   }
 });

@@ -45,8 +45,10 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
   }
   const filter = toFilter(choices);
   const compared = options.compareWith ? COMPARED : '';
+  const { startDate, endDate } = options.period;
   const variables = {
-    ...options.period,
+    ...(startDate !== undefined && { startDate }),
+    ...(endDate !== undefined && { endDate }),
     pending: choices.pending,
     ...(filter && { filter }),
     ...(options.compareWith && { compareWith: options.compareWith }),

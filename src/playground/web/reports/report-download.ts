@@ -17,7 +17,7 @@ interface Shown {
 /** Describes the shown rows of a report for the dialog that makes files of them. */
 export function toDownload({ result, view, conditions, client }: Shown): DownloadableReport {
   const { plan, table } = result;
-  const { choices, columns, document, period } = plan;
+  const { choices, columns, fileDocument, period } = plan;
   const { title, rows } = definitionOf(choices.report);
   const shown = view.columnIds.flatMap((id) => columns.find((column) => column.id === id) ?? []);
   const facts = toFacts(result, view, conditions);
@@ -25,7 +25,7 @@ export function toDownload({ result, view, conditions, client }: Shown): Downloa
   return {
     title,
     fileName: `${choices.report}-${span}`,
-    request: rows === 'versions' ? undefined : { query: document.query, variables: document.variables },
+    request: rows === 'versions' ? undefined : { query: fileDocument.query, variables: fileDocument.variables },
     isOfLines: rows === 'lines',
     columns: shown,
     count: view.arranged.count,

@@ -71,7 +71,7 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
             <SaveDialog
               provision={provision}
               title={proposeTitle(choices, names.nameOf)}
-              current={() => ({ query: toSavedQuery(choices, plan.document), variables: plan.document.variables })}
+              current={() => ({ query: toSavedQuery(choices, plan.fileDocument), variables: plan.fileDocument.variables })}
               note={toSavingNote(plan)}
               onSaved={onSaved}
             />
@@ -120,10 +120,18 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
 /** The most gifts that the report of the largest ones shows. */
 const MAX_GIFTS = Math.max(...reportDefinitions.largest.top.limits);
 
-/** Says that a period with a name moves on with the calendar on this page, and stays as it is for programs. */
-function toSavingNote({ choices, period: { startDate, endDate } }: ReportPlan): string | undefined {
-  if (!isPreset(choices.period) || startDate === undefined || endDate === undefined) return undefined;
-  return `On this page, “${presets[choices.period].title}” moves on with the calendar. Programs get ${startDate} to ${endDate} until they ask for other dates: ?startDate=…&endDate=…`;
+/** Says where a program gets other figures than a colleague on this page: of the dates of today's period, and without a comparison. */
+function toSavingNote({ choices, period: { startDate, endDate }, compared }: ReportPlan): string | undefined {
+  const isMoving = isPreset(choices.period) && startDate !== undefined && endDate !== undefined;
+  const notes = [
+    ...(isMoving
+      ? [
+          `On this page, “${presets[choices.period].title}” moves on with the calendar. Programs get ${startDate} to ${endDate} until they ask for other dates: ?startDate=…&endDate=…`,
+        ]
+      : []),
+    ...(compared ? ['This page compares the period with another one. Programs get the figures of the period alone.'] : []),
+  ];
+  return notes.length > 0 ? notes.join(' ') : undefined;
 }
 
 interface ResultProps {

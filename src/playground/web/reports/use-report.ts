@@ -19,6 +19,8 @@ export interface ReportPlan {
   readonly compared: ComparedPeriod | undefined;
   readonly columns: readonly ReportColumn[];
   readonly document: ReportDocument;
+  /** The document of the gateway's files and of the saved report: they have the figures of one period, without those compared with. */
+  readonly fileDocument: ReportDocument;
 }
 
 export interface ReportResult {
@@ -49,9 +51,12 @@ export function planReport(choices: ReportChoices, { fiscalYearStart, readsDonor
   if (needs === 'donor' && choices.donor === undefined) return undefined;
   const period = findPeriod(choices.period, { today: parseDate(day), fiscalYearStart }) ?? {};
   const compared = findCompared(period, choices.compare);
-  const columns = columnsOf(compared ? choices : { ...choices, compare: 'off' }, readsDonors);
-  const document = toDocument(choices, { period, compareWith: compared, fiscalYearStart, columns, mayReadDonors: readsDonors });
-  return { choices, period, compared, columns, document };
+  const plain: ReportChoices = { ...choices, compare: 'off' };
+  const columns = columnsOf(compared ? choices : plain, readsDonors);
+  const parts = { period, fiscalYearStart, mayReadDonors: readsDonors };
+  const fileDocument = toDocument(plain, { ...parts, compareWith: undefined, columns: columnsOf(plain, readsDonors) });
+  const document = compared ? toDocument(choices, { ...parts, compareWith: compared, columns }) : fileDocument;
+  return { choices, period, compared, columns, document, fileDocument };
 }
 
 interface Report {

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { parse } from 'csv-parse/sync';
 import type { Browser } from 'puppeteer-core';
 import { Analyst, analystBrowsers, launchFor, type BrowserName, type Hands } from '../support/analyst';
@@ -162,12 +163,15 @@ describe.each(ways)('an analyst in %s with the %s', (name, hands: Hands) => {
       await analyst.press('button', 'Save');
       await analyst.retype(title);
       await analyst.press('button', 'Save');
-      await analyst.press('button', 'Close');
+      await analyst.closeDialog();
       await analyst.openReport('All saved reports');
       const [, address] = /(\/reports\/[a-z0-9-]+)\.csv/.exec(await analyst.textOf(title))!;
       await analyst.press('button', `Copy curl: ${address!.slice('/reports/'.length)}`);
       const command = String(await analyst.copied()).replace('YOUR-API-PROVISION', gateway.organization.apiProvision);
-      const records: Record<string, string>[] = parse(execFileSync('bash', ['-c', `${command} -s`]), { columns: true, bom: true });
+      const folder = mkdtempSync(join(tmpdir(), 'curl-'));
+      await promisify(execFile)('bash', ['-c', command], { cwd: folder });
+      const [file = ''] = readdirSync(folder);
+      const records: Record<string, string>[] = parse(readFileSync(join(folder, file)), { columns: true, bom: true });
       const funds = [...groupsOf(between('2024-05-01', '2024-05-31'), 'designation')];
       expect(new Map(records.map((record) => [record.designation, record.allocation_amount]))).toEqual(
         new Map(funds.map(([fund, of]) => [fund, oracle.totalsOf(of).byAllocation.amount ?? ''])),

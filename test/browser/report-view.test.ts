@@ -117,7 +117,7 @@ test('a file says in words what its rows are, whatever the reader’s locale', a
   await page.getByRole('table').waitFor();
   await page.getByLabel('Search in these rows').fill('wells');
   await page.getByText('1 row', { exact: true }).or(page.getByText('1 of 1 rows')).first().waitFor();
-  const [record] = parse(await saveFile(page, 'CSV'), { columns: true, bom: true }) as Record<string, string>[];
+  const [record] = parse<Record<string, string>>(await saveFile(page, 'CSV'), { columns: true, bom: true });
   expect(record).toMatchObject({ Status: 'Pending', 'Deposit date': '2024-05-04', 'To this fund': '10.50' });
   const facts = readXlsx(await saveFile(page, 'XLSX'))[1]!.rows.map((row) => Object.values(row));
   expect(facts).toContainEqual(['Pending deposits', 'only these']);

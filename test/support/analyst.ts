@@ -32,7 +32,8 @@ export async function launchFor(name: BrowserName): Promise<Browser> {
     protocol: 'webDriverBiDi',
     args: name === 'Chromium' ? chromeFlags : [],
     env: { ...process.env, LANG: 'en_US.UTF-8', HOME: mkdtempSync(join(tmpdir(), 'analyst-')) },
-    extraPrefsFirefox: { 'intl.accept_languages': 'en-US' },
+    // Firefox's panel of downloads would take the keyboard from the next page.
+    extraPrefsFirefox: { 'intl.accept_languages': 'en-US', 'browser.download.alwaysOpenPanel': false },
   });
 }
 
@@ -90,6 +91,12 @@ export class Analyst {
     await this.activate(await this.find(role, name));
   }
 
+  /** Closes a dialog, and waits until the page has the focus again. */
+  async closeDialog(): Promise<void> {
+    await this.press('button', 'Close');
+    await this.page.waitForFunction(`!document.querySelector('[role=dialog]') && document.activeElement.matches('main button')`);
+  }
+
   /** Opens a report of the list beside it. */
   async openReport(title: string): Promise<void> {
     const button = await this.page.waitForSelector(`::-p-xpath(//nav[@aria-label='Reports']//button[normalize-space()="${title}"])`);
@@ -130,9 +137,11 @@ export class Analyst {
   async search(label: string, text: string, option: string): Promise<void> {
     await this.activate(await this.find('combobox', label), 'none');
     await this.page.keyboard.type(text);
-    const found = await this.find('option', option);
-    if (this.hands === 'mouse') return this.activate(found);
-    await this.page.keyboard.press('ArrowDown');
+    const named = `::-p-xpath(//*[@role='option'][not(@aria-disabled)][.//*[normalize-space()="${option}"]])`;
+    const found = await this.page.waitForSelector(named);
+    if (this.hands === 'mouse') return this.activate(found!);
+    const shown = `document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.innerText ?? ''`;
+    await this.until(`(${shown}).startsWith(${JSON.stringify(option)})`, 'ArrowDown');
     await this.page.keyboard.press('Enter');
   }
 
@@ -141,10 +150,11 @@ export class Analyst {
     await this.cards();
     const first = await this.page.waitForSelector('.date-segment[data-type=month]');
     await this.activate(first!, 'none');
-    // One key after the other, as fingers do: each moves on to the next field once the page has drawn it.
-    for (const key of [start, end].map((date) => `${date.slice(5, 7)}${date.slice(8)}${date.slice(0, 4)}`).join('')) {
-      await this.page.keyboard.type(key);
-      await this.page.evaluate('new Promise((drawn) => requestAnimationFrame(drawn))');
+    for (const part of [start, end].flatMap((date) => [date.slice(5, 7), date.slice(8), date.slice(0, 4)])) {
+      const field = await this.page.evaluateHandle('document.activeElement');
+      await this.page.keyboard.type(part);
+      // The focus moves on to the next part of a date by itself. Nobody goes on before the typed part is there.
+      await this.page.waitForFunction(`(field) => Number(field.textContent) === ${String(Number(part))}`, {}, field);
     }
     await this.page.keyboard.press('Enter');
   }
@@ -216,7 +226,13 @@ export class Analyst {
       return;
     }
     await element.evaluate((node) => (node as unknown as Markable).setAttribute('data-wanted', ''));
+    // What stands before the focus is reached backwards: the way around would lead through the browser's own buttons.
+    const isBefore = await this.page.evaluate(
+      `Boolean(document.activeElement.compareDocumentPosition(document.querySelector('[data-wanted]')) & Node.DOCUMENT_POSITION_PRECEDING)`,
+    );
+    if (isBefore) await this.page.keyboard.down('Shift');
     await this.tabTo(`document.activeElement.hasAttribute('data-wanted')`);
+    if (isBefore) await this.page.keyboard.up('Shift');
     await element.evaluate((node) => (node as unknown as Markable).removeAttribute('data-wanted'));
     if (key !== 'none') await this.page.keyboard.press(key);
   }

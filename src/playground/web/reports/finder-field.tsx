@@ -38,7 +38,9 @@ export function FinderField({ label, placeholder, find, onChoose }: FinderFieldP
     };
   }, [text, find]);
   const items = found?.items ?? [];
-  const nothing = found?.problem ?? (found?.of === text ? 'Nothing is found.' : 'Searching…');
+  // Someone who types fast and presses Enter must not take a thing that was found for an earlier text.
+  const isOld = found?.of !== text;
+  const nothing = found?.problem ?? (isOld ? 'Searching…' : 'Nothing is found.');
   return (
     <ComboBox
       className="finder"
@@ -48,6 +50,8 @@ export function FinderField({ label, placeholder, find, onChoose }: FinderFieldP
       value={null}
       menuTrigger="focus"
       allowsEmptyCollection
+      // Otherwise Enter would wipe a text out while its search is under way.
+      allowsCustomValue
       onChange={(key) => {
         const item = items.find(({ id }) => id === key);
         if (!item) return;
@@ -63,9 +67,9 @@ export function FinderField({ label, placeholder, find, onChoose }: FinderFieldP
         </Button>
       </div>
       <Popover className="popover">
-        <ListBox className="menu" renderEmptyState={() => <p className="menu-note">{nothing}</p>}>
+        <ListBox className="menu" dependencies={[isOld]} renderEmptyState={() => <p className="menu-note">{nothing}</p>}>
           {(item: Found) => (
-            <ListBoxItem id={item.id} textValue={item.name} className="menu-item">
+            <ListBoxItem id={item.id} textValue={item.name} className="menu-item" isDisabled={isOld}>
               <Text slot="label">{item.name}</Text>
               {item.note && (
                 <Text slot="description" className="menu-note">

@@ -4,7 +4,8 @@ import { copyText } from '../look/clipboard';
 import { download, saveFile, type DownloadProgress } from '../files/download';
 import { fileFormats, formatTitles, type FileFormat } from '../files/file-format';
 import { useEditors, useRunKey } from './editors';
-import { describeFile, describeProgress } from '../files/download-run';
+import { describeFile } from '../files/download-run';
+import { FileProgressBar } from '../files/file-progress-bar';
 import { copyAdvice, copyForms, toCopyText, type CopyForm } from '../files/address-text';
 import { fetchFileAddress, fetchTotals, readQuery, type ReportQuery } from '../files/file-url';
 import { SavedReports } from './saved-reports';
@@ -77,13 +78,7 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
     <section className="download" aria-label="Download">
       {state.kind === 'running' ? (
         <>
-          {/* Without a value, the bar shows that its end is not known yet. */}
-          <progress
-            aria-label="Rows downloaded"
-            max={state.progress?.allRows}
-            value={state.progress?.allRows === undefined ? undefined : state.progress.rows}
-          />
-          <span>{describeProgress(state.progress)}</span>
+          <FileProgressBar progress={state.progress} />
           <button type="button" onClick={() => running.current?.abort()}>
             Cancel
           </button>

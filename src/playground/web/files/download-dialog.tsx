@@ -2,9 +2,10 @@ import { useEffect, useRef, useState } from 'react';
 import { Button, DialogTrigger, Label, RadioButton, RadioField, RadioGroup, Text } from 'react-aria-components';
 import { formatRows } from '../look/figures';
 import { AddressCopies } from './address-copies';
-import { describeProgress, runDownload, type ColumnChoice, type FileProgress } from './download-run';
+import { runDownload, type ColumnChoice, type FileProgress } from './download-run';
 import type { DownloadableReport } from './downloadable-report';
 import { formatTitles, type WrittenFormat } from './file-format';
+import { FileProgressBar } from './file-progress-bar';
 import { ModalDialog } from './modal-dialog';
 
 /** The choices of columns, in words. */
@@ -108,15 +109,7 @@ function DownloadForm({ report, provision, onFailure, onClose }: DownloadDialogP
       </div>
       <div className="dialog-run">
         {isRunning ? (
-          <>
-            {/* Without a value, the bar shows that its end is not known yet. */}
-            <progress
-              aria-label="Rows downloaded"
-              max={state.progress?.allRows}
-              value={state.progress?.allRows === undefined ? undefined : state.progress.rows}
-            />
-            <span>{describeProgress(state.progress)}</span>
-          </>
+          <FileProgressBar progress={state.progress} />
         ) : (
           <p role={state.kind === 'failed' ? 'alert' : 'status'}>{state.kind === 'idle' ? '' : state.text}</p>
         )}

@@ -7,7 +7,7 @@ export interface KeptLayout {
   readonly sizes: Readonly<Record<string, number>>;
 }
 
-export const NO_CHANGES: KeptLayout = { chosen: {}, order: [], sizes: {} };
+const NO_CHANGES: KeptLayout = { chosen: {}, order: [], sizes: {} };
 
 const keyOf = (name: string): string => `deposit-gateway.columns.${name}`;
 

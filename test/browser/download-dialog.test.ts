@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { source as axe } from 'axe-core';
 import type { BrowserContextOptions, Download, Locator, Page } from 'playwright-core';
 import { v2Line } from '../support/gateway';
-import { openPlayground } from '../support/playground-browser';
+import { openPlayground, untilFocusIsOn } from '../support/playground-browser';
 import { readXlsx } from '../support/xlsx-reader';
 
 const gateway = openPlayground({
@@ -149,10 +149,10 @@ test('an analyst sees how far a long file is, and cancels it or closes the dialo
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   // The focus is back on the button, and the dialog opens anew with the keyboard alone.
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Download');
+  await untilFocusIsOn(page, 'Download');
   await page.keyboard.press('Enter');
   await dialog.getByText('40,000 rows will come.').waitFor();
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Download');
+  await untilFocusIsOn(page, 'Download');
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('ArrowDown');
   expect(await dialog.getByRole('radio', { name: 'CSV', exact: true }).isChecked()).toBe(true);

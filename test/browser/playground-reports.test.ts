@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createOrganization, login, v2Line, type TestOrganization } from '../support/gateway';
-import { execute, logIn, openPlayground, pasteInto, type OpenPage } from '../support/playground-browser';
+import { execute, logIn, openPlayground, pasteInto, type OpenPage, untilFocusIsOn } from '../support/playground-browser';
 
 const gateway = openPlayground({
   // One gift is split over two funds.
@@ -181,7 +181,7 @@ test('an analyst neither replaces nor deletes a report by accident', async () =>
   // The safe answer has the focus, and Escape is that answer too.
   await page.keyboard.press('Enter');
   await question.waitFor({ state: 'detached' });
-  expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Delete general');
+  await untilFocusIsOn(page, 'Delete general');
   await page.keyboard.press('Enter');
   await question.waitFor();
   await page.keyboard.press('Escape');
@@ -191,10 +191,10 @@ test('an analyst neither replaces nor deletes a report by accident', async () =>
   await question.getByRole('button', { name: 'Delete' }).click();
   await dialog.getByRole('status').filter({ hasText: 'Deleted general.' }).waitFor();
   expect((await fetchFile('/reports/general.csv')).status).toBe(404);
-  expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('List of saved reports');
+  await untilFocusIsOn(page, 'List of saved reports');
   // The dialogs close one after the other, and the focus ends on the button that began.
   await page.keyboard.press('Escape');
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Saved reports');
+  await untilFocusIsOn(page, 'Saved reports');
   expect(faults).toEqual([]);
   await page.context().close();
 });

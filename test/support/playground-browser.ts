@@ -136,3 +136,7 @@ export async function execute(page: Page): Promise<void> {
   await page.locator('#examples:enabled').waitFor();
   await page.getByRole('button', { name: /Execute query/ }).click();
 }
+
+/** Waits until an element of this name has the focus. A dialog gives the focus back only after it is gone. */
+export const untilFocusIsOn = (page: Page, name: string): Promise<void> =>
+  until(async () => (await page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.textContent')) === name);

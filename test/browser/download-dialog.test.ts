@@ -134,13 +134,13 @@ test('an analyst takes the gateway’s own file, with the columns of v2 or all o
 });
 
 test('an analyst sees how far a long file is, and cancels it or closes the dialog on it', async () => {
-  const { page, dialog, faults } = await open(20_000);
+  const { page, dialog, faults } = await open(75_000);
   const files: string[] = [];
   page.on('download', (saved) => files.push(saved.suggestedFilename()));
-  await dialog.getByText('40,000 rows will come.').waitFor();
+  await dialog.getByText('150,000 rows will come.').waitFor();
   const main = dialog.getByRole('button', { name: 'Download' });
   await main.click();
-  await dialog.getByText(/^[\d,]+ of 40,000 rows$/).waitFor();
+  await dialog.getByText(/^[\d,]+ of 150,000 rows$/).waitFor();
   await dialog.getByRole('progressbar', { name: 'Rows downloaded' }).waitFor();
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await dialog.getByRole('alert').filter({ hasText: 'The download was cancelled. Nothing was saved.' }).waitFor();
@@ -151,14 +151,14 @@ test('an analyst sees how far a long file is, and cancels it or closes the dialo
   // The focus is back on the button, and the dialog opens anew with the keyboard alone.
   await untilFocusIsOn(page, 'Download');
   await page.keyboard.press('Enter');
-  await dialog.getByText('40,000 rows will come.').waitFor();
+  await dialog.getByText('150,000 rows will come.').waitFor();
   await untilFocusIsOn(page, 'Download');
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('ArrowDown');
   expect(await dialog.getByRole('radio', { name: 'CSV', exact: true }).isChecked()).toBe(true);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  await dialog.getByRole('status').filter({ hasText: '40,000 rows in gifts-2024.csv' }).waitFor();
+  await dialog.getByRole('status').filter({ hasText: '150,000 rows in gifts-2024.csv' }).waitFor();
   expect(files).toEqual(['gifts-2024.csv']);
   expect(faults).toEqual([]);
   await page.context().close();

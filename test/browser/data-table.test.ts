@@ -174,7 +174,7 @@ describe('an analyst', () => {
     await page.emulateMedia({ media: 'print' });
     const sheet = page.locator('.print-sheet');
     expect(await sheet.getByRole('heading').textContent()).toBe('depositDetails');
-    await sheet.getByText(/^10 of 40 rows, searched or filtered\. Data version 1, printed/).waitFor();
+    await sheet.getByText(/^10 of 40 rows, searched or filtered\. The books are at version 1\. Printed/).waitFor();
     expect(await sheet.locator('tbody tr').count()).toBe(10);
     expect(await sheet.locator('tbody tr').first().locator('td').allTextContents()).toEqual([
       'T1',

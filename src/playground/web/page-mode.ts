@@ -42,8 +42,11 @@ const toHash = (mode: PageMode): string =>
         ? toAddress(mode.choices)
         : '#reports';
 
+/** Turns to another mode. `step` is false for one that takes the place of the present one in the browser's history. */
+export type SetMode = (mode: PageMode, step?: boolean) => void;
+
 /** The mode that the page is in. Each change is a step of the browser's history, so that Back leads to the choices before. */
-export function usePageMode(): readonly [PageMode, (mode: PageMode) => void] {
+export function usePageMode(): readonly [PageMode, SetMode] {
   const [mode, setMode] = useState(firstMode);
   useEffect(() => {
     const follow = (): void => setMode((before) => readMode(location.hash) ?? (location.hash === '' ? firstMode() : before));
@@ -54,8 +57,8 @@ export function usePageMode(): readonly [PageMode, (mode: PageMode) => void] {
       window.removeEventListener('popstate', follow);
     };
   }, []);
-  const change = useCallback((next: PageMode) => {
-    if (location.hash !== toHash(next)) history.pushState(null, '', toHash(next));
+  const change = useCallback((next: PageMode, step = true) => {
+    if (location.hash !== toHash(next)) history[step ? 'pushState' : 'replaceState'](null, '', toHash(next));
     setMode(next);
   }, []);
   return [mode, change];

@@ -14,6 +14,9 @@ const GraphqlPage = lazy(() => import('./editors/graphql-page'));
 const modeTitles = { reports: 'Reports', graphql: 'GraphQL' } as const;
 type ModeName = keyof typeof modeTitles;
 
+/** Reports mode with its list of reports. */
+const NO_REPORT: PageMode = { kind: 'reports', choices: undefined };
+
 const nameOf = (mode: PageMode): ModeName => (mode.kind === 'graphql' ? 'graphql' : 'reports');
 
 /** The page: the login, and after it the two modes under one bar. */
@@ -30,6 +33,8 @@ export function PlaygroundPage() {
     },
     [setMode],
   );
+  const [lastReports, setLastReports] = useState<PageMode>(NO_REPORT);
+  if (mode.kind !== 'graphql' && mode !== lastReports) setLastReports(mode);
   const forgetHanded = useCallback(() => setHanded(undefined), []);
   const { provision, viewer, owner, problem, isBusy } = session;
   const shown = nameOf(mode);
@@ -57,7 +62,8 @@ export function PlaygroundPage() {
               key={name}
               type="button"
               aria-current={shown === name ? 'page' : undefined}
-              onClick={() => setMode(name === 'graphql' ? { kind: 'graphql' } : { kind: 'reports', choices: undefined })}
+              // The button leads back to the report that was open, and from there to the list of all.
+              onClick={() => setMode(name === 'graphql' ? { kind: 'graphql' } : shown === 'reports' ? NO_REPORT : lastReports)}
             >
               {modeTitles[name]}
             </button>

@@ -54,7 +54,7 @@ if (app) {
   createRoot(app).render(
     <>
       <h1>Gifts</h1>
-      <DownloadDialog report={report} provision={provision} onFailure={() => console.log('the download failed')} />
+      <DownloadDialog report={report} provision={provision} onSessionChange={() => console.log('the download failed')} />
     </>,
   );
 }

@@ -81,10 +81,10 @@ export function toGroupChart(table: ResultTable, column: ResultColumn, locales: 
   // A day implies its week, month, quarter and year. A week does not imply its month: it may lie in two.
   const times = dates.includes(DAY) ? [DAY] : dates;
   const others = keys.filter((key) => !dates.includes(key));
-  const groups = toGroups(table.rows, times, others, column.name);
+  const { format } = createCellFormat(locales);
+  const groups = toGroups(table.rows, times, others, column.name, format);
   if (new Set(groups.map(({ time, name }) => JSON.stringify([time, name]))).size < groups.length) return undefined;
   const by = toNames(others).map(({ word }) => word);
-  const { format } = createCellFormat(locales);
   const chart = times.length === 0 ? toBars(groups, { column, by, format }) : toLines(groups, { table, column, keys: times, by, format });
   const unknown = countUnknown(table, column);
   if (unknown === 0) return chart;
@@ -126,14 +126,20 @@ function toNames(keys: readonly string[]): readonly GroupName[] {
   return found;
 }
 
-function toGroups(rows: readonly ResultRow[], times: readonly string[], others: readonly string[], column: string): Group[] {
+function toGroups(
+  rows: readonly ResultRow[],
+  times: readonly string[],
+  others: readonly string[],
+  column: string,
+  format: CellFormat['format'],
+): Group[] {
   const textOf = (row: ResultRow, keys: readonly string[], between: string): string =>
     keys
-      .map((key) => String(row[key] ?? ''))
+      .map((key) => (key.endsWith('Date') ? format(String(row[key] ?? ''), 'date') : String(row[key] ?? '')))
       .filter((text) => text !== '')
       .join(between);
   const names = toNames(others);
-  const nameOf = (row: ResultRow): string => names.map(({ keys }) => textOf(row, keys, ' ') || '(empty)').join(', ');
+  const nameOf = (row: ResultRow): string => names.map(({ word, keys }) => textOf(row, keys, ' ') || `(no ${word})`).join(', ');
   const ids = others.filter((key) => !names.some(({ keys }) => keys.includes(key)));
   const idOf = (row: ResultRow): string => textOf(row, ids, ', ');
   // Two designations, or two donors, may have the same name. Their ids tell them apart, when the query asks for them.

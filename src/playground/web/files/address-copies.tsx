@@ -8,12 +8,14 @@ import { fetchFileAddress, type ReportQuery } from './file-url';
 
 interface AddressCopiesProps {
   readonly request: ReportQuery;
+  /** Sentences about what the file does not have. */
+  readonly notes?: readonly string[] | undefined;
   readonly columns: ColumnChoice;
   readonly provision: string;
 }
 
 /** Copies the address of the gateway's CSV file of a report, for programs that fetch it again and again. */
-export function AddressCopies({ request, columns, provision }: AddressCopiesProps) {
+export function AddressCopies({ request, notes = [], columns, provision }: AddressCopiesProps) {
   const [outcome, setOutcome] = useState<{ readonly text: string; readonly isProblem: boolean }>();
   const copy = async (form: CopyForm): Promise<void> => {
     try {
@@ -25,7 +27,7 @@ export function AddressCopies({ request, columns, provision }: AddressCopiesProp
   };
   return (
     <section className="dialog-part" aria-label="For other programs">
-      <p>Other programs can fetch the CSV file again whenever they like, with the gateway’s names of the columns.</p>
+      <p>Other programs can fetch the CSV file again whenever they like, with the gateway’s names of the columns. {notes.join(' ')}</p>
       <div className="dialog-buttons">
         <Button onPress={() => void copy('curl')}>Copy curl command</Button>
         <Button onPress={() => void copy('powerQuery')}>Copy for Power Query</Button>

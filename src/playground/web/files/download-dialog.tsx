@@ -27,8 +27,8 @@ const NO_SPREADSHEET = 'Only of the columns on the screen: the gateway’s own f
 interface DownloadDialogProps {
   readonly report: DownloadableReport;
   readonly provision: string;
-  /** Called when a download fails: the session may have ended. */
-  readonly onFailure: () => void;
+  /** Called when a download fails, because the session may have ended, and when one succeeds after that. */
+  readonly onSessionChange: () => void;
 }
 
 /** A button, and the dialog in which somebody chooses a file of the report. To close the dialog cancels its download. */
@@ -48,11 +48,12 @@ type State =
   | { readonly kind: 'running'; readonly progress: FileProgress | undefined }
   | { readonly kind: 'done' | 'failed'; readonly text: string };
 
-function DownloadForm({ report, provision, onFailure, onClose }: DownloadDialogProps & { readonly onClose: () => void }) {
+function DownloadForm({ report, provision, onSessionChange, onClose }: DownloadDialogProps & { readonly onClose: () => void }) {
   const [columns, setColumns] = useState<ColumnChoice>('screen');
   const [format, setFormat] = useState<WrittenFormat>('xlsx');
   const [state, setState] = useState<State>({ kind: 'idle' });
   const running = useRef<AbortController>(undefined);
+  const hasFailed = useRef(false);
   useEffect(() => () => running.current?.abort(), []);
   const hasChoice = report.isOfLines && report.request !== undefined;
   const choose = (next: ColumnChoice): void => {
@@ -77,11 +78,15 @@ function DownloadForm({ report, provision, onFailure, onClose }: DownloadDialogP
     try {
       const text = await runDownload(report, { columns, format }, { provision, signal, onProgress });
       end('done', text);
+      // The page's bar may still tell of the failure.
+      if (hasFailed.current) onSessionChange();
+      hasFailed.current = false;
     } catch (error) {
       if (signal.aborted) end('failed', 'The download was cancelled. Nothing was saved.');
       else {
         end('failed', (error as Error).message);
-        onFailure();
+        hasFailed.current = true;
+        onSessionChange();
       }
     }
   };
@@ -121,7 +126,7 @@ function DownloadForm({ report, provision, onFailure, onClose }: DownloadDialogP
         </Button>
         <Button onPress={() => (isRunning ? running.current?.abort() : onClose())}>{isRunning ? 'Cancel' : 'Close'}</Button>
       </div>
-      {report.request && <AddressCopies request={report.request} columns={columns} provision={provision} />}
+      {report.request && <AddressCopies request={report.request} notes={report.requestNotes} columns={columns} provision={provision} />}
     </>
   );
 }

@@ -10,6 +10,8 @@ export interface DownloadableReport {
   readonly fileName: string;
   /** The query of the gateway's own file; undefined for a report that has none, such as the changes of the books. */
   readonly request: ReportQuery | undefined;
+  /** Says in which way the gateway's file differs from what the page shows; a sentence each. */
+  readonly requestNotes?: readonly string[];
   /** True where the rows are lines: the gateway's file then has the columns of v2, or all of them, too. */
   readonly isOfLines: boolean;
   /** The columns that are shown, in their order. */

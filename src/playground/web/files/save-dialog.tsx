@@ -15,6 +15,8 @@ interface SaveDialogProps {
   readonly isDisabled?: boolean;
   /** Called when a report was saved. */
   readonly onSaved?: () => void;
+  /** Called when saving fails: the session may have ended. */
+  readonly onFailure?: () => void;
 }
 
 /** A button, and the dialog in which somebody gives a report a title and a lasting address. */
@@ -33,6 +35,7 @@ function SaveForm({
   current,
   note,
   onSaved,
+  onFailure,
   onClose,
 }: SaveDialogProps & { readonly onClose: () => void }) {
   const [title, setTitle] = useState(proposed);
@@ -53,6 +56,7 @@ function SaveForm({
       setOutcome({ text: earlier ? `Replaced ${name}.` : `Saved as ${name}.`, isFault: false });
     } catch (error) {
       tellFault(error);
+      onFailure?.();
     }
     // A colleague may have saved the report meanwhile: the next press replaces what is listed then.
     await listSavedReports(provision).then(setReports, tellFault);

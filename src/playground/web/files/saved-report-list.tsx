@@ -17,17 +17,23 @@ import {
 interface SavedReportListProps {
   readonly provision: string;
   readonly onOpen: (report: SavedReport) => void;
+  /** Called with the reports whenever they were read. It must stay the same from render to render. */
+  readonly onListed?: (reports: readonly SavedReport[]) => void;
   /** Says in words what a report asks for. Undefined for one that says it in its query alone. */
   readonly describe?: (report: SavedReport) => ReactNode;
 }
 
 /** The organization's saved reports. Each is a query with a title and a lasting address, for colleagues, spreadsheets and BI tools. */
-export function SavedReportList({ provision, onOpen, describe }: SavedReportListProps) {
+export function SavedReportList({ provision, onOpen, onListed, describe }: SavedReportListProps) {
   const [reports, setReports] = useState<readonly SavedReport[]>();
   const [message, setMessage] = useState<{ readonly text: string; readonly isFault: boolean }>();
   const [doomed, setDoomed] = useState<SavedReport>();
   const list = useRef<HTMLElement>(null);
-  const load = useCallback(async () => setReports(await listSavedReports(provision)), [provision]);
+  const load = useCallback(async () => {
+    const all = await listSavedReports(provision);
+    setReports(all);
+    onListed?.(all);
+  }, [provision, onListed]);
   /** Does some work, and shows the text that it returns or its fault. */
   const run = useCallback(async (work: () => Promise<string | undefined>): Promise<void> => {
     try {

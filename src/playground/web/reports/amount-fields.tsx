@@ -19,6 +19,10 @@ function toAmount(text: FormDataEntryValue | null): string | undefined {
   return `${whole}.${cents.padEnd(2, '0')}`;
 }
 
+/** Compares two amounts of two decimals exactly. An empty one is no bound. */
+const isGreater = (one: string, other: string): boolean =>
+  one !== '' && other !== '' && BigInt(one.replace('.', '')) > BigInt(other.replace('.', ''));
+
 /** Writes an amount as the person would type it. */
 const toTyped = (amount: string): string => (amount === '' ? '' : createCellFormat(navigator.languages).format(amount, 'money'));
 
@@ -32,8 +36,7 @@ export function AmountFields({ min, max, onChange }: AmountFieldsProps) {
     const data = new FormData(form.current ?? undefined);
     const [amountMin, amountMax] = [toAmount(data.get('min')), toAmount(data.get('max'))];
     if (amountMin === undefined || amountMax === undefined) setProblem(`Write an amount such as ${toTyped('1000.00')}.`);
-    else if (amountMin !== '' && amountMax !== '' && Number(amountMin) > Number(amountMax))
-      setProblem('The first amount is the smaller one.');
+    else if (isGreater(amountMin, amountMax)) setProblem('The first amount is the smaller one.');
     else onChange({ amountMin, amountMax });
   };
   return (

@@ -1,6 +1,6 @@
 import { createCellFormat } from '../tables/cell-format';
 import { comparisons, isPreset, presets } from './periods';
-import type { ReportChoices } from './report-choices';
+import { defaultChoices, type ReportChoices } from './report-choices';
 import { definitionOf, groupTitles, pendingChoices, type FilterName } from './report-definitions';
 import type { Names } from './report-names';
 import type { ReportPlan } from './use-report';
@@ -15,6 +15,9 @@ export const filterTitles: Readonly<Record<FilterName, string>> = {
   statuses: 'Gift status',
 };
 
+/** Writes an amount for the reader of this page. An empty one stays so. */
+export const writeAmount = (amount: string): string => (amount === '' ? '' : createCellFormat(navigator.languages).format(amount, 'money'));
+
 /** A condition in words, and the choices without it. */
 interface Condition {
   readonly id: string;
@@ -22,9 +25,12 @@ interface Condition {
   readonly without: ReportChoices;
 }
 
-/** The conditions of some choices. `nameOf` gives the name of a fund or a donor. */
-export function toConditions(choices: ReportChoices, nameOf: Names['nameOf']): Condition[] {
+/**
+ * The conditions of some choices. `nameOf` gives the name of a fund or a donor, and `write` the text of an amount for whoever reads it.
+ */
+export function toConditions(choices: ReportChoices, nameOf: Names['nameOf'], write: (amount: string) => string = String): Condition[] {
   const { funds, donor, amountMin, amountMax, deposit } = choices;
+  const [low, high] = [write(amountMin), write(amountMax)];
   const words = (['paymentTypes', 'accountTypes', 'statuses'] as const).flatMap((name) =>
     choices[name].map((word) => ({
       id: `${name} ${word}`,
@@ -32,8 +38,7 @@ export function toConditions(choices: ReportChoices, nameOf: Names['nameOf']): C
       without: { ...choices, [name]: choices[name].filter((other) => other !== word) },
     })),
   );
-  const amount =
-    amountMin !== '' && amountMax !== '' ? `${amountMin} to ${amountMax}` : amountMin !== '' ? `from ${amountMin}` : `up to ${amountMax}`;
+  const amount = amountMin !== '' && amountMax !== '' ? `${low} to ${high}` : amountMin !== '' ? `from ${low}` : `up to ${high}`;
   return [
     ...(deposit !== '' ? [{ id: 'deposit', text: `Deposit: ${deposit}`, without: { ...choices, deposit: '' } }] : []),
     ...(donor !== undefined ? [{ id: 'donor', text: `Donor: ${nameOf('donor', donor)}`, without: { ...choices, donor: undefined } }] : []),
@@ -52,11 +57,23 @@ export function toConditions(choices: ReportChoices, nameOf: Names['nameOf']): C
 /** The period of some choices in words, such as “Last month”, or its two dates. */
 const toPeriodText = ({ period }: ReportChoices): string => (isPreset(period) ? presets[period].title : period.replace('..', ' to '));
 
-/** Proposes a title for a saved report. The title becomes a part of an address, so it does not name the donor. */
+/**
+ * Proposes a title for a saved report: what it is, and what makes it differ from the report as it begins. The title becomes a part of an
+ * address, so it has the donor's number and not the name.
+ */
 export function proposeTitle(choices: ReportChoices, nameOf: Names['nameOf']): string {
-  const { title, rows } = definitionOf(choices.report);
-  const conditions = toConditions({ ...choices, donor: undefined }, nameOf).map(({ text }) => text);
-  return [title, ...(rows === 'versions' ? [] : [toPeriodText(choices)]), ...conditions].join(', ');
+  const before = defaultChoices(choices.report);
+  const conditions = toConditions(choices, (kind, id) => (kind === 'donor' ? `No. ${String(id)}` : nameOf(kind, id)));
+  const differs = (name: keyof ReportChoices): boolean => choices[name] !== before[name];
+  return [
+    definitionOf(choices.report).title,
+    toPeriodText(choices),
+    ...(differs('pending') ? [`pending ${pendingChoices[choices.pending]}`] : []),
+    ...(differs('splitBy') ? [`by ${groupTitles[choices.splitBy]}`] : []),
+    ...(differs('compare') ? [`against ${comparisons[choices.compare]}`] : []),
+    ...(differs('limit') ? [String(choices.limit)] : []),
+    ...conditions.map(({ text }) => text),
+  ].join(', ');
 }
 
 /** Everything that the choices of a saved report say, in words. */
@@ -68,12 +85,15 @@ export function describeChoices(choices: ReportChoices, nameOf: Names['nameOf'])
     ...(hasFixedPending ? [] : [`Pending deposits: ${pendingChoices[choices.pending]}`]),
     ...(choices.compare === 'off' ? [] : [`Compared with: ${comparisons[choices.compare]}`]),
     ...(splitBy ? [`Divided by: ${groupTitles[choices.splitBy]}`] : []),
+    ...(choices.limit > 0 ? [`The ${String(choices.limit)} largest`] : []),
     ...toConditions(choices, nameOf).map(({ text }) => text),
   ];
 }
 
 /** The period and the pending deposits of a report as the head of a print says them, and what it is compared with; a line each. */
 export function toPrintLines({ choices, period, compared }: ReportPlan): string[] {
+  // The changes of the books are of no period.
+  if (definitionOf(choices.report).rows === 'versions') return [];
   const { format } = createCellFormat(navigator.languages);
   const { startDate, endDate } = period;
   const span = (from: string, to: string): string => `${format(from, 'date')} – ${format(to, 'date')}`;
@@ -81,5 +101,16 @@ export function toPrintLines({ choices, period, compared }: ReportPlan): string[
     startDate && endDate ? `Deposits of ${span(startDate, endDate)}` : 'Deposits of all time',
     `Pending deposits: ${pendingChoices[choices.pending]}`,
     ...(compared ? [`${comparisons[choices.compare]}: ${span(compared.startDate, compared.endDate)}`] : []),
+    ...(choices.limit > 0 ? [`The rows are the ${format(choices.limit, 'count')} largest. The figures are of all.`] : []),
+  ];
+}
+
+/** Says in which way a program that fetches a report gets other figures than this page shows; a sentence each. */
+export function describeFetched({ choices, compared }: ReportPlan): string[] {
+  return [
+    ...(compared ? ['This page compares the period with another one. Programs get the figures of the period alone.'] : []),
+    ...(choices.limit > 0
+      ? [`This page has the ${String(choices.limit)} largest. Programs get all of the period, in the order of the books.`]
+      : []),
   ];
 }

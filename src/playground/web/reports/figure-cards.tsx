@@ -11,6 +11,9 @@ interface FigureCardsProps {
   readonly figures: ReportFigures;
 }
 
+const NO_COMPARED_ROWS =
+  'The rows are not compared, because the two periods do not have the same days and weeks. Divide the report by another choice, or compare whole months.';
+
 interface Card {
   readonly title: string;
   readonly value: string | number | null;
@@ -24,7 +27,7 @@ interface Card {
 export function FigureCards({ plan, figures }: FigureCardsProps) {
   const { format } = createCellFormat(navigator.languages);
   const { all } = figures;
-  const { choices, compared } = plan;
+  const { choices, compared, comparesRows } = plan;
   const received = choices.funds.length > 0 ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received';
   const notes = [
     ...(all.splitTransactions > 0
@@ -42,6 +45,7 @@ export function FigureCards({ plan, figures }: FigureCardsProps) {
     ...(compared
       ? [`${comparisons[choices.compare]}: deposits of ${format(compared.startDate, 'date')} – ${format(compared.endDate, 'date')}.`]
       : []),
+    ...(compared && !comparesRows ? [NO_COMPARED_ROWS] : []),
     ...(choices.compare !== 'off' && !compared ? ['All time has no period before it to compare with.'] : []),
   ];
   return (
@@ -140,3 +144,11 @@ function noteUnknown({ byAllocation: { unknown } }: Figures): string | undefined
 }
 
 const joinNotes = (...notes: readonly (string | undefined)[]): string => notes.filter((note) => note !== undefined).join(', ');
+
+/** The figures of a report in one line, such as “Received: 1,234.50 (pending included)”, for a print. */
+export function describeFigures(plan: ReportPlan, figures: ReportFigures): string {
+  const { format } = createCellFormat(navigator.languages);
+  return toCards(plan, figures)
+    .map(({ title, value, kind, note }) => `${title}: ${format(value, kind)}${note === undefined ? '' : ` (${note})`}`)
+    .join('; ');
+}

@@ -1,7 +1,7 @@
 import { useCallback, useRef, useState } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover, Tag, TagGroup, TagList } from 'react-aria-components';
 import { AmountFields } from './amount-fields';
-import { filterTitles, toConditions } from './choice-texts';
+import { filterTitles, toConditions, writeAmount } from './choice-texts';
 import { FinderField, type Found } from './finder-field';
 import type { ReportChoices } from './report-choices';
 import type { FilterName } from './report-definitions';
@@ -23,7 +23,7 @@ export function FilterBar({ provision, choices, filters, needs, names, onChange 
   const adder = useRef<HTMLButtonElement>(null);
   const isMissing = needs === 'donor' && choices.donor === undefined;
   const open = isMissing ? needs : chosen;
-  const chips = toConditions(choices, names.nameOf);
+  const chips = toConditions(choices, names.nameOf, writeAmount);
   const add = (next: ReportChoices): void => {
     onChange(next);
     setChosen(undefined);

@@ -56,6 +56,9 @@ interface DatesFieldProps extends Period {
 /** Two digits typed as a year are a year of the first century, of which the books know nothing. */
 const FIRST_DAY = new CalendarDate(1900, 1, 1);
 
+const BACKWARDS = 'The first date comes after the last one.';
+const TOO_EARLY = 'Write a year of four digits, from 1900 on.';
+
 /** Asks for two dates. They count when both are there: at Enter, on leaving the field, or with the calendar. */
 function DatesField({ startDate, endDate, onChange }: DatesFieldProps) {
   const before: DateRange | null = startDate && endDate ? { start: parseDate(startDate), end: parseDate(endDate) } : null;
@@ -102,7 +105,7 @@ function DatesField({ startDate, endDate, onChange }: DatesFieldProps) {
             ▾
           </Button>
         </Group>
-        <FieldError className="problem" />
+        <FieldError className="problem">{range && range.start.compare(range.end) > 0 ? BACKWARDS : TOO_EARLY}</FieldError>
         <Popover className="popover">
           <Dialog className="calendar" aria-label="Dates of the period">
             <RangeCalendar>

@@ -93,7 +93,12 @@ export const comparisons = { off: 'Off', before: 'The period before', 'last-year
 export type Comparison = keyof typeof comparisons;
 
 /** The dates of a period that another one is compared with. */
-export type ComparedPeriod = Required<Pick<Period, 'startDate' | 'endDate'>>;
+export interface ComparedPeriod {
+  readonly startDate: string;
+  readonly endDate: string;
+  /** True when it lies whole months before the other, so that each month has its own one to be compared with. */
+  readonly isByMonths: boolean;
+}
 
 /**
  * Finds the period to compare with. The period before one “to date” has the same days of the month or year before; that of whole months has
@@ -105,11 +110,11 @@ export function findCompared({ startDate, endDate, stepMonths }: Period, compari
   const isWholeMonths = start.day === 1 && end.compare(endOfMonth(end)) === 0;
   const move = (months: number): ComparedPeriod => {
     const [from, to] = [start.subtract({ months }), end.subtract({ months })];
-    return { startDate: from.toString(), endDate: (isWholeMonths ? endOfMonth(to) : to).toString() };
+    return { startDate: from.toString(), endDate: (isWholeMonths ? endOfMonth(to) : to).toString(), isByMonths: true };
   };
   if (comparison === 'last-year') return move(12);
   if (stepMonths !== undefined) return move(stepMonths);
   if (isWholeMonths) return move((end.year - start.year) * 12 + end.month - start.month + 1);
   const days = end.compare(start) + 1;
-  return { startDate: start.subtract({ days }).toString(), endDate: end.subtract({ days }).toString() };
+  return { startDate: start.subtract({ days }).toString(), endDate: end.subtract({ days }).toString(), isByMonths: false };
 }

@@ -1,7 +1,15 @@
 import { CalendarDate } from '@internationalized/date';
 import type { GroupBy } from '../../../generated/operations/graphql';
 import { comparisons, findPeriod, type Comparison } from './periods';
-import { definitionOf, isComparable, isReport, pendingChoices, type PendingChoice, type ReportId } from './report-definitions';
+import {
+  definitionOf,
+  isComparable,
+  isReport,
+  pendingChoices,
+  type FilterName,
+  type PendingChoice,
+  type ReportId,
+} from './report-definitions';
 
 /** The conditions of a report. Missing ones do not narrow it. */
 interface Conditions {
@@ -39,6 +47,21 @@ export function defaultChoices(report: ReportId): ReportChoices {
   return { ...noConditions, report, period, pending, compare: 'off', splitBy: splitBy?.[0] ?? 'NONE', limit: top?.limits[0] ?? 0 };
 }
 
+/**
+ * The choices with which a person goes on to another report: a period that was chosen stays where both reports begin with the same one, and
+ * so does a donor where both are of one donor.
+ */
+export function carryChoices(report: ReportId, from: ReportChoices | undefined): ReportChoices {
+  const next = defaultChoices(report);
+  if (from === undefined || from.report === report) return next;
+  const [one, other] = [definitionOf(from.report), definitionOf(report)];
+  return {
+    ...next,
+    ...(one.period === other.period && !other.hasFixedPending && { period: from.period }),
+    ...(one.needs === 'donor' && other.needs === 'donor' && { donor: from.donor }),
+  };
+}
+
 const PREFIX = '#reports/';
 const ID = /^\d{1,15}$/;
 const AMOUNT = /^-?\d{1,12}\.\d\d$/;
@@ -66,7 +89,8 @@ export function readAddress(hash: string): ReportChoices | undefined {
   const [report = '', query = ''] = hash.slice(PREFIX.length).split('?', 2);
   if (!isReport(report)) return undefined;
   const before = defaultChoices(report);
-  const { splitBy, top, hasFixedPending } = definitionOf(report);
+  const { splitBy, top, hasFixedPending, filters } = definitionOf(report);
+  const offered = (name: FilterName, values: string[]): string[] => (filters.includes(name) ? values : []);
   const parameters = new URLSearchParams(query);
   const text = <Text extends string>(name: string, fallback: Text, isFit: (value: string) => boolean): Text => {
     const value = parameters.get(name);
@@ -81,16 +105,27 @@ export function readAddress(hash: string): ReportChoices | undefined {
     compare: text('compare', before.compare, (value) => isComparable(definitionOf(report)) && Object.hasOwn(comparisons, value)),
     splitBy: text('splitBy', before.splitBy, (value) => splitBy?.some((each) => each === value) ?? false),
     limit: top?.limits.includes(limit) ? limit : before.limit,
-    funds: parameters
-      .getAll('fund')
+    funds: offered('funds', parameters.getAll('fund'))
       .filter((value) => ID.test(value))
       .map(Number),
     donor: ID.test(parameters.get('donor') ?? '') ? Number(parameters.get('donor')) : undefined,
     amountMin: text('amountMin', '', (value) => AMOUNT.test(value)),
     amountMax: text('amountMax', '', (value) => AMOUNT.test(value)),
-    paymentTypes: parameters.getAll('paymentTypes'),
-    accountTypes: parameters.getAll('accountTypes'),
-    statuses: parameters.getAll('statuses'),
+    paymentTypes: offered('paymentTypes', parameters.getAll('paymentTypes')),
+    accountTypes: offered('accountTypes', parameters.getAll('accountTypes')),
+    statuses: offered('statuses', parameters.getAll('statuses')),
     deposit: parameters.get('deposit') ?? '',
   };
+}
+
+/** The names of an address's parameters whose values the choices do not have, because nobody could read them. */
+export function findUnread(hash: string, choices: ReportChoices): string[] {
+  const [, query = ''] = hash.split('?', 2);
+  const [, readQuery = ''] = toAddress(choices).split('?', 2);
+  const read = new URLSearchParams(readQuery);
+  const before: Readonly<Record<string, unknown>> = { ...defaultChoices(choices.report) };
+  const unread = [...new URLSearchParams(query)].filter(
+    ([name, value]) => !read.getAll(name).includes(value) && String(before[name]) !== value,
+  );
+  return [...new Set(unread.map(([name]) => name))];
 }

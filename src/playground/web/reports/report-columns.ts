@@ -118,16 +118,18 @@ function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): r
     about: 'The shares of the gifts that go there. Unknown shares are not in it.',
   });
   const money = { adds: !isByFund, ...about };
+  const ofGifts = isShare ? ' of the whole gifts' : '';
   return [
     ...(isByGift ? [] : [column('all.transactions', 'Gifts', 'count', { adds: !isByFund, ...(isByFund && { about: twice }) })]),
     ...(isByDeposit ? [] : [column('all.deposits', 'Deposits', 'count', { adds: wholeDeposits, isHidden: !wholeDeposits })]),
     ...(isShare ? [share] : []),
     ...(isShare ? [column('all.byAllocation.unknown', 'Unknown shares', 'count', { adds: true })] : []),
+    ...(isShare ? comparedColumns(choices, isShare, money) : []),
     column('all.byTransaction.amount', received, 'money', { ...money, isHidden: isByFund && !isByGift }),
-    column('all.byTransaction.feeAmount', 'Fees', 'money', { ...money, isHidden: isShare }),
-    column('all.byTransaction.netAmount', 'Net', 'money', { ...money, isHidden: isShare }),
+    ...(isShare ? [] : comparedColumns(choices, isShare, money)),
+    column('all.byTransaction.feeAmount', `Fees${ofGifts}`, 'money', { ...money, isHidden: isShare }),
+    column('all.byTransaction.netAmount', `Net${ofGifts}`, 'money', { ...money, isHidden: isShare }),
     ...pendingColumns(choices, groupings, isShare, money),
-    ...comparedColumns(choices, isShare, money),
   ];
 }
 

@@ -78,7 +78,8 @@ export const reportDefinitions = {
     grain: 'a deposit, each gift once',
     rows: 'groups',
     groupBy: ['DEPOSIT', 'DEPOSIT_STATUS'],
-    filters: ['paymentTypes', 'accountTypes'],
+    // A condition would leave parts of deposits, which no bank statement has.
+    filters: [],
     period: 'last-month',
     pending: 'WITH',
     opens: 'deposit',
@@ -185,6 +186,13 @@ export type ReportId = keyof typeof reportDefinitions;
 export const definitionOf = (id: ReportId): ReportDefinition => reportDefinitions[id];
 
 export const isReport = (text: string): text is ReportId => Object.hasOwn(reportDefinitions, text);
+
+/**
+ * True when the rows of a report can be compared with those of another period, and not its totals alone. Two periods seldom have the same
+ * days or weeks, and their months are the same only when one lies whole months before the other.
+ */
+export const hasComparedRows = (splitBy: GroupBy | 'NONE', isByMonths: boolean): boolean =>
+  splitBy !== 'DAY' && splitBy !== 'WEEK' && (isByMonths || !['MONTH', 'QUARTER', 'YEAR'].includes(splitBy));
 
 /** True for a report whose rows can be compared with those of another period. A deposit and a gift are in one period alone. */
 export const isComparable = ({ rows, groupBy, hasFixedPending }: ReportDefinition): boolean =>

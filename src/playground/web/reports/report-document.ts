@@ -1,6 +1,6 @@
 import { Kind, parse, print, type FieldNode, type SelectionSetNode } from 'graphql';
 import type { DepositDetailFilter } from '../../../generated/operations/graphql';
-import type { Period } from './periods';
+import type { ComparedPeriod, Period } from './periods';
 import type { ReportChoices } from './report-choices';
 import { groupingsOf, type ReportColumn } from './report-columns';
 import { definitionOf } from './report-definitions';
@@ -15,7 +15,7 @@ export interface ReportDocument {
 
 interface DocumentOptions {
   readonly period: Period;
-  readonly compareWith: Period | undefined;
+  readonly compareWith: ComparedPeriod | undefined;
   readonly fiscalYearStart: number;
   readonly columns: readonly ReportColumn[];
   readonly mayReadDonors: boolean;
@@ -45,13 +45,14 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
   }
   const filter = toFilter(choices);
   const compared = options.compareWith ? COMPARED : '';
+  const { compareWith } = options;
   const { startDate, endDate } = options.period;
   const variables = {
     ...(startDate !== undefined && { startDate }),
     ...(endDate !== undefined && { endDate }),
     pending: choices.pending,
     ...(filter && { filter }),
-    ...(options.compareWith && { compareWith: options.compareWith }),
+    ...(compareWith && { compareWith: { startDate: compareWith.startDate, endDate: compareWith.endDate } }),
   };
   const declared = [
     '$startDate: LocalDate',

@@ -3,6 +3,7 @@ import type { FileFact } from '../files/file-content';
 import type { TableView } from '../tables/data-table';
 import { describeArrangement } from '../tables/filter-text';
 import type { TableClient } from '../tables/table-client';
+import { describeFetched } from './choice-texts';
 import { definitionOf, pendingChoices } from './report-definitions';
 import type { ReportResult } from './use-report';
 
@@ -26,6 +27,7 @@ export function toDownload({ result, view, conditions, client }: Shown): Downloa
     title,
     fileName: `${choices.report}-${span}`,
     request: rows === 'versions' ? undefined : { query: fileDocument.query, variables: fileDocument.variables },
+    requestNotes: describeFetched(plan),
     isOfLines: rows === 'lines',
     columns: shown,
     count: view.arranged.count,
@@ -49,7 +51,7 @@ function toFacts({ plan, table, figures }: ReportResult, { arranged, arrangement
     ...(period.startDate === undefined ? [] : [{ name: 'First deposit date', value: period.startDate, kind: 'date' } as const]),
     ...(period.endDate === undefined ? [] : [{ name: 'Last deposit date', value: period.endDate, kind: 'date' } as const]),
     ...(compared ? [text('Compared with', `${compared.startDate} to ${compared.endDate}`)] : []),
-    text('Pending deposits', pendingChoices[choices.pending]),
+    ...(definitionOf(choices.report).rows === 'versions' ? [] : [text('Pending deposits', pendingChoices[choices.pending])]),
     ...conditions.map((condition) => text('Condition', condition)),
     ...describeArrangement(arrangement, plan.columns, String).map((condition) => text('Rows of this file', condition)),
     count('Version of the books', table.version),

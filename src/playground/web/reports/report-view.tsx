@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { getLocalTimeZone, today } from '@internationalized/date';
 import { Disclosure, DisclosurePanel, Button, Heading, Tab, TabList, TabPanel, Tabs, type Key } from 'react-aria-components';
 import { copyText } from '../look/clipboard';
@@ -7,14 +7,14 @@ import { SaveDialog } from '../files/save-dialog';
 import { FaultBoundary } from '../look/fault-boundary';
 import { mayReadDonors, type Viewer } from '../session/gateway-client';
 import { createCellFormat } from '../tables/cell-format';
-import { DataTable, type TableView } from '../tables/data-table';
+import { DataTable, type KeptView, type TableView } from '../tables/data-table';
 import type { TableClient } from '../tables/table-client';
 import type { Row } from '../tables/table-types';
-import { FigureCards } from './figure-cards';
-import { proposeTitle, toConditions, toPrintLines } from './choice-texts';
+import { describeFigures, FigureCards } from './figure-cards';
+import { describeFetched, proposeTitle, toConditions, toPrintLines, writeAmount } from './choice-texts';
 import { isPreset, presets } from './periods';
 import { ReportChart } from './report-chart';
-import { defaultChoices, toAddress, type ReportChoices } from './report-choices';
+import { defaultChoices, findUnread, toAddress, type ReportChoices } from './report-choices';
 import { definitionOf, reportDefinitions } from './report-definitions';
 import { toTotals } from './report-figures';
 import { toDownload } from './report-download';
@@ -50,6 +50,9 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
   const [copied, setCopied] = useState('');
   // The chart stays in front when another period is chosen.
   const [tab, setTab] = useState<Key>('table');
+  const kept = useRef<KeptView>({});
+  useEffect(() => setCopied(''), [choices]);
+  const unread = findUnread(location.hash, choices);
   const share = (): void => {
     copyText(location.origin + location.pathname + toAddress(choices)).then(
       () => setCopied('The link is copied. It holds the choices of this report and nothing of its results.'),
@@ -74,6 +77,7 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
               current={() => ({ query: toSavedQuery(choices, plan.fileDocument), variables: plan.fileDocument.variables })}
               note={toSavingNote(plan)}
               onSaved={onSaved}
+              onFailure={onSessionChange}
             />
           )}
           {state.kind === 'running' ? (
@@ -89,6 +93,11 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
         <p role="status">{copied}</p>
       </header>
       <ReportForm {...{ provision, choices, names, onChange, fiscalYearStart, readsDonors }} />
+      {unread.length > 0 && (
+        <p className="problem" role="alert">
+          A part of this link cannot be read: {unread.join(', ')}. The report is of its usual choices there.
+        </p>
+      )}
       {state.kind === 'waiting' && <p className="note">Choose a donor: type a part of the name, in any order of first and last name.</p>}
       {state.kind === 'stopped' && <p className="note">The report was stopped. Nothing is shown, because a part would be wrong.</p>}
       {state.kind === 'running' && (
@@ -105,7 +114,7 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
       {state.kind === 'done' && (
         <FaultBoundary part="The results" resetKeys={[state.result]}>
           <Result
-            {...{ provision, client, names, onChange, onSessionChange, tab }}
+            {...{ provision, client, names, onChange, onSessionChange, tab, kept }}
             onTab={setTab}
             result={state.result}
             mayOpenDonors={readsDonors}
@@ -120,8 +129,12 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
 /** The most gifts that the report of the largest ones shows. */
 const MAX_GIFTS = Math.max(...reportDefinitions.largest.top.limits);
 
-/** Says where a program gets other figures than a colleague on this page: of the dates of today's period, and without a comparison. */
-function toSavingNote({ choices, period: { startDate, endDate }, compared }: ReportPlan): string | undefined {
+/** Says where a program gets other figures than a colleague on this page. */
+function toSavingNote(plan: ReportPlan): string | undefined {
+  const {
+    choices,
+    period: { startDate, endDate },
+  } = plan;
   const isMoving = isPreset(choices.period) && startDate !== undefined && endDate !== undefined;
   const notes = [
     ...(isMoving
@@ -129,7 +142,7 @@ function toSavingNote({ choices, period: { startDate, endDate }, compared }: Rep
           `On this page, “${presets[choices.period].title}” moves on with the calendar. Programs get ${startDate} to ${endDate} until they ask for other dates: ?startDate=…&endDate=…`,
         ]
       : []),
-    ...(compared ? ['This page compares the period with another one. Programs get the figures of the period alone.'] : []),
+    ...describeFetched(plan),
   ];
   return notes.length > 0 ? notes.join(' ') : undefined;
 }
@@ -143,10 +156,11 @@ interface ResultProps {
   readonly mayOpenDonors: boolean;
   readonly onChange: (choices: ReportChoices) => void;
   readonly tab: Key;
+  readonly kept: { current: KeptView };
   readonly onTab: (tab: Key) => void;
 }
 
-function Result({ provision, client, result, names, mayOpenDonors, onChange, onSessionChange, tab, onTab }: ResultProps) {
+function Result({ provision, client, result, names, mayOpenDonors, onChange, onSessionChange, tab, onTab, kept }: ResultProps) {
   const [view, setView] = useState<TableView>();
   const { plan, table, figures } = result;
   const { choices } = plan;
@@ -159,7 +173,10 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
   const { title, rows, opens } = definitionOf(choices.report);
   const { nameOf } = names;
   const conditions = useMemo(() => toConditions(choices, nameOf).map(({ text }) => text), [choices, nameOf]);
-  const lines = useMemo(() => [...toPrintLines(plan), ...conditions], [plan, conditions]);
+  const lines = useMemo(() => {
+    const shown = toConditions(choices, nameOf, writeAmount).map(({ text }) => text);
+    return [...toPrintLines(plan), ...shown, ...(figures ? [describeFigures(plan, figures)] : [])];
+  }, [plan, choices, nameOf, figures]);
   const totals = useMemo(
     () =>
       figures && choices.limit === 0
@@ -203,14 +220,12 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
               <Tab id="table">Table</Tab>
               {rows === 'groups' && <Tab id="chart">Chart</Tab>}
             </TabList>
-            {view && (
-              <DownloadDialog provision={provision} report={toDownload({ result, view, conditions, client })} onFailure={onSessionChange} />
-            )}
+            {view && <DownloadDialog {...{ provision, onSessionChange }} report={toDownload({ result, view, conditions, client })} />}
           </div>
           {/* The table stays while the chart is shown, with its search and its columns: a file is of what it shows. */}
           <TabPanel id="table" className="view" shouldForceMount>
             <DataTable
-              {...{ client, table, columns, totals }}
+              {...{ client, table, columns, totals, kept }}
               label={title}
               layoutName={choices.report}
               onOpenRow={open}

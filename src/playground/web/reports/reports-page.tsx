@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useState } from 'react';
 import { listSavedReports, type SavedReport } from '../files/saved-reports';
 import { FaultBoundary } from '../look/fault-boundary';
-import type { PageMode } from '../page-mode';
+import type { PageMode, SetMode } from '../page-mode';
 import { mayReadDonors, type Viewer } from '../session/gateway-client';
 import { useTableClient } from '../tables/table-client';
-import { defaultChoices, type ReportChoices } from './report-choices';
+import { carryChoices, defaultChoices, type ReportChoices } from './report-choices';
 import { definitionOf, reportDefinitions, type ReportId } from './report-definitions';
 import { ReportView } from './report-view';
 import { readSavedChoices } from './saved-choices';
@@ -17,7 +17,7 @@ interface ReportsPageProps {
   readonly provision: string;
   readonly viewer: Viewer;
   readonly mode: PageMode;
-  readonly setMode: (mode: PageMode) => void;
+  readonly setMode: SetMode;
   readonly onSessionChange: () => void;
   readonly onShowGraphql: (texts: { readonly query: string; readonly variables: string }) => void;
 }
@@ -30,18 +30,31 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
   const readsDonors = mayReadDonors(viewer);
   const offered = (Object.keys(reportDefinitions) as ReportId[]).filter((id) => readsDonors || !definitionOf(id).isPersonal);
   const [saved, setSaved] = useState<readonly SavedReport[]>([]);
+  const [savedProblem, setSavedProblem] = useState('');
   const load = useCallback(() => {
-    // The list says itself when it cannot be loaded.
-    if (readsDonors) listSavedReports(provision).then(setSaved, () => setSaved([]));
+    if (!readsDonors) return;
+    listSavedReports(provision).then(
+      (reports) => {
+        setSaved(reports);
+        setSavedProblem('');
+      },
+      // What is known stays: a report that cannot be listed is not gone.
+      () => setSavedProblem('The list may be out of date: it could not be read.'),
+    );
   }, [provision, readsDonors]);
   useEffect(load, [load, mode.kind]);
+  useEffect(() => {
+    window.addEventListener('online', load);
+    return () => window.removeEventListener('online', load);
+  }, [load]);
   const open = useCallback(
     (report: SavedReport) => {
       const its = readSavedChoices(report);
-      if (its) setMode({ kind: 'reports', choices: its });
+      // A link to a saved report gives its place to the report. Otherwise Back would lead from the report to the link, and on to the report.
+      if (its) setMode({ kind: 'reports', choices: its }, mode.kind !== 'saved' || mode.name === '');
       else onShowGraphql({ query: report.query, variables: JSON.stringify(report.variables, null, 2) });
     },
-    [setMode, onShowGraphql],
+    [setMode, onShowGraphql, mode],
   );
   return (
     <div className="reports-page">
@@ -50,7 +63,11 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
         <ul>
           {offered.map((id) => (
             <li key={id}>
-              <button type="button" aria-current={choices?.report === id ? 'page' : undefined} onClick={() => change(defaultChoices(id))}>
+              <button
+                type="button"
+                aria-current={choices?.report === id ? 'page' : undefined}
+                onClick={() => change(carryChoices(id, choices))}
+              >
                 {definitionOf(id).title}
               </button>
             </li>
@@ -59,6 +76,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
         {readsDonors && (
           <>
             <h2>Saved</h2>
+            {savedProblem !== '' && <p role="status">{savedProblem}</p>}
             <ul>
               {saved.slice(0, MAX_LISTED).map((report) => (
                 <li key={report.name}>
@@ -81,7 +99,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
         )}
       </nav>
       {mode.kind === 'saved' ? (
-        <SavedView provision={provision} name={mode.name} onOpen={open} />
+        <SavedView provision={provision} name={mode.name} onOpen={open} onListed={setSaved} />
       ) : choices && offered.includes(choices.report) ? (
         <FaultBoundary key={choices.report} part="This report" resetKeys={[choices]}>
           <ReportView {...{ provision, viewer, client, choices, onSessionChange, onShowGraphql }} onChange={change} onSaved={load} />

@@ -1,8 +1,7 @@
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { SavedReportList } from '../files/saved-report-list';
 import { listSavedReports, type SavedReport } from '../files/saved-reports';
 import { describeChoices } from './choice-texts';
-import type { ReportChoices } from './report-choices';
 import { useNames } from './report-names';
 import { readSavedChoices } from './saved-choices';
 
@@ -11,10 +10,23 @@ interface SavedViewProps {
   /** The name of the report to open; empty for the list of all. */
   readonly name: string;
   readonly onOpen: (report: SavedReport) => void;
+  /** Called with the reports whenever the list was read. */
+  readonly onListed: (reports: readonly SavedReport[]) => void;
 }
 
 /** Lists the saved reports, or opens the one that a link names. */
-export function SavedView({ provision, name, onOpen }: SavedViewProps) {
+export function SavedView({ provision, name, onOpen, onListed }: SavedViewProps) {
+  const [listed, setListed] = useState<readonly SavedReport[]>([]);
+  const choices = listed.flatMap((report) => readSavedChoices(report) ?? []);
+  const donors = choices.flatMap(({ donor }) => (donor === undefined ? [] : [donor]));
+  const { nameOf } = useNames(provision, { fund: [...new Set(choices.flatMap(({ funds }) => funds))], donor: [...new Set(donors)] });
+  const take = useCallback(
+    (reports: readonly SavedReport[]) => {
+      setListed(reports);
+      onListed(reports);
+    },
+    [onListed],
+  );
   const [problem, setProblem] = useState('');
   useEffect(() => {
     setProblem('');
@@ -41,24 +53,13 @@ export function SavedView({ provision, name, onOpen }: SavedViewProps) {
       {(name === '' || problem !== '') && (
         <SavedReportList
           {...{ provision, onOpen }}
+          onListed={take}
           describe={(report) => {
-            const choices = readSavedChoices(report);
-            return choices && <ChoiceWords {...{ provision, choices }} />;
+            const its = readSavedChoices(report);
+            return its && <p>{describeChoices(its, nameOf).join(' · ')}</p>;
           }}
         />
       )}
     </main>
   );
-}
-
-interface ChoiceWordsProps {
-  readonly provision: string;
-  readonly choices: ReportChoices;
-}
-
-/** The choices of a saved report in a line of words. */
-function ChoiceWords({ provision, choices }: ChoiceWordsProps) {
-  const { funds, donor } = choices;
-  const { nameOf } = useNames(provision, { fund: funds, donor: donor === undefined ? [] : [donor] });
-  return <p>{describeChoices(choices, nameOf).join(' · ')}</p>;
 }

@@ -7,7 +7,7 @@ import type { LoadedTable, LoadProgress } from '../tables/table-types';
 import { findCompared, findPeriod, type ComparedPeriod, type Period } from './periods';
 import type { ReportChoices } from './report-choices';
 import { columnsOf, type ReportColumn } from './report-columns';
-import { definitionOf } from './report-definitions';
+import { definitionOf, hasComparedRows } from './report-definitions';
 import { toDocument, type ReportDocument } from './report-document';
 import { findFigures, type ReportFigures } from './report-figures';
 
@@ -17,6 +17,8 @@ export interface ReportPlan {
   readonly period: Period;
   /** The period to compare with; undefined for none. */
   readonly compared: ComparedPeriod | undefined;
+  /** False when the totals alone are compared. */
+  readonly comparesRows: boolean;
   readonly columns: readonly ReportColumn[];
   readonly document: ReportDocument;
   /** The document of the gateway's files and of the saved report: they have the figures of one period, without those compared with. */
@@ -52,11 +54,12 @@ export function planReport(choices: ReportChoices, { fiscalYearStart, readsDonor
   const period = findPeriod(choices.period, { today: parseDate(day), fiscalYearStart }) ?? {};
   const compared = findCompared(period, choices.compare);
   const plain: ReportChoices = { ...choices, compare: 'off' };
-  const columns = columnsOf(compared ? choices : plain, readsDonors);
+  const comparesRows = compared !== undefined && hasComparedRows(choices.splitBy, compared.isByMonths);
+  const columns = columnsOf(comparesRows ? choices : plain, readsDonors);
   const parts = { period, fiscalYearStart, mayReadDonors: readsDonors };
   const fileDocument = toDocument(plain, { ...parts, compareWith: undefined, columns: columnsOf(plain, readsDonors) });
   const document = compared ? toDocument(choices, { ...parts, compareWith: compared, columns }) : fileDocument;
-  return { choices, period, compared, columns, document, fileDocument };
+  return { choices, period, compared, comparesRows, columns, document, fileDocument };
 }
 
 interface Report {

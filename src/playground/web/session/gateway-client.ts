@@ -112,7 +112,14 @@ export async function postVersioned(provision: string, request: GraphQLRequest, 
     throw new GatewayError('The gateway cannot be reached. Check your connection and try again.', { cause });
   }
   const answer: unknown = await response.json().catch(() => undefined);
-  if (!isExecutionResult(answer)) throw new GatewayError(`The gateway gave no GraphQL answer (HTTP status ${String(response.status)}).`);
+  if (!isExecutionResult(answer)) {
+    const status = String(response.status);
+    throw new GatewayError(
+      response.status >= 502
+        ? `The gateway is not ready (HTTP status ${status}). Try again in a minute.`
+        : `The gateway gave no GraphQL answer (HTTP status ${status}).`,
+    );
+  }
   const version = response.headers.get('X-Data-Version');
   return { answer, version: version === null ? undefined : Number(version) };
 }

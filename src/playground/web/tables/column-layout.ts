@@ -9,15 +9,15 @@ import {
 } from '@tanstack/react-table';
 import { useEffect, useMemo, useState } from 'react';
 import { inKeptOrder, keepLayout, readKeptLayout } from './kept-layout';
-import type { Row, TableColumn } from './table-types';
+import type { ColumnKind, Row, TableColumn } from './table-types';
 
 const features = tableFeatures({ columnOrderingFeature, columnResizingFeature, columnSizingFeature, columnVisibilityFeature });
 /** The rows are in the worker. The library has only the columns. */
 const NO_ROWS: readonly Row[] = [];
 const MIN_WIDTH = 64;
 const DEFAULT_WIDTH = 110;
-/** Room for hundreds of millions with their cents, also in the bold face of the totals. */
-const MONEY_WIDTH = 136;
+/** Room for hundreds of millions with their cents, also in the bold face of the totals, and for a date in words. */
+const widthsOfKinds: Readonly<Partial<Record<ColumnKind, number>>> = { money: 136, date: 128, instant: 200 };
 /** Pixels for each character of a column's title, with room for the sorting sign. */
 const CHARACTER_WIDTH = 8.5;
 const WIDTH_STEP = 24;
@@ -64,7 +64,7 @@ export function useColumnLayout(columns: readonly TableColumn[], name: string | 
         id,
         header: title,
         accessorFn: () => null,
-        size: Math.max(kind === 'money' ? MONEY_WIDTH : DEFAULT_WIDTH, Math.ceil(title.length * CHARACTER_WIDTH) + 34),
+        size: Math.max(widthsOfKinds[kind] ?? DEFAULT_WIDTH, Math.ceil(title.length * CHARACTER_WIDTH) + 34),
         minSize: MIN_WIDTH,
       })),
     [columns],

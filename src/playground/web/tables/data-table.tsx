@@ -20,6 +20,14 @@ export interface TableView {
   readonly columnIds: readonly string[];
 }
 
+/** The search, the filters as they were typed, and the sorting of a table. */
+export interface KeptView {
+  readonly search?: string;
+  readonly typed?: TypedFilters;
+  readonly hasFilters?: boolean;
+  readonly sort?: Arrangement['sort'];
+}
+
 interface DataTableProps {
   readonly client: TableClient;
   readonly table: Pick<LoadedTable, 'id' | 'count'>;
@@ -29,6 +37,8 @@ interface DataTableProps {
   readonly label: string;
   /** The name under which the browser keeps the order, sizes and choice of the columns. Without it they are forgotten. */
   readonly layoutName?: string | undefined;
+  /** Holds the search, the filters and the sorting, for a table that takes the place of this one. */
+  readonly kept?: { current: KeptView } | undefined;
   /** The gateway's own totals. While rows are searched or filtered, the sums of the shown ones take their place. */
   readonly totals?: GivenTotals | undefined;
   /** Opens a row: its first cell becomes a button. Both functions must stay the same from render to render. */
@@ -42,11 +52,26 @@ interface DataTableProps {
 }
 
 /** Shows a table that the worker holds: searched, filtered, sorted, with columns in any order and size, and with totals that stay in sight. */
-export function DataTable({ client, table, columns, label, layoutName, totals, onOpenRow, toRowName, print, onView }: DataTableProps) {
-  const [search, setSearch] = useState('');
-  const [typed, setTyped] = useState<TypedFilters>({});
-  const [hasFilters, setHasFilters] = useState(false);
-  const [sort, setSort] = useState<Arrangement['sort']>();
+export function DataTable({
+  client,
+  table,
+  columns,
+  label,
+  layoutName,
+  kept,
+  totals,
+  onOpenRow,
+  toRowName,
+  print,
+  onView,
+}: DataTableProps) {
+  const [search, setSearch] = useState(kept?.current.search ?? '');
+  const [typed, setTyped] = useState<TypedFilters>(kept?.current.typed ?? {});
+  const [hasFilters, setHasFilters] = useState(kept?.current.hasFilters ?? false);
+  const [sort, setSort] = useState<Arrangement['sort']>(kept?.current.sort);
+  useEffect(() => {
+    if (kept) kept.current = { search, typed, hasFilters, sort };
+  }, [kept, search, typed, hasFilters, sort]);
   const [isPrinting, setIsPrinting] = useState(false);
   const { showBoundary } = useErrorBoundary();
   const arrangement = useMemo<Arrangement>(

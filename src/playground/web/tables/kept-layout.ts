@@ -29,17 +29,33 @@ export function readKeptLayout(name: string | undefined): KeptLayout {
 /** The columns of a table in a kept order. One that the order does not know stands behind the column that it follows at first. */
 export function inKeptOrder(order: readonly string[], ids: readonly string[]): string[] {
   if (order.length === 0) return [];
-  const ordered = order.filter((id) => ids.includes(id));
-  ids.forEach((id, place) => {
-    if (!ordered.includes(id)) ordered.splice(ordered.indexOf(ids[place - 1] ?? '') + 1, 0, id);
-  });
-  return ordered;
+  return withMissing(
+    order.filter((id) => ids.includes(id)),
+    ids,
+  );
 }
 
-/** Keeps a layout in this browser, and forgets the one before. */
-export function keepLayout(name: string, layout: KeptLayout): void {
-  const { chosen, order, sizes } = layout;
+/** Adds the ids that an order lacks, each behind the one that it follows in a full list. */
+function withMissing(order: readonly string[], all: readonly string[]): string[] {
+  const whole = [...order];
+  all.forEach((id, place) => {
+    if (!whole.includes(id)) whole.splice(whole.indexOf(all[place - 1] ?? '') + 1, 0, id);
+  });
+  return whole;
+}
+
+/**
+ * Keeps a layout in this browser. Of columns that the table does not have at the moment, such as those of a comparison, it keeps what it knew
+ * before. A layout without any change forgets all.
+ */
+export function keepLayout(name: string, { chosen, order, sizes }: KeptLayout): void {
+  const before = readKeptLayout(name);
   const isUnchanged = Object.keys(chosen).length + order.length + Object.keys(sizes).length === 0;
+  const layout: KeptLayout = {
+    chosen: { ...before.chosen, ...chosen },
+    order: order.length === 0 ? before.order : withMissing(order, before.order),
+    sizes: { ...before.sizes, ...sizes },
+  };
   try {
     if (isUnchanged) localStorage.removeItem(keyOf(name));
     else localStorage.setItem(keyOf(name), JSON.stringify(layout));

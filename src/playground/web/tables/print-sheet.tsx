@@ -65,7 +65,7 @@ export function PrintSheet({ client, table, print, columns, conditions, arranged
       ))}
       <p>
         {part}
-        {cut}. Data version {toCount(print.version)}, printed {format(new Date().toISOString(), 'instant')}.
+        {cut}. The books are at version {toCount(print.version)}. Printed {format(new Date().toISOString(), 'instant')}.
       </p>
       <table>
         <thead>

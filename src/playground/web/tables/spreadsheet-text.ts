@@ -7,9 +7,16 @@ const FORMULA = /^[=+\-@]/;
  * Writes cells for pasting into a spreadsheet, with tabs between them. Text that would run as a formula gets an apostrophe, as in CSV. An
  * unknown amount becomes an empty cell, because a spreadsheet cannot add up a column that holds words.
  */
-export function toCellLine(cells: readonly { readonly kind: ColumnKind; readonly value: Cell }[]): string {
-  return cells.map(({ kind, value }) => toSafeText(String(value ?? ''), kind)).join('\t');
+export function toCellLine(cells: readonly { readonly kind: ColumnKind; readonly value: Cell }[], point: string): string {
+  return cells.map(({ kind, value }) => toSafeText(toPasted(String(value ?? ''), kind, point), kind)).join('\t');
 }
+
+/** The sign between a number and its decimals. A spreadsheet of the same locale reads a pasted number by it, and others as text or a date. */
+export const decimalPoint = (locales: readonly string[]): string =>
+  new Intl.NumberFormat([...locales]).formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';
+
+const toPasted = (text: string, kind: ColumnKind, point: string): string =>
+  kind === 'money' || kind === 'count' || kind === 'percent' ? text.replace('.', point) : text;
 
 /** The first line: the titles of the columns. */
 export const toNameLine = (columns: readonly TableColumn[]): string => columns.map(({ title }) => toSafeText(title, 'text')).join('\t');

@@ -1,6 +1,6 @@
 import { ColumnIndex, NO_RANK } from './column-index';
 import type { Arranged, Arrangement, Cell, Row, TableColumn } from './table-types';
-import { toCellLine, toNameLine } from './spreadsheet-text';
+import { decimalPoint, toCellLine, toNameLine } from './spreadsheet-text';
 import { ValueList } from './value-list';
 
 /** A column with its values. */
@@ -16,6 +16,8 @@ const FILE_PIECE_ROWS = 1000;
 export class TableStore {
   readonly count: number;
   readonly #columns: readonly StoredColumn[];
+  /** The decimal sign of cells that are copied. */
+  readonly #point: string;
   readonly #indexes: ReadonlyMap<string, ColumnIndex>;
   #serial = 0;
   /** The rows that are shown, in order; undefined while all are shown as they were loaded. */
@@ -24,6 +26,7 @@ export class TableStore {
   /** The values must be complete: the store seals them. */
   constructor(columns: readonly StoredColumn[], locales: readonly string[]) {
     for (const { values } of columns) values.seal();
+    this.#point = decimalPoint(locales);
     this.#columns = columns;
     this.count = columns[0]?.values.length ?? 0;
     this.#indexes = new Map(columns.map(({ column, values }) => [column.id, new ColumnIndex(values, column.kind, locales)]));
@@ -59,7 +62,12 @@ export class TableStore {
     const lines = withTitles ? [toNameLine(chosen.map(({ column }) => column))] : [];
     for (let place = Math.max(0, from); place < Math.min(to, this.#shownCount()); place++) {
       const row = this.#shown?.[place] ?? place;
-      lines.push(toCellLine(chosen.map(({ column, values }) => ({ kind: column.kind, value: values.at(row) }))));
+      lines.push(
+        toCellLine(
+          chosen.map(({ column, values }) => ({ kind: column.kind, value: values.at(row) })),
+          this.#point,
+        ),
+      );
     }
     return lines.join('\n');
   }

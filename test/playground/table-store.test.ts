@@ -192,6 +192,9 @@ describe('a table of the worker', () => {
     arrange(store, { sort: { column: 'gifts', isDescending: true } });
     expect(store.cells(0, 2, ['share', 'name', 'day'], true)).toBe("To this fund\tDonor\tDate\n\ta b c\t\n-2.50\t'=1+1\t2024-02-01");
     expect(store.cells(1, 2, ['gifts'], false)).toBe('1');
+    // A German spreadsheet reads 2.50 as a day, and a text with a point stays as it is.
+    const german = storeRows(columns, [['1.5', 1, '-2.50', null, '2024-02-01']], ['de-DE']);
+    expect(german.cells(0, 1, ['share', 'name', 'day'], false)).toBe('-2,50\t1.5\t2024-02-01');
   });
 
   test('sums of columns that no row has a value of are unknown, and 0 without rows', () => {

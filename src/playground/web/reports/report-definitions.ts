@@ -197,3 +197,9 @@ export const hasComparedRows = (splitBy: GroupBy | 'NONE', isByMonths: boolean):
 /** True for a report whose rows can be compared with those of another period. A deposit and a gift are in one period alone. */
 export const isComparable = ({ rows, groupBy, hasFixedPending }: ReportDefinition): boolean =>
   rows !== 'versions' && !hasFixedPending && !groupBy.includes('DEPOSIT');
+
+/** True for a report whose rows make a chart. Single gifts are too many, and none of them tells anything beside the others. */
+export const hasChart = (report: ReportId): boolean => {
+  const { rows, groupBy } = definitionOf(report);
+  return rows === 'groups' && !groupBy.includes('TRANSACTION');
+};

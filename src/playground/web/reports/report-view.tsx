@@ -15,7 +15,7 @@ import { describeFetched, proposeTitle, toConditions, toPrintLines, writeAmount 
 import { isPreset, presets } from './periods';
 import { ReportChart } from './report-chart';
 import { defaultChoices, findUnread, toAddress, type ReportChoices } from './report-choices';
-import { definitionOf, reportDefinitions } from './report-definitions';
+import { definitionOf, hasChart, reportDefinitions } from './report-definitions';
 import { toTotals } from './report-figures';
 import { toDownload } from './report-download';
 import { ReportForm } from './report-form';
@@ -214,11 +214,11 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
             : 'Nothing came in that fits these choices. Try another period or fewer conditions.'}
         </p>
       ) : (
-        <Tabs className="views" selectedKey={rows === 'groups' ? tab : 'table'} onSelectionChange={onTab}>
+        <Tabs className="views" selectedKey={hasChart(choices.report) ? tab : 'table'} onSelectionChange={onTab}>
           <div className="view-head">
             <TabList aria-label="Views" className="view-tabs">
               <Tab id="table">Table</Tab>
-              {rows === 'groups' && <Tab id="chart">Chart</Tab>}
+              {hasChart(choices.report) && <Tab id="chart">Chart</Tab>}
             </TabList>
             {view && <DownloadDialog {...{ provision, onSessionChange }} report={toDownload({ result, view, conditions, client })} />}
           </div>

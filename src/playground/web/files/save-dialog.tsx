@@ -88,7 +88,10 @@ function SaveForm({
         <Text slot="description">
           Spreadsheets and programs find its rows at <code>/reports/{name === '' ? 'NAME' : name}.csv</code>
         </Text>
-        <FieldError>{({ validationDetails }) => (validationDetails.valueMissing ? 'Give it a name.' : NAME_ADVICE)}</FieldError>
+        {/* The message has room of its own: it goes when the pointer leaves the field for Save, which must not move away under it. */}
+        <div className="dialog-room">
+          <FieldError>{({ validationDetails }) => (validationDetails.valueMissing ? 'Give it a name.' : NAME_ADVICE)}</FieldError>
+        </div>
       </TextField>
       {note !== undefined && <p>{note}</p>}
       {earlier && !isSaved && (

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { Logger } from 'pino';
 import type { Config } from './config';
-import { AppError } from './errors';
+import { AppError, toAppError } from './errors';
 import { createFileRoutes } from './export/file-routes';
 import { createApolloServer } from './graphql/apollo-server';
 import { CheckedDocuments } from './graphql/checked-documents';
@@ -19,7 +19,7 @@ import { FileResolver } from './resolvers/file-resolver';
 import { SchemaReportDocuments } from './resolvers/report-documents';
 import { createResolvers } from './resolvers/resolver-set';
 import { createV2Routes } from './rest/v2-routes';
-import { createServices, type OpenDatabase } from './services';
+import { createServices, type OpenDatabase, type Services } from './services';
 
 /** The whole gateway, ready to listen. */
 export interface App {
@@ -31,6 +31,7 @@ export interface App {
 }
 
 const MS_PER_SECOND = 1000;
+const MS_PER_DAY = 86_400_000;
 
 /** Composes the gateway from services, resolvers and doors over a database. */
 export async function createApp(config: Config, address: OpenDatabase['address'], log: Logger): Promise<App> {
@@ -63,7 +64,9 @@ export async function createApp(config: Config, address: OpenDatabase['address']
   });
   doors.use(kit.createErrorHandler());
 
+  const stopDeleting = config.AUDIT_RETENTION_DAYS === undefined ? undefined : deleteDaily(services, config.AUDIT_RETENTION_DAYS, log);
   const stop = async (): Promise<boolean> => {
+    await stopDeleting?.();
     const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
     const inTime = await httpServer.drain({ drainMs: config.DRAIN_MILLISECONDS, graceMs });
     await apollo.stop();
@@ -71,4 +74,21 @@ export async function createApp(config: Config, address: OpenDatabase['address']
     return inTime;
   };
   return { httpServer, findObstacle: () => services.findObstacle(), stop };
+}
+
+/** Deletes old rows of the audit now and every day. A failure is logged, and the next day tries again. Returns the function that stops it. */
+function deleteDaily({ audit, organizations }: Services, days: number, log: Logger): () => Promise<void> {
+  const deleteOld = async (): Promise<void> => {
+    for (const { id } of await organizations.list()) await audit.deleteOld(id, days);
+  };
+  let working = Promise.resolve();
+  const start = (): void => {
+    working = deleteOld().catch((error: unknown) => log.warn({ code: toAppError(error).code }, 'old audit rows were not deleted'));
+  };
+  start();
+  const timer = setInterval(start, MS_PER_DAY).unref();
+  return async () => {
+    clearInterval(timer);
+    await working;
+  };
 }

@@ -146,6 +146,11 @@ export const settings = {
     fallback: '0',
     meaning: 'Values that the GraphQL operations of one provision may cost in a minute; 0 sets no limit',
   },
+  AUDIT_RETENTION_DAYS: {
+    schema: wholeNumber(1, 36_500).or(z.literal('').transform(() => undefined)),
+    fallback: '',
+    meaning: 'Days after which rows of the audit are deleted; empty keeps them for ever',
+  },
   DOWNLOAD_LINK_MINUTES: { schema: wholeNumber(1, 60), fallback: '5', meaning: 'Time for which a link to a file is good' },
   DRAIN_MILLISECONDS: {
     schema: wholeNumber(0, 60000),

@@ -1,6 +1,8 @@
 import type { Config } from './config';
 import { AccessStore } from './data/access-store';
+import { AuditChainStore } from './data/audit-chain-store';
 import { AuditStore } from './data/audit-store';
+import { AuditWriter } from './data/audit-writer';
 import { BookStore } from './data/book-store';
 import { CostStore } from './data/cost-store';
 import { DepositDetailStore } from './data/deposit-detail-store';
@@ -20,6 +22,7 @@ import { SessionStore } from './data/session-store';
 import { UserStore } from './data/user-store';
 import { VersionMemory } from './data/version-memory';
 import { AccessService } from './domain/access-service';
+import { AuditGathering } from './domain/audit-gathering';
 import { AuditService } from './domain/audit-service';
 import { BookService } from './domain/book-service';
 import { BudgetService } from './domain/budget-service';
@@ -70,6 +73,8 @@ export interface OpenDatabase {
 const nothing = (): Promise<void> => Promise.resolve();
 const MS_PER_SECOND = 1000;
 const BYTES_PER_MEGABYTE = 1_000_000;
+/** The most audit rows that may wait in memory. Some hundred bytes each, they take a few megabytes. */
+const MAX_WAITING_AUDIT_ROWS = 5000;
 
 /**
  * Opens the database of the settings: the one of DATABASE_URL, or else the embedded one, which is migrated at its start unless `migrate` is
@@ -130,20 +135,23 @@ export function createServices(
     maxWaitMs: config.REPORT_QUEUE_SECONDS * MS_PER_SECOND,
   });
   const depositDetails = new DepositDetailService(new DepositDetailStore(database, queue), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND);
+  const chains = new AuditChainStore(database);
+  const auditWriter = new AuditWriter(chains, { maxWaitMs: config.DATABASE_ANSWER_MILLISECONDS, maxWaiting: MAX_WAITING_AUDIT_ROWS });
+  const audit = new AuditService(new AuditStore(database), chains, auditWriter, new AuditGathering(auditWriter));
   const users = new UserStore(database);
-  const organizations = new OrganizationService(new OrganizationStore(database), users);
+  const organizations = new OrganizationService(new OrganizationStore(database), users, audit);
   const imports = new ImportService(new ImportStore(database));
   const logins = new LoginGuard(new KnownAddressStore(database), new LoginAttemptStore(database), config.LOGIN_ATTEMPTS);
   return {
     access: new AccessService(new AccessStore(database, config.SESSION_IDLE_MINUTES), config.UNDER_MAINTENANCE),
-    sessions: new SessionService(users, new SessionStore(database), logins, {
+    sessions: new SessionService(users, new SessionStore(database), logins, audit, {
       sessionHours: config.SESSION_HOURS,
       sessionIdleMinutes: config.SESSION_IDLE_MINUTES,
     }),
     logins,
     depositDetails,
     depositSummaries: new DepositSummaryService(new DepositSummaryStore(), depositDetails),
-    audit: new AuditService(new AuditStore(database)),
+    audit,
     savedReports: new SavedReportService(new SavedReportStore(database)),
     budgets: new BudgetService(new CostStore(database, config.COST_PER_MINUTE), config.COST_PER_MINUTE),
     links: new LinkService(new LinkKeyStore(database), config.DOWNLOAD_LINK_MINUTES),
@@ -152,6 +160,9 @@ export function createServices(
     imports,
     demo: new DemoService(organizations, imports),
     findObstacle: () => findObstacle(database),
-    close: () => database.close(),
+    close: async () => {
+      await audit.close();
+      await database.close();
+    },
   };
 }

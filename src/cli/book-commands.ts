@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { BookCheck } from '../data/book-store';
+import { toCommand, toOperator } from '../domain/audit-service';
 import { OperatorError } from '../errors';
 import { withServices, type CommandContext } from './command';
 import { formatTable, printResult, readCount } from './terminal';
@@ -64,9 +65,9 @@ export function versionCommand(context: () => CommandContext): Command {
     .addOption(new Option('--limit <count>', 'number of versions to list').default(50).argParser(readCount))
     .action(async (options: { organization: string; limit: number }) => {
       const { terminal, json } = context();
-      const versions = await withServices(context(), async ({ organizations, books }) => {
+      const versions = await withServices(context(), async ({ organizations, books, audit }) => {
         const { id } = await organizations.get(options.organization);
-        return books.newestVersions(id, options.limit);
+        return audit.accompany(toOperator(id), toCommand('version list'), () => books.newestVersions(id, options.limit));
       });
       const rows = versions.map((version) => [
         ...[String(version.number), version.recordedAt.toISOString(), version.cause, version.fileName ?? ''],

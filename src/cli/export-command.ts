@@ -2,7 +2,8 @@ import { rmSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { Command, Option } from 'commander';
-import type { FilePieces } from '../domain/audit-service';
+import type { FilePieces } from '../domain/audit-file';
+import { toCommand, toOperator } from '../domain/audit-service';
 import { toReportPeriod, toLineSet, type ReportPeriod } from '../domain/deposit-detail-service';
 import { OperatorError } from '../errors';
 import { chosenColumns, columnsOf, parseColumns } from '../formats/file-address';
@@ -48,7 +49,8 @@ export function exportCommand(context: () => CommandContext): Command {
           const { id: organizationId } = await organizations.get(options.organization);
           const { format } = options;
           const lineSet = toLineSet(organizationId, period);
-          const entry = await audit.open(OPERATOR, { report: 'deposit-details', format, lineSet, conditions: [] });
+          const subject = { report: 'deposit-details', format, lineSet, conditions: [] } as const;
+          const entry = await audit.openFile(toOperator(organizationId), toCommand('export'), subject);
           const caller = { organizationId, credential: 'operator' };
           const snapshot = depositDetails.openSnapshot(new AbortController().signal, () => Promise.resolve(caller));
           const { head, template, tail } = createFileLayout(format, columns);
@@ -83,8 +85,6 @@ export function exportCommand(context: () => CommandContext): Command {
       }
     });
 }
-
-const OPERATOR = { provisionId: null, username: null } as const;
 
 /** The file holds donors' data, so no other account may read it. */
 const OWNER_ONLY = 0o600;

@@ -5,6 +5,7 @@ import { basename, extname } from 'node:path';
 import { Command, Option } from 'commander';
 import type { ChangedLine, ChangeSource, NewVersion } from '../data/book-transaction';
 import type { CompleteRange, RemovalCounts } from '../data/import-removal';
+import { toCommand, toOperator } from '../domain/audit-service';
 import { ImportError, type ImportResult } from '../domain/import-service';
 import { OperatorError } from '../errors';
 import { fileFormats } from '../formats/file-format';
@@ -48,16 +49,20 @@ export function importCommand(context: () => CommandContext): Command {
       const progress = startProgress(terminal, size, 'Importing {bar} {percentage}% | {eta_formatted} left');
       let hash = createHash('sha256');
       try {
-        const result = await withServices(context(), async ({ organizations, imports }) => {
+        const result = await withServices(context(), async ({ organizations, imports, audit }) => {
           const { id } = await organizations.get(organization);
           const read = (): AsyncGenerator<Buffer> => readWithProgress(file, progress, (hash = createHash('sha256')));
           const source = (): ChangeSource => ({
             cause: 'import',
             file: { name: toPrintable(basename(file)), sha256: hash.digest('hex') },
           });
-          return imports.importLines(id, readImportLines(format, read), {
-            ...{ status, source, complete, maxRemoved, allowsMismatch, isTrial },
-          });
+          // The result shows lines of the books.
+          const operation = toCommand(isTrial ? 'import --dry-run' : 'import');
+          return audit.accompany(toOperator(id), operation, () =>
+            imports.importLines(id, readImportLines(format, read), {
+              ...{ status, source, complete, maxRemoved, allowsMismatch, isTrial },
+            }),
+          );
         });
         progress.stop();
         printResult(terminal, json, result, (isTrial ? describeTrial(result) : describeImport(result)).join('\n'));

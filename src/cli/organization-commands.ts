@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { toCommand, toOperator } from '../domain/audit-service';
 import { REPORT_PRIVILEGE, type Privilege } from '../domain/privileges';
 import { withServices, type CommandContext } from './command';
 import { readPassword, formatTable, printResult } from './terminal';
@@ -216,9 +217,12 @@ export function userCommand(context: () => CommandContext): Command {
     .option('--address <address>', 'IP address from which the user can log in even while others guess the password elsewhere')
     .action(async ({ organization, username, address }: { organization: string; username: string; address?: string }) => {
       const { terminal, json } = context();
-      await withServices(context(), async ({ organizations, logins }) =>
-        logins.unlock(await organizations.getUser(organization, username), address),
-      );
+      await withServices(context(), async ({ organizations, logins, audit }) => {
+        const user = await organizations.getUser(organization, username);
+        const subject = `user ${username}`;
+        await audit.record(toOperator(user.organizationId), toCommand('user unlock'), { kind: 'rights', subject });
+        await logins.unlock(user, address);
+      });
       printResult(terminal, json, { organization, username, unlocked: true }, `Unlocked user "${username}" of "${organization}"`);
     });
   command

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { OperatorError } from '../errors';
+import { toCommand, toOperator } from '../domain/audit-service';
 import { findJsonFault } from '../formats/json-fault';
 import { createSchema } from '../graphql/schema';
 import { SchemaReportDocuments } from '../resolvers/report-documents';
@@ -25,9 +26,10 @@ export function reportCommand(context: () => CommandContext): Command {
     .requiredOption('--organization <name>', 'name of the organization')
     .action(async ({ organization }: { organization: string }) => {
       const { terminal, json } = context();
-      const reports = await withServices(context(), async ({ organizations, savedReports }) =>
-        savedReports.list((await organizations.get(organization)).id),
-      );
+      const reports = await withServices(context(), async ({ organizations, savedReports, audit }) => {
+        const { id } = await organizations.get(organization);
+        return audit.accompany(toOperator(id), toCommand('report list'), () => savedReports.list(id));
+      });
       const rows = reports.map(({ name, title, updatedAt, updatedBy, variables }) => [
         name,
         title,

@@ -1,96 +1,97 @@
-import type { PendingChoice } from '../formats/line-conditions';
-import type { LocalDate } from '../values/dates';
+import type { AuditDoor, AuditFacts, AuditKind } from '../formats/audit-row';
+import { Prisma } from '../generated/prisma/client';
+import { toArrayLiteral } from './postgres/array-literal';
 import type { Database } from './postgres/database';
+import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 
-/** An audit entry as it is written before an export begins. The user's name is its only personal data. */
-export interface NewAuditEntry {
+const { sql, raw, join } = Prisma;
+
+/** An entry of the audit: a single row, or the row of the start of a reading together with that of its end. */
+export interface AuditEntry extends Omit<AuditFacts, 'provisionStart'> {
   readonly id: string;
-  readonly organizationId: number;
-  /** Null when an operator exported on the command line. */
-  readonly provisionId: string | null;
-  /** Null when no user was logged in. */
-  readonly username: string | null;
-  readonly report: ReportName;
-  readonly format: string;
-  readonly startDate: LocalDate;
-  readonly endDate: LocalDate;
-  readonly pending: PendingChoice;
-  /** The names of the filter's conditions, without their values. */
-  readonly conditions: readonly string[];
-}
-
-export type ReportName = 'deposit-details' | 'deposit-summary';
-
-/** The end of an export. */
-export interface AuditOutcome {
-  readonly outcome: 'whole' | 'broken';
-  /** Bytes of the file that were sent, counted before any content coding. */
-  readonly bytes: number;
-  readonly fileSha256: string;
-  /** Null when the lines were not added up, or not to their end. */
-  readonly lines: number | null;
-  readonly digest: string | null;
-  /** The version of the books that the file is of; null when no row was read. */
-  readonly dataVersion: number | null;
-}
-
-export interface AuditEntry extends Omit<NewAuditEntry, 'organizationId' | 'provisionId'> {
-  /** The first eight characters of the provision, because the whole of it may be a secret. */
+  /** The number of the row, or of the row of the start. */
+  readonly number: number;
+  /** The hash of that row. */
+  readonly hash: string;
+  /** The first eight characters of the provision. */
   readonly provision: string | null;
   readonly startedAt: Date;
-  /** Null while the export is under way, or when the gateway died during it. */
+  /** Null while the reading is under way, or when the gateway died during it. */
   readonly finishedAt: Date | null;
-  readonly outcome: AuditOutcome['outcome'] | null;
-  readonly bytes: number | null;
-  readonly fileSha256: string | null;
-  readonly lines: number | null;
-  readonly digest: string | null;
-  readonly dataVersion: number | null;
 }
 
-/** Keeps an audit entry for each export, from its start to its end. */
+/** The entries of a list. Times are from the first one on and before the second one; dates are those of the ranges that were read. */
+export interface AuditList {
+  readonly organizationId: number;
+  readonly isDescending: boolean;
+  readonly kinds?: readonly AuditKind[] | undefined;
+  readonly doors?: readonly AuditDoor[] | undefined;
+  readonly username?: string | undefined;
+  /** The first eight characters of a provision. */
+  readonly provision?: string | undefined;
+  readonly from?: Date | undefined;
+  readonly before?: Date | undefined;
+  /** Entries whose range of deposit dates has a day in common with this one. A reading without a range has every day. */
+  readonly startDate?: string | undefined;
+  readonly endDate?: string | undefined;
+}
+
+/** Reads the entries of the audit. */
 export class AuditStore {
   constructor(private readonly database: Database) {}
 
-  async insert({ startDate, endDate, conditions, ...entry }: NewAuditEntry): Promise<void> {
-    await this.database.prisma.auditEntry.create({
-      data: { ...entry, conditions: [...conditions], startDate: new Date(startDate), endDate: new Date(endDate) },
-    });
-  }
-
-  async finish(id: string, end: AuditOutcome): Promise<void> {
-    await this.database.prisma.auditEntry.update({ where: { id }, data: { ...end, finishedAt: new Date() } });
-  }
-
   async find(organizationId: number, id: string): Promise<AuditEntry | null> {
-    const entry = await this.database.prisma.auditEntry.findFirst({ where: { organizationId, id } });
-    return entry && toEntry(entry);
+    const select = sql`SELECT ${raw(VALUES)} FROM ${raw(ENTRIES)} AS source WHERE organization_id = ${organizationId}::int AND entry = ${id}::uuid`;
+    return (await this.database.list<AuditEntry>(select))[0] ?? null;
   }
 
-  /** The organization's entries, the newest first. */
-  async list(organizationId: number, limit: number): Promise<AuditEntry[]> {
-    const { auditEntry } = this.database.prisma;
-    const rows = await auditEntry.findMany({ where: { organizationId }, orderBy: [{ startedAt: 'desc' }, { id: 'desc' }], take: limit });
-    return rows.map(toEntry);
+  async list(list: AuditList, page: KeysetPage): Promise<AuditEntry[]> {
+    const owned = sql`organization_id = ${list.organizationId}::int`;
+    const { isDescending } = list;
+    const select = selectPage({ values: raw(VALUES), from: ENTRIES, owned, where: isInList(list), order: auditOrder, isDescending, page });
+    const entries = await this.database.list<AuditEntry>(select);
+    return page.fromEnd ? entries.reverse() : entries;
+  }
+
+  async count(list: AuditList): Promise<number> {
+    const select = sql`SELECT count(*)::float8 AS count FROM ${raw(ENTRIES)} AS source
+      WHERE organization_id = ${list.organizationId}::int AND ${isInList(list)}`;
+    return (await this.database.list<{ count: number }>(select))[0]!.count;
   }
 }
 
-type Row = NonNullable<Awaited<ReturnType<Database['prisma']['auditEntry']['findFirst']>>>;
+/** The order of entries, which lists follow forwards or backwards. */
+export const auditOrder: KeyOrder = { columns: { number: 'bigint' } };
 
-const DATE_LENGTH = 10;
-const PROVISION_LENGTH = 8;
+/** The facts that a reading has at its end alone. */
+const END_FACTS = ['reads', 'lines', 'bytes', 'file_sha256', 'digest', 'data_version', 'outcome'];
+const ENTRIES = `(
+  SELECT begun.organization_id, begun.number, begun.hash, begun.entry, begun.at, ended.at AS ended_at, begun.part, begun.kind, begun.door,
+    begun.operation, begun.operation_hash, begun.username, begun.provision_label, begun.provision_start, begun.address, begun.report,
+    begun.format, begun.start_date, begun.end_date, begun.pending, begun.conditions, begun.subject, begun.detail,
+    ${END_FACTS.map((name) => `ended.${name}`).join(', ')}
+  FROM audit_record AS begun
+  LEFT JOIN audit_record AS ended
+    ON ended.organization_id = begun.organization_id AND ended.entry = begun.entry AND ended.part = 'ended' AND begun.part = 'started'
+  WHERE begun.part <> 'ended'
+)`;
+const VALUES = `entry AS id, number::float8 AS number, hash, at AS "startedAt", CASE part WHEN 'only' THEN at ELSE ended_at END AS "finishedAt",
+  kind, door, operation, operation_hash AS "operationHash", username, provision_label AS "provisionLabel", provision_start AS provision,
+  address, report, format, start_date::text AS "startDate", end_date::text AS "endDate", pending, conditions,
+  reads::float8 AS reads, lines::float8 AS lines, bytes::float8 AS bytes, file_sha256 AS "fileSha256", digest,
+  data_version::float8 AS "dataVersion", outcome, subject, detail`;
 
-function toEntry({ organizationId: _organizationId, provisionId, startDate, endDate, bytes, lines, dataVersion, ...row }: Row): AuditEntry {
-  return {
-    ...row,
-    provision: provisionId?.slice(0, PROVISION_LENGTH) ?? null,
-    report: row.report as ReportName,
-    pending: row.pending as PendingChoice,
-    outcome: row.outcome as AuditOutcome['outcome'] | null,
-    startDate: startDate.toISOString().slice(0, DATE_LENGTH),
-    endDate: endDate.toISOString().slice(0, DATE_LENGTH),
-    bytes: bytes === null ? null : Number(bytes),
-    lines: lines === null ? null : Number(lines),
-    dataVersion: dataVersion === null ? null : Number(dataVersion),
-  };
+function isInList({ kinds, doors, username, provision, from, before, startDate, endDate }: AuditList): Prisma.Sql {
+  const conditions = [
+    sql`true`,
+    ...(kinds ? [sql`kind = ANY(${toArrayLiteral(kinds)}::text[])`] : []),
+    ...(doors ? [sql`door = ANY(${toArrayLiteral(doors)}::text[])`] : []),
+    ...(username === undefined ? [] : [sql`username = ${username}::text`]),
+    ...(provision === undefined ? [] : [sql`provision_start = ${provision}::text`]),
+    ...(from ? [sql`at >= ${from.toISOString()}::timestamptz`] : []),
+    ...(before ? [sql`at < ${before.toISOString()}::timestamptz`] : []),
+    ...(startDate === undefined ? [] : [sql`(kind IN ('read', 'file') AND COALESCE(end_date, 'infinity') >= ${startDate}::date)`]),
+    ...(endDate === undefined ? [] : [sql`(kind IN ('read', 'file') AND COALESCE(start_date, '-infinity') <= ${endDate}::date)`]),
+  ];
+  return join(conditions, ' AND ');
 }

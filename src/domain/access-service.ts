@@ -5,7 +5,8 @@ import type { VersionStamp } from '../data/postgres/version-stamp';
 import { AppError } from '../errors';
 import type { LinkCaller } from '../formats/link-address';
 import { isUuid } from '../values/ids';
-import { REPORT_PRIVILEGE, isSecret, type Privilege } from './privileges';
+import { toProvisionStart, type AuditCaller } from './audit-service';
+import { AUDIT_PRIVILEGE, REPORT_PRIVILEGE, isSecret, type Privilege } from './privileges';
 
 /** The credentials and the host of a request, as they were sent. */
 export interface Credentials {
@@ -65,6 +66,7 @@ export class RequestAccess {
   private row: Promise<AccessRow | null> | undefined;
   private member: MemberAccess | undefined;
   private version: VersionStamp | undefined;
+  private personal = false;
   /** All links of a request stand for the same caller. */
   private linked: Promise<LinkCaller> | undefined;
 
@@ -87,6 +89,7 @@ export class RequestAccess {
   async authorizeSession(privilege: Privilege): Promise<SessionAccess> {
     const access = await this.authorizeUser();
     assertPrivilege(access.user.privileges, privilege);
+    this.personal ||= privilege === REPORT_PRIVILEGE;
     return access;
   }
 
@@ -96,7 +99,15 @@ export class RequestAccess {
     const granted = this.mayReadReport(row) ? access : await this.authorizeSession(REPORT_PRIVILEGE);
     this.version = row.organization.dataVersion;
     this.member = { ...granted, mayReadDonors: true };
+    this.personal = true;
     return granted;
+  }
+
+  /** Authorizes the audit for an API provision or a logged-in user that was granted it. Throws an AppError. */
+  async authorizeAudit(): Promise<SystemAccess> {
+    const { row, access } = await this.checkProvision();
+    const isServers = row.session === null && isSecret(row.provision.kind) && row.provision.privileges.includes(AUDIT_PRIVILEGE);
+    return isServers ? access : this.authorizeSession(AUDIT_PRIVILEGE);
   }
 
   /** Authorizes data that is not personal, for any API provision and any logged-in user. Throws an AppError. */
@@ -109,9 +120,28 @@ export class RequestAccess {
     return this.version;
   }
 
-  /** True when the member may read donors' personal data. Throws an Error when no field above has called `authorizeMember`. */
+  /** True when the request was let in to personal data, or to a condition on donors. */
+  get readsPersonal(): boolean {
+    return this.personal;
+  }
+
+  /** The caller as the audit names it: the provision, and the user when one is logged in. Throws an AppError. */
+  async auditCaller(): Promise<AuditCaller> {
+    const { row, access } = await this.checkProvision();
+    const { session, provision } = row;
+    const isUsers = session !== null && !(session instanceof AppError) && session.provisionId === provision.id;
+    return {
+      organizationId: access.organization.id,
+      username: isUsers ? session.username : null,
+      provisionLabel: provision.label,
+      provisionStart: toProvisionStart(provision.id),
+    };
+  }
+
+  /** True when the member may read donors' personal data, which then counts as read. Throws an Error when no field above has called `authorizeMember`. */
   get mayReadDonors(): boolean {
     if (!this.member) throw new Error('A personal field was read before its caller was authorized');
+    this.personal ||= this.member.mayReadDonors;
     return this.member.mayReadDonors;
   }
 
@@ -119,6 +149,7 @@ export class RequestAccess {
   async authorizeDonors(): Promise<MemberAccess> {
     const access = await this.authorizeMember();
     if (!access.mayReadDonors) throw new AppError('PRIVILEGE_NOT_FOUND');
+    this.personal = true;
     return access;
   }
 

@@ -1,16 +1,56 @@
-import { createHash, randomUUID } from 'node:crypto';
-import type { AuditOutcome, AuditEntry, ReportName, AuditStore } from '../data/audit-store';
+import { randomUUID } from 'node:crypto';
+import type { AuditChainStore } from '../data/audit-chain-store';
+import { auditOrder, type AuditEntry, type AuditList, type AuditStore } from '../data/audit-store';
+import type { AuditWriter } from '../data/audit-writer';
 import type { LineSet } from '../data/line-set';
-import { numberOf, type VersionStamp } from '../data/postgres/version-stamp';
+import { OperatorError } from '../errors';
+import {
+  formatAnchor,
+  NO_FACTS,
+  type AuditDoor,
+  type AuditFacts,
+  type AuditKind,
+  type ChainPlace,
+  type ReportName,
+} from '../formats/audit-row';
+import { OpenFileEntry } from './audit-file';
+import type { AuditGathering, OpenReading, ReadingFacts } from './audit-gathering';
+import { verifyAudit, type AuditVerification } from './audit-verification';
+import { readPage, type Page, type PageParameters } from './keyset-page';
 
-/** The exporter: a user, a provision, or an operator on the command line, who has neither. */
-export interface Exporter {
-  readonly provisionId: string | null;
+/** A caller as the audit names it. */
+export interface AuditCaller {
+  readonly organizationId: number;
+  /** Null when no user was logged in. */
   readonly username: string | null;
+  readonly provisionLabel: string | null;
+  /** The first eight characters of the provision. */
+  readonly provisionStart: string | null;
 }
 
-/** The report, the format and the lines of an export. */
-export interface ExportSubject {
+/** The operation of a caller, the door that it came through and the address that it came from. */
+export interface AuditOperation {
+  readonly door: AuditDoor;
+  readonly name: string;
+  /** SHA-256 of the operation's text, in hex; null for an operation without a text. */
+  readonly hash: string | null;
+  readonly address: string | null;
+}
+
+/** A single event. It must name no donor, no token and no whole provision. */
+export interface AuditEvent {
+  readonly kind: Exclude<AuditKind, 'read' | 'file' | 'anchor'>;
+  /** The user or the provision that the event is about, such as `user ada`. */
+  readonly subject?: string;
+  /** The event in words, such as the privileges that were granted. */
+  readonly detail?: string;
+}
+
+/** The part of the books that a reading is of. */
+export type ReadRange = Pick<AuditFacts, 'startDate' | 'endDate' | 'pending' | 'conditions'>;
+
+/** The report, the format and the lines of a file. */
+export interface FileSubject {
   readonly report: ReportName;
   readonly format: string;
   readonly lineSet: LineSet;
@@ -18,92 +58,138 @@ export interface ExportSubject {
   readonly conditions: readonly string[];
 }
 
-/** The content of an export, as far as it is known by its end. */
-export interface ExportContent {
-  /** Undefined when no row was read. */
-  readonly version: VersionStamp | undefined;
-  /** The number of lines and their digest; undefined when the lines were not added up, or not to their end. */
-  readonly lines: number | undefined;
-  /** Undefined when the lines were not read to their end, or when the caller may not have the digest. */
-  readonly digest: string | undefined;
-}
+const NO_RANGE: ReadRange = { startDate: null, endDate: null, pending: null, conditions: [] };
+const PROVISION_LENGTH = 8;
+const MAX_TEXT_LENGTH = 200;
+const MS_PER_DAY = 86_400_000;
 
-/** Keeps an audit entry for each export. */
+/** Keeps a list of every reading of personal data, and of logins, refusals and changes of rights, for each organization. */
 export class AuditService {
-  constructor(private readonly store: AuditStore) {}
+  constructor(
+    private readonly store: AuditStore,
+    private readonly chains: AuditChainStore,
+    private readonly writer: AuditWriter,
+    private readonly gathering: AuditGathering,
+  ) {}
 
-  /** Opens the audit entry of an export. It must be written before the first byte of the file is sent. */
-  async open(exporter: Exporter, { report, format, lineSet, conditions }: ExportSubject): Promise<OpenAuditEntry> {
-    const id = randomUUID();
-    const { organizationId, startDate, endDate, pending } = lineSet;
-    const { provisionId, username } = exporter;
-    await this.store.insert({ id, organizationId, provisionId, username, report, format, startDate, endDate, pending, conditions });
-    return new OpenAuditEntry(id, this.store);
+  /** Adds an event. Throws NO_DATA_SOURCE_CONNECTION when its row cannot be written. */
+  record(caller: AuditCaller, operation: AuditOperation, { kind, subject, detail }: AuditEvent): Promise<void> {
+    const facts = { ...toFacts(caller, operation, NO_RANGE), kind, subject: clean(subject ?? null), detail: clean(detail ?? null) };
+    return this.writer.write(caller.organizationId, { ...NO_FACTS, ...facts, entry: randomUUID(), part: 'only', at: new Date() });
   }
 
-  /** The audit entry of an export; null when the organization has no such export. */
+  /** Adds an event that callers may cause as often as they like. Equal ones of a minute share an entry. Throws as `record`. */
+  async recordOften(caller: AuditCaller, operation: AuditOperation, { kind, subject, detail }: AuditEvent): Promise<void> {
+    const facts = { ...toFacts(caller, operation, NO_RANGE), kind, subject: clean(subject ?? null), detail: clean(detail ?? null) };
+    const reading = this.gathering.begin(caller.organizationId, facts);
+    reading.end({ lines: null, dataVersion: null, outcome: null });
+    await reading.written;
+  }
+
+  /** Begins a reading of personal data. Equal ones of a minute share an entry. */
+  read(caller: AuditCaller, operation: AuditOperation, range: ReadRange = NO_RANGE): OpenReading {
+    return this.gathering.begin(caller.organizationId, { ...toFacts(caller, operation, range), kind: 'read' });
+  }
+
+  /** Reads personal data when the row that says so is written, and tells the end of the reading. Throws as `record`, and as `read`. */
+  async accompany<Value>(caller: AuditCaller, operation: AuditOperation, read: () => Promise<Value>): Promise<Value> {
+    const reading = this.read(caller, operation);
+    let outcome: 'whole' | 'broken' = 'broken';
+    try {
+      await reading.written;
+      const value = await read();
+      outcome = 'whole';
+      return value;
+    } finally {
+      reading.end({ lines: null, dataVersion: null, outcome });
+    }
+  }
+
+  /** Opens the entry of a file. Throws NO_DATA_SOURCE_CONNECTION when its row cannot be written; no byte of the file may be sent before. */
+  async openFile(
+    caller: AuditCaller,
+    operation: AuditOperation,
+    { report, format, lineSet, conditions }: FileSubject,
+  ): Promise<OpenFileEntry> {
+    const { startDate, endDate, pending } = lineSet;
+    const facts = { ...toFacts(caller, operation, { startDate, endDate, pending, conditions }), kind: 'file' as const, report, format };
+    const row = { ...NO_FACTS, ...facts, entry: randomUUID(), part: 'started' as const, at: new Date() };
+    await this.writer.write(caller.organizationId, row);
+    return new OpenFileEntry(row, caller.organizationId, this.writer);
+  }
+
+  /** An entry of an organization by its id; null when there is none. */
   find(organizationId: number, id: string): Promise<AuditEntry | null> {
     return this.store.find(organizationId, id);
   }
 
-  /** The organization's audit entries, the newest first. */
-  list(organizationId: number, limit: number): Promise<AuditEntry[]> {
-    return this.store.list(organizationId, limit);
+  /** The first entries of a list. */
+  list(list: AuditList, limit: number): Promise<AuditEntry[]> {
+    return this.store.list(list, { limit, fromEnd: false });
+  }
+
+  /** A page of a list. Throws INVALID_PARAMETERS when the page's parameters are wrong. */
+  page(list: AuditList, page: PageParameters): Promise<Page<AuditEntry>> {
+    const paged = { order: auditOrder, query: ['audit', list], count: () => this.store.count(list) };
+    return readPage(page, paged, (bounds) => this.store.list(list, bounds));
+  }
+
+  /** Compares an organization's rows with their hashes, and with a place that an operator wrote down. */
+  async verify(organizationId: number, noted?: ChainPlace): Promise<AuditVerification> {
+    const verification = await verifyAudit(this.chains, organizationId, noted);
+    const oldest = verification.ends?.anchor.number ?? 0;
+    if (noted && noted.number < oldest)
+      throw new OperatorError(`Row ${noted.number} was deleted by age: the rows up to ${oldest} are no more. Note a newer anchor`);
+    return verification;
+  }
+
+  /** The newest place of an organization's chain, to be written down elsewhere; null when it has no chain. */
+  async anchor(organizationId: number): Promise<ChainPlace | null> {
+    return (await this.chains.findEnds(organizationId))?.newest ?? null;
+  }
+
+  /** Deletes an organization's rows that are older than some days. A row says up to where, and the chain begins there. */
+  async deleteOld(organizationId: number, days: number): Promise<void> {
+    const last = await this.chains.findLastBefore(organizationId, new Date(Date.now() - days * MS_PER_DAY));
+    if (!last) return;
+    const facts = { kind: 'anchor', door: 'gateway', operation: 'retention', detail: formatAnchor(last) } as const;
+    await this.writer.write(organizationId, { ...NO_FACTS, ...facts, entry: randomUUID(), part: 'only', at: new Date() });
+    await this.chains.deleteUpTo(organizationId, last);
+  }
+
+  /** Writes what is still in memory. */
+  async close(): Promise<void> {
+    this.gathering.close();
+    await this.writer.close();
   }
 }
 
-/** The parts of a file, in order. */
-export interface FileParts {
-  readonly head: string;
-  readonly rows: AsyncIterable<Buffer>;
-  readonly tail: string;
+/** The caller of a command, who has neither a user nor a provision. */
+export const toOperator = (organizationId: number): AuditCaller => ({
+  organizationId,
+  username: null,
+  provisionLabel: null,
+  provisionStart: null,
+});
+
+/** The operation of a command. */
+export const toCommand = (name: string): AuditOperation => ({ door: 'command', name, hash: null, address: null });
+
+/** The part of a provision that the audit may show. */
+export const toProvisionStart = (provision: string): string => provision.slice(0, PROVISION_LENGTH);
+
+function toFacts(
+  { username, provisionLabel, provisionStart }: AuditCaller,
+  { door, name, hash, address }: AuditOperation,
+  range: ReadRange,
+) {
+  return {
+    ...{ door, operation: clean(name) ?? '', operationHash: hash, subject: null, detail: null, report: null, format: null },
+    ...{ username: clean(username), provisionLabel: clean(provisionLabel), provisionStart, address },
+    ...range,
+  } satisfies Omit<ReadingFacts, 'kind'>;
 }
 
-/** A file as it is sent: texts and rows, in order. */
-export type FilePieces = readonly (string | AsyncGenerator<Buffer>)[];
-
-/** The audit entry of a file that is being sent. */
-export class OpenAuditEntry {
-  private readonly hash = createHash('sha256');
-  private bytes = 0;
-
-  constructor(
-    readonly id: string,
-    private readonly store: AuditStore,
-  ) {}
-
-  /**
-   * Sends a file, then closes the entry with its outcome, its content, its bytes and its SHA-256. `send` must write all pieces in order;
-   * `content` is asked after that. Throws the errors of `send` and of the rows.
-   */
-  async accompany(file: FileParts, send: (pieces: FilePieces) => Promise<void>, content: () => ExportContent): Promise<void> {
-    let outcome: AuditOutcome['outcome'] = 'broken';
-    try {
-      await send([file.head, this.count(file), file.tail]);
-      outcome = 'whole';
-    } finally {
-      const { version, lines = null, digest = null } = content();
-      const dataVersion = version === undefined ? null : numberOf(version);
-      await this.store.finish(this.id, { outcome, bytes: this.bytes, fileSha256: this.fileSha256(), lines, digest, dataVersion });
-    }
-  }
-
-  /** The SHA-256, in hex, of the bytes that were sent so far. */
-  fileSha256(): string {
-    return this.hash.copy().digest('hex');
-  }
-
-  private async *count({ head, rows, tail }: FileParts): AsyncGenerator<Buffer> {
-    this.add(head);
-    for await (const block of rows) {
-      this.add(block);
-      yield block;
-    }
-    this.add(tail);
-  }
-
-  private add(part: string | Buffer): void {
-    this.hash.update(part);
-    this.bytes += Buffer.byteLength(part);
-  }
-}
+/** A text as PostgreSQL can hold it, without NUL and lone surrogates, and not longer than a row should be. */
+const clean = (text: string | null): string | null =>
+  text === null ? null : Buffer.from(text.slice(0, MAX_TEXT_LENGTH).replaceAll('\0', '\uFFFD')).toString();

@@ -78,10 +78,13 @@ export class DepositDetailService {
    */
   report(lineSet: LineSet, snapshot: ReportSnapshot): LineStream {
     const copy = snapshot.prepare();
-    const bytes = (template: RowTemplate) => renderRows(this.store.copyLines(copy, lineSet, template.columns), template);
+    let rowCount: number | undefined;
+    const bytes = (template: RowTemplate) =>
+      renderRows(this.store.copyLines(copy, lineSet, template.columns), template, (rows) => (rowCount = rows));
     return {
       key: JSON.stringify(['lines', lineSet]),
       bytes,
+      rowCount: () => rowCount,
       bytesWithFigures: (template) => {
         const columns = withFigureColumns(template.columns);
         let figures: LineFigures | undefined;

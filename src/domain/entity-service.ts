@@ -51,9 +51,10 @@ export class RequestEntities {
     this.store = new EntityStore(reader);
   }
 
-  /** Opens the graph for a caller whose access was checked. All calls in a request return the same graph. */
-  enter(scope: EntityScope): EntityGraph {
-    return (this.opened ??= new EntityGraph(this.store, new EntityFigures(this.store, this.summaries, this.reader, scope), scope));
+  /** Opens the graph for a caller whose access was checked. `mayFilterDonors` is asked for each condition on donors. All calls in a request return the same graph. */
+  enter(scope: EntityScope, mayFilterDonors = () => scope.mayReadDonors): EntityGraph {
+    const figures = new EntityFigures(this.store, this.summaries, this.reader, scope);
+    return (this.opened ??= new EntityGraph(this.store, figures, scope, mayFilterDonors));
   }
 
   /** The graph that `enter` opened, for edges of entities that the request already has. */
@@ -75,6 +76,7 @@ export class EntityGraph {
     private readonly store: EntityStore,
     private readonly figures: EntityFigures,
     private readonly scope: EntityScope,
+    private readonly mayFilterDonors: () => boolean,
   ) {}
 
   /** The entity, or null when there is none. */
@@ -124,12 +126,12 @@ export class EntityGraph {
   }
 
   private toList(kind: EntityKind, parameters: EntityParameters): EntityList {
-    return { filter: toEntityFilter(parameters, this.scope.mayReadDonors), order: toEntityOrder(kind, parameters) };
+    return { filter: toEntityFilter(parameters, this.mayFilterDonors), order: toEntityOrder(kind, parameters) };
   }
 
   private toTargets(edge: ManyEdgeName, parameters: EntityParameters): EntityList {
     const order = toEntityOrder(entityEdges[edge].many, parameters, edge === 'Deposit.transactions');
-    return { filter: toEntityFilter(parameters, this.scope.mayReadDonors), order };
+    return { filter: toEntityFilter(parameters, this.mayFilterDonors), order };
   }
 
   /** Resolves to a value when the edges that the query follows from its entities have been read too. */
@@ -161,7 +163,7 @@ export class EntityGraph {
     const target = entityEdges[edge];
     if ('one' in target) return this.finder(target.one);
     const bounds = toSharedBounds(parameters);
-    if (!bounds || findFilterFault(parameters, this.scope.mayReadDonors)) return undefined;
+    if (!bounds || findFilterFault(parameters, this.mayFilterDonors)) return undefined;
     return this.pages(edge as ManyEdgeName, this.toTargets(edge as ManyEdgeName, parameters), bounds);
   }
 

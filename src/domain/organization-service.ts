@@ -4,8 +4,9 @@ import type { UserRow, UserStore } from '../data/user-store';
 import { OperatorError } from '../errors';
 import { isUuid } from '../values/ids';
 import { toHostName } from './access-service';
+import { toCommand, toOperator, toProvisionStart, type AuditService } from './audit-service';
 import { hashPassword, MIN_PASSWORD_LENGTH } from './passwords';
-import { DEFAULT_PRIVILEGES, isPrivilege, isSecret, privileges, REPORT_PRIVILEGE, type Privilege } from './privileges';
+import { DEFAULT_PRIVILEGES, isPrivilege, isSecret, privileges, SECRET_PRIVILEGES, type Privilege } from './privileges';
 
 export interface ProvisionRequest {
   readonly organization: string;
@@ -30,11 +31,15 @@ export interface GrantChange {
 const MAX_NAME_LENGTH = 200;
 const HOST_NAME = /^[a-z0-9-]+(\.[a-z0-9-]+)*$|^\[[0-9a-f:]+\]$/;
 
-/** Manages organizations, the provisions issued to them and their users, for operators. Its methods throw OperatorErrors. */
+/**
+ * Manages organizations, the provisions issued to them and their users, for operators. Its methods throw OperatorErrors. The audit gets the row
+ * of a change before the change is made, so that no change is without a row.
+ */
 export class OrganizationService {
   constructor(
     private readonly organizations: OrganizationStore,
     private readonly users: UserStore,
+    private readonly audit: Pick<AuditService, 'record'>,
   ) {}
 
   async get(name: string): Promise<OrganizationRow> {
@@ -52,11 +57,14 @@ export class OrganizationService {
     assertName('organization', name);
     const names = toHostNames(hosts);
     if (await this.organizations.find(name)) throw new OperatorError(`There is an organization "${name}" already`);
-    return this.organizations.insert(name, names);
+    const organization = await this.organizations.insert(name, names);
+    await this.note(organization.id, 'organization create', undefined, describeHosts(names));
+    return organization;
   }
 
   async setMaintenance(name: string, underMaintenance: boolean): Promise<void> {
     const { id } = await this.get(name);
+    await this.note(id, 'organization maintenance', undefined, underMaintenance ? 'on' : 'off');
     await this.organizations.updateMaintenance(id, underMaintenance);
   }
 
@@ -70,6 +78,7 @@ export class OrganizationService {
   async setHosts(name: string, hosts: readonly string[]): Promise<string[]> {
     const names = toHostNames(hosts);
     const { id } = await this.get(name);
+    await this.note(id, 'organization hosts', undefined, describeHosts(names));
     await this.organizations.updateHosts(id, names);
     return names;
   }
@@ -80,6 +89,7 @@ export class OrganizationService {
     assertMayHold(kind, granted);
     const id = randomUUID();
     const { id: organizationId } = await this.get(organization);
+    await this.note(organizationId, 'provision create', subjectOf(id), [kind, ...granted].join(' '));
     await this.organizations.insertProvision({ id, organizationId, kind, label, privileges: granted });
     return id;
   }
@@ -94,13 +104,16 @@ export class OrganizationService {
     if (!provision) throw new OperatorError(`There is no provision ${id}`);
     const privileges = applyChange(provision.privileges, change);
     assertMayHold(provision.kind, privileges);
+    await this.note(provision.organizationId, `provision ${COMMANDS[change.verb]}`, subjectOf(id), change.privileges.join(' '));
     await this.organizations.updateProvisionPrivileges(id, privileges);
     return privileges;
   }
 
   /** Revokes a provision. From the next request on, it and all sessions that were opened under it are refused. */
   async revokeProvision(id: string): Promise<void> {
-    if (!isUuid(id) || !(await this.organizations.revokeProvision(id)))
+    const provision = isUuid(id) ? await this.organizations.findProvision(id) : null;
+    if (provision) await this.note(provision.organizationId, 'provision revoke', subjectOf(id));
+    if (!provision || !(await this.organizations.revokeProvision(id)))
       throw new OperatorError(`There is no provision ${id} that could be revoked`);
   }
 
@@ -119,6 +132,7 @@ export class OrganizationService {
     const { id: organizationId } = await this.get(organization);
     if (await this.users.find(organizationId, username))
       throw new OperatorError(`There is a user "${username}" in "${organization}" already`);
+    await this.note(organizationId, 'user create', `user ${username}`, granted.join(' '));
     await this.users.insert({ organizationId, username, passwordHash: await hashPassword(password), privileges: granted });
     return granted;
   }
@@ -127,6 +141,7 @@ export class OrganizationService {
   async changeUserGrants(organization: string, username: string, change: GrantChange): Promise<Privilege[]> {
     const user = await this.getUser(organization, username);
     const privileges = applyChange(user.privileges, change);
+    await this.note(user.organizationId, `user ${COMMANDS[change.verb]}`, `user ${username}`, change.privileges.join(' '));
     await this.users.updatePrivileges(user.organizationId, username, privileges);
     return privileges;
   }
@@ -134,13 +149,28 @@ export class OrganizationService {
   /** Disables a user. From the next request on, all sessions of the user are answered with status 401. */
   async disableUser(organization: string, username: string): Promise<void> {
     const { organizationId } = await this.getUser(organization, username);
+    await this.note(organizationId, 'user disable', `user ${username}`);
     await this.users.disable(organizationId, username);
   }
 
   async listUsers(organization: string): Promise<UserRow[]> {
     return this.users.list((await this.get(organization)).id);
   }
+
+  private note(organizationId: number, command: string, subject?: string, detail?: string): Promise<void> {
+    return this.audit.record(toOperator(organizationId), toCommand(command), {
+      kind: 'rights',
+      ...(subject !== undefined && { subject }),
+      ...(detail !== undefined && { detail }),
+    });
+  }
 }
+
+/** The commands of the changes of grants. */
+const COMMANDS = { grant: 'grant', revoke: 'revoke-grant' } as const satisfies Record<GrantChange['verb'], string>;
+
+const subjectOf = (provision: string): string => `provision ${toProvisionStart(provision)}`;
+const describeHosts = (hosts: readonly string[]): string => (hosts.length > 0 ? `hosts ${hosts.join(' ')}` : 'any host');
 
 function toHostNames(hosts: readonly string[]): string[] {
   const names = hosts.map(toHostName);
@@ -161,8 +191,9 @@ function applyChange(held: readonly string[], change: GrantChange): Privilege[] 
 }
 
 function assertMayHold(kind: ProvisionKind, granted: readonly Privilege[]): void {
-  if (granted.includes(REPORT_PRIVILEGE) && !isSecret(kind))
-    throw new OperatorError(`A ${kind} provision is public: only an API provision can be granted ${REPORT_PRIVILEGE}`);
+  const secret = SECRET_PRIVILEGES.find((privilege) => granted.includes(privilege));
+  if (secret !== undefined && !isSecret(kind))
+    throw new OperatorError(`A ${kind} provision is public: only an API provision can be granted ${secret}`);
 }
 
 function assertName(what: string, name: string): void {

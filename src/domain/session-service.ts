@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { SessionStore } from '../data/session-store';
 import type { UserStore } from '../data/user-store';
 import { AppError } from '../errors';
+import type { AuditCaller, AuditOperation, AuditService } from './audit-service';
 import { hashProof, hashToken, toLinkProof, type SystemAccess } from './access-service';
 import type { LoginGuard } from './login-guard';
 import { isPassword } from './passwords';
@@ -11,6 +12,8 @@ export interface LoginRequest {
   readonly password: string;
   /** The address that the login came from. */
   readonly address: string;
+  /** The caller as the audit names it. */
+  readonly caller: AuditCaller;
   /** The token of the session that the new one replaces. That session ends. */
   readonly earlierToken: string | undefined;
 }
@@ -39,17 +42,34 @@ export class SessionService {
     private readonly users: UserStore,
     private readonly sessions: SessionStore,
     private readonly guard: LoginGuard,
+    private readonly audit: Pick<AuditService, 'record' | 'recordOften'>,
     private readonly options: SessionServiceOptions,
   ) {}
 
-  /** Opens a session under the provision of the access. Throws TOO_MANY_LOGIN_ATTEMPTS, or LOGIN_FAILED, also for a disabled user. */
+  /**
+   * Opens a session under the provision of the access. Throws TOO_MANY_LOGIN_ATTEMPTS, or LOGIN_FAILED, also for a disabled user. The audit
+   * names a user that there is, and no other text that was tried as a name: it may be a password.
+   */
   async login(access: SystemAccess, request: LoginRequest): Promise<NewSession> {
     const organizationId = access.organization.id;
-    const attempt = await this.guard.startAttempt({ organizationId, username: request.username, address: request.address });
-
+    const operation = toOperation('login', request.address);
     // No user name holds a NUL, and PostgreSQL's text cannot hold one.
-    const user = request.username.includes('\0') ? null : await this.users.find(organizationId, request.username);
-    if (!(await isPassword(request.password, user?.passwordHash)) || !user || user.disabledAt) throw new AppError('LOGIN_FAILED');
+    const findUser = async () => (request.username.includes('\0') ? null : this.users.find(organizationId, request.username));
+    const attempt = await this.guard
+      .startAttempt({ organizationId, username: request.username, address: request.address })
+      .catch(async (refusal: unknown) => {
+        const username = (await findUser())?.username ?? null;
+        await this.audit.recordOften({ ...request.caller, username }, operation, { kind: 'lockout' });
+        throw refusal;
+      });
+
+    const user = await findUser();
+    const caller = { ...request.caller, username: user?.username ?? null };
+    if (!(await isPassword(request.password, user?.passwordHash)) || !user || user.disabledAt) {
+      await this.audit.recordOften(caller, operation, { kind: 'login_failed' });
+      throw new AppError('LOGIN_FAILED');
+    }
+    await this.audit.record(caller, operation, { kind: 'login' });
     await attempt.succeed(user.id);
 
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
@@ -71,8 +91,11 @@ export class SessionService {
   }
 
   /** Ends the session of a token. True when there was one. */
-  async logout(token: string | undefined): Promise<boolean> {
+  async logout(token: string | undefined, caller: AuditCaller, address: string): Promise<boolean> {
+    if (caller.username !== null) await this.audit.record(caller, toOperation('logout', address), { kind: 'logout' });
     const tokenHash = token === undefined ? undefined : hashToken(token);
     return tokenHash !== undefined && (await this.sessions.delete(tokenHash));
   }
 }
+
+const toOperation = (name: string, address: string): AuditOperation => ({ door: 'graphql', name, hash: null, address });

@@ -1,5 +1,5 @@
 import type { Request, Response, Router } from 'express';
-import type { ExportContent, FilePieces } from '../domain/audit-service';
+import type { FileContent, FilePieces } from '../domain/audit-file';
 import { AppError } from '../errors';
 import { chosenColumns, fileOptionNames, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileFormat } from '../formats/file-format';
@@ -58,7 +58,7 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
       },
     ]),
   );
-  return createRequestRouter(kit, {
+  return createRequestRouter('file', kit, {
     ...Object.fromEntries(exports),
     '/export/receipts/:id': async (context, { params }, response) => {
       const receipt = await resolver.receipt(String(params.id), context);
@@ -101,7 +101,7 @@ async function sendFile(
   const before = totalsMode === 'headers' ? await file.readTotals(template) : undefined;
   const totalsBefore = before?.totals;
   // A HEAD request takes no rows, so it gets no audit entry.
-  const entry = request.method === 'HEAD' ? undefined : await file.openAudit(format);
+  const entry = request.method === 'HEAD' ? undefined : await file.openAudit({ name: request.path.slice(1), format });
   const { rows, totals } =
     entry && totalsMode === 'trailers' && file.bytesWithTotals
       ? file.bytesWithTotals(template)
@@ -136,7 +136,7 @@ async function sendFile(
     });
   if (!entry) await send([head, rows, tail]);
   else {
-    const content = (): ExportContent => ({
+    const content = (): FileContent => ({
       version: context.snapshot.version,
       lines: totals()?.all.lines,
       digest: totals()?.digest,

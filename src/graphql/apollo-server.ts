@@ -86,13 +86,16 @@ function answerPlugin({
   return {
     requestDidStart: () =>
       Promise.resolve({
-        didResolveOperation: async ({ schema, document, operation, request, contextValue, response }) => {
+        didResolveOperation: async ({ schema, document, operation, queryHash, request, contextValue, response }) => {
           if (trustedDocuments && !trustedDocuments.includes(document)) {
             const { isServer } = await contextValue.access.authorizeProvision();
             if (!isServer) throw new AppError('UNTRUSTED_DOCUMENT');
           }
           if (asksForSchema(document)) await authorizeIntrospection(contextValue.access, introspection);
           const variables = request.variables ?? {};
+          if (operation && contextValue.account) {
+            contextValue.account.asked = { name: operation.name?.value ?? '', hash: queryHash, document, operation, variables };
+          }
           if (operation) contextValue.variableFaults = findVariableFaults(schema, operation, variables);
           const found = findCost({ schema, document, operation, variables });
           if (found) {
@@ -113,6 +116,7 @@ function answerPlugin({
               continue;
             }
             const appError = toAppError(cause);
+            if (appError.code === 'PRIVILEGE_NOT_FOUND' && contextValue.account) contextValue.account.refusal ??= appError;
             if (appError.cause !== undefined) onInternalError(appError, contextValue);
             if (operation?.operation === OperationTypeNode.MUTATION) addInput(error, appError);
             response.http.status = appError.graphqlStatus ?? response.http.status ?? 200;

@@ -8,6 +8,7 @@ import type { CheckedDocuments } from './checked-documents';
 import { formatError, toCause, writeRequestId } from './error-format';
 import { Insertions, type InsertedRows, type Path } from './insertions';
 import { loopTurns, strangerTurns } from './loop-turns';
+import { toReadRange } from './operation-range';
 import type { GraphqlContext } from './row-field';
 import { toApolloBody, toApolloSearch } from './trusted-documents';
 
@@ -30,7 +31,7 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
     next();
   });
   router.all('/', async (request, response) => {
-    let context: GraphqlContext = { ...kit.openRequest(request, response), insertions: new Insertions() };
+    let context: GraphqlContext = { ...kit.openRequest(request, response), insertions: new Insertions(), account: {} };
     try {
       // Nothing is parsed for a caller without a valid provision.
       const refusal = await context.access.authorizeProvision().then(() => undefined, toAppError);
@@ -52,18 +53,21 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
         await loopTurns.next();
         // The first time the books have most likely come to rest. The last time all is read from one snapshot, which takes a lane.
         const { budget } = context;
-        context = { ...kit.openRequest(request, response, again === MAX_RERUNS), insertions: new Insertions(), budget };
+        context = { ...kit.openRequest(request, response, again === MAX_RERUNS), insertions: new Insertions(), account: {}, budget };
         answer = await execute();
       }
-      await sendRows(response, toPieces(answer, context), {
-        setHeaders: () => {
-          setDataVersion(response, context);
-          sendHead(answer, response);
-        },
-        readerPace: kit.readerPace,
-        signal: context.snapshot.signal,
-        coding: toContentCoding(request),
-      });
+      await audited(context, kit, (ready) =>
+        sendRows(response, toPieces(answer, context), {
+          setHeaders: () => {
+            setDataVersion(response, context);
+            sendHead(answer, response);
+          },
+          ready,
+          readerPace: kit.readerPace,
+          signal: context.snapshot.signal,
+          coding: toContentCoding(request),
+        }),
+      );
     } finally {
       await context.snapshot.close();
     }
@@ -94,6 +98,26 @@ class FailedRows extends Error {
     readonly readRest: () => { readonly data: object; readonly errors?: readonly object[] },
   ) {
     super('The rows broke off', { cause });
+  }
+}
+
+/** Sends the answer of an operation while the audit notes that it reads personal data, and that a privilege was missing. */
+async function audited(
+  context: GraphqlContext,
+  { audit }: DoorKit,
+  send: (ready: Promise<void> | undefined) => Promise<void>,
+): Promise<void> {
+  const { asked, refusal } = context.account ?? {};
+  if (!asked) return send(undefined);
+  const operation = { door: 'graphql', name: asked.name, hash: asked.hash } as const;
+  if (refusal) await audit.recordRefusal(context, operation, refusal);
+  const reading = await audit.begin(context, operation, () => toReadRange(asked));
+  let outcome: 'whole' | 'broken' = 'broken';
+  try {
+    await send(reading?.written);
+    outcome = 'whole';
+  } finally {
+    reading?.end(outcome, context.insertions?.rowCount());
   }
 }
 

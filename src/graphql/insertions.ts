@@ -28,6 +28,12 @@ export class Insertions {
     return this.lists.some(({ content }) => typeof content !== 'string');
   }
 
+  /** The number of rows that were read to their end; undefined when there are none. */
+  rowCount(): number | undefined {
+    const counts = this.lists.flatMap(({ content }) => (typeof content === 'string' ? [] : (content.rows.rowCount?.() ?? [])));
+    return counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : undefined;
+  }
+
   add(path: Path, content: InsertedRows | string): void {
     this.lists.push({ path, content });
   }

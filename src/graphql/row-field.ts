@@ -16,11 +16,13 @@ import { collectSubfields } from 'graphql/execution/collectFields';
 import type { EntityTypeName } from '../formats/entity-ids';
 import { columnOfRecord, idOfRecord, isRecordType } from '../formats/line-records';
 import type { Budget } from '../domain/budget-service';
+import type { AppError } from '../errors';
 import type { RequestContext } from '../resolvers/request-context';
 import type { RowStream } from '../rows/row-stream';
 import type { VariablePath } from './error-place';
 import type { Insertions } from './insertions';
 import type { OperationCost } from './operation-cost';
+import type { AskedOperation } from './operation-range';
 import { createJsonTemplate, type JsonMember } from '../rows/row-template';
 
 export interface GraphqlContext extends RequestContext {
@@ -30,10 +32,20 @@ export interface GraphqlContext extends RequestContext {
   rests?: boolean;
   /** The places of wrong values in the variables, each beginning with the name of its variable. */
   variableFaults?: readonly VariablePath[];
+  /** What the audit needs to know. It is an object of its own, because Apollo gives its plugins a copy of the context. */
+  readonly account?: OperationAccount;
   /** The cost of the operation, once it was found. */
   cost?: OperationCost;
   /** The budget that the operation was paid from; undefined before, and where there is none. */
   budget?: Budget | undefined;
+}
+
+/** What the audit needs to know of an operation. */
+export interface OperationAccount {
+  /** The operation, once it was found. */
+  asked?: AskedOperation;
+  /** The first refusal for lack of a privilege. */
+  refusal?: AppError;
 }
 
 type Resolve = (source: unknown, args: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => Promise<RowStream<unknown>>;

@@ -16,7 +16,7 @@ export function createSchemaRoute(schema: GraphQLSchema, introspection: Introspe
     const text = printSorted(schema);
     return { text, tag: `"${createHash('sha256').update(text).digest('base64url')}"` };
   };
-  return createRequestRouter(kit, {
+  return createRequestRouter('graphql', kit, {
     '/schema.graphql': async ({ access }, request, response) => {
       await authorizeIntrospection(access, introspection);
       file ??= print();

@@ -4,11 +4,12 @@ import type { Config } from '../config';
 import { numberOf } from '../data/postgres/version-stamp';
 import { RequestEntities } from '../domain/entity-service';
 import type { AppError } from '../errors';
-import { dataVersionOf, type RequestContext } from '../resolvers/request-context';
+import { dataVersionOf, LineCount, type RequestContext } from '../resolvers/request-context';
 import type { Services } from '../services';
 import { createErrorHandler, type ErrorFormat } from './error-handler';
 import { readCredentials, sessionCookie } from './request-credentials';
 import { linkCallerOf } from './link-requests';
+import { RequestAudit } from './request-audit';
 import { logFailure, ReaderLeft, requestId } from './request-log';
 import type { ReaderPace } from './row-sender';
 
@@ -23,6 +24,7 @@ export interface DoorKit {
   /** Logs a failure whose cause the caller does not see. */
   readonly logFailure: (error: AppError, requestId: string) => void;
   readonly readerPace: ReaderPace;
+  readonly audit: RequestAudit;
 }
 
 /** Says which version of the organization's books an answer is of. */
@@ -34,8 +36,9 @@ export function setDataVersion(response: Response, context: RequestContext): voi
 const MS_PER_SECOND = 1000;
 const BYTES_PER_KILOBYTE = 1000;
 
-export function createDoorKit(config: Config, log: Logger, { access, books, depositDetails }: Services): DoorKit {
+export function createDoorKit(config: Config, log: Logger, { access, audit, books, depositDetails }: Services): DoorKit {
   return {
+    audit: new RequestAudit(audit),
     openRequest: (request, response, isHeld = false) => {
       const left = new AbortController();
       response.once('close', () => {
@@ -52,6 +55,7 @@ export function createDoorKit(config: Config, log: Logger, { access, books, depo
         entities: new RequestEntities(reader),
         refused: new Set(),
         sessionCookie: sessionCookie(request, response, config.SESSION_SAME_SITE),
+        lines: new LineCount(),
         address: request.ip ?? '',
       };
     },

@@ -1,5 +1,6 @@
 import { Router, type Request, type Response } from 'express';
 import { AppError } from '../errors';
+import type { AuditDoor } from '../formats/audit-row';
 import type { RequestContext } from '../resolvers/request-context';
 import type { DoorKit } from './door-kit';
 
@@ -7,7 +8,11 @@ import type { DoorKit } from './door-kit';
 export type RequestHandler = (context: RequestContext, request: Request, response: Response) => Promise<void>;
 
 /** Routes GET and HEAD requests by path. Each request is opened for its handler and closed after it, also when the handler throws. */
-export function createRequestRouter({ openRequest }: DoorKit, routes: Readonly<Record<string, RequestHandler>>): Router {
+export function createRequestRouter(
+  door: AuditDoor,
+  { openRequest, audit }: DoorKit,
+  routes: Readonly<Record<string, RequestHandler>>,
+): Router {
   const router = Router({ caseSensitive: true, strict: true });
   for (const [path, handle] of Object.entries(routes)) {
     router.get(path, async (request, response) => {
@@ -15,6 +20,9 @@ export function createRequestRouter({ openRequest }: DoorKit, routes: Readonly<R
       const context = openRequest(request, response, true);
       try {
         await handle(context, request, response);
+      } catch (error) {
+        if (error instanceof AppError) await audit.recordRefusal(context, { door, name: request.path.slice(1), hash: null }, error);
+        throw error;
       } finally {
         await context.snapshot.close();
       }

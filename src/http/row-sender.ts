@@ -28,6 +28,8 @@ export interface ReaderPace {
 interface RowSenderOptions {
   /** Sets status and headers. It is called when the first block of rows is there, so that an earlier failure still gets an error answer. */
   readonly setHeaders: () => void;
+  /** No byte is sent before this resolves. The rows are read meanwhile. */
+  readonly ready?: Promise<void> | undefined;
   /** Aborts when the rows are given up. The answer is then cut off. */
   readonly signal: AbortSignal;
   /** The connection of a reader that is slower is reset. */
@@ -70,12 +72,14 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
     const text = pieces.map(String).join('');
     const coding = text.length >= MIN_COMPRESSED_BYTES ? options.coding : 'identity';
     const body = coding === 'identity' ? text : await compressions[coding].whole(text);
+    await options.ready;
     options.setHeaders();
     setCoding(response, coding);
     response.end(body);
     return;
   }
   const firstBlock = await firstRows.next();
+  await options.ready;
   options.setHeaders();
   const isLong = !firstBlock.done && firstBlock.value.length >= MIN_COMPRESSED_BYTES;
   const hasMoreLists = pieces.some((piece) => typeof piece !== 'string' && piece !== firstRows);

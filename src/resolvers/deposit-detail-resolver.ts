@@ -46,7 +46,7 @@ export class DepositDetailResolver {
   async depositDetailsConnection(
     @Args() { orderBy, ...which }: LineListArgs,
     @Args() page: PageArgs,
-    @Ctx() { access, snapshot, reader, entities }: RequestContext,
+    @Ctx() { access, snapshot, reader, entities, lines: count }: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<DepositDetailConnectionSource> {
     const { organization, mayReadDonors } = await access.authorizeDonors();
@@ -59,6 +59,7 @@ export class DepositDetailResolver {
       return isEdge(edge) ? entityEdges[edge].by : name;
     });
     const lines = await this.details.page({ lineSet, order, fields }, page, { snapshot, reader, isShort });
+    count.add(lines.nodes.length);
     const graph = entities.enter({ organizationId: organization.id, mayReadDonors });
     await graph.readAhead(lines.nodes, lookAhead(info)());
     return {

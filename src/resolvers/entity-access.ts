@@ -12,5 +12,5 @@ export async function donorEntities(context: RequestContext): Promise<EntityGrap
   return enter(context, await context.access.authorizeDonors());
 }
 
-const enter = ({ entities }: RequestContext, { organization, mayReadDonors }: MemberAccess): EntityGraph =>
-  entities.enter({ organizationId: organization.id, mayReadDonors });
+const enter = ({ access, entities }: RequestContext, { organization, mayReadDonors }: MemberAccess): EntityGraph =>
+  entities.enter({ organizationId: organization.id, mayReadDonors }, () => access.mayReadDonors);

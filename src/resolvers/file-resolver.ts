@@ -1,12 +1,14 @@
 import type { AuditEntry } from '../data/audit-store';
 import type { LineSet } from '../data/line-set';
 import type { MemberAccess, SystemAccess } from '../domain/access-service';
-import type { OpenAuditEntry, AuditService } from '../domain/audit-service';
+import type { OpenFileEntry } from '../domain/audit-file';
+import type { AuditService } from '../domain/audit-service';
 import type { ControlTotals, LineFigures } from '../domain/control-totals';
 import { toNarrowedLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
 import { authorizeTotals, toSummaryRows, type DepositSummaryService } from '../domain/deposit-summary-service';
 import type { SavedReportService } from '../domain/saved-report-service';
 import { AppError, InputError } from '../errors';
+import type { ReportName } from '../formats/audit-row';
 import { namesOfConditions, tellsDonorsByName, type FileQuery, type QueryString } from '../formats/file-address';
 import type { RowStream } from '../rows/row-stream';
 import type { RowTemplate } from '../rows/row-template';
@@ -24,8 +26,36 @@ export interface FileSource {
   /** Reads the rows together with their control totals. Only a file of lines can do so. */
   readonly bytesWithTotals?: (template: RowTemplate) => RowsWithTotals;
   /** Writes the audit entry. No byte of the file may be sent before this resolves. */
-  openAudit(format: string): Promise<OpenAuditEntry>;
+  openAudit(file: NamedFile): Promise<OpenFileEntry>;
 }
+
+/** A file as its address names it. */
+interface NamedFile {
+  readonly name: string;
+  readonly format: string;
+}
+
+/** An audit entry as the caller of its file sees it. */
+export type Receipt = Pick<
+  AuditEntry,
+  | 'id'
+  | 'username'
+  | 'report'
+  | 'format'
+  | 'startDate'
+  | 'endDate'
+  | 'pending'
+  | 'conditions'
+  | 'startedAt'
+  | 'finishedAt'
+  | 'outcome'
+  | 'bytes'
+  | 'fileSha256'
+  | 'lines'
+  | 'digest'
+  | 'dataVersion'
+  | 'provision'
+>;
 
 /** The control totals of a file. */
 export interface FileTotals {
@@ -89,16 +119,18 @@ export class FileResolver {
    * The receipt of an export, for callers who may make the same export. Throws NOT_FOUND when the organization has no audit entry with this
    * id, and PRIVILEGE_NOT_FOUND.
    */
-  async receipt(id: string, { access }: RequestContext): Promise<AuditEntry> {
+  async receipt(id: string, { access }: RequestContext): Promise<Receipt> {
     const { organization, mayReadDonors } = await access.authorizeMember();
     const entry = isUuid(id) && id === id.toLowerCase() ? await this.services.audit.find(organization.id, id) : null;
-    if (!entry) throw new AppError('NOT_FOUND');
-    if (mayReadDonors) return entry;
+    if (entry?.kind !== 'file') throw new AppError('NOT_FOUND');
+    const receipt = toReceipt(entry);
+    if (mayReadDonors) return receipt;
     if (entry.report === 'deposit-details' || tellsDonorsByName(entry.conditions)) throw new AppError('PRIVILEGE_NOT_FOUND');
-    return { ...entry, digest: null };
+    return { ...receipt, digest: null };
   }
 
-  private lines(query: FileQuery, granted: SystemAccess, { snapshot, reader }: RequestContext): FileSource {
+  private lines(query: FileQuery, granted: SystemAccess, context: RequestContext): FileSource {
+    const { snapshot, reader } = context;
     const { depositDetails } = this.services;
     const lineSet = toNarrowedLineSet(granted.organization.id, query.lines);
     const rows = depositDetails.report(lineSet, snapshot);
@@ -116,11 +148,12 @@ export class FileResolver {
         };
         return { rows: bytes, totals };
       },
-      openAudit: (format) => this.openAudit('deposit-details', format, query, lineSet, granted),
+      openAudit: (file) => this.openAudit('deposit-details', file, { query, lineSet }, context),
     };
   }
 
-  private async summary(query: FileQuery, granted: MemberAccess, { access, reader, snapshot }: RequestContext): Promise<FileSource> {
+  private async summary(query: FileQuery, granted: MemberAccess, context: RequestContext): Promise<FileSource> {
+    const { access, reader, snapshot } = context;
     const { mayReadDonors } = granted;
     const { groupBy = [], fiscalYearStart } = query;
     const lineSet = await authorizeTotals(access, granted, query.lines, groupBy);
@@ -134,18 +167,29 @@ export class FileResolver {
         const [{ all }, sha256, count] = await Promise.all([summary.totals(['deposits']), digest, countRows()]);
         return { rows: rows.bytes(template), totals: { rows: count, all: { ...all, deposits: all.deposits! }, digest: sha256 } };
       },
-      openAudit: (format) => this.openAudit('deposit-summary', format, query, lineSet, granted),
+      openAudit: (file) => this.openAudit('deposit-summary', file, { query, lineSet }, context),
     };
   }
 
-  private openAudit(report: AuditEntry['report'], format: string, query: FileQuery, lineSet: LineSet, granted: SystemAccess) {
-    const exporter = { provisionId: granted.provisionId, username: usernameOf(granted) };
-    return this.services.audit.open(exporter, { report, format, lineSet, conditions: namesOfConditions(query) });
+  private async openAudit(
+    report: ReportName,
+    { name, format }: NamedFile,
+    { query, lineSet }: Pick<FileSource, 'query' | 'lineSet'>,
+    { access, address }: RequestContext,
+  ): Promise<OpenFileEntry> {
+    const operation = { door: 'file', name, hash: null, address } as const;
+    const subject = { report, format, lineSet, conditions: namesOfConditions(query) };
+    return this.services.audit.openFile(await access.auditCaller(), operation, subject);
   }
 }
 
 const toFileTotals = ({ totals, digest }: LineFigures): FileTotals => ({ rows: totals.lines, all: totals, digest });
 
-/** The name of the logged-in user; null when a provision alone has asked. */
-const usernameOf = (access: SystemAccess & { readonly user?: { readonly username: string } }): string | null =>
-  access.user?.username ?? null;
+function toReceipt(entry: AuditEntry): Receipt {
+  const { id, username, report, format, startDate, endDate, pending, conditions, startedAt, finishedAt } = entry;
+  const { outcome, bytes, fileSha256, lines, digest, dataVersion, provision } = entry;
+  return {
+    ...{ id, username, report, format, startDate, endDate, pending, conditions, startedAt, finishedAt },
+    ...{ outcome, bytes, fileSha256, lines, digest, dataVersion, provision },
+  };
+}

@@ -6,6 +6,19 @@ import type { RequestAccess } from '../domain/access-service';
 import type { RequestEntities } from '../domain/entity-service';
 import { AppError, toAppError } from '../errors';
 
+/** The number of the report's lines in an answer; null while it has none. */
+export class LineCount {
+  private lines: number | null = null;
+
+  get total(): number | null {
+    return this.lines;
+  }
+
+  add(lines: number): void {
+    this.lines = (this.lines ?? 0) + lines;
+  }
+}
+
 /** The session cookie of the answer. */
 export interface SessionCookie {
   set(token: string, expiresAt: Date): void;
@@ -24,6 +37,8 @@ export interface RequestContext {
   /** The places in the answer whose field was refused, or has failed, already. All items of a list share one place. */
   readonly refused: Set<string>;
   readonly sessionCookie: SessionCookie;
+  /** Counts the report's lines that the answer has, for the audit. */
+  readonly lines: LineCount;
   /** The client's IP address. X-Forwarded-For counts only from trusted proxies. */
   readonly address: string;
 }

@@ -1,4 +1,5 @@
 import type { ClassType } from 'type-graphql';
+import type { AuditService } from '../domain/audit-service';
 import type { BookService } from '../domain/book-service';
 import type { DepositDetailService } from '../domain/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/deposit-summary-service';
@@ -6,6 +7,7 @@ import type { LinkService } from '../domain/link-service';
 import type { SavedReportService } from '../domain/saved-report-service';
 import type { SessionService } from '../domain/session-service';
 import { AllocationResolver } from './allocation-resolver';
+import { AuditRecordResolver } from './audit-record-resolver';
 import { AuthenticationResolver } from './authentication-resolver';
 import { DepositDetailResolver } from './deposit-detail-resolver';
 import { DepositResolver } from './deposit-resolver';
@@ -22,6 +24,7 @@ import { TransactionResolver } from './transaction-resolver';
 import { ViewerResolver } from './viewer-resolver';
 
 interface ResolverServices {
+  readonly audit: AuditService;
   readonly depositDetails: DepositDetailService;
   readonly books: BookService;
   readonly depositSummaries: DepositSummaryService;
@@ -33,8 +36,9 @@ interface ResolverServices {
 /** One instance of each resolver. The v2 door and GraphQL call the same instances. */
 export type ResolverSet = ReturnType<typeof createResolvers>;
 
-export function createResolvers({ books, depositDetails, depositSummaries, links, savedReports, sessions }: ResolverServices) {
+export function createResolvers({ audit, books, depositDetails, depositSummaries, links, savedReports, sessions }: ResolverServices) {
   return {
+    auditRecords: new AuditRecordResolver(audit),
     authentication: new AuthenticationResolver(),
     depositDetails: new DepositDetailResolver(depositDetails, depositSummaries),
     lineRecords: new LineRecordResolver(),
@@ -56,6 +60,7 @@ export function createResolvers({ books, depositDetails, depositSummaries, links
 
 /** The class of each resolver, for building a schema without instances. */
 export const resolverClasses: Readonly<Record<keyof ResolverSet, ClassType>> = {
+  auditRecords: AuditRecordResolver,
   authentication: AuthenticationResolver,
   depositDetails: DepositDetailResolver,
   lineRecords: LineRecordResolver,

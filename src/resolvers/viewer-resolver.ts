@@ -113,9 +113,9 @@ export class ViewerResolver {
   @Mutation(() => LogoutPayload, {
     description: 'Ends the session, and clears the session cookie when the session came by it. Needs no privilege.',
   })
-  async logout(@Ctx() { access, sessionCookie }: RequestContext): Promise<LogoutPayload> {
+  async logout(@Ctx() { access, address, sessionCookie }: RequestContext): Promise<LogoutPayload> {
     await access.authorizeProvision();
-    const ended = await this.sessions.logout(sessionTokenOf(access.credentials));
+    const ended = await this.sessions.logout(sessionTokenOf(access.credentials), await access.auditCaller(), address);
     if (access.credentials.bearerToken === undefined) sessionCookie.clear();
     return { ended };
   }
@@ -126,7 +126,10 @@ export class ViewerResolver {
     { access, address }: RequestContext,
   ): Promise<OpenSessionPayload> {
     const provision = await access.authorizeProvision();
-    const session = await this.sessions.login(provision, { username, password, address, earlierToken });
+    const session = await this.sessions.login(provision, {
+      ...{ username, password, address, earlierToken },
+      caller: await access.auditCaller(),
+    });
     const { token, idleExpiresAt, expiresAt } = session;
     return { token, idleExpiresAt, expiresAt, viewer: toViewer(provision.organization, session) };
   }

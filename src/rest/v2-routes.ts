@@ -1,4 +1,5 @@
 import type { Request, Router } from 'express';
+import type { ReadRange } from '../domain/audit-service';
 import { v2Layouts } from '../formats/v2-line';
 import { setDataVersion, type DoorKit } from '../http/door-kit';
 import { EntityTag } from '../http/entity-tag';
@@ -12,9 +13,11 @@ interface V2Resolvers {
   readonly depositDetails: DepositDetailResolver;
 }
 
+const REPORT = 'deposit_detail_designation_detail_with_contact_info';
+
 /** The v2 door (contract section 4). Each route parses, calls a resolver and formats. Errors have the contract's body (section 2.3). */
 export function createV2Routes({ authentication, depositDetails }: V2Resolvers, kit: DoorKit): Router {
-  return createRequestRouter(kit, {
+  return createRequestRouter('v2', kit, {
     '/authenticated_test_system': async (context, _request, response) => {
       const data = await authentication.authenticatedTestSystem(context);
       setDataVersion(response, context);
@@ -25,24 +28,39 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
       setDataVersion(response, context);
       response.json({ data });
     },
-    '/deposit_detail_designation_detail_with_contact_info': async (context, request, response) => {
-      const rows = await depositDetails.depositDetails(parseReportQuery(request.query), context);
+    [`/${REPORT}`]: async (context, request, response) => {
+      const query = parseReportQuery(request.query);
+      const rows = await depositDetails.depositDetails(query, context);
       const { head, template, tail } = v2Layouts.json;
       const tag = new EntityTag(rows, v2Layouts.json);
       if (tag.answersNotModified(request, response, context)) return;
-      await sendRows(response, [head, rows.bytes(template), tail], {
-        setHeaders: () => {
-          setDataVersion(response, context);
-          tag.set(response, context);
-          response.type('json');
-        },
-        readerPace: kit.readerPace,
-        signal: context.snapshot.signal,
-        coding: toContentCoding(request),
-      });
+      const reading = await kit.audit.begin(context, { door: 'v2', name: REPORT, hash: null }, () => toRange(query));
+      let outcome: 'whole' | 'broken' = 'broken';
+      try {
+        await sendRows(response, [head, rows.bytes(template), tail], {
+          setHeaders: () => {
+            setDataVersion(response, context);
+            tag.set(response, context);
+            response.type('json');
+          },
+          ready: reading?.written,
+          readerPace: kit.readerPace,
+          signal: context.snapshot.signal,
+          coding: toContentCoding(request),
+        });
+        outcome = 'whole';
+      } finally {
+        reading?.end(outcome, rows.rowCount?.());
+      }
     },
   });
 }
+
+/** The range of parameters that were checked. */
+const toRange = ({ startDate, endDate, includePending }: ReturnType<typeof parseReportQuery>): ReadRange => ({
+  ...{ startDate: String(startDate), endDate: String(endDate), conditions: [] },
+  pending: includePending === true ? 'WITH' : 'WITHOUT',
+});
 
 /** Reads the parameters unchecked. Any `include_pending` but `true`, `false` or none becomes undefined, which the resolver refuses. */
 function parseReportQuery({ start_date, end_date, include_pending }: Request['query']) {

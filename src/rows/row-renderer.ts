@@ -6,6 +6,7 @@ interface RenderLoop {
   begin(table: number, columns: number, separatorLength: number, isCsv: boolean): void;
   render(input: number, inputEnd: number, output: number, limit: number): number;
   written(): number;
+  rows(): number;
   isBetweenRows(): number;
 }
 
@@ -73,6 +74,11 @@ export class RowRenderer {
       at = this.fill(copy, at);
       while (this.render()) yield this.takeBlock();
     }
+  }
+
+  /** The number of rows of the input so far. */
+  get rows(): number {
+    return this.loop.rows();
   }
 
   /** Returns the rest of the rows. Throws when the input has ended within a row. */

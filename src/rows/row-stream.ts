@@ -13,20 +13,33 @@ export interface RowStream<Row> {
    * because all blocks use the same memory. The rows end early only by an error.
    */
   bytes(template: RowTemplate): AsyncGenerator<Buffer>;
+  /** The number of rows that `bytes` has given; undefined until it has given the last of them. */
+  readonly rowCount?: () => number | undefined;
   /** Reads the rows as objects, for callers that cannot use bytes. The memory grows with the report. */
   objects(): Promise<Row[]>;
 }
 
-/** Renders COPY's text output, which may be cut anywhere, as a template's rows. A block is valid until the next one is asked for. */
-export async function* renderRows(copy: AsyncIterable<Buffer>, template: RowTemplate): AsyncGenerator<Buffer> {
+/**
+ * Renders COPY's text output, which may be cut anywhere, as a template's rows. A block is valid until the next one is asked for. `onEnd` gets
+ * the number of rows when all have been rendered.
+ */
+export async function* renderRows(
+  copy: AsyncIterable<Buffer>,
+  template: RowTemplate,
+  onEnd?: (rows: number) => void,
+): AsyncGenerator<Buffer> {
   // A report that still waits for its first rows occupies no renderer.
   let renderer: RowRenderer | undefined;
   for await (const piece of copy) {
     renderer ??= RowRenderer.open(template);
     yield* renderer.add(piece);
   }
-  if (!renderer) return;
+  if (!renderer) {
+    onEnd?.(0);
+    return;
+  }
   const rest = renderer.end();
+  onEnd?.(renderer.rows);
   if (rest.length > 0) yield rest;
   renderer.release();
 }

@@ -68,6 +68,8 @@ let quoted: usize = 0;
 let absent: usize = 0;
 let omitted: usize = 0;
 let outputEnd: usize = 0;
+/** The number of rows that have begun. */
+let begun: u32 = 0;
 
 /**
  * Begins a report. The table has a literal for each column, which stands before it, and then the one after the last column. The first
@@ -80,6 +82,7 @@ export function begin(newTable: usize, columns: usize, separatorLength: usize, n
   state = BEFORE_ROW;
   column = newTable;
   skipped = separatorLength;
+  begun = 0;
   quoted = 0;
   absent = 0;
 }
@@ -87,6 +90,11 @@ export function begin(newTable: usize, columns: usize, separatorLength: usize, n
 /** The end of what the last call of `render` wrote. */
 export function written(): usize {
   return outputEnd;
+}
+
+/** The number of rows of the input so far. */
+export function rows(): u32 {
+  return begun;
 }
 
 /** True when the input so far ends with a whole row. */
@@ -111,6 +119,7 @@ export function render(input: usize, inputEnd: usize, output: usize, limit: usiz
       place = table;
       to = changetype<Literal>(place).write(to, skipped);
       skipped = 0;
+      begun++;
       now = changetype<Literal>(place).next;
       continue;
     }

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import type { AuditWriter } from '../data/audit-writer';
+import { numberOf, type VersionStamp } from '../data/postgres/version-stamp';
+import { NO_FACTS, type NewAuditRow } from '../formats/audit-row';
+
+/** The content of a file, as far as it is known by its end. */
+export interface FileContent {
+  /** Undefined when no row was read. */
+  readonly version: VersionStamp | undefined;
+  /** The number of lines and their digest; undefined when the lines were not added up, or not to their end. */
+  readonly lines: number | undefined;
+  /** Undefined when the lines were not read to their end, or when the caller may not have the digest. */
+  readonly digest: string | undefined;
+}
+
+/** The parts of a file, in order. */
+export interface FileParts {
+  readonly head: string;
+  readonly rows: AsyncIterable<Buffer>;
+  readonly tail: string;
+}
+
+/** A file as it is sent: texts and rows, in order. */
+export type FilePieces = readonly (string | AsyncGenerator<Buffer>)[];
+
+/** The audit entry of a file that is being sent. */
+export class OpenFileEntry {
+  private readonly hash = createHash('sha256');
+  private bytes = 0;
+
+  constructor(
+    private readonly started: NewAuditRow,
+    private readonly organizationId: number,
+    private readonly writer: AuditWriter,
+  ) {}
+
+  get id(): string {
+    return this.started.entry;
+  }
+
+  /**
+   * Sends a file, then adds the row of its end with its outcome, its content, its bytes and its SHA-256. `send` must write all pieces in
+   * order; `content` is asked after that. Throws the errors of `send` and of the rows.
+   */
+  async accompany(file: FileParts, send: (pieces: FilePieces) => Promise<void>, content: () => FileContent): Promise<void> {
+    let outcome: 'whole' | 'broken' = 'broken';
+    try {
+      await send([file.head, this.count(file), file.tail]);
+      outcome = 'whole';
+    } finally {
+      const { version, lines = null, digest = null } = content();
+      const { kind, door, operation, entry } = this.started;
+      this.writer.writeLater(this.organizationId, {
+        ...{ ...NO_FACTS, kind, door, operation, entry, part: 'ended', at: new Date(), reads: 1, outcome, lines, digest },
+        ...{ bytes: this.bytes, fileSha256: this.fileSha256(), dataVersion: version === undefined ? null : numberOf(version) },
+      });
+    }
+  }
+
+  /** The SHA-256, in hex, of the bytes that were sent so far. */
+  fileSha256(): string {
+    return this.hash.copy().digest('hex');
+  }
+
+  private async *count({ head, rows, tail }: FileParts): AsyncGenerator<Buffer> {
+    this.add(head);
+    for await (const block of rows) {
+      this.add(block);
+      yield block;
+    }
+    this.add(tail);
+  }
+
+  private add(part: string | Buffer): void {
+    this.hash.update(part);
+    this.bytes += Buffer.byteLength(part);
+  }
+}

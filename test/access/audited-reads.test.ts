@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import { createSchema } from '../../src/graphql/schema';
+import { SchemaReportDocuments } from '../../src/resolvers/report-documents';
+import { readAudit, type AuditRecord } from '../support/audit-reader';
+import { succeed } from '../support/command';
+import { depositBook } from '../support/deposit-book';
+import { createOrganization, graphql, importLines, login, type TestOrganization } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
+
+const gateway = openGateway();
+const RANGE = { startDate: '2024-01-01', endDate: '2024-12-31' };
+const QUERY = 'start_date=2024-01-01&end_date=2024-12-31';
+const PERIOD = 'startDate: "2024-01-01", endDate: "2024-12-31"';
+const V2 = 'deposit_detail_designation_detail_with_contact_info';
+
+async function createAudited(): Promise<TestOrganization> {
+  const organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, depositBook(20));
+  await gateway.services.organizations.changeProvisionGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+  await gateway.services.savedReports.save(
+    organization.id,
+    { name: 'year', updatedBy: 'ada', query: `{ depositDetails(${PERIOD}) { amount } }`, variables: {} },
+    new SchemaReportDocuments(createSchema()),
+  );
+  return organization;
+}
+
+/** The entries that something adds to the audit. */
+async function addedBy(organization: TestOrganization, act: () => Promise<unknown>): Promise<AuditRecord[]> {
+  const before = (await readAudit(gateway, organization)).length;
+  await act();
+  return (await readAudit(gateway, organization)).slice(before);
+}
+
+const get = async ({ apiProvision }: TestOrganization, path: string): Promise<void> => {
+  const response = await fetch(gateway.url + path, { headers: { Provision: apiProvision } });
+  expect([response.status, (await response.text()).length > 0]).toEqual([200, true]);
+};
+const ask =
+  (query: string) =>
+  async ({ apiProvision }: TestOrganization): Promise<void> => {
+    expect((await graphql(gateway.url, query, { provision: apiProvision })).body.errors).toBeUndefined();
+  };
+const run =
+  (...words: string[]) =>
+  async ({ name }: TestOrganization): Promise<void> => {
+    await succeed({ DATABASE_URL: gateway.database.url }, [...words, '--organization', name]);
+  };
+
+type Read = (organization: TestOrganization) => Promise<void>;
+const LINES = `query Lines { depositDetails(${PERIOD}) { amount } }`;
+const READS: readonly (readonly [string, Read, object])[] = [
+  ['the v2 report', (of) => get(of, `/api/v2/${V2}?${QUERY}`), { door: 'v2', operation: V2, ...RANGE, pending: 'WITHOUT' }],
+  [
+    'streamed lines',
+    ask(LINES),
+    { door: 'graphql', operation: 'Lines', operationHash: createHash('sha256').update(LINES).digest('hex'), ...RANGE },
+  ],
+  [
+    'a page of lines with conditions',
+    ask(
+      `query Page($name: String!) { depositDetailsConnection(${PERIOD}, first: 5, filter: { donorName: $name, amount: { min: "1.00" } }) { nodes { zip } } }`
+        .replace('query Page($name: String!)', 'query Page')
+        .replace('$name', '"a"'),
+    ),
+    { door: 'graphql', operation: 'Page', ...RANGE, conditions: ['amount.min', 'donorName'] },
+  ],
+  ['a donor', ask('{ donor(donorId: 1) { lastName } }'), { door: 'graphql', operation: '', conditions: ['donorId'] }],
+  ['donors', ask('query All { donors(first: 2, search: "a") { nodes { city } } }'), { operation: 'All', conditions: ['search'] }],
+  ['the donor of a gift', ask('query Giver { transactions(first: 2) { nodes { donor { email } } } }'), { operation: 'Giver' }],
+  ['a memo', ask('query Memo { transactions(first: 2) { nodes { mainMemo } } }'), { operation: 'Memo' }],
+  ["an allocation's memo", ask('query Note { allocations(first: 2) { nodes { memo } } }'), { operation: 'Note' }],
+  [
+    'gifts by a donor',
+    ask('query ByDonor { transactions(first: 2, filter: { donorIds: [1] }) { nodes { amount } } }'),
+    { operation: 'ByDonor', conditions: ['donorIds'] },
+  ],
+  [
+    'totals by a donor',
+    ask(`query Sum { depositSummary(${PERIOD}, filter: { donorIds: [1] }) { all { lines } } }`),
+    { operation: 'Sum', ...RANGE, conditions: ['donorIds'] },
+  ],
+  ['a digest', ask(`query Digest { depositSummary(${PERIOD}) { digest } }`), { operation: 'Digest', ...RANGE }],
+  ['the number of donors', ask(`query Count { depositSummary(${PERIOD}) { all { donors } } }`), { operation: 'Count', ...RANGE }],
+  ['saved reports', ask('query Saved { savedReports { name } }'), { operation: 'Saved' }],
+  ['the name of an imported file', ask('query Version { dataVersion { fileName } }'), { operation: 'Version' }],
+  [
+    'a file of lines',
+    (of) => get(of, `/export/deposit-details.csv?${QUERY}&donor_name=a`),
+    { kind: 'FILE', door: 'file', operation: 'export/deposit-details.csv', ...RANGE, conditions: ['donor_name'] },
+  ],
+  [
+    'a file of totals',
+    (of) => get(of, `/export/deposit-summary.json?${QUERY}`),
+    { kind: 'FILE', operation: 'export/deposit-summary.json' },
+  ],
+  ['the file of a saved report', (of) => get(of, '/reports/year.ndjson'), { kind: 'FILE', operation: 'reports/year.ndjson', ...RANGE }],
+  [
+    'an export on the command line',
+    run('export', '--start', '2024-01-01', '--end', '2024-12-31', '--format', 'json'),
+    { kind: 'FILE', door: 'command', operation: 'export', ...RANGE, provision: null },
+  ],
+  ['saved reports on the command line', run('report', 'list'), { door: 'command', operation: 'report list', provision: null }],
+  ['versions on the command line', run('version', 'list'), { door: 'command', operation: 'version list', provision: null }],
+];
+
+describe('the audit', () => {
+  let organization: TestOrganization;
+  beforeAll(async () => {
+    organization = await createAudited();
+  });
+
+  test.each(READS)('has the row of a caller who reads %s, and no other', async (_what, read, expected) => {
+    const provision = organization.apiProvision.slice(0, 8);
+    const caller = 'provision' in expected ? {} : { provision, username: null, address: expect.stringMatching(/127\.0\.0\.1$/) as unknown };
+    const added = await addedBy(organization, () => read(organization));
+    expect(added).toMatchObject([
+      {
+        kind: 'READ',
+        ...caller,
+        ...Object.fromEntries(
+          Object.entries(expected).map(([name, value]: [string, unknown]) => [name, name === 'door' ? String(value).toUpperCase() : value]),
+        ),
+      },
+    ]);
+  });
+
+  test.each([
+    ['deposits', 'query { deposits(first: 2) { nodes { depositId transactions(first: 2) { nodes { amount } } } } }'],
+    ['totals', `query { depositSummary(${PERIOD}) { all { lines transactions } } }`],
+    ['data versions', 'query { dataVersions { nodes { number lines } } }'],
+    ['the schema', 'query { __schema { queryType { name } } }'],
+    ['itself', 'query { viewer { username } provision { kind } }'],
+  ])('has no row of a caller who reads %s', async (_what, query) => {
+    expect(await addedBy(organization, () => ask(query)(organization))).toEqual([]);
+  });
+
+  test('has a user by name, whatever the provision is', async () => {
+    const cookie = await login(gateway.url, organization.webProvision);
+    const added = await addedBy(organization, () => graphql(gateway.url, LINES, { provision: organization.webProvision, cookie }));
+    expect(added).toMatchObject([{ username: 'ada', provision: organization.webProvision.slice(0, 8), operation: 'Lines' }]);
+  });
+});

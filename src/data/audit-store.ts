@@ -81,15 +81,22 @@ const VALUES = `entry AS id, number::float8 AS number, hash, at AS "startedAt", 
   reads::float8 AS reads, lines::float8 AS lines, bytes::float8 AS bytes, file_sha256 AS "fileSha256", digest,
   data_version::float8 AS "dataVersion", outcome, subject, detail`;
 
+/** PostgreSQL's text cannot hold a NUL, and no row has the character that takes its place. */
+const withoutNul = (text: string): string => text.replaceAll('\0', '\uFFFD');
+
+/** No row is of before 1970, and PostgreSQL knows fewer of those times than a Date. */
+const toTime = (time: Date): Prisma.Sql => sql`to_timestamp(${Math.max(0, time.getTime() / MS_PER_SECOND)}::float8)`;
+const MS_PER_SECOND = 1000;
+
 function isInList({ kinds, doors, username, provision, from, before, startDate, endDate }: AuditList): Prisma.Sql {
   const conditions = [
     sql`true`,
     ...(kinds ? [sql`kind = ANY(${toArrayLiteral(kinds)}::text[])`] : []),
     ...(doors ? [sql`door = ANY(${toArrayLiteral(doors)}::text[])`] : []),
-    ...(username === undefined ? [] : [sql`username = ${username}::text`]),
-    ...(provision === undefined ? [] : [sql`provision_start = ${provision}::text`]),
-    ...(from ? [sql`at >= ${from.toISOString()}::timestamptz`] : []),
-    ...(before ? [sql`at < ${before.toISOString()}::timestamptz`] : []),
+    ...(username === undefined ? [] : [sql`username = ${withoutNul(username)}::text`]),
+    ...(provision === undefined ? [] : [sql`provision_start = ${withoutNul(provision)}::text`]),
+    ...(from ? [sql`at >= ${toTime(from)}`] : []),
+    ...(before ? [sql`at < ${toTime(before)}`] : []),
     ...(startDate === undefined ? [] : [sql`(kind IN ('read', 'file') AND COALESCE(end_date, 'infinity') >= ${startDate}::date)`]),
     ...(endDate === undefined ? [] : [sql`(kind IN ('read', 'file') AND COALESCE(start_date, '-infinity') <= ${endDate}::date)`]),
   ];

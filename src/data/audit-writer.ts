@@ -99,7 +99,9 @@ export class AuditWriter {
     }
     chain.working = undefined;
     if (chain.rows.length > 0) {
-      chain.retry = setTimeout(() => (chain.working ??= this.work(organizationId, chain)), RETRY_MS).unref();
+      chain.retry = setTimeout(() => {
+        chain.working ??= this.work(organizationId, chain);
+      }, RETRY_MS).unref();
     }
   }
 

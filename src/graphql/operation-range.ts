@@ -33,8 +33,8 @@ export function toReadRange({ document, operation, variables }: AskedOperation):
         if (value === undefined || value === null) continue;
         if (name.value === 'startDate' && isLocalDate(value)) starts.push(value);
         else if (name.value === 'endDate' && isLocalDate(value)) ends.push(value);
-        else if (name.value === 'pending') pendings.add(String(value));
-        else if (name.value === 'includePending') pendings.add(value === true ? 'WITH' : 'WITHOUT');
+        else if (name.value === 'pending') pendings.add(JSON.stringify(value));
+        else if (name.value === 'includePending') pendings.add(JSON.stringify(value === true ? 'WITH' : 'WITHOUT'));
         else if (name.value === 'filter') for (const path of pathsOf(value)) conditions.add(path);
         else if (CONDITIONS.includes(name.value)) conditions.add(name.value);
       }
@@ -51,7 +51,7 @@ export function toReadRange({ document, operation, variables }: AskedOperation):
 
 /** The choice of several fields. Posted and pending deposits together are both. */
 function toPending(choices: ReadonlySet<string>): ReadRange['pending'] {
-  const known = (['WITH', 'WITHOUT', 'ONLY'] as const).filter((choice) => choices.has(choice));
+  const known = (['WITH', 'WITHOUT', 'ONLY'] as const).filter((choice) => choices.has(JSON.stringify(choice)));
   return known.length > 1 ? 'WITH' : (known[0] ?? null);
 }
 

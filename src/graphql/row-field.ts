@@ -41,7 +41,7 @@ export interface GraphqlContext extends RequestContext {
 }
 
 /** What the audit needs to know of an operation. */
-export interface OperationAccount {
+interface OperationAccount {
   /** The operation, once it was found. */
   asked?: AskedOperation;
   /** The first refusal for lack of a privilege. */

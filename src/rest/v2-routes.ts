@@ -1,5 +1,6 @@
 import type { Request, Router } from 'express';
 import type { ReadRange } from '../domain/audit-service';
+import { toReportPeriod } from '../domain/deposit-detail-service';
 import { v2Layouts } from '../formats/v2-line';
 import { setDataVersion, type DoorKit } from '../http/door-kit';
 import { EntityTag } from '../http/entity-tag';
@@ -57,10 +58,7 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
 }
 
 /** The range of parameters that were checked. */
-const toRange = ({ startDate, endDate, includePending }: ReturnType<typeof parseReportQuery>): ReadRange => ({
-  ...{ startDate: String(startDate), endDate: String(endDate), conditions: [] },
-  pending: includePending === true ? 'WITH' : 'WITHOUT',
-});
+const toRange = (query: ReturnType<typeof parseReportQuery>): ReadRange => ({ ...toReportPeriod(query), conditions: [] });
 
 /** Reads the parameters unchecked. Any `include_pending` but `true`, `false` or none becomes undefined, which the resolver refuses. */
 function parseReportQuery({ start_date, end_date, include_pending }: Request['query']) {

@@ -226,6 +226,52 @@ test.each([
   }
 });
 
+test('nobody reads the audit without its own privilege, and nobody that of another organization', async () => {
+  const query = '{ auditRecords(first: 1000) { totalCount nodes { operation address username subject conditions hash } } }';
+  const ask = async ({ headers }: Pick<Actor, 'headers'>): Promise<Body> => {
+    const response = await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify({ query }),
+    });
+    return (await response.json()) as Body;
+  };
+  for (const actor of actors) {
+    const { data, errors } = await ask(actor);
+    // A server without the privilege is first asked for a session.
+    const isServer = !isRefused(actor) && actor.headers.Cookie === undefined && actor.headers.Authorization === undefined;
+    const code = isRefused(actor) ? actor.level : isServer ? 'NOT_LOGGED_IN' : 'PRIVILEGE_NOT_FOUND';
+    expect([actor.name, errors?.map(({ extensions }) => extensions.code)]).toEqual([actor.name, [code]]);
+    expect((data as { auditRecords?: unknown } | undefined)?.auditRecords ?? null).toBeNull();
+  }
+  const { organizations } = gateway.services;
+  const { organization: ours } = gateway;
+  await organizations.createUser({ organization: ours.name, username: 'auditor', password: PASSWORD, grants: ['audit_records'] });
+  const Cookie = await login(gateway.url, ours.webProvision, 'auditor');
+  const headers = { Provision: ours.webProvision, Cookie };
+  const { data, errors } = await ask({ headers });
+  expect(errors).toBeUndefined();
+  const { totalCount } = (data as { auditRecords: { totalCount: number } }).auditRecords;
+  const { rows } = await gateway.database.client.query(
+    `SELECT count(*)::int FROM audit_record WHERE part <> 'ended' AND organization_id = $1`,
+    [ours.id],
+  );
+  expect(rows).toEqual([{ count: totalCount }]);
+  // The digest of lines is personal, and needs the privilege of the report too.
+  const response = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify({ query: '{ auditRecords(first: 1) { nodes { kind digest } } }' }),
+  });
+  expect(await response.json()).toMatchObject({
+    data: { auditRecords: { nodes: [{ digest: null }] } },
+    errors: [{ extensions: { code: 'PRIVILEGE_NOT_FOUND' } }],
+  });
+  await expect(organizations.changeProvisionGrants(ours.webProvision, { verb: 'grant', privileges: ['audit_records'] })).rejects.toThrow(
+    'A WEB provision is public: only an API provision can be granted audit_records',
+  );
+});
+
 test('a caller is told once of a field that is refused, however many values of it there are', async () => {
   const member = actors.find(({ level }) => level === 'member')!;
   const response = await fetch(`${gateway.url}/graphql`, {

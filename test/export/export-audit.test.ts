@@ -48,7 +48,7 @@ describe('the account of exports', () => {
       '--format',
       'csv',
     ]);
-    const { stdout } = await runCommand(environment, ['--json', 'audit', '--organization', own.name]);
+    const { stdout } = await runCommand(environment, ['--json', 'audit', '--organization', own.name, '--kind', 'file']);
     const [cli, first, ...rest] = JSON.parse(stdout) as Receipt[];
     expect(rest).toEqual([]);
     expect(cli).toMatchObject({ username: null, provision: null, outcome: 'whole', format: 'csv', startDate: '2024-01-01' });
@@ -57,9 +57,9 @@ describe('the account of exports', () => {
     expect(first).toMatchObject({ username: 'ada', conditions: ['donor_name'], digest: receipt.digest });
     expect(stdout).not.toContain('ukasiewicz');
     expect(first!.provision).toBe(own.webProvision.slice(0, 8));
-    const table = await runCommand(environment, ['audit', '--organization', own.name, '--limit', '2']);
+    const table = await runCommand(environment, ['audit', '--organization', own.name, '--kind', 'file', '--limit', '2']);
     expect(table.stdout).toMatch(
-      /^AT +WHO +WHAT +RANGE +OUTCOME +LINES +DIGEST\n.*\n\S+ +command line +deposit-details\.csv +2024-01-01\/2024-12-31 +whole +\d+ +[0-9a-f]+…?\n?$/,
+      /^AT +WHO +FROM +KIND +DOOR +WHAT +RANGE +READS +OUTCOME +LINES +DIGEST\n\S+ +ada +127\.0\.0\.1 +file +file +export\/deposit-details\.csv .*\n\S+ +command line +file +command +export +2024-01-01\/2024-12-31 +1 +whole +\d+ +[0-9a-f]{64}\n$/,
     );
     // Another organization has no such export.
     expect((await get(`/export/receipts/${String(headers['x-export-id'])}`, { Provision: other.apiProvision })).status).toBe(404);

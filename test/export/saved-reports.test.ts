@@ -386,7 +386,7 @@ describe('a saved report', () => {
       expect((await run('delete', 'by-fund')).stdout).toBe('Deleted report "by-fund"\n');
       expect(await run('delete', 'by-fund')).toMatchObject({ status: 1, stderr: 'Not found\n' });
       // The audit names the files that were taken all the same.
-      const { stdout } = await runCommand(environment, ['--json', 'audit', '--organization', own.name]);
+      const { stdout } = await runCommand(environment, ['--json', 'audit', '--organization', own.name, '--kind', 'file']);
       expect(JSON.parse(stdout)).toMatchObject([
         { report: 'deposit-summary', format: 'ndjson', outcome: 'whole', digest: headers.get('x-export-digest') },
       ]);

@@ -13,8 +13,10 @@ import { compileRelay, type RelayProject } from '../support/relay-project';
 
 const gateway = openGateway({ lines: depositBook(120) });
 const { organization } = gateway;
-// Each import is a data version.
+// Each import is a data version, and each provision an entry of the audit.
 beforeAll(async () => {
+  const { organizations } = gateway.services;
+  await organizations.changeProvisionGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
   for (const amount of ['1.00', '2.00', '3.00'])
     await importLines(gateway.services, organization, [
       v2Line({ allocation_id: 'versions', transaction_id: 'T0', deposit_id: 'D0', amount, fee_amount: '0.00', net_amount: amount }),
@@ -134,7 +136,7 @@ test("a frontend developer opens the documents' session without a cookie, and it
 });
 
 test("the schema has connections, and the documents' urql knows what has no id of its own", async () => {
-  expect(connections).toHaveLength(11);
+  expect(connections).toHaveLength(12);
   const { keys } = await makeOthers();
   const hasOwnKey = types
     .filter(({ name }) => !/^(__.*|Query|Mutation|PageInfo|.*(Connection|Edge))$/.test(name))

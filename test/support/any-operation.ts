@@ -37,6 +37,7 @@ export function anyOperation(schema: GraphQLSchema, values: Values): fc.Arbitrar
     Decimal: fc.constantFrom(...AMOUNTS).map((amount) => `"${amount}"`),
     SafeInt: fc.constantFrom(...values.numbers).map(String),
     Int: fc.constantFrom('1', '2', '3', '7', '0', '-1', '1000', '1001', '2147483647'),
+    DateTimeISO: fc.constantFrom('2024-01-01T00:00:00Z', '2099-12-31T23:59:59.999Z', '9999-12-31T00:00:00Z').map((time) => `"${time}"`),
     Boolean: fc.constantFrom('true', 'false'),
     JSONObject: fc.constantFrom('{}', '{startDate: "2024-01-01"}', '{ids: [1, null], deep: {er: 1.5}}'),
   };

@@ -4,6 +4,7 @@ import { RequestEntities } from '../../src/domain/entity-service';
 import { writeRequestId } from '../../src/graphql/error-format';
 import type { GraphqlContext } from '../../src/graphql/row-field';
 import { createSchema } from '../../src/graphql/schema';
+import { LineCount } from '../../src/resolvers/request-context';
 import { createResolvers } from '../../src/resolvers/resolver-set';
 import type { Services } from '../../src/services';
 
@@ -34,6 +35,7 @@ export function createObjectAnswers(services: Services, as: { readonly provision
           reader,
           entities: new RequestEntities(reader),
           refused: new Set(),
+          lines: new LineCount(),
           address: '',
         },
         sessionCookie: { set: () => undefined, clear: () => undefined },

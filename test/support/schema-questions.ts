@@ -29,7 +29,8 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'DepositDetailConnection.summary': ['groupBy: [DAY, DESIGNATION]', COMPARED],
 };
-const OTHER_QUERIES = ['authenticatedTestSystem', 'authenticatedTestSession', 'viewer', 'errorCodes'];
+/** Queries of everybody, and the audit, which has a privilege of its own. */
+const OTHER_QUERIES = ['authenticatedTestSystem', 'authenticatedTestSession', 'viewer', 'errorCodes', 'auditRecords'];
 /** A field on a way through the schema. */
 export interface Step {
   readonly type: GraphQLObjectType;

@@ -1,0 +1,216 @@
+import { readAudit } from '../support/audit-reader';
+import { runCommand } from '../support/command';
+import { createOrganization, graphql, importLines, login, PASSWORD, startGateway, v2Line, type TestOrganization } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
+import { until } from '../support/until';
+
+const gateway = openGateway();
+const V2 = '/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=2024-01-01&end_date=';
+
+async function createRead(days: number): Promise<TestOrganization> {
+  const organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, [v2Line()]);
+  await gateway.services.organizations.changeProvisionGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+  for (let day = 1; day <= days; day++) await read(organization, day);
+  return organization;
+}
+
+/** Each day is a range of its own, and so an entry of its own. */
+async function read({ apiProvision }: TestOrganization, day: number, url = gateway.url): Promise<void> {
+  const response = await fetch(`${url}${V2}2024-01-${String(day).padStart(2, '0')}`, { headers: { Provision: apiProvision } });
+  expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"response"')]);
+}
+
+const audit = (...words: string[]) => runCommand({ DATABASE_URL: gateway.database.url }, ['audit', ...words]);
+const verify = ({ name }: TestOrganization, ...words: string[]) => audit('verify', '--organization', name, ...words);
+const change = (sql: string, { id }: TestOrganization) => gateway.database.client.query(sql.replaceAll('$1', String(id)));
+
+describe('an operator who verifies the audit', () => {
+  test('is told that every row is as it was written', async () => {
+    const organization = await createRead(3);
+    const { rows } = await gateway.database.client.query(
+      'SELECT count(*)::int, max(number)::int FROM audit_record WHERE organization_id = $1',
+      [organization.id],
+    );
+    const [{ count, max }] = rows as [{ count: number; max: number }];
+    expect(count).toBe(max);
+    const { status, stdout } = await verify(organization);
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        new RegExp(`^${organization.name}: ${count} rows are as they were written; the newest is ${count}:[0-9a-f]{64}\\n$`),
+      ),
+    ]);
+  });
+
+  test.each([
+    ['a changed user', `UPDATE audit_record SET username = 'eve' WHERE organization_id = $1 AND number = 4`, 'row 4 was changed'],
+    ['a changed time', `UPDATE audit_record SET at = at + interval '1 ms' WHERE organization_id = $1 AND number = 5`, 'row 5 was changed'],
+    ['a changed range', `UPDATE audit_record SET end_date = '2024-01-01' WHERE organization_id = $1 AND number = 7`, 'row 7 was changed'],
+    [
+      'conditions that were taken away',
+      `UPDATE audit_record SET conditions = '{x}' WHERE organization_id = $1 AND number = 7`,
+      'row 7 was changed',
+    ],
+    ['a changed hash', `UPDATE audit_record SET hash = repeat('a', 64) WHERE organization_id = $1 AND number = 2`, 'row 2 was changed'],
+    ['a row that was taken out', `DELETE FROM audit_record WHERE organization_id = $1 AND number = 3`, 'row 3 was taken out'],
+    ['the first row taken out', `DELETE FROM audit_record WHERE organization_id = $1 AND number = 1`, 'row 1 was taken out'],
+    ['the last row taken out', `DELETE FROM audit_record WHERE organization_id = $1 AND number = 8`, 'row 8 was taken out'],
+    ['all rows taken out', `DELETE FROM audit_record WHERE organization_id = $1`, 'row 1 was taken out'],
+    [
+      'an added row at the end',
+      `INSERT INTO audit_record SELECT organization_id, 9, gen_random_uuid(), part, at, kind, door, operation, operation_hash, username,
+        provision_label, provision_start, address, report, format, start_date, end_date, pending, conditions, reads, lines, bytes, file_sha256,
+        digest, data_version, outcome, subject, detail, hash FROM audit_record WHERE organization_id = $1 AND number = 8`,
+      'row 9 was added',
+    ],
+    [
+      'an added row before the first',
+      `INSERT INTO audit_record (organization_id, number, entry, part, at, kind, door, operation, conditions, hash)
+        VALUES ($1, -3, gen_random_uuid(), 'only', now(), 'login', 'graphql', 'login', '{}', '')`,
+      'row -3 was added',
+    ],
+    [
+      'rows in another order',
+      `UPDATE audit_record SET number = -number WHERE organization_id = $1 AND number IN (5, 6);
+       UPDATE audit_record SET number = CASE number WHEN -5 THEN 6 ELSE 5 END WHERE organization_id = $1 AND number < 0`,
+      'row 5 was changed',
+    ],
+    [
+      'old rows taken out and the anchor moved',
+      `UPDATE audit_chain SET anchor_number = 2, anchor_hash = (SELECT hash FROM audit_record WHERE organization_id = $1 AND number = 2)
+        WHERE organization_id = $1; DELETE FROM audit_record WHERE organization_id = $1 AND number <= 2`,
+      'row 2 was taken out',
+    ],
+  ])('is told of %s', async (_what, sql, fault) => {
+    const organization = await createRead(3);
+    expect((await verify(organization)).status).toBe(0);
+    await change(sql, organization);
+    expect(await verify(organization)).toEqual({ status: 1, stdout: '', stderr: `${organization.name}: ${fault}\n` });
+  });
+
+  test('is told of rows that were taken out with the end of the chain, by an anchor kept elsewhere', async () => {
+    const organization = await createRead(2);
+    const { stdout: anchor } = await audit('anchor', '--organization', organization.name);
+    expect(anchor).toMatch(/^7:[0-9a-f]{64}\n$/);
+    await change(
+      `DELETE FROM audit_record WHERE organization_id = $1 AND number = 7;
+       UPDATE audit_chain SET number = 6, hash = (SELECT hash FROM audit_record WHERE organization_id = $1 AND number = 6) WHERE organization_id = $1`,
+      organization,
+    );
+    expect((await verify(organization)).status).toBe(0);
+    const { status, stderr } = await verify(organization, '--anchor', anchor.trim());
+    expect([status, stderr]).toEqual([1, `${organization.name}: row 7 was taken out\n`]);
+    // The row that takes its number is another one.
+    await read(organization, 9);
+    expect((await verify(organization, '--anchor', anchor.trim())).stderr).toBe(`${organization.name}: row 7 was changed\n`);
+  });
+
+  test('finds the whole chain after several gateways have written at once', async () => {
+    const organization = await createRead(0);
+    const second = await startGateway({ DATABASE_URL: gateway.database.url });
+    try {
+      const days = Array.from({ length: 28 }, (_day, index) => index + 1);
+      await Promise.all(days.map((day) => read(organization, day, day % 2 === 0 ? second.url : gateway.url)));
+    } finally {
+      await second.stop();
+    }
+    const reads = await readAudit(gateway, organization, '{ doors: [V2] }');
+    expect(reads.map(({ endDate }) => endDate).sort()).toEqual(
+      Array.from({ length: 28 }, (_day, index) => `2024-01-${String(index + 1).padStart(2, '0')}`),
+    );
+    expect((await verify(organization)).status).toBe(0);
+  });
+});
+
+describe('a caller', () => {
+  test('who reads the same again within a minute has one entry, whose end counts the readings', async () => {
+    const organization = await createRead(0);
+    const second = await startGateway({ DATABASE_URL: gateway.database.url });
+    for (let time = 0; time < 5; time++) await read(organization, 2, second.url);
+    expect(await readAudit(gateway, organization, '{ doors: [V2] }')).toMatchObject([{ reads: null, lines: null, outcome: null }]);
+    await second.stop();
+    expect(await readAudit(gateway, organization, '{ doors: [V2] }')).toMatchObject([
+      { reads: 5, lines: 5, outcome: 'WHOLE', dataVersion: 1, endDate: '2024-01-02' },
+    ]);
+  });
+
+  test('who fails to log in, logs in and out has rows of it, and the names that were guessed are in none', async () => {
+    const organization = await createRead(0);
+    const { webProvision: provision } = organization;
+    const mutation = (username: string, password: string) =>
+      graphql(gateway.url, `mutation { login(input: { username: "${username}", password: "${password}" }) { viewer { username } } }`, {
+        provision,
+      });
+    for (const name of ['ada', 'ada', 'my secret password', 'ada']) await mutation(name, 'wrong');
+    const cookie = await login(gateway.url, provision);
+    await graphql(gateway.url, 'mutation { logout { ended } }', { provision, cookie });
+    const events = await readAudit(gateway, organization, '{ kinds: [LOGIN, LOGIN_FAILED, LOGOUT] }');
+    expect(events.map(({ kind, username }) => [kind, username])).toEqual([
+      ['LOGIN_FAILED', 'ada'],
+      ['LOGIN_FAILED', null],
+      ['LOGIN', 'ada'],
+      ['LOGOUT', 'ada'],
+    ]);
+    expect(JSON.stringify(events)).not.toContain('secret');
+  });
+
+  test('who is locked out has a row of it', async () => {
+    const organization = await createRead(0);
+    const query = `mutation { login(input: { username: "ada", password: "wrong" }) { viewer { username } } }`;
+    await until(async () => (await graphql(gateway.url, query, { provision: organization.webProvision })).status === 429);
+    expect(await readAudit(gateway, organization, '{ kinds: [LOCKOUT] }')).toMatchObject([{ username: 'ada', door: 'GRAPHQL' }]);
+  });
+
+  test('who lacks a privilege has a row of the refusal, on every door', async () => {
+    const organization = await createRead(0);
+    await gateway.services.organizations.createUser({ organization: organization.name, username: 'kay', password: PASSWORD, grants: [] });
+    const provision = organization.webProvision;
+    const cookie = await login(gateway.url, provision, 'kay');
+    const headers = { Provision: provision, Cookie: cookie };
+    for (const path of [`${V2}2024-01-02`, '/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-01-02']) {
+      expect((await fetch(gateway.url + path, { headers })).status).toBe(422);
+    }
+    await graphql(gateway.url, 'query Memo { transactions(first: 2) { nodes { mainMemo } } }', { provision, cookie });
+    await graphql(gateway.url, 'query Audit { auditRecords { nodes { id } } }', { provision, cookie });
+    const refusals = await readAudit(gateway, organization, '{ kinds: [REFUSAL] }');
+    expect(refusals.map(({ username, door, operation }) => [username, door, operation])).toEqual([
+      ['kay', 'V2', 'deposit_detail_designation_detail_with_contact_info'],
+      ['kay', 'FILE', 'export/deposit-details.csv'],
+      ['kay', 'GRAPHQL', 'Memo'],
+      ['kay', 'GRAPHQL', 'Audit'],
+    ]);
+    expect(await readAudit(gateway, organization, '{ kinds: [READ, FILE] }')).toEqual([]);
+  });
+});
+
+test('an operator who changes rights has rows of it, with the privileges', async () => {
+  const organization = await createOrganization(gateway.services);
+  const { name, apiProvision } = organization;
+  const environment = { DATABASE_URL: gateway.database.url };
+  await runCommand(environment, ['user', 'grant', 'audit_records', '--organization', name, '--username', 'ada']);
+  await runCommand(environment, ['user', 'unlock', '--organization', name, '--username', 'ada']);
+  await runCommand(environment, ['user', 'disable', '--organization', name, '--username', 'ada']);
+  await runCommand(environment, ['organization', 'maintenance', name, 'off']);
+  await runCommand(environment, ['provision', 'revoke-grant', apiProvision, 'audit_records']);
+  await runCommand(environment, ['provision', 'revoke', apiProvision]);
+  const { stdout } = await audit('--json', '--organization', name);
+  const start = `provision ${apiProvision.slice(0, 8)}`;
+  const rows = (JSON.parse(stdout) as { kind: string; operation: string; subject: string | null; detail: string | null }[]).reverse();
+  expect(rows.every(({ kind }) => kind === 'rights')).toBe(true);
+  expect(rows.slice(-6).map(({ operation, subject, detail }) => [operation, subject, detail])).toEqual([
+    ['user grant', 'user ada', 'audit_records'],
+    ['user unlock', 'user ada', null],
+    ['user disable', 'user ada', null],
+    ['organization maintenance', null, 'off'],
+    ['provision revoke-grant', start, 'audit_records'],
+    ['provision revoke', start, null],
+  ]);
+  expect(rows.map(({ operation }) => operation).slice(0, 4)).toEqual([
+    'organization create',
+    'user create',
+    'provision create',
+    'provision create',
+  ]);
+  expect(stdout).not.toContain(apiProvision);
+});

@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { Client } from 'pg';
+import { readAudit } from '../support/audit-reader';
+import { runCommand, startServe } from '../support/command';
+import { createOrganization, graphql, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
+import { until } from '../support/until';
+
+const gateway = openGateway();
+const V2 = '/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=2024-01-01&end_date=2024-01-31';
+const DONORS = '{ donors(first: 1) { nodes { lastName } } }';
+
+async function createRead(lines: readonly object[] = [v2Line()]): Promise<TestOrganization> {
+  const organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, lines);
+  await gateway.services.organizations.changeProvisionGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+  return organization;
+}
+
+const get = (url: string, { apiProvision }: TestOrganization, path = V2) => fetch(url + path, { headers: { Provision: apiProvision } });
+const verify = async ({ name }: TestOrganization) =>
+  (await runCommand({ DATABASE_URL: gateway.database.url }, ['audit', 'verify', '--organization', name])).status;
+
+test('a caller who was answered by a gateway that is killed at once has a row', async () => {
+  for (let round = 0; round < 3; round++) {
+    const organization = await createRead();
+    const serve = await startServe({ DATABASE_URL: gateway.database.url, LOG_LEVEL: 'info' });
+    expect(await (await get(serve.url, organization)).text()).toContain('Lovelace');
+    const { body } = await graphql(serve.url, DONORS, { provision: organization.apiProvision });
+    await serve.end('SIGKILL');
+    expect(body.data).toEqual({ donors: { nodes: [{ lastName: 'Lovelace' }] } });
+    const entries = await readAudit(gateway, organization, '{ kinds: [READ] }');
+    expect(entries).toMatchObject([
+      { door: 'V2', outcome: null, reads: null },
+      { door: 'GRAPHQL', outcome: null, reads: null },
+    ]);
+    expect(await verify(organization)).toBe(0);
+  }
+});
+
+test('a caller whose row cannot be written in time gets no personal data, and may try again', async () => {
+  const organization = await createRead();
+  await withGateway({ DATABASE_URL: gateway.database.url, DATABASE_ANSWER_MILLISECONDS: '1000' }, async ({ url }) => {
+    const { apiProvision: provision } = organization;
+    const holder = new Client({ connectionString: gateway.database.url });
+    await holder.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM audit_chain WHERE organization_id = $1 FOR UPDATE', [organization.id]);
+      const refused = await get(url, organization);
+      expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([
+        500,
+        '1',
+        { errors: [{ error: 'No connection to data source', status: 500 }] },
+      ]);
+      const { status, body } = await graphql(url, DONORS, { provision });
+      expect([status, body.data, body.errors?.map(({ extensions }) => extensions.code)]).toEqual([
+        503,
+        undefined,
+        ['NO_DATA_SOURCE_CONNECTION'],
+      ]);
+      expect((await get(url, organization, '/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-01-31')).status).toBe(500);
+      // Nothing of it is personal.
+      expect((await graphql(url, '{ deposits(first: 1) { nodes { depositId } } }', { provision })).status).toBe(200);
+    } finally {
+      await holder.end();
+    }
+    await until(async () => (await get(url, organization)).status === 200);
+  });
+  expect(await verify(organization)).toBe(0);
+});
+
+test('an operator keeps rows for some days, and the chain goes on from the last one that was deleted', async () => {
+  const organization = await createRead();
+  for (const day of [1, 2]) await (await get(gateway.url, organization, V2.replace('-31', `-0${day}`))).text();
+  const { client } = gateway.database;
+  const { rows } = await client.query<{ hash: string }>('SELECT hash FROM audit_record WHERE organization_id = $1 AND number = 5', [
+    organization.id,
+  ]);
+  await client.query(`UPDATE audit_record SET at = now() - interval '31 days' WHERE organization_id = $1 AND number <= 5`, [
+    organization.id,
+  ]);
+  await withGateway({ DATABASE_URL: gateway.database.url, AUDIT_RETENTION_DAYS: '30' }, async () => {
+    await until(async () => (await readAudit(gateway, organization)).every(({ number }) => number > 5));
+  });
+  const entries = await readAudit(gateway, organization);
+  expect(entries.at(-1)).toMatchObject({ kind: 'ANCHOR', door: 'GATEWAY', detail: `5:${rows[0]!.hash}` });
+  expect(await verify(organization)).toBe(0);
+  const noted = await runCommand({ DATABASE_URL: gateway.database.url }, [
+    ...['audit', 'verify', '--organization', organization.name, '--anchor', `3:${'a'.repeat(64)}`],
+  ]);
+  expect([noted.status, noted.stderr]).toEqual([1, 'Row 3 was deleted by age: the rows up to 5 are no more. Note a newer anchor\n']);
+});
+
+test('no row has a text of donors, a value of a condition, a name that was guessed, a token or a whole provision', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: 'grapheme', minLength: 5, maxLength: 20 }).filter((text) => !text.includes('\0') && text.trim() === text),
+      async (text) => {
+        const canary = `kanarienvogel ${text}`;
+        const organization = await createRead([
+          v2Line({ ...{ donor_last_name: canary, address1: canary, email_address: canary, main_memo: canary }, designation_memo: canary }),
+        ]);
+        const { apiProvision: provision, webProvision } = organization;
+        const parameter = encodeURIComponent(canary);
+        for (const door of ['deposit-details.csv', 'deposit-summary.csv']) {
+          await (
+            await get(gateway.url, organization, `/export/${door}?start_date=2024-01-01&end_date=2024-01-31&donor_name=${parameter}`)
+          ).text();
+        }
+        const literal = JSON.stringify(canary);
+        const queries = [
+          `query Lines { depositDetails(startDate: "2024-01-01", endDate: "2024-12-31") { donorLastName mainMemo } }`,
+          'query Named($name: String) { depositDetailsConnection(filter: { donorName: $name }) { nodes { zip } } donors(search: $name) { nodes { city } } }',
+          `query Inline { donors(search: ${literal}) { nodes { city } } }`,
+          'query Nodes($name: String!) { deposit(depositId: $name) { depositId } nodes(ids: [$name]) { id } }',
+          'mutation Login($name: String!) { login(input: { username: $name, password: $name }) { viewer { username } } }',
+        ];
+        for (const query of queries) await graphql(gateway.url, query, { provision, variables: { name: canary }, bearer: 'x'.repeat(43) });
+        for (const query of queries) await graphql(gateway.url, query, { provision, variables: { name: canary } });
+        const { rows } = await gateway.database.client.query<{ row: string }>(
+          'SELECT audit_record::text AS row FROM audit_record WHERE organization_id = $1',
+          [organization.id],
+        );
+        const all = rows.map(({ row }) => row).join('\n');
+        expect(all).toContain('donorName');
+        for (const secret of ['kanarienvogel', provision, webProvision, 'x'.repeat(43)]) expect(all).not.toContain(secret);
+        expect(await gateway.services.audit.verify(organization.id)).toMatchObject({ fault: null });
+      },
+    ),
+    { numRuns: 10 },
+  );
+});
+
+test('a provision of any label has rows whose chain holds', async () => {
+  const organization = await createRead();
+  const { organizations } = gateway.services;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: 'binary', maxLength: 300 }).filter((label) => label.isWellFormed() && !label.includes('\0')),
+      async (label) => {
+        const grants = ['deposit_detail_designation_detail_with_contact_info'];
+        const provision = await organizations.createProvision({ organization: organization.name, kind: 'API', label, grants });
+        expect((await graphql(gateway.url, DONORS, { provision })).body.errors).toBeUndefined();
+        expect(await gateway.services.audit.verify(organization.id)).toMatchObject({ fault: null });
+      },
+    ),
+    { numRuns: 20 },
+  );
+});

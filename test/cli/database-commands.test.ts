@@ -30,6 +30,7 @@ describe('an operator whose database or settings are not right', () => {
         ...['20261122090000_deposit_lines', '20261122090100_fill_deposit_lines', '20261122100000_narrow_indexes'],
         ...['20261122110000_list_orders', '20261122120000_report_titles', '20261122130000_spent_cost'],
         ...['20261122140000_download_links', '20261122150000_provision_hashes', '20261122160000_fiscal_years'],
+        '20261122170000_audit_chain',
       ];
       const lacking = failed('The database lacks migrations: run `deposit-gateway migrate`');
       expect(await runCommand(empty, ['organization', 'list'])).toEqual(lacking);

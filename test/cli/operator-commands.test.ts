@@ -143,7 +143,9 @@ describe('an operator of provisions', () => {
   test.concurrent('is refused a privilege or an organization that is not there', async () => {
     const words = ['provision', 'create', '--kind', 'api', '--organization', 'Nobody'];
     expect(await run([...words, '--grant', 'everything'])).toEqual(
-      failed(`There is no privilege "everything"; there are authenticated_test_system, authenticated_test_session, ${REPORT}`),
+      failed(
+        `There is no privilege "everything"; there are authenticated_test_system, authenticated_test_session, ${REPORT}, audit_records`,
+      ),
     );
     expect(await run(words)).toEqual(failed('There is no organization "Nobody"'));
   });
@@ -232,7 +234,9 @@ describe('an operator of users', () => {
       done(`User "ada" of "${organization}" has no privileges`),
     );
     expect(await run([...userWords('grant', organization), 'everything'])).toEqual(
-      failed(`There is no privilege "everything"; there are authenticated_test_system, authenticated_test_session, ${REPORT}`),
+      failed(
+        `There is no privilege "everything"; there are authenticated_test_system, authenticated_test_session, ${REPORT}, audit_records`,
+      ),
     );
     expect(await run([...userWords('grant', organization, 'bob'), REPORT])).toEqual(failed(`There is no user "bob" in "${organization}"`));
   });

@@ -157,7 +157,7 @@ describe('a gateway without DATABASE_URL', () => {
     const serve = await start(settings(directory));
     const client = new Client(await readAddress(directory));
     await client.connect();
-    await client.query('DELETE FROM organization');
+    await client.query('DELETE FROM audit_record; DELETE FROM audit_chain; DELETE FROM organization');
     await client.end();
     const second = await runCommand({ DATA_DIR: directory, PORT: '0' }, ['serve']);
     expect(second).toEqual(failed(`The embedded database in ${directory} is in use by process ${serve.child.pid}`));

@@ -1,6 +1,6 @@
 import { readAudit } from '../support/audit-reader';
 import { runCommand } from '../support/command';
-import { createOrganization, graphql, importLines, login, PASSWORD, startGateway, v2Line, type TestOrganization } from '../support/gateway';
+import { createOrganization, graphql, importLines, login, PASSWORD, v2Line, withGateway, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
@@ -108,13 +108,10 @@ describe('an operator who verifies the audit', () => {
 
   test('finds the whole chain after several gateways have written at once', async () => {
     const organization = await createRead(0);
-    const second = await startGateway({ DATABASE_URL: gateway.database.url });
-    try {
+    await withGateway({ DATABASE_URL: gateway.database.url }, async ({ url }) => {
       const days = Array.from({ length: 28 }, (_day, index) => index + 1);
-      await Promise.all(days.map((day) => read(organization, day, day % 2 === 0 ? second.url : gateway.url)));
-    } finally {
-      await second.stop();
-    }
+      await Promise.all(days.map((day) => read(organization, day, day % 2 === 0 ? url : gateway.url)));
+    });
     const reads = await readAudit(gateway, organization, '{ doors: [V2] }');
     expect(reads.map(({ endDate }) => endDate).sort()).toEqual(
       Array.from({ length: 28 }, (_day, index) => `2024-01-${String(index + 1).padStart(2, '0')}`),
@@ -126,13 +123,12 @@ describe('an operator who verifies the audit', () => {
 describe('a caller', () => {
   test('who reads the same again within a minute has one entry, whose end counts the readings', async () => {
     const organization = await createRead(0);
-    const second = await startGateway({ DATABASE_URL: gateway.database.url });
-    for (let time = 0; time < 5; time++) await read(organization, 2, second.url);
-    expect(await readAudit(gateway, organization, '{ doors: [V2] }')).toMatchObject([{ reads: null, lines: null, outcome: null }]);
-    await second.stop();
-    expect(await readAudit(gateway, organization, '{ doors: [V2] }')).toMatchObject([
-      { reads: 5, lines: 5, outcome: 'WHOLE', dataVersion: 1, endDate: '2024-01-02' },
-    ]);
+    const entries = () => readAudit(gateway, organization, '{ doors: [V2] }');
+    await withGateway({ DATABASE_URL: gateway.database.url }, async ({ url }) => {
+      for (let time = 0; time < 5; time++) await read(organization, 2, url);
+      expect(await entries()).toMatchObject([{ reads: null, lines: null, outcome: null }]);
+    });
+    expect(await entries()).toMatchObject([{ reads: 5, lines: 5, outcome: 'WHOLE', dataVersion: 1, endDate: '2024-01-02' }]);
   });
 
   test('who fails to log in, logs in and out has rows of it, and the names that were guessed are in none', async () => {

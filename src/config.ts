@@ -141,6 +141,11 @@ export const settings = {
     fallback: '10',
     meaning: 'Failed logins allowed in 15 minutes for a user from one address; ten times as many for the user, and for the address',
   },
+  PROVISION_ATTEMPTS: {
+    schema: wholeNumber(1, 1_000_000),
+    fallback: '60',
+    meaning: 'Unknown provisions that an address may send in a minute; provisions that were good there before are not affected',
+  },
   COST_PER_MINUTE: {
     schema: wholeNumber(0, 999_999_999),
     fallback: '0',

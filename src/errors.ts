@@ -28,6 +28,7 @@ export const errorTable = {
   START_DATE_AFTER_END_DATE: { status: 422, text: 'Start date cannot be greater than the end date.' },
   LOGIN_FAILED: { status: 422, text: 'Username or password is not correct' },
   TOO_MANY_LOGIN_ATTEMPTS: { status: 429, text: 'Too many login attempts', graphqlStatus: 429 },
+  TOO_MANY_PROVISIONS: { status: 429, text: 'Too many unknown provisions from this address', graphqlStatus: 429 },
   TOO_MANY_REQUESTS: { status: 429, text: 'Too many of your requests are waiting', graphqlStatus: 429 },
   BUDGET_EXCEEDED: { status: 429, text: 'The budget of this minute is used up', graphqlStatus: 429 },
   HEADERS_TOO_LARGE: { status: 431, text: 'Request header fields too large' },

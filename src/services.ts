@@ -14,6 +14,7 @@ import { KnownAddressStore } from './data/known-address-store';
 import { LinkKeyStore } from './data/link-key-store';
 import { LoginAttemptStore } from './data/login-attempt-store';
 import { OrganizationStore } from './data/organization-store';
+import { ProvisionStore } from './data/provision-store';
 import { Database, type DatabaseAddress } from './data/postgres/database';
 import { FairQueue } from './data/postgres/fair-queue';
 import { applyMigrations, findDrift, findObstacle, listMissingMigrations } from './data/postgres/migration-engine';
@@ -23,6 +24,7 @@ import { UserStore } from './data/user-store';
 import { VersionMemory } from './data/version-memory';
 import { AccessService } from './domain/access-service';
 import { AuditGathering } from './domain/audit-gathering';
+import { AccessWatch } from './domain/access-watch';
 import { AuditService } from './domain/audit-service';
 import { BookService } from './domain/book-service';
 import { BudgetService } from './domain/budget-service';
@@ -32,6 +34,7 @@ import { DepositSummaryService } from './domain/deposit-summary-service';
 import { ImportService } from './domain/import-service';
 import { LinkService } from './domain/link-service';
 import { LoginGuard } from './domain/login-guard';
+import { ProvisionGuard } from './domain/provision-guard';
 import { OrganizationService } from './domain/organization-service';
 import { SavedReportService } from './domain/saved-report-service';
 import { SessionService } from './domain/session-service';
@@ -39,6 +42,7 @@ import { SessionService } from './domain/session-service';
 /** The services that all doors use, over one database. */
 export interface Services {
   readonly access: AccessService;
+  readonly accessWatch: AccessWatch;
   readonly sessions: SessionService;
   readonly logins: LoginGuard;
   readonly depositDetails: DepositDetailService;
@@ -75,6 +79,8 @@ const MS_PER_SECOND = 1000;
 const BYTES_PER_MEGABYTE = 1_000_000;
 /** The most audit rows that may wait in memory. Some hundred bytes each, they take a few megabytes. */
 const MAX_WAITING_AUDIT_ROWS = 5000;
+/** An answer ends within two periods of its caller's loss of the right to it. */
+const WATCH_PERIOD_MS = 2000;
 
 /**
  * Opens the database of the settings: the one of DATABASE_URL, or else the embedded one, which is migrated at its start unless `migrate` is
@@ -139,12 +145,24 @@ export function createServices(
   const auditWriter = new AuditWriter(chains, { maxWaitMs: config.DATABASE_ANSWER_MILLISECONDS, maxWaiting: MAX_WAITING_AUDIT_ROWS });
   const audit = new AuditService(new AuditStore(database), chains, auditWriter, new AuditGathering(auditWriter));
   const users = new UserStore(database);
-  const organizations = new OrganizationService(new OrganizationStore(database), users, audit);
+  const sessions = new SessionStore(database);
+  const organizations = new OrganizationService(
+    {
+      ...{ organizations: new OrganizationStore(database), provisions: new ProvisionStore(database) },
+      ...{ users, sessions, savedReports: new SavedReportStore(database) },
+    },
+    audit,
+  );
   const imports = new ImportService(new ImportStore(database));
   const logins = new LoginGuard(new KnownAddressStore(database), new LoginAttemptStore(database), config.LOGIN_ATTEMPTS);
   return {
-    access: new AccessService(new AccessStore(database, config.SESSION_IDLE_MINUTES), config.UNDER_MAINTENANCE),
-    sessions: new SessionService(users, new SessionStore(database), logins, audit, {
+    access: new AccessService({
+      store: new AccessStore(database, config.SESSION_IDLE_MINUTES),
+      guard: new ProvisionGuard(config.PROVISION_ATTEMPTS),
+      underMaintenance: config.UNDER_MAINTENANCE,
+    }),
+    accessWatch: new AccessWatch(WATCH_PERIOD_MS),
+    sessions: new SessionService(users, sessions, logins, audit, {
       sessionHours: config.SESSION_HOURS,
       sessionIdleMinutes: config.SESSION_IDLE_MINUTES,
     }),

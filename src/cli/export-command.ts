@@ -49,7 +49,7 @@ export function exportCommand(context: () => CommandContext): Command {
           const { id: organizationId } = await organizations.get(options.organization);
           const { format } = options;
           const lineSet = toLineSet(organizationId, period);
-          const subject = { report: 'deposit-details', format, lineSet, conditions: [] } as const;
+          const subject = { report: 'deposit-details', format, lineSet, conditions: [], tellsDonors: true } as const;
           const entry = await audit.openFile(toOperator(organizationId), toCommand('export'), subject);
           const caller = { organizationId, credential: 'operator' };
           const snapshot = depositDetails.openSnapshot(new AbortController().signal, () => Promise.resolve(caller));

@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { ConfigError, readConfig } from '../config';
 import { AppError, describeError, OperatorError } from '../errors';
 import type { CommandContext } from './command';
 import { write, type Terminal } from './terminal';
+
+const PACKAGE = join(__dirname, '../../package.json');
 
 type CreateCommand = (context: () => CommandContext) => Command;
 
@@ -16,8 +20,10 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
   migrate: () => (require('./migrate-command') as typeof import('./migrate-command')).migrateCommand,
   demo: () => (require('./demo-command') as typeof import('./demo-command')).demoCommand,
   organization: () => (require('./organization-commands') as typeof import('./organization-commands')).organizationCommand,
-  provision: () => (require('./organization-commands') as typeof import('./organization-commands')).provisionCommand,
-  user: () => (require('./organization-commands') as typeof import('./organization-commands')).userCommand,
+  provision: () => (require('./provision-commands') as typeof import('./provision-commands')).provisionCommand,
+  user: () => (require('./user-commands') as typeof import('./user-commands')).userCommand,
+  session: () => (require('./session-commands') as typeof import('./session-commands')).sessionCommand,
+  login: () => (require('./session-commands') as typeof import('./session-commands')).loginCommand,
   import: () => (require('./import-command') as typeof import('./import-command')).importCommand,
   export: () => (require('./export-command') as typeof import('./export-command')).exportCommand,
   audit: () => (require('./audit-command') as typeof import('./audit-command')).auditCommand,
@@ -25,28 +31,38 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
   check: () => (require('./book-commands') as typeof import('./book-commands')).checkCommand,
   report: () => (require('./report-command') as typeof import('./report-command')).reportCommand,
   schema: () => (require('./schema-command') as typeof import('./schema-command')).schemaCommand,
+  completions: () => (require('./completions-command') as typeof import('./completions-command')).completionsCommand,
 };
 /* eslint-enable */
 
 /** The exit status of a command: 0 done, 1 failed, 2 wrong usage. */
 export type ExitStatus = 0 | 1 | 2;
 
-/** Runs `deposit-gateway` with these words. A failure is reported on standard error. */
+/** The command whose output is made from all others. */
+const COMPLETIONS = 'completions';
+
+/**
+ * Runs `deposit-gateway` with these words. A failure is reported on standard error: as text, or with `--json` as one line with a JSON object
+ * that has `error` and, for an error of the table, `code`.
+ */
 export async function runProgram(
   words: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const program = new Command('deposit-gateway').description("A GraphQL and v2 REST gateway over a non-profit's deposit data");
-  program.option('--json', 'print machine-readable output', false);
+  const isJson = words.includes('--json');
+  program.option('--json', 'print machine-readable output, errors too', false);
+  program.version(isJson ? JSON.stringify({ version: readVersion() }) : readVersion(), '--version', 'print the version');
   const context = (): CommandContext => ({ terminal, json: program.opts<{ json: boolean }>().json, config: readConfig(environment) });
   const chosen = words.find((word) => !word.startsWith('-'));
-  const needed = chosen !== undefined && Object.hasOwn(commands, chosen) ? [commands[chosen]!] : Object.values(commands);
+  const needed =
+    chosen !== undefined && chosen !== COMPLETIONS && Object.hasOwn(commands, chosen) ? [commands[chosen]!] : Object.values(commands);
   for (const load of needed) program.addCommand(load()(context));
+  let complaint = '';
+  const writeErr = (text: string): void => void (isJson ? (complaint += text) : terminal.errors.write(text));
   for (const command of withSubcommands(program)) {
-    command
-      .exitOverride()
-      .configureOutput({ writeOut: (text) => terminal.output.write(text), writeErr: (text) => terminal.errors.write(text) });
+    command.exitOverride().configureOutput({ writeOut: (text) => terminal.output.write(text), writeErr });
   }
   // The last write below throws the output's error; without this listener the error would end the process before.
   terminal.output.on('error', () => undefined);
@@ -55,11 +71,17 @@ export async function runProgram(
     await write(terminal.output, '');
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    terminal.errors.write(`${describe(error)}\n`);
-    return 1;
+    const isUsage = error instanceof CommanderError;
+    if (isUsage && error.exitCode === 0) return 0;
+    if (isJson) {
+      const text = isUsage ? complaint.trim().replace(/^error: /, '') : describe(error);
+      terminal.errors.write(`${JSON.stringify({ error: text, ...(error instanceof AppError && { code: error.code }) })}\n`);
+    } else if (!isUsage) terminal.errors.write(`${describe(error)}\n`);
+    return isUsage ? 2 : 1;
   }
 }
+
+const readVersion = (): string => (JSON.parse(readFileSync(PACKAGE, 'utf8')) as { readonly version: string }).version;
 
 function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];

@@ -19,6 +19,9 @@ export function printResult(terminal: Terminal, json: boolean, result: unknown, 
 /** The text without control characters: those of an id could clear the screen, or forge a row of a table. */
 export const toPrintable = (text: string): string => text.replace(/\p{Cc}/gu, '?');
 
+/** The day of a time in UTC; empty for none. */
+export const day = (date: Date | null): string => date?.toISOString().slice(0, 10) ?? '';
+
 /** A table in text: each column is as wide as its longest value. */
 export function formatTable(header: readonly string[], values: readonly (readonly string[])[]): string {
   const rows = values.map((row) => row.map(toPrintable));
@@ -49,15 +52,22 @@ export function readLimit(text: string): number {
   return Number(text);
 }
 
-/** Asks for a password without showing it. Reads the first line when standard input is not a terminal. */
-export async function readPassword({ input, errors }: Terminal): Promise<string> {
+/** Asks for a new password twice without showing it. Reads the first line when standard input is not a terminal. */
+export async function readNewPassword(terminal: Terminal): Promise<string> {
+  const { input } = terminal;
   if (!input.isTTY) {
     for await (const line of createInterface({ input })) return line;
     return '';
   }
+  const password = await askSilently(terminal, 'Password: ');
+  if (password !== (await askSilently(terminal, 'Password again: '))) throw new OperatorError('The two passwords differ');
+  return password;
+}
+
+async function askSilently({ input, errors }: Terminal, question: string): Promise<string> {
   const silent = new Writable({ write: (_piece, _encoding, done) => done() });
   const prompt = createInterface({ input, output: silent, terminal: true });
-  errors.write('Password: ');
+  errors.write(question);
   try {
     return await prompt.question('');
   } catch (error) {

@@ -23,14 +23,22 @@ export interface AccessRow {
 
 /** The provision of a request. */
 export interface AccessProvision {
-  readonly id: string;
+  readonly id: number;
+  /** The first characters of the UUID that the request sent. */
+  readonly firstCharacters: string;
+  /** True when it was revoked, or when it or the UUID that was sent has expired. */
+  readonly hasEnded: boolean;
+  /** The networks that its callers come from; empty means any. */
+  readonly addresses: readonly string[];
+  /** The saved reports that it opens alone; empty means that it is not bound to reports. */
+  readonly reports: readonly string[];
   readonly kind: ProvisionKind;
   readonly label: string;
   readonly privileges: readonly string[];
 }
 
 export interface SessionRow {
-  readonly provisionId: string;
+  readonly provisionId: number;
   /** The time at which the session ends if no further request comes. */
   readonly idleExpiresAt: Date;
   readonly expiresAt: Date;
@@ -42,16 +50,20 @@ export interface SessionRow {
   readonly mayLink: boolean;
 }
 
-/** A provision and the token's hash of a session. */
+/** The hashes of a provision's UUID and of a session's token. */
 export interface Credential {
-  readonly provisionId: string;
+  readonly uuidHash: Buffer;
   readonly tokenHash: Buffer | undefined;
 }
 
 interface JoinedRow {
   /** The place of the credential among those that were asked for, counted from 1. */
   place: number;
-  provision_id: string;
+  provision_id: number;
+  first_characters: string;
+  has_ended: boolean;
+  addresses: string[];
+  reports: string[];
   kind: ProvisionKind;
   label: string;
   provision_privileges: string[];
@@ -61,7 +73,7 @@ interface JoinedRow {
   under_maintenance: boolean;
   fiscal_year_start: number;
   data_version: VersionStamp;
-  session_provision_id: string | null;
+  session_provision_id: number | null;
   expires_at: Date;
   idle_expires_at: Date;
   user_id: number;
@@ -73,9 +85,14 @@ interface JoinedRow {
   is_unmarked: boolean;
 }
 
-const PROVISION_COLUMNS = `asked.place::int, p.id AS provision_id, p.kind, p.label, p.privileges AS provision_privileges,
+const HAS_ENDED = `(p.revoked_at IS NOT NULL OR COALESCE(p.expires_at <= now(), false) OR COALESCE(k.expires_at <= now(), false))`;
+const PROVISION_COLUMNS = `asked.place::int, p.id AS provision_id, k.first_characters, ${HAS_ENDED} AS has_ended, p.addresses, p.reports,
+  p.kind, p.label, p.privileges AS provision_privileges,
   o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance, o.fiscal_year_start,
   ${selectStamp('p.organization_id')} AS data_version`;
+const ASKED_PROVISIONS = `JOIN provision_key k ON k.uuid_hash = asked.uuid_hash
+JOIN provision p ON p.id = k.provision_id
+JOIN organization o ON o.id = p.organization_id`;
 
 const isUnmarked = (time: string): string => `(${time} IS NULL OR ${time} < now() - interval '1 minute')`;
 const IS_ALIVE = 's.expires_at > now() AND s.last_seen_at > now() - make_interval(mins => $3)';
@@ -88,36 +105,35 @@ SELECT ${PROVISION_COLUMNS},
   s.provision_id AS session_provision_id, s.expires_at,
   least(s.expires_at, ${LAST_SEEN} + make_interval(mins => $3)) AS idle_expires_at, u.id AS user_id, u.username, u.privileges AS user_privileges,
   u.disabled_at IS NOT NULL AS disabled, s.link_hash IS NOT NULL AS may_link,
-  ${isUnmarked('p.last_used_at')} OR (s.token_hash IS NOT NULL AND s.provision_id = p.id AND ${isUnmarked('s.last_seen_at')}) AS is_unmarked
-FROM unnest($1::uuid[], $2::bytea[]) WITH ORDINALITY AS asked (provision_id, token_hash, place)
-JOIN provision p ON p.id = asked.provision_id AND p.revoked_at IS NULL
-JOIN organization o ON o.id = p.organization_id
+  NOT ${HAS_ENDED} AND (${isUnmarked('p.last_used_at')} OR s.token_hash IS NOT NULL AND s.provision_id = p.id AND ${isUnmarked('s.last_seen_at')}) AS is_unmarked
+FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS asked (uuid_hash, token_hash, place)
+${ASKED_PROVISIONS}
 LEFT JOIN session s ON s.token_hash = asked.token_hash AND ${IS_ALIVE}
 LEFT JOIN "user" u ON u.organization_id = s.organization_id AND u.id = s.user_id`;
 
 const FIND_PROVISION = `
 SELECT ${PROVISION_COLUMNS}, NULL AS session_provision_id, false AS is_unmarked
-FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (provision_id, place)
-JOIN provision p ON p.id = asked.provision_id AND p.revoked_at IS NULL
-JOIN organization o ON o.id = p.organization_id`;
+FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (uuid_hash, place)
+${ASKED_PROVISIONS}`;
 
 const ADD_LINK_HASH = 'UPDATE session SET link_hash = $2 WHERE token_hash = $1 AND link_hash IS NULL';
 
-/** The session or the provision that a link stands for. */
+/** The session or the provision that a link stands for. A session has no UUID of its own, so the newest of its provision stands for it. */
 const FIND_LINKED = {
-  session: 'SELECT provision_id, token_hash FROM session WHERE link_hash = $1',
-  provision: 'SELECT id AS provision_id, NULL AS token_hash FROM provision WHERE sha256(uuid_send(id)) = $1',
+  session: `SELECT k.uuid_hash, s.token_hash FROM session s JOIN provision_key k ON k.provision_id = s.provision_id
+    WHERE s.link_hash = $1 ORDER BY k.created_at DESC LIMIT 1`,
+  provision: 'SELECT uuid_hash, NULL AS token_hash FROM provision_key WHERE link_hash = $1',
 } as const;
 
 // A row that is locked is being marked by another gateway, or is being deleted. Nobody waits for it.
 const MARK_USED = `
 WITH unmarked_provision AS (
-  SELECT id FROM provision p WHERE id = ANY($1::uuid[]) AND revoked_at IS NULL AND ${isUnmarked('last_used_at')}
+  SELECT id FROM provision WHERE id = ANY($1::int[]) AND ${isUnmarked('last_used_at')}
   FOR NO KEY UPDATE SKIP LOCKED
 ), marked_provision AS (
   UPDATE provision SET last_used_at = now() FROM unmarked_provision WHERE provision.id = unmarked_provision.id
 ), unmarked_session AS (
-  SELECT s.token_hash FROM unnest($1::uuid[], $2::bytea[]) AS asked (provision_id, token_hash)
+  SELECT s.token_hash FROM unnest($1::int[], $2::bytea[]) AS asked (provision_id, token_hash)
   JOIN session s ON s.token_hash = asked.token_hash AND s.provision_id = asked.provision_id
   WHERE ${IS_ALIVE} AND ${isUnmarked('s.last_seen_at')}
   FOR NO KEY UPDATE OF s SKIP LOCKED
@@ -143,25 +159,22 @@ export class AccessStore {
   ) {
     this.loader = new DataLoader((credentials) => this.readNext(credentials), {
       maxBatchSize: MAX_CREDENTIALS,
-      cacheKeyFn: ({ provisionId, tokenHash }) => `${provisionId} ${tokenHash?.toString('hex') ?? ''}`,
+      cacheKeyFn: ({ uuidHash, tokenHash }) => `${uuidHash.toString('hex')} ${tokenHash?.toString('hex') ?? ''}`,
       // All requests that have arrived in this turn of the event loop are read together.
       batchScheduleFn: (begin) => setImmediate(() => (this.underWay < MAX_STATEMENTS ? begin() : this.waiting.push(begin))),
     });
   }
 
-  /**
-   * Finds a provision that is not revoked and, when a token's hash is given, the session of that token. Null when there is no such
-   * provision.
-   */
-  find(provisionId: string, tokenHash: Buffer | undefined): Promise<AccessRow | null> {
-    return this.loader.load({ provisionId, tokenHash });
+  /** Finds a provision and, when a token's hash is given, the session of that token. Null when there is no such provision. */
+  find(credential: Credential): Promise<AccessRow | null> {
+    return this.loader.load(credential);
   }
 
   /** The credentials that a link stands for, by the hash that it leads to. Null when there are none any more. */
   async findLinked(kind: 'session' | 'provision', hash: Buffer): Promise<Credential | null> {
     const statement = { name: `find-linked-${kind}`, text: FIND_LINKED[kind], values: [hash] };
-    const [row] = await this.database.query<{ provision_id: string; token_hash: Buffer | null }>(statement);
-    return row ? { provisionId: row.provision_id, tokenHash: row.token_hash ?? undefined } : null;
+    const [row] = await this.database.query<{ uuid_hash: Buffer; token_hash: Buffer | null }>(statement);
+    return row ? { uuidHash: row.uuid_hash, tokenHash: row.token_hash ?? undefined } : null;
   }
 
   /** Lets links stand for a session that they could not stand for before. */
@@ -186,30 +199,41 @@ export class AccessStore {
   }
 
   private async read(credentials: readonly Credential[]): Promise<(AccessRow | null)[]> {
-    const provisionIds = credentials.map(({ provisionId }) => provisionId);
-    const values = [provisionIds, credentials.map(({ tokenHash }) => tokenHash ?? null), this.sessionIdleMinutes];
+    const uuidHashes = credentials.map(({ uuidHash }) => uuidHash);
+    const values = [uuidHashes, credentials.map(({ tokenHash }) => tokenHash ?? null), this.sessionIdleMinutes];
     const inPlaces = (rows: readonly JoinedRow[]): (AccessRow | null)[] => {
       const found = new Map(rows.map((row) => [row.place, toAccessRow(row)]));
       return credentials.map((_credential, index) => found.get(index + 1) ?? null);
     };
     try {
       const rows = await this.database.query<JoinedRow>({ name: 'find-access', text: FIND_ACCESS, values });
-      // The times are written once a minute at most, so that nearly every request only reads. Where that fails, the next request tries again.
-      if (rows.some(({ is_unmarked }) => is_unmarked)) await this.database.query({ text: MARK_USED, values }).catch(() => undefined);
+      await this.markUsed(rows, credentials);
       return inPlaces(rows);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'DATA_SOURCE_QUERY_FAILED') throw error;
       // A second statement without the sessions tells a broken data source from a broken session store.
-      const found = inPlaces(await this.database.query<JoinedRow>({ text: FIND_PROVISION, values: [provisionIds] }));
+      const found = inPlaces(await this.database.query<JoinedRow>({ text: FIND_PROVISION, values: [uuidHashes] }));
       const session = new AppError('ESTABLISHING_SESSION_FAILED', { cause: error.cause });
       return found.map((row, index) => row && { ...row, session: credentials[index]!.tokenHash ? session : null });
     }
+  }
+
+  /** Writes the times of last use, once a minute at most, so that nearly every request only reads. Where that fails, the next tries again. */
+  private async markUsed(rows: readonly JoinedRow[], credentials: readonly Credential[]): Promise<void> {
+    const unmarked = rows.filter(({ is_unmarked }) => is_unmarked);
+    if (unmarked.length === 0) return;
+    const tokenHashes = unmarked.map(({ place }) => credentials[place - 1]!.tokenHash ?? null);
+    const values = [unmarked.map(({ provision_id }) => provision_id), tokenHashes, this.sessionIdleMinutes];
+    await this.database.query({ text: MARK_USED, values }).catch(() => undefined);
   }
 }
 
 function toAccessRow(row: JoinedRow): AccessRow {
   return {
-    provision: { id: row.provision_id, kind: row.kind, label: row.label, privileges: row.provision_privileges },
+    provision: {
+      ...{ id: row.provision_id, firstCharacters: row.first_characters, hasEnded: row.has_ended },
+      ...{ addresses: row.addresses, reports: row.reports, kind: row.kind, label: row.label, privileges: row.provision_privileges },
+    },
     organization: {
       ...{ id: row.organization_id, name: row.organization_name, hosts: row.hosts },
       ...{ underMaintenance: row.under_maintenance, fiscalYearStart: row.fiscal_year_start, dataVersion: row.data_version },
@@ -218,7 +242,7 @@ function toAccessRow(row: JoinedRow): AccessRow {
   };
 }
 
-function toSession(row: JoinedRow, provisionId: string): SessionRow {
+function toSession(row: JoinedRow, provisionId: number): SessionRow {
   return {
     provisionId,
     idleExpiresAt: row.idle_expires_at,

@@ -142,6 +142,7 @@ const COLUMNS = {
   outcome: ['text', 'outcome'],
   subject: ['text', 'subject'],
   detail: ['text', 'detail'],
+  tells_donors: ['boolean', 'tellsDonors'],
   hash: ['text', 'hash'],
 } as const satisfies Readonly<Record<string, readonly [string, keyof ChainedRow]>>;
 

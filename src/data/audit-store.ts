@@ -68,7 +68,7 @@ const END_FACTS = ['reads', 'lines', 'bytes', 'file_sha256', 'digest', 'data_ver
 const ENTRIES = `(
   SELECT begun.organization_id, begun.number, begun.hash, begun.entry, begun.at, ended.at AS ended_at, begun.part, begun.kind, begun.door,
     begun.operation, begun.operation_hash, begun.username, begun.provision_label, begun.provision_start, begun.address, begun.report,
-    begun.format, begun.start_date, begun.end_date, begun.pending, begun.conditions, begun.subject, begun.detail,
+    begun.format, begun.start_date, begun.end_date, begun.pending, begun.conditions, begun.subject, begun.detail, begun.tells_donors,
     ${END_FACTS.map((name) => `ended.${name}`).join(', ')}
   FROM audit_record AS begun
   LEFT JOIN audit_record AS ended
@@ -79,7 +79,7 @@ const VALUES = `entry AS id, number::float8 AS number, hash, at AS "startedAt", 
   kind, door, operation, operation_hash AS "operationHash", username, provision_label AS "provisionLabel", provision_start AS provision,
   address, report, format, start_date::text AS "startDate", end_date::text AS "endDate", pending, conditions,
   reads::float8 AS reads, lines::float8 AS lines, bytes::float8 AS bytes, file_sha256 AS "fileSha256", digest,
-  data_version::float8 AS "dataVersion", outcome, subject, detail`;
+  data_version::float8 AS "dataVersion", outcome, subject, detail, tells_donors AS "tellsDonors"`;
 
 /** PostgreSQL's text cannot hold a NUL, and no row has the character that takes its place. */
 const withoutNul = (text: string): string => text.replaceAll('\0', '\uFFFD');

@@ -1,3 +1,4 @@
+import { BookTransaction } from './book-transaction';
 import type { Database } from './postgres/database';
 
 /** The kind of application that a provision was issued to. */
@@ -12,22 +13,20 @@ export interface OrganizationRow {
   readonly fiscalYearStart: number;
 }
 
-export interface NewProvision {
-  readonly id: string;
-  readonly organizationId: number;
-  readonly kind: ProvisionKind;
-  readonly label: string;
-  readonly privileges: readonly string[];
+/** The rows that went with an organization. */
+export interface DeletedCounts {
+  readonly transactions: number;
+  readonly users: number;
+  readonly provisions: number;
 }
 
-export interface ProvisionRow extends NewProvision {
-  readonly organization: OrganizationRow;
-  readonly createdAt: Date;
-  readonly lastUsedAt: Date | null;
-  readonly revokedAt: Date | null;
-}
+/** The tables of an organization's rows, in an order in which none refers to rows that are gone. The rest goes with the organization's row. */
+const TABLES = [
+  ...['deposit_line', 'data_version', 'allocation', 'transaction', 'deposit', 'donor', 'designation'],
+  ...['audit_chain', 'audit_record', 'export_record', 'saved_report', 'provision', 'user'],
+] as const;
 
-/** Reads and writes organizations and the provisions issued to them. */
+/** Reads and writes organizations. */
 export class OrganizationStore {
   constructor(private readonly database: Database) {}
 
@@ -55,28 +54,21 @@ export class OrganizationStore {
     await this.database.prisma.organization.update({ where: { id }, data: { fiscalYearStart } });
   }
 
-  async insertProvision(provision: NewProvision): Promise<void> {
-    await this.database.prisma.provision.create({ data: { ...provision, privileges: [...provision.privileges] } });
+  async updateName(id: number, name: string): Promise<void> {
+    await this.database.prisma.organization.update({ where: { id }, data: { name } });
   }
 
-  async listProvisions(): Promise<ProvisionRow[]> {
-    return this.database.prisma.provision.findMany({
-      include: { organization: true },
-      orderBy: [{ organizationId: 'asc' }, { createdAt: 'asc' }],
+  /** Deletes an organization and all that belongs to it, in one transaction that waits for imports to end. */
+  async delete(id: number): Promise<DeletedCounts> {
+    return BookTransaction.run(this.database, id, async (books) => {
+      await books.lock();
+      const counts = new Map<string, number>();
+      for (const table of TABLES) {
+        const { rowCount } = await books.query(`DELETE FROM "${table}" WHERE organization_id = $1`, [id]);
+        counts.set(table, rowCount ?? 0);
+      }
+      await books.query('DELETE FROM organization WHERE id = $1', [id]);
+      return { transactions: counts.get('transaction')!, users: counts.get('user')!, provisions: counts.get('provision')! };
     });
-  }
-
-  async findProvision(id: string): Promise<NewProvision | null> {
-    return this.database.prisma.provision.findUnique({ where: { id } });
-  }
-
-  async updateProvisionPrivileges(id: string, privileges: readonly string[]): Promise<void> {
-    await this.database.prisma.provision.update({ where: { id }, data: { privileges: [...privileges] } });
-  }
-
-  /** Revokes a provision. False when there is no such provision, or when it was already revoked. */
-  async revokeProvision(id: string): Promise<boolean> {
-    const { count } = await this.database.prisma.provision.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
-    return count > 0;
   }
 }

@@ -7,8 +7,25 @@ export interface NewSession {
   readonly linkHash: Buffer;
   readonly organizationId: number;
   readonly userId: number;
-  readonly provisionId: string;
+  readonly provisionId: number;
   readonly expiresAt: Date;
+}
+
+/** An open session as operators see it. */
+export interface OpenSession {
+  readonly tokenHash: Buffer;
+  readonly username: string;
+  /** The first characters of the newest key of the session's provision. */
+  readonly provision: string;
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** The sessions of an organization's users, or of one of them. */
+interface SessionList {
+  readonly organizationId: number;
+  readonly userId?: number | undefined;
 }
 
 export class SessionStore {
@@ -38,6 +55,29 @@ export class SessionStore {
   /** Deletes a session. True when there was one. */
   async delete(tokenHash: Buffer): Promise<boolean> {
     return (await this.database.prisma.session.deleteMany({ where: { tokenHash: toBytes(tokenHash) } })).count > 0;
+  }
+
+  /** Lists the sessions that have not expired, the newest first. A disabled user's are none. Idle ones are among them. */
+  async list({ organizationId, userId }: SessionList): Promise<OpenSession[]> {
+    const key = { select: { firstCharacters: true }, orderBy: { createdAt: 'desc' }, take: 1 } as const;
+    const rows = await this.database.prisma.session.findMany({
+      where: {
+        ...{ organizationId, ...(userId !== undefined && { userId }) },
+        ...{ expiresAt: { gt: new Date() }, user: { disabledAt: null } },
+      },
+      include: { user: { select: { username: true } }, provision: { select: { keys: key } } },
+      orderBy: { createdAt: 'desc' },
+    });
+    return rows.map(({ tokenHash, user, provision, createdAt, lastSeenAt, expiresAt }) => ({
+      ...{ tokenHash: Buffer.from(tokenHash), username: user.username, provision: provision.keys[0]!.firstCharacters },
+      ...{ createdAt, lastSeenAt, expiresAt },
+    }));
+  }
+
+  /** Deletes the sessions of an organization, or those of a user. Returns their number. */
+  async deleteAll({ organizationId, userId }: SessionList): Promise<number> {
+    const where = { organizationId, ...(userId !== undefined && { userId }) };
+    return (await this.database.prisma.session.deleteMany({ where })).count;
   }
 }
 

@@ -16,6 +16,12 @@ export interface NewUser {
   readonly privileges: readonly string[];
 }
 
+/** The primary key of a user. */
+export interface UserKey {
+  readonly organizationId: number;
+  readonly id: number;
+}
+
 export class UserStore {
   constructor(private readonly database: Database) {}
 
@@ -38,10 +44,31 @@ export class UserStore {
     });
   }
 
-  async disable(organizationId: number, username: string): Promise<void> {
-    await this.database.prisma.user.update({
-      where: { organizationId_username: { organizationId, username } },
-      data: { disabledAt: new Date() },
-    });
+  /** Replaces a password and deletes the user's sessions. Returns the number of sessions. */
+  async updatePassword({ organizationId, id }: UserKey, passwordHash: string): Promise<number> {
+    return this.endSessions({ organizationId, id }, { passwordHash });
+  }
+
+  async disable({ organizationId, id }: UserKey): Promise<void> {
+    await this.database.prisma.user.update({ where: { organizationId_id: { organizationId, id } }, data: { disabledAt: new Date() } });
+  }
+
+  /** Enables a user. The sessions that were open when the user was disabled are deleted. */
+  async enable({ organizationId, id }: UserKey): Promise<void> {
+    await this.endSessions({ organizationId, id }, { disabledAt: null });
+  }
+
+  /** Deletes a user and the user's sessions. */
+  async delete({ organizationId, id }: UserKey): Promise<void> {
+    await this.database.prisma.user.delete({ where: { organizationId_id: { organizationId, id } } });
+  }
+
+  private async endSessions({ organizationId, id }: UserKey, data: { passwordHash: string } | { disabledAt: null }): Promise<number> {
+    const { prisma } = this.database;
+    const [{ count }] = await prisma.$transaction([
+      prisma.session.deleteMany({ where: { organizationId, userId: id } }),
+      prisma.user.update({ where: { organizationId_id: { organizationId, id } }, data }),
+    ]);
+    return count;
   }
 }

@@ -4,9 +4,12 @@ import type { Caller } from '../data/postgres/fair-queue';
 import type { VersionStamp } from '../data/postgres/version-stamp';
 import { AppError } from '../errors';
 import type { LinkCaller } from '../formats/link-address';
+import { isWithin } from '../values/addresses';
 import { isUuid } from '../values/ids';
-import { toProvisionStart, type AuditCaller } from './audit-service';
+import type { AuditCaller } from './audit-service';
 import { AUDIT_PRIVILEGE, REPORT_PRIVILEGE, isSecret, type Privilege } from './privileges';
+import type { ProvisionGuard } from './provision-guard';
+import { hashUuid, toUuidProof } from './provision-uuid';
 
 /** The credentials and the host of a request, as they were sent. */
 export interface Credentials {
@@ -18,15 +21,19 @@ export interface Credentials {
   readonly bearerToken: string | undefined;
   /** The session cookie's value. */
   readonly cookieToken: string | undefined;
-  /** The caller whom the link of the request stands for. All others are then undefined. */
+  /** The caller whom the link of the request stands for. The provision and both tokens are then undefined. */
   readonly link?: LinkCaller | undefined;
+  /** The client's IP address. Forwarded addresses count only from trusted proxies. */
+  readonly address: string;
 }
 
 /** The access of a request whose provision, host and organization passed the checks. */
 export interface SystemAccess {
-  /** The provision as the request sent it. */
+  /** The provision as the request sent it; empty for a link. */
   readonly provision: string;
-  readonly provisionId: string;
+  readonly provisionId: number;
+  /** The first characters of the UUID that was sent. */
+  readonly firstCharacters: string;
   /** True when the provision is a secret, which no app ships. */
   readonly isServer: boolean;
   readonly organization: { readonly id: number; readonly name: string; readonly fiscalYearStart: number };
@@ -46,21 +53,27 @@ export interface SessionAccess extends SystemAccess {
 /** The text form of a token: 256 bits in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
+/** The parts that the checks of all requests share. */
+interface AccessParts {
+  readonly store: AccessStore;
+  readonly guard: ProvisionGuard;
+  /** True when the whole service is under maintenance. */
+  readonly underMaintenance: boolean;
+}
+
 export class AccessService {
-  constructor(
-    private readonly store: AccessStore,
-    private readonly underMaintenance: boolean,
-  ) {}
+  constructor(private readonly parts: AccessParts) {}
 
   /** Opens the checks of one request. They ask the database at most once. */
   open(credentials: Credentials): RequestAccess {
-    return new RequestAccess(credentials, this.store, this.underMaintenance);
+    return new RequestAccess(credentials, this.parts);
   }
 }
 
 /**
  * The checks of one request. Their order is the same for every door: provision header, service under maintenance, provision, host,
- * organization under maintenance, session, session's provision, user enabled, privilege. Parameters are checked after them.
+ * organization under maintenance, the provision's saved reports, session, session's provision, user enabled, privilege. Parameters are
+ * checked after them.
  */
 export class RequestAccess {
   private row: Promise<AccessRow | null> | undefined;
@@ -69,12 +82,32 @@ export class RequestAccess {
   private personal = false;
   /** All links of a request stand for the same caller. */
   private linked: Promise<LinkCaller> | undefined;
+  /** The name of the saved report whose file was asked for; undefined for every other request. */
+  private report: string | undefined;
+  /** The checks that let the request in. */
+  private readonly passed = new Set<(access: RequestAccess) => Promise<unknown>>();
 
   constructor(
     readonly credentials: Credentials,
-    private readonly store: AccessStore,
-    private readonly underMaintenance: boolean,
+    private readonly parts: AccessParts,
   ) {}
+
+  /** Says that the request asks for the file of a saved report, which provisions may be bound to. Call it before all checks. */
+  openReport(name: string): void {
+    this.report = name;
+  }
+
+  /** True when the provision opens saved reports alone, and those as they were saved. Throws an AppError. */
+  async isBoundToReports(): Promise<boolean> {
+    return (await this.provision()).reports.length > 0;
+  }
+
+  /** Makes the checks again that let the request in, with what holds now. Throws the AppError of the first that fails. */
+  async recheck(): Promise<void> {
+    const again = new RequestAccess(this.credentials, this.parts);
+    again.report = this.report;
+    for (const check of this.passed) await check(again);
+  }
 
   /** Authorizes a system call: the provision must have been granted the privilege. Throws an AppError. */
   async authorizeSystem(privilege: Privilege): Promise<SystemAccess> {
@@ -100,6 +133,7 @@ export class RequestAccess {
     this.version = row.organization.dataVersion;
     this.member = { ...granted, mayReadDonors: true };
     this.personal = true;
+    this.passed.add(CHECK_REPORT);
     return granted;
   }
 
@@ -107,12 +141,16 @@ export class RequestAccess {
   async authorizeAudit(): Promise<SystemAccess> {
     const { row, access } = await this.checkProvision();
     const isServers = row.session === null && isSecret(row.provision.kind) && row.provision.privileges.includes(AUDIT_PRIVILEGE);
-    return isServers ? access : this.authorizeSession(AUDIT_PRIVILEGE);
+    const granted = isServers ? access : await this.authorizeSession(AUDIT_PRIVILEGE);
+    this.passed.add(CHECK_AUDIT);
+    return granted;
   }
 
   /** Authorizes data that is not personal, for any API provision and any logged-in user. Throws an AppError. */
   async authorizeMember(): Promise<MemberAccess> {
-    return (this.member ??= await this.findMember());
+    this.member ??= await this.findMember();
+    this.passed.add(this.member.mayReadDonors ? CHECK_DONORS : CHECK_MEMBER);
+    return this.member;
   }
 
   /** The version of the organization's books when the access was checked; undefined for callers who may read nothing. */
@@ -127,14 +165,14 @@ export class RequestAccess {
 
   /** The caller as the audit names it: the provision, and the user when one is logged in. Throws an AppError. */
   async auditCaller(): Promise<AuditCaller> {
-    const { row, access } = await this.checkProvision();
-    const { session, provision } = row;
+    // A provision that is bound to reports is named too when it asks for something else.
+    const { session, provision, organization } = await this.findRow();
     const isUsers = session !== null && !(session instanceof AppError) && session.provisionId === provision.id;
     return {
-      organizationId: access.organization.id,
+      organizationId: organization.id,
       username: isUsers ? session.username : null,
       provisionLabel: provision.label,
-      provisionStart: toProvisionStart(provision.id),
+      provisionStart: provision.firstCharacters,
     };
   }
 
@@ -165,11 +203,13 @@ export class RequestAccess {
 
   private async findLinkCaller(): Promise<LinkCaller> {
     const { row } = await this.checkProvision();
+    const { provision, link } = this.credentials;
+    if (link) return link;
     const token = sessionTokenOf(this.credentials);
-    if (row.session === null || token === undefined) return { kind: 'provision', value: hashProvision(row.provision.id) };
+    if (row.session === null || token === undefined) return { kind: 'provision', value: toUuidProof(provision!) };
     const { user } = await this.authorizeUser();
     const value = toLinkProof(token);
-    if (!user.mayLink) await this.store.addLinkHash(hashToken(token)!, hashProof(value));
+    if (!user.mayLink) await this.parts.store.addLinkHash(hashToken(token)!, hashProof(value));
     return { kind: 'session', value };
   }
 
@@ -202,29 +242,47 @@ export class RequestAccess {
     const { row, access } = await this.checkProvision();
     const { session } = row;
     const isUsers = session !== null && !(session instanceof AppError) && session.provisionId === row.provision.id;
-    return { organizationId: access.organization.id, credential: isUsers ? `user ${session.userId}` : access.provisionId };
+    return { organizationId: access.organization.id, credential: isUsers ? `user ${session.userId}` : `provision ${access.provisionId}` };
   }
 
   private async checkProvision(): Promise<{ row: AccessRow; access: SystemAccess }> {
-    const { provision, host, link } = this.credentials;
-    if (!link && (provision === undefined || provision === '')) throw new AppError('PROVISION_HEADER_MISSING');
-    if (this.underMaintenance) throw new AppError('UNDER_MAINTENANCE');
-    const row = await (this.row ??= link ? this.findLinked(link) : this.find(provision!));
-    if (!row) throw new AppError('INVALID_PROVISION');
-    const { id, name, hosts, underMaintenance, fiscalYearStart } = row.organization;
-    if (hosts.length > 0 && !hosts.includes(toHostName(host))) throw new AppError('INCORRECT_HOST');
-    if (underMaintenance) throw new AppError('UNDER_MAINTENANCE');
+    const { provision, link } = this.credentials;
+    const row = await this.findRow();
+    const { id, name, fiscalYearStart } = row.organization;
+    this.assertReport(row.provision.reports);
     // The link of a session that has ended must not fall back on what the session's provision may read.
     if (link?.kind === 'session' && row.session === null) throw new AppError('NOT_LOGGED_IN');
     return {
       row,
       access: {
-        provision: provision ?? row.provision.id,
+        provision: provision ?? '',
         provisionId: row.provision.id,
+        firstCharacters: row.provision.firstCharacters,
         isServer: isSecret(row.provision.kind),
         organization: { id, name, fiscalYearStart },
       },
     };
+  }
+
+  /** Makes the checks up to that of the organization's maintenance. */
+  private async findRow(): Promise<AccessRow> {
+    const { provision, host, link, address } = this.credentials;
+    if (!link && (provision === undefined || provision === '')) throw new AppError('PROVISION_HEADER_MISSING');
+    if (this.parts.underMaintenance) throw new AppError('UNDER_MAINTENANCE');
+    const row = await (this.row ??= link ? this.findLinked(link) : this.find(provision!));
+    // Nobody is told that a provision is good at another address, or was good before.
+    if (!row || row.provision.hasEnded || !isAt(address, row.provision)) throw new AppError('INVALID_PROVISION');
+    const { hosts, underMaintenance } = row.organization;
+    if (hosts.length > 0 && !hosts.includes(toHostName(host))) throw new AppError('INCORRECT_HOST');
+    if (underMaintenance) throw new AppError('UNDER_MAINTENANCE');
+    return row;
+  }
+
+  private assertReport(reports: readonly string[]): void {
+    if (reports.length === 0 || (this.report !== undefined && reports.includes(this.report))) return;
+    throw new AppError('PRIVILEGE_NOT_FOUND', {
+      fault: `this provision opens the files of its saved reports alone: ${reports.join(', ')}`,
+    });
   }
 
   private async findMember(): Promise<MemberAccess> {
@@ -244,17 +302,27 @@ export class RequestAccess {
   }
 
   private async findLinked({ kind, value }: LinkCaller): Promise<AccessRow | null> {
-    const found = await this.store.findLinked(kind, kind === 'session' ? hashProof(value) : value);
+    const found = await this.parts.store.findLinked(kind, hashProof(value));
     if (!found && kind === 'session') throw new AppError('NOT_LOGGED_IN');
-    return found && this.store.find(found.provisionId, found.tokenHash);
+    return found && this.parts.store.find(found);
   }
 
   private async find(provision: string): Promise<AccessRow | null> {
     if (!isUuid(provision)) return null;
+    const { guard, store } = this.parts;
+    const uuidHash = hashUuid(provision);
     const token = sessionTokenOf(this.credentials);
-    return this.store.find(provision.toLowerCase(), token === undefined ? undefined : hashToken(token));
+    const credential = { uuidHash, tokenHash: token === undefined ? undefined : hashToken(token) };
+    return guard.look(this.credentials.address, uuidHash, () => store.find(credential));
   }
 }
+
+const CHECK_REPORT = (access: RequestAccess): Promise<unknown> => access.authorizeReport();
+const CHECK_AUDIT = (access: RequestAccess): Promise<unknown> => access.authorizeAudit();
+const CHECK_MEMBER = (access: RequestAccess): Promise<unknown> => access.authorizeMember();
+const CHECK_DONORS = (access: RequestAccess): Promise<unknown> => access.authorizeDonors();
+
+const isAt = (address: string, { addresses }: AccessProvision): boolean => addresses.length === 0 || isWithin(address, addresses);
 
 /**
  * The session token of a request. A bearer that is not a token is not replaced by the cookie, because the caller has named the session
@@ -274,12 +342,6 @@ export function hashToken(token: string): Buffer | undefined {
 export const toLinkProof = (token: string): Buffer => createHmac('sha256', token).update('link').digest();
 
 export const hashProof = (proof: Buffer): Buffer => createHash('sha256').update(proof).digest();
-
-/** The SHA-256 of the sixteen bytes of a provision, which PostgreSQL computes as `sha256(uuid_send(id))`. */
-const hashProvision = (id: string): Buffer =>
-  createHash('sha256')
-    .update(Buffer.from(id.replaceAll('-', ''), 'hex'))
-    .digest();
 
 /** The name of a Host header (RFC 9110 section 7.2) in lower case, without port and without the root's dot. */
 export function toHostName(host: string): string {

@@ -56,6 +56,8 @@ export interface FileSubject {
   readonly lineSet: LineSet;
   /** The names of the filter's conditions, without their values. */
   readonly conditions: readonly string[];
+  /** True when the file may tell of donors, also by their number. */
+  readonly tellsDonors: boolean;
 }
 
 const NO_RANGE: ReadRange = { startDate: null, endDate: null, pending: null, conditions: [] };
@@ -109,10 +111,11 @@ export class AuditService {
   async openFile(
     caller: AuditCaller,
     operation: AuditOperation,
-    { report, format, lineSet, conditions }: FileSubject,
+    { report, format, lineSet, conditions, tellsDonors }: FileSubject,
   ): Promise<OpenFileEntry> {
     const { startDate, endDate, pending } = lineSet;
-    const facts = { ...toFacts(caller, operation, { startDate, endDate, pending, conditions }), kind: 'file' as const, report, format };
+    const range = { startDate, endDate, pending, conditions };
+    const facts = { ...toFacts(caller, operation, range), kind: 'file' as const, report, format, tellsDonors };
     const row = { ...NO_FACTS, ...facts, entry: randomUUID(), part: 'started' as const, at: new Date() };
     await this.writer.write(caller.organizationId, row);
     return new OpenFileEntry(row, caller.organizationId, this.writer);
@@ -184,7 +187,16 @@ function toFacts(
   range: ReadRange,
 ) {
   return {
-    ...{ door, operation: clean(name) ?? '', operationHash: hash, subject: null, detail: null, report: null, format: null },
+    ...{
+      door,
+      operation: clean(name) ?? '',
+      operationHash: hash,
+      subject: null,
+      detail: null,
+      report: null,
+      format: null,
+      tellsDonors: null,
+    },
     ...{ username: clean(username), provisionLabel: clean(provisionLabel), provisionStart, address },
     ...range,
   } satisfies Omit<ReadingFacts, 'kind'>;

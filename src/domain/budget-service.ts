@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { WINDOW_SECONDS, type CostStore } from '../data/cost-store';
 import { AppError } from '../errors';
 
@@ -27,23 +26,20 @@ export class BudgetService {
   }
 
   /** Takes the cost of an operation from its provision's budget. Undefined when there is no limit. */
-  async spend(provisionId: string, cost: number): Promise<Budget | undefined> {
+  async spend(provisionId: number, cost: number): Promise<Budget | undefined> {
     const { costPerMinute: limit } = this;
     if (limit === 0) return undefined;
     const state = { limit, windowSeconds: WINDOW_SECONDS };
     if (cost > limit) {
       // No waiting helps, so the error tells no time to come back.
       const refusal = new AppError('BUDGET_EXCEEDED', { fault: `the operation costs ${cost} values, and a minute has ${limit}` });
-      const { remaining, resetMs } = await this.store.take(toKey(provisionId), 0);
+      const { remaining, resetMs } = await this.store.take(String(provisionId), 0);
       return { ...state, remaining, resetSeconds: Math.ceil(resetMs / MS_PER_SECOND), refusal };
     }
-    const { isWithin, remaining, resetMs } = await this.store.take(toKey(provisionId), cost);
+    const { isWithin, remaining, resetMs } = await this.store.take(String(provisionId), cost);
     const resetSeconds = Math.ceil(resetMs / MS_PER_SECOND);
     const fault = `the operation costs ${cost} values, and ${remaining} of ${limit} are left`;
     const refusal = isWithin ? undefined : new AppError('BUDGET_EXCEEDED', { fault, retryAfterSeconds: Math.max(1, resetSeconds) });
     return { ...state, remaining, resetSeconds, refusal };
   }
 }
-
-/** A hash, because a provision may be a secret. */
-const toKey = (provisionId: string): string => createHash('sha256').update(provisionId).digest('base64url');

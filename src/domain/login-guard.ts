@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import type { KnownAddressStore } from '../data/known-address-store';
 import type { LoginAttemptStore, LoginLimit } from '../data/login-attempt-store';
 import { OperatorError } from '../errors';
+import { subscriberOf } from '../values/addresses';
 
 /** A user name, which may not exist, and the address from which somebody tries it. */
 export interface LoginCaller {
@@ -18,8 +19,6 @@ export interface LoginAttempt {
 
 /** The limits of a user and of an address allow this many times the attempts of a user at one address. */
 const SHARED_FACTOR = 10;
-/** The first four groups name one subscriber's network (RFC 6177 section 2), in which a machine changes its address daily (RFC 8981). */
-const IPV6_NETWORK_GROUPS = 4;
 
 /**
  * Limits the guessing of passwords without a way for guessers to shut users out. A user at a known address, one that the user has logged in
@@ -81,7 +80,7 @@ export class LoginGuard {
 
 /** The keys of the counters. They are hashes, so that the counters hold no personal data. All keys of a user begin with `user`. */
 function toKeys({ organizationId, username, address }: LoginCaller) {
-  const network = toNetwork(address);
+  const network = subscriberOf(address);
   const user = digest(`${organizationId} ${username}`).toString('base64url');
   const addressHash = digest(`${organizationId} ${username} ${network}`);
   return {
@@ -93,16 +92,3 @@ function toKeys({ organizationId, username, address }: LoginCaller) {
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-
-/** An IPv4 address as it is, or the network of an IPv6 address. */
-function toNetwork(address: string): string {
-  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
-  if (mapped !== undefined && isIPv4(mapped)) return mapped;
-  if (isIP(address) !== 6) return address;
-  // URL writes every IPv6 address in one form, in which only the zeros of `::` are missing.
-  const [head = '', tail] = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1).split('::');
-  const groups = (part: string): string[] => part.split(':').filter((group) => group !== '');
-  const after = groups(tail ?? '');
-  const zeros = tail === undefined ? [] : Array.from({ length: 8 - groups(head).length - after.length }, () => '0');
-  return [...groups(head), ...zeros, ...after].slice(0, IPV6_NETWORK_GROUPS).join(':');
-}

@@ -1,11 +1,15 @@
-import { randomUUID } from 'node:crypto';
-import type { OrganizationRow, OrganizationStore, ProvisionKind, ProvisionRow } from '../data/organization-store';
-import type { UserRow, UserStore } from '../data/user-store';
+import type { DeletedCounts, OrganizationRow, OrganizationStore, ProvisionKind } from '../data/organization-store';
+import type { KeyRow, ProvisionBounds, ProvisionRow, ProvisionStore } from '../data/provision-store';
+import type { SavedReportStore } from '../data/saved-report-store';
+import type { OpenSession, SessionStore } from '../data/session-store';
+import type { UserKey, UserRow, UserStore } from '../data/user-store';
 import { OperatorError } from '../errors';
 import { isUuid } from '../values/ids';
 import { toHostName } from './access-service';
-import { toCommand, toOperator, toProvisionStart, type AuditService } from './audit-service';
+import { toCommand, toOperator, type AuditService } from './audit-service';
 import { hashPassword, MIN_PASSWORD_LENGTH } from './passwords';
+import { assertLabel, assertNetworks, describeProvision } from './provision-bounds';
+import { createUuid, FIRST_CHARACTERS, hashUuid } from './provision-uuid';
 import { DEFAULT_PRIVILEGES, isPrivilege, isSecret, privileges, SECRET_PRIVILEGES, type Privilege } from './privileges';
 
 export interface ProvisionRequest {
@@ -13,6 +17,25 @@ export interface ProvisionRequest {
   readonly kind: ProvisionKind;
   readonly label: string;
   readonly grants: readonly string[];
+  /** The bounds of the provision; without them it is good for ever, from anywhere, for everything that it is granted. */
+  readonly bounds?: Partial<ProvisionBounds>;
+}
+
+/** The new UUID of a provision that was rotated. It is shown once. */
+export interface Rotation {
+  readonly uuid: string;
+  readonly provision: ProvisionRow;
+  /** The time from which the earlier UUIDs are refused. */
+  readonly overlapEnd: Date;
+}
+
+/** The stores of organizations and of all that operators issue to them. */
+interface OrganizationStores {
+  readonly organizations: OrganizationStore;
+  readonly provisions: ProvisionStore;
+  readonly users: UserStore;
+  readonly sessions: SessionStore;
+  readonly savedReports: SavedReportStore;
 }
 
 export interface UserRequest {
@@ -28,6 +51,14 @@ export interface GrantChange {
   readonly privileges: readonly string[];
 }
 
+/** An open session with the name by which operators end it: the start of its token's SHA-256, from which nobody gets the token. */
+export interface NamedSession extends OpenSession {
+  readonly id: string;
+}
+
+const SESSION_NAME_LENGTH = 12;
+const FIRST = new RegExp(`^[0-9a-f]{${FIRST_CHARACTERS}}$`, 'i');
+const NUMBER = /^[1-9][0-9]{0,8}$/;
 const MAX_NAME_LENGTH = 200;
 const HOST_NAME = /^[a-z0-9-]+(\.[a-z0-9-]+)*$|^\[[0-9a-f:]+\]$/;
 
@@ -36,11 +67,16 @@ const HOST_NAME = /^[a-z0-9-]+(\.[a-z0-9-]+)*$|^\[[0-9a-f:]+\]$/;
  * of a change before the change is made, so that no change is without a row.
  */
 export class OrganizationService {
+  private readonly organizations: OrganizationStore;
+  private readonly provisions: ProvisionStore;
+  private readonly users: UserStore;
+
   constructor(
-    private readonly organizations: OrganizationStore,
-    private readonly users: UserStore,
+    private readonly stores: OrganizationStores,
     private readonly audit: Pick<AuditService, 'record'>,
-  ) {}
+  ) {
+    ({ organizations: this.organizations, provisions: this.provisions, users: this.users } = stores);
+  }
 
   async get(name: string): Promise<OrganizationRow> {
     const organization = await this.organizations.find(name);
@@ -83,41 +119,117 @@ export class OrganizationService {
     return names;
   }
 
-  /** Issues a provision and returns its UUID, which is random (version 4, RFC 9562) so that nobody can guess it. */
-  async createProvision({ organization, kind, label, grants }: ProvisionRequest): Promise<string> {
+  async rename(name: string, newName: string): Promise<void> {
+    assertName('organization', newName);
+    const { id } = await this.get(name);
+    if (await this.organizations.find(newName)) throw new OperatorError(`There is an organization "${newName}" already`);
+    await this.organizations.updateName(id, newName);
+  }
+
+  /** Deletes an organization with its books, provisions, users, saved reports and audit. `confirmedName` is its name once more. */
+  async delete(name: string, confirmedName: string): Promise<DeletedCounts> {
+    const { id } = await this.get(name);
+    if (confirmedName !== name) throw new OperatorError(`"${confirmedName}" does not confirm the name "${name}": nothing was deleted`);
+    return this.organizations.delete(id);
+  }
+
+  /** Issues a provision and returns its UUID, which is stored nowhere. */
+  async createProvision({ organization, kind, label, grants, bounds = {} }: ProvisionRequest): Promise<string> {
     const granted = withDefaults(grants);
     assertMayHold(kind, granted);
-    const id = randomUUID();
+    assertLabel(label);
+    const { expiresAt = null, addresses = [], reports = [] } = bounds;
+    assertNetworks(addresses);
     const { id: organizationId } = await this.get(organization);
-    await this.note(organizationId, 'provision create', subjectOf(id), [kind, ...granted].join(' '));
-    await this.organizations.insertProvision({ id, organizationId, kind, label, privileges: granted });
-    return id;
+    await this.assertReports({ organizationId, kind }, reports);
+    const { uuid, key } = createUuid();
+    await this.note(organizationId, 'provision create', subjectOf(key), [kind, ...granted].join(' '));
+    await this.provisions.insert({ organizationId, kind, label, privileges: granted, expiresAt, addresses, reports }, key);
+    return uuid;
   }
 
   async listProvisions(): Promise<ProvisionRow[]> {
-    return this.organizations.listProvisions();
+    return this.provisions.list();
+  }
+
+  /** The provision that an operator names by its number, by the first characters of one of its UUIDs or by a whole one. */
+  async getProvision(name: string): Promise<ProvisionRow> {
+    const ids = await this.listProvisionIds(name);
+    if (ids.length > 1) throw new OperatorError(`Several provisions begin with ${name}: name one by its number, ${ids.join(' or ')}`);
+    const provision = ids[0] === undefined ? null : await this.provisions.find(ids[0]);
+    // The whole of a UUID may be a secret that was mistyped.
+    if (!provision) throw new OperatorError(`There is no provision ${isUuid(name) ? `${name.slice(0, FIRST_CHARACTERS)}…` : name}`);
+    return provision;
+  }
+
+  private async listProvisionIds(name: string): Promise<number[]> {
+    if (isUuid(name)) return this.provisions.listIds({ uuidHash: hashUuid(name) });
+    const found = FIRST.test(name) ? await this.provisions.listIds({ firstCharacters: name.toLowerCase() }) : [];
+    return found.length === 0 && NUMBER.test(name) ? [Number(name)] : found;
   }
 
   /** Changes a provision's privileges, from the next request on. Returns all privileges that it has now. */
-  async changeProvisionGrants(id: string, change: GrantChange): Promise<Privilege[]> {
-    const provision = isUuid(id) ? await this.organizations.findProvision(id) : null;
-    if (!provision) throw new OperatorError(`There is no provision ${id}`);
-    const privileges = applyChange(provision.privileges, change);
-    assertMayHold(provision.kind, privileges);
-    await this.note(provision.organizationId, `provision ${COMMANDS[change.verb]}`, subjectOf(id), change.privileges.join(' '));
-    await this.organizations.updateProvisionPrivileges(id, privileges);
+  async changeProvisionGrants(name: string, change: GrantChange): Promise<Privilege[]> {
+    const { id, organizationId, kind, keys, privileges: held } = await this.getProvision(name);
+    const privileges = applyChange(held, change);
+    assertMayHold(kind, privileges);
+    await this.note(organizationId, `provision ${COMMANDS[change.verb]}`, subjectOf(keys[0]!), change.privileges.join(' '));
+    await this.provisions.update(id, { privileges });
     return privileges;
   }
 
-  /** Revokes a provision. From the next request on, it and all sessions that were opened under it are refused. */
-  async revokeProvision(id: string): Promise<void> {
-    const provision = isUuid(id) ? await this.organizations.findProvision(id) : null;
-    if (provision) await this.note(provision.organizationId, 'provision revoke', subjectOf(id));
-    if (!provision || !(await this.organizations.revokeProvision(id)))
-      throw new OperatorError(`There is no provision ${id} that could be revoked`);
+  async labelProvision(name: string, label: string): Promise<ProvisionRow> {
+    assertLabel(label);
+    const provision = await this.getProvision(name);
+    await this.provisions.update(provision.id, { label });
+    return { ...provision, label };
   }
 
-  async getUser(organization: string, username: string): Promise<UserRow & { readonly organizationId: number }> {
+  /** Sets the time from which a provision is refused; null for never. */
+  async expireProvision(name: string, expiresAt: Date | null): Promise<ProvisionRow> {
+    const provision = await this.getProvision(name);
+    await this.provisions.update(provision.id, { expiresAt });
+    return { ...provision, expiresAt };
+  }
+
+  /** Binds a provision to the networks that its callers come from; none means any. */
+  async bindProvisionToAddresses(name: string, addresses: readonly string[]): Promise<ProvisionRow> {
+    assertNetworks(addresses);
+    const provision = await this.getProvision(name);
+    await this.provisions.update(provision.id, { addresses });
+    return { ...provision, addresses };
+  }
+
+  /** Binds an API provision to saved reports, which it then opens alone; none frees it again. */
+  async bindProvisionToReports(name: string, reports: readonly string[]): Promise<ProvisionRow> {
+    const provision = await this.getProvision(name);
+    await this.assertReports(provision, reports);
+    await this.provisions.update(provision.id, { reports });
+    return { ...provision, reports };
+  }
+
+  /** Gives a provision a new UUID. The earlier ones stay good for `overlapMs`, and all sessions stay. */
+  async rotateProvision(name: string, overlapMs: number): Promise<Rotation> {
+    const provision = await this.getProvision(name);
+    if (provision.revokedAt) throw new OperatorError(`Provision ${describeProvision(provision)} is revoked`);
+    if (provision.expiresAt && provision.expiresAt <= new Date())
+      throw new OperatorError(`Provision ${describeProvision(provision)} has expired: \`provision expire\` sets another time`);
+    const { uuid, key } = createUuid();
+    const overlapEnd = new Date(Date.now() + overlapMs);
+    await this.provisions.replaceKey(provision.id, key, overlapEnd);
+    return { uuid, provision, overlapEnd };
+  }
+
+  /** Revokes a provision. From the next request on, it and all sessions that were opened under it are refused. */
+  async revokeProvision(name: string): Promise<ProvisionRow> {
+    const provision = await this.getProvision(name);
+    if (provision.revokedAt) throw new OperatorError(`Provision ${describeProvision(provision)} is revoked already`);
+    await this.note(provision.organizationId, 'provision revoke', subjectOf(provision.keys[0]!));
+    await this.provisions.update(provision.id, { revokedAt: new Date() });
+    return provision;
+  }
+
+  async getUser(organization: string, username: string): Promise<UserRow & UserKey> {
     const { id: organizationId } = await this.get(organization);
     const user = await this.users.find(organizationId, username);
     if (!user) throw new OperatorError(`There is no user "${username}" in "${organization}"`);
@@ -128,7 +240,7 @@ export class OrganizationService {
   async createUser({ organization, username, password, grants }: UserRequest): Promise<Privilege[]> {
     assertName('user', username);
     const granted = withDefaults(grants);
-    if (password.length < MIN_PASSWORD_LENGTH) throw new OperatorError(`The password needs at least ${MIN_PASSWORD_LENGTH} characters`);
+    assertPassword(password);
     const { id: organizationId } = await this.get(organization);
     if (await this.users.find(organizationId, username))
       throw new OperatorError(`There is a user "${username}" in "${organization}" already`);
@@ -146,15 +258,60 @@ export class OrganizationService {
     return privileges;
   }
 
-  /** Disables a user. From the next request on, all sessions of the user are answered with status 401. */
+  /** Replaces a user's password, and ends the user's sessions. Returns their number. */
+  async setPassword(organization: string, username: string, password: string): Promise<number> {
+    assertPassword(password);
+    const user = await this.getUser(organization, username);
+    return this.users.updatePassword(user, await hashPassword(password));
+  }
+
+  /**
+   * Disables a user. From the next request on, all sessions of the user are answered with status 401. Answers under way end within seconds.
+   */
   async disableUser(organization: string, username: string): Promise<void> {
-    const { organizationId } = await this.getUser(organization, username);
-    await this.note(organizationId, 'user disable', `user ${username}`);
-    await this.users.disable(organizationId, username);
+    const user = await this.getUser(organization, username);
+    await this.note(user.organizationId, 'user disable', `user ${username}`);
+    await this.users.disable(user);
+  }
+
+  /** Enables a user again, who has to log in anew. */
+  async enableUser(organization: string, username: string): Promise<void> {
+    const user = await this.getUser(organization, username);
+    if (!user.disabledAt) throw new OperatorError(`User "${username}" of "${organization}" is not disabled`);
+    await this.users.enable(user);
+  }
+
+  /** Deletes a user with all sessions. The name stays in the audit. */
+  async deleteUser(organization: string, username: string): Promise<void> {
+    await this.users.delete(await this.getUser(organization, username));
   }
 
   async listUsers(organization: string): Promise<UserRow[]> {
     return this.users.list((await this.get(organization)).id);
+  }
+
+  /** The open sessions of an organization, or of one of its users, the newest first. */
+  async listSessions(organization: string, username?: string): Promise<NamedSession[]> {
+    const sessions = await this.stores.sessions.list(await this.getSessionOwner(organization, username));
+    return sessions.map((session) => ({ ...session, id: session.tokenHash.toString('hex').slice(0, SESSION_NAME_LENGTH) }));
+  }
+
+  /** Ends the session of a name, which `listSessions` tells. */
+  async endSession(organization: string, id: string): Promise<void> {
+    const found = (await this.listSessions(organization)).find((session) => session.id === id.toLowerCase());
+    if (!found || !(await this.stores.sessions.delete(found.tokenHash)))
+      throw new OperatorError(`There is no session ${id} in "${organization}"`);
+  }
+
+  /** Ends all sessions of an organization, or of one of its users. Returns their number. */
+  async endSessions(organization: string, username?: string): Promise<number> {
+    return this.stores.sessions.deleteAll(await this.getSessionOwner(organization, username));
+  }
+
+  private async getSessionOwner(organization: string, username: string | undefined) {
+    if (username === undefined) return { organizationId: (await this.get(organization)).id };
+    const { organizationId, id: userId } = await this.getUser(organization, username);
+    return { organizationId, userId };
   }
 
   private note(organizationId: number, command: string, subject?: string, detail?: string): Promise<void> {
@@ -164,12 +321,20 @@ export class OrganizationService {
       ...(detail !== undefined && { detail }),
     });
   }
+
+  private async assertReports({ organizationId, kind }: Pick<ProvisionRow, 'organizationId' | 'kind'>, reports: readonly string[]) {
+    if (reports.length > 0 && !isSecret(kind))
+      throw new OperatorError(`A ${kind} provision is public: only an API provision is bound to reports`);
+    const known = new Set((await this.stores.savedReports.list(organizationId, { names: reports })).map(({ name }) => name));
+    const missing = reports.find((name) => !known.has(name));
+    if (missing !== undefined) throw new OperatorError(`There is no saved report "${missing}"`);
+  }
 }
 
 /** The commands of the changes of grants. */
 const COMMANDS = { grant: 'grant', revoke: 'revoke-grant' } as const satisfies Record<GrantChange['verb'], string>;
 
-const subjectOf = (provision: string): string => `provision ${toProvisionStart(provision)}`;
+const subjectOf = ({ firstCharacters }: Pick<KeyRow, 'firstCharacters'>): string => `provision ${firstCharacters}`;
 const describeHosts = (hosts: readonly string[]): string => (hosts.length > 0 ? `hosts ${hosts.join(' ')}` : 'any host');
 
 function toHostNames(hosts: readonly string[]): string[] {
@@ -194,6 +359,10 @@ function assertMayHold(kind: ProvisionKind, granted: readonly Privilege[]): void
   const secret = SECRET_PRIVILEGES.find((privilege) => granted.includes(privilege));
   if (secret !== undefined && !isSecret(kind))
     throw new OperatorError(`A ${kind} provision is public: only an API provision can be granted ${secret}`);
+}
+
+function assertPassword(password: string): void {
+  if (password.length < MIN_PASSWORD_LENGTH) throw new OperatorError(`The password needs at least ${MIN_PASSWORD_LENGTH} characters`);
 }
 
 function assertName(what: string, name: string): void {

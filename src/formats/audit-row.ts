@@ -51,6 +51,8 @@ export interface AuditFacts {
   readonly subject: string | null;
   /** The change in words. */
   readonly detail: string | null;
+  /** True for a file that may tell of donors, also by their number; null for other rows. */
+  readonly tellsDonors: boolean | null;
 }
 
 /** An audit row before it has a place in the chain. */
@@ -74,14 +76,14 @@ export const CHAIN_START: ChainPlace = { number: 0, hash: '0'.repeat(64) };
 export const NO_FACTS = {
   ...{ operationHash: null, username: null, provisionLabel: null, provisionStart: null, address: null, report: null, format: null },
   ...{ startDate: null, endDate: null, pending: null, conditions: [], reads: null, lines: null, bytes: null, fileSha256: null },
-  ...{ digest: null, dataVersion: null, outcome: null, subject: null, detail: null },
+  ...{ digest: null, dataVersion: null, outcome: null, subject: null, detail: null, tellsDonors: null },
 } as const satisfies Partial<AuditFacts>;
 
 /** The fields that a row's hash covers, in order. The migration audit_chain has the same order. */
 const HASHED = [
   ...['entry', 'part', 'at', 'kind', 'door', 'operation', 'operationHash', 'username', 'provisionLabel', 'provisionStart', 'address'],
   ...['report', 'format', 'startDate', 'endDate', 'pending', 'conditions', 'reads', 'lines', 'bytes', 'fileSha256', 'digest'],
-  ...['dataVersion', 'outcome', 'subject', 'detail'],
+  ...['dataVersion', 'outcome', 'subject', 'detail', 'tellsDonors'],
 ] as readonly (keyof NewAuditRow)[];
 
 /**

@@ -1,4 +1,4 @@
-/** The caller whom a link stands for: a session, by the proof of its token, or a provision, by its SHA-256. */
+/** The caller whom a link stands for: a session, by the proof of its token, or a provision, by the proof of its UUID. */
 export interface LinkCaller {
   readonly kind: 'session' | 'provision';
   readonly value: Buffer;

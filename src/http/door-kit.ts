@@ -36,15 +36,17 @@ export function setDataVersion(response: Response, context: RequestContext): voi
 const MS_PER_SECOND = 1000;
 const BYTES_PER_KILOBYTE = 1000;
 
-export function createDoorKit(config: Config, log: Logger, { access, audit, books, depositDetails }: Services): DoorKit {
+export function createDoorKit(config: Config, log: Logger, { access, accessWatch, audit, books, depositDetails }: Services): DoorKit {
   return {
     audit: new RequestAudit(audit),
     openRequest: (request, response, isHeld = false) => {
       const left = new AbortController();
+      const requestAccess = access.open(readCredentials(request, linkCallerOf(response)));
+      const endWatch = accessWatch.add(requestAccess, (loss) => left.abort(loss));
       response.once('close', () => {
+        endWatch();
         if (!response.writableFinished) left.abort(new ReaderLeft());
       });
-      const requestAccess = access.open(readCredentials(request, linkCallerOf(response)));
       const snapshot = depositDetails.openSnapshot(left.signal, () => requestAccess.caller());
       const reader = books.openReader({ snapshot, accessVersion: () => requestAccess.dataVersion, isHeld });
       return {

@@ -13,10 +13,10 @@ export interface ErrorFormat {
 }
 
 /** The contract's error body (section 2.3), for every door but GraphQL. */
-const V2_FORMAT: ErrorFormat = { toAnswer: (appError) => ({ status: appError.status, body: toErrorBody(appError) }) };
+export const REST_FORMAT: ErrorFormat = { toAnswer: (appError) => ({ status: appError.status, body: toErrorBody(appError) }) };
 
 /** Turns a thrown error into an answer, on every door. The log gets the cause that the caller does not see. */
-export function createErrorHandler(log: Logger, { toCause = (error) => error, toAnswer }: ErrorFormat = V2_FORMAT): ErrorRequestHandler {
+export function createErrorHandler(log: Logger, { toCause = (error) => error, toAnswer }: ErrorFormat = REST_FORMAT): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
     const cause = toCause(error);
     const appError = toBodyFault(cause) ?? toAppError(cause);

@@ -15,12 +15,13 @@ const BEARER = /^Bearer(?:\s+|$)(.*)/i;
  * from the proxies that Express trusts.
  */
 export function readCredentials(request: Request, link: LinkCaller | undefined): Credentials {
-  if (link) return { provision: undefined, host: hostOf(request), bearerToken: undefined, cookieToken: undefined, link };
+  const from = { host: hostOf(request), address: request.ip ?? '' };
+  if (link) return { provision: undefined, ...from, bearerToken: undefined, cookieToken: undefined, link };
   const cookieToken = parseCookie(request.get('Cookie') ?? '')[cookieName(request)];
   const bearerToken = BEARER.exec(request.get('Authorization') ?? '')?.[1];
   return {
     provision: request.get('Provision'),
-    host: hostOf(request),
+    ...from,
     // v2 has sessions by cookie (contract section 4.2), so a bearer token that a proxy adds must not replace the cookie there.
     bearerToken: cookieToken !== undefined && request.originalUrl.startsWith('/api/v2/') ? undefined : bearerToken,
     cookieToken,

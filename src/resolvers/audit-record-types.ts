@@ -150,6 +150,12 @@ export class AuditRecord implements AuditEntry {
 
   @Field(() => String, { nullable: true, description: 'The event in words, such as the privileges that were granted.' })
   detail!: string | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'True for a file that may tell of donors, also by their number; null for other entries.',
+  })
+  tellsDonors!: boolean | null;
 }
 
 @ObjectType({ description: 'A page of entries of the audit.' })

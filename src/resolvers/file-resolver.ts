@@ -2,13 +2,12 @@ import type { AuditEntry } from '../data/audit-store';
 import type { LineSet } from '../data/line-set';
 import type { MemberAccess, SystemAccess } from '../domain/access-service';
 import type { OpenFileEntry } from '../domain/audit-file';
-import type { AuditService } from '../domain/audit-service';
+import type { AuditService, FileSubject } from '../domain/audit-service';
 import type { ControlTotals, LineFigures } from '../domain/control-totals';
 import { toNarrowedLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
 import { authorizeTotals, toSummaryRows, type DepositSummaryService } from '../domain/deposit-summary-service';
 import type { SavedReportService } from '../domain/saved-report-service';
 import { AppError, InputError } from '../errors';
-import type { ReportName } from '../formats/audit-row';
 import { namesOfConditions, tellsDonorsByName, type FileQuery, type QueryString } from '../formats/file-address';
 import type { RowStream } from '../rows/row-stream';
 import type { RowTemplate } from '../rows/row-template';
@@ -105,10 +104,14 @@ export class FileResolver {
 
   /** A saved report with variables from the parameters of an address. Throws NOT_FOUND when the organization has no report of this name. */
   async savedReport(name: string, read: Read<QueryString>, context: RequestContext): Promise<FileSource> {
-    const member = await context.access.authorizeMember();
+    const { access } = context;
+    access.openReport(name);
+    const member = await access.authorizeMember();
     const { query, variables } = await this.services.savedReports.get(member.organization.id, name);
     const isSummary = this.documents.toFileQuery({ query, variables }).groupBy !== undefined;
-    const granted = isSummary ? member : await context.access.authorizeReport();
+    const granted = isSummary ? member : await access.authorizeReport();
+    if (Object.keys(read()).length > 0 && (await access.isBoundToReports()))
+      throw new InputError('this provision opens the report with its saved values alone');
     const file = this.documents.toFileQuery({ query, variables: { ...variables, ...this.documents.toVariables(query, read()) } });
     if ((file.groupBy !== undefined) !== isSummary)
       throw new InputError('these variables turn a report of lines into a summary, or a summary into lines');
@@ -126,7 +129,8 @@ export class FileResolver {
     const receipt = toReceipt(entry);
     if (mayReadDonors) return receipt;
     if (entry.report === 'deposit-details' || tellsDonorsByName(entry.conditions)) throw new AppError('PRIVILEGE_NOT_FOUND');
-    return { ...receipt, digest: null };
+    // Everything in a summary but its numbers of donors is known to this caller, who could try numbers until the hash or the length fits.
+    return { ...receipt, digest: null, ...(entry.tellsDonors && { fileSha256: null, bytes: null }) };
   }
 
   private lines(query: FileQuery, granted: SystemAccess, context: RequestContext): FileSource {
@@ -134,6 +138,7 @@ export class FileResolver {
     const { depositDetails } = this.services;
     const lineSet = toNarrowedLineSet(granted.organization.id, query.lines);
     const rows = depositDetails.report(lineSet, snapshot);
+    const conditions = namesOfConditions(query);
     return {
       ...{ query, lineSet, rows },
       readTotals: async (template) => {
@@ -148,7 +153,7 @@ export class FileResolver {
         };
         return { rows: bytes, totals };
       },
-      openAudit: (file) => this.openAudit('deposit-details', file, { query, lineSet }, context),
+      openAudit: (file) => this.openAudit(file, { report: 'deposit-details', lineSet, conditions, tellsDonors: true }, context),
     };
   }
 
@@ -159,6 +164,7 @@ export class FileResolver {
     const lineSet = await authorizeTotals(access, granted, query.lines, groupBy);
     const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, fiscalYearStart, mayReadDonors }, reader);
     const rows = toSummaryRows(summary, groupBy, snapshot);
+    const conditions = namesOfConditions(query);
     const countRows = async (): Promise<number> => (groupBy.length > 0 ? summary.countGroups() : 1);
     return {
       ...{ query, lineSet, rows },
@@ -167,19 +173,17 @@ export class FileResolver {
         const [{ all }, sha256, count] = await Promise.all([summary.totals(['deposits']), digest, countRows()]);
         return { rows: rows.bytes(template), totals: { rows: count, all: { ...all, deposits: all.deposits! }, digest: sha256 } };
       },
-      openAudit: (file) => this.openAudit('deposit-summary', file, { query, lineSet }, context),
+      openAudit: (file) => this.openAudit(file, { report: 'deposit-summary', lineSet, conditions, tellsDonors: mayReadDonors }, context),
     };
   }
 
   private async openAudit(
-    report: ReportName,
     { name, format }: NamedFile,
-    { query, lineSet }: Pick<FileSource, 'query' | 'lineSet'>,
+    subject: Omit<FileSubject, 'format'>,
     { access, address }: RequestContext,
   ): Promise<OpenFileEntry> {
     const operation = { door: 'file', name, hash: null, address } as const;
-    const subject = { report, format, lineSet, conditions: namesOfConditions(query) };
-    return this.services.audit.openFile(await access.auditCaller(), operation, subject);
+    return this.services.audit.openFile(await access.auditCaller(), operation, { ...subject, format });
   }
 }
 

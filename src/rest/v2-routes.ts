@@ -1,9 +1,11 @@
 import type { Request, Router } from 'express';
 import type { ReadRange } from '../domain/audit-service';
 import { toReportPeriod } from '../domain/deposit-detail-service';
+import { AppError } from '../errors';
 import { v2Layouts } from '../formats/v2-line';
 import { setDataVersion, type DoorKit } from '../http/door-kit';
 import { EntityTag } from '../http/entity-tag';
+import { REST_FORMAT } from '../http/error-handler';
 import { createRequestRouter } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
 import type { AuthenticationResolver } from '../resolvers/authentication-resolver';
@@ -18,7 +20,7 @@ const REPORT = 'deposit_detail_designation_detail_with_contact_info';
 
 /** The v2 door (contract section 4). Each route parses, calls a resolver and formats. Errors have the contract's body (section 2.3). */
 export function createV2Routes({ authentication, depositDetails }: V2Resolvers, kit: DoorKit): Router {
-  return createRequestRouter('v2', kit, {
+  const router = createRequestRouter('v2', kit, {
     '/authenticated_test_system': async (context, _request, response) => {
       const data = await authentication.authenticatedTestSystem(context);
       setDataVersion(response, context);
@@ -55,6 +57,15 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
       }
     },
   });
+  router.use(kit.createErrorHandler({ ...REST_FORMAT, toCause: toContractError }));
+  return router;
+}
+
+/** The contract knows neither faults nor a limit of guesses (section 7), so integrators get the texts that they know. */
+function toContractError(error: unknown): unknown {
+  if (!(error instanceof AppError)) return error;
+  if (error.code === 'TOO_MANY_PROVISIONS') return new AppError('INVALID_PROVISION');
+  return error.fault === undefined ? error : new AppError(error.code);
 }
 
 /** The range of parameters that were checked. */

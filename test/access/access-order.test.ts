@@ -54,7 +54,7 @@ const steps: { name: string; expected: string; apply: (as: Writable<Ask>) => Pro
     expected: 'Provision does not match logged in provision',
     apply: async () => {
       const { rows } = await query('SELECT id FROM provision WHERE organization_id = $1', [elsewhere.id]);
-      await query('UPDATE session SET provision_id = $1', [(rows[0] as { id: string }).id]);
+      await query('UPDATE session SET provision_id = $1', [(rows[0] as { id: number }).id]);
     },
   },
   {
@@ -148,7 +148,7 @@ describe('a provision', () => {
   });
 
   test('of an API without the grant opens the report to a logged-in user alone', async () => {
-    await query(`UPDATE provision SET privileges = '{}' WHERE id = $1`, [organization.apiProvision]);
+    await query(`UPDATE provision SET privileges = '{}' WHERE organization_id = $1`, [organization.id]);
     expect(await ask('report', { provision: organization.apiProvision })).toBe('Not logged in');
     const own = await login(gateway.url, organization.apiProvision);
     expect(await ask('report', { provision: organization.apiProvision, cookie: own })).toBe(WRONG_PERIOD);

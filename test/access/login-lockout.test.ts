@@ -110,7 +110,7 @@ describe('an operator', () => {
   test('unlocks a user, and lets one in from an address while others guess elsewhere', async () => {
     const organization = await createOrganization(gateway.services);
     const unlock = (...words: string[]) =>
-      runCommand({ DATABASE_URL: gateway.database.url }, ['user', 'unlock', '--organization', organization.name, ...words]);
+      runCommand({ DATABASE_URL: gateway.database.url }, ['login', 'unlock', '--organization', organization.name, ...words]);
     const unlocked = done(`Unlocked user "ada" of "${organization.name}"`);
 
     await exhaustUser(organization);

@@ -31,6 +31,7 @@ describe('an operator whose database or settings are not right', () => {
         ...['20261122110000_list_orders', '20261122120000_report_titles', '20261122130000_spent_cost'],
         ...['20261122140000_download_links', '20261122150000_provision_hashes', '20261122160000_fiscal_years'],
         '20261122170000_audit_chain',
+        '20261122173000_provision_keys',
       ];
       const lacking = failed('The database lacks migrations: run `deposit-gateway migrate`');
       expect(await runCommand(empty, ['organization', 'list'])).toEqual(lacking);
@@ -71,7 +72,7 @@ describe('an operator whose database or settings are not right', () => {
       expect(await runCommand(reader, ['migrate', '--check', '--json'])).toEqual({
         status: 1,
         stdout: '{"missing":["20261121090000_saved_reports"]}\n',
-        stderr: 'Not applied: 20261121090000_saved_reports; run `deposit-gateway migrate`\n',
+        stderr: '{"error":"Not applied: 20261121090000_saved_reports; run `deposit-gateway migrate`"}\n',
       });
     } finally {
       await owner.end();

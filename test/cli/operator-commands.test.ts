@@ -25,6 +25,8 @@ const json = async (words: string[], input?: string): Promise<unknown> =>
   JSON.parse(await succeed(environment, [...words, '--json'], input));
 const answer = async (path: string, headers: Record<string, string>): Promise<unknown> =>
   (await fetch(gateway.url + path, { headers })).json();
+/** The part of a provision that people see. */
+const first = (uuid: string): string => uuid.slice(0, 8);
 const refusal = (status: number, error: string) => ({ errors: [{ error, status }] });
 
 /** Creates an organization of a test's own without the commands. */
@@ -113,19 +115,23 @@ describe('an operator of provisions', () => {
     const organization = await createOrganization();
     const words = ['provision', 'create', '--organization', organization, '--kind', 'api', '--label', 'nightly', '--grant', REPORT];
     const created = (await json(words)) as { provision: string };
-    expect(created).toEqual({ provision: expect.stringMatching(UUID) as string, organization, kind: 'API', label: 'nightly' });
+    const unbound = { expiresAt: null, addresses: [], reports: [] };
+    expect(created).toEqual({ provision: expect.stringMatching(UUID) as string, organization, kind: 'API', label: 'nightly', ...unbound });
     expect(await json(['provision', 'list'])).toContainEqual({
-      ...created,
+      ...{ number: expect.any(Number) as number, provision: first(created.provision), organization, kind: 'API', label: 'nightly' },
       privileges: ['authenticated_test_system', 'authenticated_test_session', REPORT],
+      ...{ addresses: [], reports: [], replaced: [] },
       createdAt: expect.any(String) as string,
-      lastUsedAt: null,
-      revokedAt: null,
+      ...{ lastUsedAt: null, expiresAt: null, revokedAt: null },
     });
     const { stdout } = await run(['provision', 'list']);
-    expect(stdout.split('\n')[0]).toMatch(/^PROVISION +ORGANIZATION +KIND +LABEL +LAST USED +REVOKED +PRIVILEGES$/);
+    expect(stdout.split('\n')[0]).toMatch(
+      /^NUMBER +PROVISION +ORGANIZATION +KIND +LABEL +LAST USED +EXPIRES +REVOKED +BOUND TO +PRIVILEGES$/,
+    );
+    expect(stdout).not.toContain(created.provision);
     expect(stdout).toMatch(
       new RegExp(
-        `^${created.provision}  ${organization} +API +nightly +authenticated_test_system authenticated_test_session ${REPORT}$`,
+        `^\\d+ +${first(created.provision)} +${organization} +API +nightly +authenticated_test_system authenticated_test_session ${REPORT}$`,
         'm',
       ),
     );
@@ -154,9 +160,16 @@ describe('an operator of provisions', () => {
     const organization = await createOrganization();
     const Provision = (await run(['provision', 'create', '--organization', organization, '--kind', 'api'])).stdout.trimEnd();
     const defaults = ['authenticated_test_system', 'authenticated_test_session'];
-    expect(await run(['provision', 'grant', Provision, REPORT])).toEqual(done(`${Provision} has ${[...defaults, REPORT].join(' ')}`));
+    expect(await run(['provision', 'grant', Provision, REPORT])).toEqual({
+      ...{ status: 0, stderr: '' },
+      stdout: expect.stringMatching(
+        new RegExp(`^Provision \\d+ \\(${first(Provision)}…\\) has ${[...defaults, REPORT].join(' ')}\n$`),
+      ) as string,
+    });
     expect(await answer(EMPTY_REPORT, { Provision })).toEqual({ response: [] });
-    expect(await json(['provision', 'revoke-grant', Provision, REPORT])).toEqual({ provision: Provision, privileges: defaults });
+    expect(await json(['provision', 'revoke-grant', Provision, REPORT])).toMatchObject({
+      ...{ provision: first(Provision), privileges: defaults },
+    });
     expect(await answer(EMPTY_REPORT, { Provision })).toEqual(refusal(422, 'Not logged in'));
     expect(await run(['provision', 'grant', await createProvision(organization), REPORT])).toEqual(
       failed(`A WEB provision is public: only an API provision can be granted ${REPORT}`),
@@ -167,10 +180,21 @@ describe('an operator of provisions', () => {
   test.concurrent('revokes one: the next request with it is refused, and it cannot be revoked twice', async () => {
     const Provision = await createProvision(await createOrganization());
     expect(await answer(SYSTEM, { Provision })).toEqual({ data: { message: 'System request authenticated', provision: Provision } });
-    expect(await run(['provision', 'revoke', Provision])).toEqual(done(`Revoked ${Provision}`));
+    expect(await run(['provision', 'revoke', Provision])).toMatchObject({
+      ...{ status: 0, stdout: expect.stringMatching(new RegExp(`^Revoked provision \\d+ \\(${first(Provision)}…\\)\n$`)) as string },
+    });
     expect(await answer(SYSTEM, { Provision })).toEqual(refusal(422, 'Invalid provision'));
-    expect(await run(['provision', 'revoke', Provision])).toEqual(failed(`There is no provision ${Provision} that could be revoked`));
-    expect(await run(['provision', 'revoke', 'x'])).toEqual(failed('There is no provision x that could be revoked'));
+    expect(await run(['provision', 'revoke', Provision])).toMatchObject({
+      ...{
+        status: 1,
+        stderr: expect.stringMatching(new RegExp(`^Provision \\d+ \\(${first(Provision)}…\\) is revoked already\n$`)) as string,
+      },
+    });
+    expect(await run(['provision', 'revoke', 'x'])).toEqual(failed('There is no provision x'));
+    // The whole of a UUID may be a secret that was mistyped.
+    expect(await run(['provision', 'revoke', randomUUID()])).toMatchObject({
+      ...{ status: 1, stderr: expect.stringMatching(/^There is no provision [0-9a-f]{8}…\n$/) as string },
+    });
   });
 });
 
@@ -273,7 +297,10 @@ describe('an operator who uses a command wrongly ends with status 2 and is told 
   test.concurrent.each<[string, string[]]>([
     ["error: unknown command 'nothing'", ['nothing']],
     ["error: unknown option '--nothing'", ['organization', 'list', '--nothing']],
-    ["error: the state is on or off, not 'maybe'", ['organization', 'maintenance', 'Church', 'maybe']],
+    [
+      "error: command-argument value 'maybe' is invalid for argument 'state'. Allowed choices are on, off.",
+      ['organization', 'maintenance', 'Church', 'maybe'],
+    ],
     ["error: option '--any' cannot be used with option '--host <name>'", ['organization', 'hosts', 'Church', '--any', '--host', 'a.org']],
     ["error: required option '--kind <kind>' not specified", ['provision', 'create', '--organization', 'Church']],
     ["error: option '--kind <kind>' argument 'pager' is invalid", ['provision', 'create', '--organization', 'Church', '--kind', 'pager']],

@@ -112,25 +112,34 @@ test('a link stands for a session of the release before, which had no hash for l
   expect(await follow(lines)).toMatchObject(refusal(422, 'Not logged in'));
 });
 
-test('the provision of a link is found among many without looking at each', async () => {
+test('a provision and that of a link are found among many without looking at each', async () => {
   const { database } = gateway;
   const scanned = async () => {
-    const { rows } = await query(`SELECT seq_tup_read::int AS rows FROM pg_stat_user_tables WHERE relname = 'provision'`);
+    const { rows } = await query(
+      `SELECT sum(seq_tup_read)::int AS rows FROM pg_stat_user_tables WHERE relname IN ('provision', 'provision_key')`,
+    );
     return (rows[0] as { rows: number }).rows;
   };
   const connections = async () => {
     const { rows } = await query('SELECT pid FROM pg_stat_activity WHERE datname = current_database()');
     return rows.map(({ pid }) => pid as number);
   };
-  await query(`INSERT INTO provision (id, organization_id, kind) SELECT gen_random_uuid(), $1, 'API' FROM generate_series(1, 50000)`, [
-    organization.id,
-  ]);
-  await query('ANALYZE provision');
+  await query(
+    `WITH many AS (INSERT INTO provision (organization_id, kind) SELECT $1, 'API' FROM generate_series(1, 50000) RETURNING id)
+     INSERT INTO provision_key (uuid_hash, link_hash, provision_id, first_characters)
+     SELECT sha256(convert_to('a' || id, 'UTF8')), sha256(convert_to('b' || id, 'UTF8')), id, '' FROM many`,
+    [organization.id],
+  );
+  await query('ANALYZE provision, provision_key');
   await query('SELECT pg_stat_force_next_flush()');
   const link = await linkTo(LINES, { provision: organization.apiProvision });
   const [before, known] = [await scanned(), await connections()];
   // PostgreSQL counts the rows that a connection has read when it ends.
-  await withGateway({ DATABASE_URL: database.url }, async ({ url }) => expect((await follow(link, { url })).text).toBe(CSV));
+  await withGateway({ DATABASE_URL: database.url }, async ({ url }) => {
+    expect((await follow(link, { url })).text).toBe(CSV);
+    const headers = { Provision: organization.apiProvision };
+    expect((await fetch(`${url}/api/v2/authenticated_test_system`, { headers })).status).toBe(200);
+  });
   await until(async () => (await connections()).every((pid) => known.includes(pid)));
   expect((await scanned()) - before).toBeLessThan(50_000);
 });
@@ -161,7 +170,11 @@ describe('a link ends', () => {
   test('with the logout of a user on a server, though the server may read the report itself', async () => {
     const as = { provision: organization.apiProvision, bearer: await openSession(gateway.url, organization.apiProvision) };
     const [link, totals] = [await linkTo(LINES, as), await linkTo(TOTALS, as)];
-    await query('UPDATE session SET last_seen_at = now() - interval $$31 minutes$$ WHERE provision_id = $1', [organization.apiProvision]);
+    await query(
+      `UPDATE session SET last_seen_at = now() - interval '31 minutes' FROM provision_key k
+       WHERE k.provision_id = session.provision_id AND k.first_characters = left($1, 8)`,
+      [organization.apiProvision],
+    );
     for (const each of [link, totals]) expect(await follow(each)).toMatchObject(refusal(422, 'Not logged in'));
     await graphql(gateway.url, 'mutation { logout { ended } }', as);
     for (const each of [link, totals]) expect(await follow(each)).toMatchObject(refusal(422, 'Not logged in'));
@@ -285,10 +298,13 @@ describe('the key of links', () => {
     });
   });
 
-  test('makes no link for a session to somebody who reads the database', async () => {
-    const link = await linkTo(LINES, asAda());
-    const { rows } = await query(`SELECT token_hash, link_hash FROM session`);
+  test('makes no link for a session or a provision to somebody who reads the database', async () => {
+    const links = [await linkTo(LINES, asAda()), await linkTo(LINES, { provision: organization.apiProvision })];
+    const { rows } = await query(
+      'SELECT token_hash AS hash, link_hash FROM session UNION ALL SELECT uuid_hash AS hash, link_hash FROM provision_key',
+    );
     const kept = rows.flatMap((row) => Object.values(row as Record<string, Buffer | null>).map((value) => value?.toString('base64url')));
-    expect(kept).not.toContain(/caller=s\.([\w-]{43})/.exec(link)![1]);
+    const carried = links.map((link) => /caller=[sp]\.([\w-]{43})/.exec(link)![1]);
+    expect(kept.filter((value) => carried.includes(value))).toEqual([]);
   });
 });

@@ -23,7 +23,8 @@ export function createObjectAnswers(services: Services, as: { readonly provision
   });
   return {
     answer: async ({ query, variables }) => {
-      const credentials = { provision: as.provision, host: 'localhost', bearerToken: undefined, cookieToken: as.cookie.split('=')[1] };
+      const sent = { bearerToken: undefined, cookieToken: as.cookie.split('=')[1] };
+      const credentials = { provision: as.provision, host: 'localhost', address: '127.0.0.1', ...sent };
       const access = services.access.open(credentials);
       const snapshot = services.depositDetails.openSnapshot(new AbortController().signal, () => access.caller());
       const reader = services.books.openReader({ snapshot, accessVersion: () => access.dataVersion, isHeld: false });

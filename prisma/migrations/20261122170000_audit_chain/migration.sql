@@ -30,6 +30,7 @@ CREATE TABLE "audit_record" (
     "outcome" TEXT,
     "subject" TEXT,
     "detail" TEXT,
+    "tells_donors" BOOLEAN,
     "hash" TEXT NOT NULL,
 
     CONSTRAINT "audit_record_pkey" PRIMARY KEY ("organization_id","number")
@@ -58,7 +59,7 @@ ALTER TABLE "audit_record" ADD CONSTRAINT "audit_record_organization_id_fkey" FO
 -- AddForeignKey
 ALTER TABLE "audit_chain" ADD CONSTRAINT "audit_chain_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
--- The exports that were recorded so far become the first rows. The table export_record stays for gateways of the release before.
+-- The exports that were recorded so far become the first rows. Any of them may tell of donors. The table export_record stays for gateways of the release before.
 DO $$
 DECLARE
   export RECORD;
@@ -69,13 +70,14 @@ BEGIN
     SELECT organization_id, id, 'started' AS part, started_at, date_trunc('milliseconds', started_at) AS at, 'file' AS kind,
       CASE WHEN provision_id IS NULL THEN 'command' ELSE 'file' END AS door, report || '.' || format AS operation,
       username, left(provision_id::text, 8) AS provision_start, report, format, start_date, end_date, pending, COALESCE(conditions, '{}') AS conditions,
-      NULL::bigint AS reads, NULL::bigint AS lines, NULL::bigint AS bytes, NULL AS file_sha256, NULL AS digest, NULL::bigint AS data_version, NULL AS outcome
+      NULL::bigint AS reads, NULL::bigint AS lines, NULL::bigint AS bytes, NULL AS file_sha256, NULL AS digest, NULL::bigint AS data_version, NULL AS outcome,
+      true AS tells_donors
     FROM export_record
     UNION ALL
     SELECT organization_id, id, 'ended', started_at, date_trunc('milliseconds', finished_at), 'file',
       CASE WHEN provision_id IS NULL THEN 'command' ELSE 'file' END, report || '.' || format,
       NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{}',
-      1, lines, bytes, file_sha256, digest, data_version, outcome
+      1, lines, bytes, file_sha256, digest, data_version, outcome, NULL
     FROM export_record WHERE finished_at IS NOT NULL
     ORDER BY 1, 4, 2, 3 DESC
   LOOP
@@ -84,12 +86,12 @@ BEGIN
         export.organization_id, row_before.number + 1, export.id, export.part, to_char(export.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
         export.kind, export.door, export.operation, NULL, export.username, NULL, export.provision_start, NULL, export.report, export.format,
         export.start_date, export.end_date, export.pending, export.conditions, export.reads, export.lines, export.bytes, export.file_sha256,
-        export.digest, export.data_version, export.outcome, NULL, NULL)::text, 'UTF8')), 'hex')
+        export.digest, export.data_version, export.outcome, NULL, NULL, export.tells_donors)::text, 'UTF8')), 'hex')
     WHERE organization_id = export.organization_id;
     INSERT INTO audit_record
     SELECT export.organization_id, number, export.id, export.part, export.at, export.kind, export.door, export.operation, NULL, export.username,
       NULL, export.provision_start, NULL, export.report, export.format, export.start_date, export.end_date, export.pending, export.conditions,
-      export.reads, export.lines, export.bytes, export.file_sha256, export.digest, export.data_version, export.outcome, NULL, NULL, hash
+      export.reads, export.lines, export.bytes, export.file_sha256, export.digest, export.data_version, export.outcome, NULL, NULL, export.tells_donors, hash
     FROM audit_chain WHERE organization_id = export.organization_id;
   END LOOP;
 END $$;

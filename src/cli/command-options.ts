@@ -1,0 +1,30 @@
+import { Argument, Option } from 'commander';
+import { privileges } from '../domain/privileges';
+
+/** Adds the value of an option that may be repeated. */
+export const append = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];
+
+export const ORGANIZATION = ['--organization <name>', 'name of the organization'] as const;
+export const USERNAME = ['--username <name>', 'name that the user logs in with'] as const;
+
+/** The commands that change granted privileges. The word for taking one back is `revoke-grant`, because `revoke` ends a provision. */
+export const grantCommands = [
+  ['grant', 'grant', 'grants further privileges'],
+  ['revoke-grant', 'revoke', 'takes privileges back'],
+] as const;
+
+/** One or more privileges. Help and completions list them; the service refuses others, with the same list. */
+export function privilegesArgument(): Argument {
+  const argument = new Argument('<privilege...>', 'one or more privileges');
+  argument.argChoices = [...privileges];
+  return argument;
+}
+
+/** `--grant`, for a new user or provision. */
+export function grantOption(holder: 'user' | 'provision'): Option {
+  const option = new Option('--grant <privilege>', `privilege beside those that every ${holder} has; may be repeated`);
+  option.argChoices = [...privileges];
+  return option.default([], 'none').argParser(append);
+}
+
+export const listPrivileges = (held: readonly string[]): string => (held.length > 0 ? held.join(' ') : 'no privileges');

@@ -1,0 +1,43 @@
+import { BlockList, isIP, isIPv4 } from 'node:net';
+
+/** The first four groups name one subscriber's network (RFC 6177 section 2), in which a machine changes its address daily (RFC 8981). */
+const IPV6_NETWORK_GROUPS = 4;
+const IPV4_BITS = 32;
+const IPV6_BITS = 128;
+
+/** An IPv4 address as it is, or the network of 64 bits of an IPv6 address: one caller as far as limits go. */
+export function subscriberOf(address: string): string {
+  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
+  if (mapped !== undefined && isIPv4(mapped)) return mapped;
+  if (isIP(address) !== 6) return address;
+  // URL writes every IPv6 address in one form, in which only the zeros of `::` are missing.
+  const [head = '', tail] = new URL(`http://[${withoutZone(address)}]`).hostname.slice(1, -1).split('::');
+  const groups = (part: string): string[] => part.split(':').filter((group) => group !== '');
+  const after = groups(tail ?? '');
+  const zeros = tail === undefined ? [] : Array.from({ length: 8 - groups(head).length - after.length }, () => '0');
+  return [...groups(head), ...zeros, ...after].slice(0, IPV6_NETWORK_GROUPS).join(':');
+}
+
+/** True for an IP address, or a network in CIDR notation such as `198.51.100.0/24`. */
+export function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || address.includes('%') || rest.length > 0) return false;
+  return bits === undefined || (/^[0-9]{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (family === 4 ? IPV4_BITS : IPV6_BITS));
+}
+
+/** True for an address in one of the networks, which `isNetwork` accepts. An IPv4 address counts in its IPv6 form too. */
+export function isWithin(address: string, networks: readonly string[]): boolean {
+  const plain = withoutZone(address);
+  const family = isIP(plain);
+  if (family === 0) return false;
+  const list = new BlockList();
+  for (const network of networks) {
+    const [start = '', bits] = network.split('/');
+    const type = isIPv4(start) ? 'ipv4' : 'ipv6';
+    list.addSubnet(start, Number(bits ?? (type === 'ipv4' ? IPV4_BITS : IPV6_BITS)), type);
+  }
+  return list.check(plain, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+const withoutZone = (address: string): string => address.replace(/%.*$/, '');

@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
+import { succeed } from '../support/command';
+import { graphql, login, PASSWORD } from '../support/gateway';
+import { ask, readAll } from '../support/http-client';
+import { activeReports, EVERYTHING, fillReport } from '../support/long-report';
+import { openGateway } from '../support/open-gateway';
+import { until } from '../support/until';
+
+// Only the loss of rights ends an answer whose reader waits.
+const gateway = openGateway({ settings: { READER_STALL_SECONDS: '3600' } });
+const { organization } = gateway;
+const FILE = '/export/deposit-details.csv?start_date=2020-01-01&end_date=2029-12-31';
+const QUERY = '{ depositDetails(startDate: "2020-01-01", endDate: "2029-12-31") { mainMemo } }';
+
+beforeAll(() => fillReport(gateway.database.client, organization.id, 100_000, `repeat('m', 500)`));
+
+/** Opens a long answer, and reads nothing of its body. */
+async function open(path: string, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
+  const response = await ask(gateway.url + path, { headers });
+  expect(response.statusCode).toBe(200);
+  return response;
+}
+const areActive = (count: number) => until(async () => (await activeReports(gateway.database.client)) === count);
+const areWhole = async (answers: readonly IncomingMessage[]): Promise<boolean[]> =>
+  (await Promise.all(answers.map(readAll))).map(({ complete }) => complete);
+
+let number = 0;
+async function newUser(): Promise<{ username: string; headers: { Provision: string; Cookie: string } }> {
+  const username = `user${++number}`;
+  const { organizations } = gateway.services;
+  await organizations.createUser({ organization: organization.name, username, password: PASSWORD, grants: [REPORT_PRIVILEGE] });
+  const Provision = organization.webProvision;
+  return { username, headers: { Provision, Cookie: await login(gateway.url, Provision, username) } };
+}
+
+describe('an answer under way ends within seconds, and the database reads no more for it,', () => {
+  test.each<[string, string[]]>([
+    ['when its user is disabled', ['user', 'disable']],
+    ['when its user gets another password', ['user', 'password']],
+    ['when its user is deleted', ['user', 'delete']],
+    ['when its session is ended', ['session', 'end']],
+    ['when its privilege is taken back', ['user', 'revoke-grant', REPORT_PRIVILEGE]],
+  ])('%s', async (_title, words) => {
+    const [one, other] = [await newUser(), await newUser()];
+    const query = `/graphql?query=${encodeURIComponent(QUERY)}`;
+    const headers = { ...one.headers, Accept: 'application/graphql-response+json', 'Apollo-Require-Preflight': '1' };
+    const ended = [await open(EVERYTHING, one.headers), await open(query, headers)];
+    const lasting = await open(FILE, other.headers);
+    await areActive(3);
+    const command = [...words, '--organization', organization.name, '--username', one.username];
+    await succeed({ DATABASE_URL: gateway.database.url }, command, 'another long password');
+    await areActive(1);
+    expect(await areWhole(ended)).toEqual([false, false]);
+    lasting.destroy();
+    await areActive(0);
+  });
+
+  test('when its provision is revoked, and when the session of its link ends', async () => {
+    const { organizations } = gateway.services;
+    const request = { organization: organization.name, kind: 'API' as const, label: '', grants: [REPORT_PRIVILEGE] };
+    const Provision = await organizations.createProvision(request);
+    const { headers } = await newUser();
+    const { body } = await graphql(
+      gateway.url,
+      `
+        query ($query: String!) {
+          reportFile(query: $query) {
+            downloadUrl
+          }
+        }
+      `,
+      {
+        ...{ provision: headers.Provision, cookie: headers.Cookie, variables: { query: QUERY } },
+      },
+    );
+    const { downloadUrl } = body.data!.reportFile as { downloadUrl: string };
+    const answers = [await open(FILE, { Provision }), await open(downloadUrl, {})];
+    await areActive(2);
+    await organizations.revokeProvision(Provision);
+    await graphql(gateway.url, 'mutation { logout { ended } }', { provision: headers.Provision, cookie: headers.Cookie });
+    await areActive(0);
+    expect(await areWhole(answers)).toEqual([false, false]);
+  });
+});

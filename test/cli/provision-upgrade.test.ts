@@ -1,0 +1,138 @@
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
+import { done, runCommand } from '../support/command';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { withGateway } from '../support/gateway';
+
+const MIGRATIONS = join(__dirname, '../../prisma/migrations');
+const KEYS = '20261122173000_provision_keys';
+const ALL = readdirSync(MIGRATIONS, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []));
+const EARLIER = ALL.filter((name) => name < KEYS).sort();
+const LATER = ALL.filter((name) => name >= KEYS).sort();
+const REPORT = `/api/v2/${REPORT_PRIVILEGE}?start_date=2024-01-01&end_date=2024-12-31`;
+const FILE = '/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-12-31';
+const sha256 = (content: Buffer | string): Buffer => createHash('sha256').update(content).digest();
+
+let database: TestDatabase;
+let url: string;
+let client: Client;
+
+/** A database as the release before has left it. */
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const name = `earlier_${randomUUID().replaceAll('-', '')}`;
+  await database.client.query(`CREATE DATABASE ${name}`);
+  url = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
+  client = new Client({ connectionString: url });
+  await client.connect();
+  for (const migration of EARLIER) await client.query(readFileSync(join(MIGRATIONS, migration, 'migration.sql'), 'utf8'));
+  await client.query(`CREATE TABLE _prisma_migrations (id VARCHAR(36) PRIMARY KEY, checksum VARCHAR(64) NOT NULL, finished_at TIMESTAMPTZ,
+    migration_name VARCHAR(255) NOT NULL, logs TEXT, rolled_back_at TIMESTAMPTZ, started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    applied_steps_count INTEGER NOT NULL DEFAULT 0)`);
+  const { rows } = await database.client.query('SELECT id, checksum, finished_at, migration_name FROM _prisma_migrations');
+  for (const row of rows as { id: string; checksum: string; finished_at: Date; migration_name: string }[])
+    if (EARLIER.includes(row.migration_name))
+      await client.query('INSERT INTO _prisma_migrations (id, checksum, finished_at, migration_name) VALUES ($1, $2, $3, $4)', [
+        ...[row.id, row.checksum, row.finished_at, row.migration_name],
+      ]);
+});
+afterAll(async () => {
+  await client.end();
+  await database.client.query(`DROP DATABASE ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
+  await database.drop();
+});
+
+test('an operator updates a database with provisions, and every provision, session, link and receipt stays good', async () => {
+  const [api, web, revoked, gone] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+  const token = randomBytes(32).toString('base64url');
+  const linkHash = sha256(createHmac('sha256', token).update('link').digest());
+  const linkKey = randomBytes(32);
+  const receipt = randomUUID();
+  await client.query(`INSERT INTO organization (name) VALUES ('Hope')`);
+  await client.query(
+    `INSERT INTO provision (id, organization_id, kind, label, privileges, revoked_at) VALUES
+     ($1, 1, 'API', 'nightly', $4, NULL), ($2, 1, 'WEB', 'page', '{authenticated_test_system}', NULL), ($3, 1, 'API', 'old', $4, now())`,
+    [api, web, revoked, ['authenticated_test_system', REPORT_PRIVILEGE]],
+  );
+  await client.query(`INSERT INTO "user" (organization_id, username, password_hash, privileges) VALUES (1, 'ada', '', $1)`, [
+    ['authenticated_test_session', REPORT_PRIVILEGE],
+  ]);
+  await client.query(
+    `INSERT INTO session (token_hash, link_hash, organization_id, user_id, provision_id, expires_at)
+     VALUES ($1, $2, 1, 1, $3, now() + interval '1 hour')`,
+    [sha256(token), linkHash, web],
+  );
+  await client.query('INSERT INTO link_key (key) VALUES ($1)', [linkKey]);
+  await client.query(
+    `INSERT INTO export_record (id, organization_id, provision_id, report, format, start_date, end_date, pending, conditions, outcome, file_sha256)
+     SELECT id::uuid, 1, provision::uuid, 'deposit-summary', 'csv', '2024-01-01', '2024-12-31', 'WITHOUT', '{}', 'whole', 'f00'
+     FROM unnest($1::text[], $2::text[]) AS entry (id, provision)`,
+    [
+      [receipt, randomUUID(), randomUUID()],
+      [api, gone, null],
+    ],
+  );
+
+  expect(await runCommand({ DATABASE_URL: url }, ['migrate', '--json'])).toEqual(done(JSON.stringify({ applied: LATER })));
+
+  await withGateway({ DATABASE_URL: url }, async (gateway) => {
+    const get = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
+      const response = await fetch(gateway.url + path, { headers });
+      return [response.status, await response.text()];
+    };
+    const tested = (kind: string, provision: string) => [
+      200,
+      `{"data":{"message":"${kind} request authenticated","provision":"${provision}"}}`,
+    ];
+    const emptyReport = [200, '{"response":[]}'];
+    for (const Provision of [api, api.toUpperCase()]) {
+      expect(await get('/api/v2/authenticated_test_system', { Provision })).toEqual(tested('System', Provision));
+      expect(await get(REPORT, { Provision })).toEqual(emptyReport);
+    }
+    const session = { Provision: web, Cookie: `session=${token}` };
+    expect(await get('/api/v2/authenticated_test_session', session)).toEqual(tested('Session', web));
+    expect(await get(REPORT, session)).toEqual(emptyReport);
+    expect((await get('/api/v2/authenticated_test_system', { Provision: revoked }))[0]).toBe(422);
+
+    // Links of the release before carry the proof of a session, and the SHA-256 of a provision's bytes.
+    const expires = Math.floor(Date.now() / 1000) + 60;
+    const linkOf = (caller: string): string => {
+      const text = `${FILE}&expires=${expires}&caller=${caller}`;
+      return `${text}&signature=${createHmac('sha256', linkKey).update(text).digest('base64url')}`;
+    };
+    const proofs = [
+      `s.${createHmac('sha256', token).update('link').digest('base64url')}`,
+      `p.${sha256(Buffer.from(api.replaceAll('-', ''), 'hex')).toString('base64url')}`,
+    ];
+    for (const proof of proofs) expect((await get(linkOf(proof)))[0]).toBe(200);
+
+    const [status, text] = await get(`/export/receipts/${receipt}`, { Provision: api });
+    expect([status, JSON.parse(String(text))]).toEqual([200, expect.objectContaining({ provision: api.slice(0, 8), fileSha256: 'f00' })]);
+  });
+
+  // Nothing of a UUID but its first characters is left, and numbers go on.
+  const { rows } = await client.query(
+    `SELECT (SELECT string_agg(p::text, '') FROM provision p) || (SELECT string_agg(k::text, '') FROM provision_key k)
+     || (SELECT string_agg(s::text, '') FROM session s) || (SELECT string_agg(e::text, '') FROM export_record e) AS dump`,
+  );
+  for (const uuid of [api, web, revoked, gone]) expect((rows[0] as { dump: string }).dump).not.toContain(uuid.slice(9));
+  const list = JSON.parse((await runCommand({ DATABASE_URL: url }, ['provision', 'list', '--json'])).stdout) as {
+    number: number;
+    label: string;
+  }[];
+  const shown = [api, web, revoked].map((uuid, index) => ({ provision: uuid.slice(0, 8), label: ['nightly', 'page', 'old'][index] }));
+  const byLabel = (a: { label?: string | undefined }, b: { label?: string | undefined }): number => a.label!.localeCompare(b.label!);
+  expect(list.sort(byLabel)).toMatchObject(shown.sort(byLabel));
+  expect(list.map(({ number }) => number).sort()).toEqual([1, 2, 3]);
+  const words = ['provision', 'create', '--organization', 'Hope', '--kind', 'web'];
+  expect((await runCommand({ DATABASE_URL: url }, words)).status).toBe(0);
+  const audit = JSON.parse((await runCommand({ DATABASE_URL: url }, ['audit', '--organization', 'Hope', '--json'])).stdout) as {
+    provision: string | null;
+  }[];
+  // The files that the links led to are in the audit too.
+  const audited = [...[api, web, api, gone].map((uuid) => uuid.slice(0, 8)), null];
+  expect(audit.map(({ provision }) => provision).sort()).toEqual(audited.sort());
+});

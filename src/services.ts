@@ -9,6 +9,7 @@ import { DepositDetailStore } from './data/deposit-detail-store';
 import { DepositSummaryStore } from './data/deposit-summary-store';
 import { DirectoryInUseError } from './data/embedded/directory-lock';
 import { EmbeddedPostgres } from './data/embedded/embedded-postgres';
+import { GuessStore } from './data/guess-store';
 import { ImportStore } from './data/import-store';
 import { KnownAddressStore } from './data/known-address-store';
 import { LinkKeyStore } from './data/link-key-store';
@@ -158,7 +159,7 @@ export function createServices(
   return {
     access: new AccessService({
       store: new AccessStore(database, config.SESSION_IDLE_MINUTES),
-      guard: new ProvisionGuard(config.PROVISION_ATTEMPTS),
+      guard: new ProvisionGuard(new GuessStore(), config.PROVISION_ATTEMPTS),
       underMaintenance: config.UNDER_MAINTENANCE,
     }),
     accessWatch: new AccessWatch(WATCH_PERIOD_MS),

@@ -128,8 +128,8 @@ export function provisionCommand(context: () => CommandContext): Command {
         organizations.rotateProvision(name, overlapMs),
       );
       printResult(terminal, json, { provision: uuid, number: provision.id, earlierExpiresAt: overlapEnd }, uuid);
-      if (!json)
-        terminal.errors.write(`The earlier UUID of provision ${describeProvision(provision)} is good until ${overlapEnd.toISOString()}\n`);
+      const note = `The earlier UUID of provision ${describeProvision(provision)} is good until ${overlapEnd.toISOString()}`;
+      if (!json && terminal.errors.isTTY) terminal.errors.write(`${note}\n`);
     });
   command
     .command('revoke')

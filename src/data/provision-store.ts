@@ -11,7 +11,7 @@ export interface NewKey {
 }
 
 /** A key as it is stored. The newest key of a provision comes first. */
-export interface KeyRow {
+interface KeyRow {
   readonly firstCharacters: string;
   readonly createdAt: Date;
   /** Null while no newer key has taken its place. */

@@ -1,5 +1,5 @@
 import type { DeletedCounts, OrganizationRow, OrganizationStore, ProvisionKind } from '../data/organization-store';
-import type { KeyRow, ProvisionBounds, ProvisionRow, ProvisionStore } from '../data/provision-store';
+import type { NewKey, ProvisionBounds, ProvisionRow, ProvisionStore } from '../data/provision-store';
 import type { SavedReportStore } from '../data/saved-report-store';
 import type { OpenSession, SessionStore } from '../data/session-store';
 import type { UserKey, UserRow, UserStore } from '../data/user-store';
@@ -334,7 +334,7 @@ export class OrganizationService {
 /** The commands of the changes of grants. */
 const COMMANDS = { grant: 'grant', revoke: 'revoke-grant' } as const satisfies Record<GrantChange['verb'], string>;
 
-const subjectOf = ({ firstCharacters }: Pick<KeyRow, 'firstCharacters'>): string => `provision ${firstCharacters}`;
+const subjectOf = ({ firstCharacters }: Pick<NewKey, 'firstCharacters'>): string => `provision ${firstCharacters}`;
 const describeHosts = (hosts: readonly string[]): string => (hosts.length > 0 ? `hosts ${hosts.join(' ')}` : 'any host');
 
 function toHostNames(hosts: readonly string[]): string[] {

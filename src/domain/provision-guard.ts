@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { GuessStore } from '../data/guess-store';
 import { AppError } from '../errors';
 import { subscriberOf } from '../values/addresses';
 
-const WINDOW_SECONDS = 60;
 const MAX_FAMILIAR = 10_000;
 
 /** Addresses with UUIDs that are being looked up, and those that wait for an outcome. */
@@ -18,13 +17,13 @@ interface Trials {
  * The counts are in the memory of the process: guesses then cost the database no writes, and a start forgets counts and familiar UUIDs alike.
  */
 export class ProvisionGuard {
-  private readonly failures: RateLimiterMemory;
   private readonly familiar = new LRUCache<string, true>({ max: MAX_FAMILIAR });
   private readonly trials = new Map<string, Trials>();
 
-  constructor(private readonly attempts: number) {
-    this.failures = new RateLimiterMemory({ keyPrefix: 'provision', points: attempts, duration: WINDOW_SECONDS });
-  }
+  constructor(
+    private readonly failures: GuessStore,
+    private readonly attempts: number,
+  ) {}
 
   /**
    * Looks up a UUID for a caller at an address; `find` resolves to null for an unknown one. Throws TOO_MANY_PROVISIONS when the address has
@@ -38,7 +37,7 @@ export class ProvisionGuard {
     try {
       const found = await find();
       if (found) this.familiar.set(name, true);
-      else await this.failures.penalty(subscriber);
+      else await this.failures.add(subscriber);
       return found;
     } finally {
       trials.count--;
@@ -49,14 +48,14 @@ export class ProvisionGuard {
 
   private async enter(subscriber: string): Promise<Trials> {
     for (;;) {
-      const state = await this.failures.get(subscriber);
+      const { count, resetSeconds } = await this.failures.find(subscriber);
       const trials = this.trials.get(subscriber) ?? { count: 0, waiting: [] };
-      if ((state?.consumedPoints ?? 0) + trials.count < this.attempts) {
+      if (count + trials.count < this.attempts) {
         trials.count++;
         this.trials.set(subscriber, trials);
         return trials;
       }
-      if (trials.count === 0) throw new AppError('TOO_MANY_PROVISIONS', { retryAfterSeconds: Math.ceil(state!.msBeforeNext / 1000) });
+      if (trials.count === 0) throw new AppError('TOO_MANY_PROVISIONS', { retryAfterSeconds: resetSeconds });
       await new Promise<void>((wake) => trials.waiting.push(wake));
     }
   }

@@ -110,8 +110,7 @@ describe('an operator of a provision', () => {
     const provision = await create('WEB');
     const cookie = await login(gateway.url, provision);
     const { status, stdout, stderr } = await run('provision', 'rotate', provision, '--overlap', '2h');
-    expect([status, stdout]).toEqual([0, expect.stringMatching(UUID)]);
-    expect(stderr).toMatch(new RegExp(`^The earlier UUID of provision \\d+ \\(${first(provision)}…\\) is good until \\S+Z\n$`));
+    expect([status, stdout, stderr]).toEqual([0, expect.stringMatching(UUID), '']);
     const newer = stdout.trim();
     expect([await isGood(provision), await isGood(newer)]).toEqual([true, true]);
     const { replaced } = await find(newer);
@@ -133,7 +132,7 @@ describe('an operator of a provision', () => {
   test.concurrent('gets JSON for what fails and for wrong usage too', async () => {
     const fail = async (...words: string[]) => {
       const { status, stdout, stderr } = await run(...words, '--json');
-      return [status, stdout, JSON.parse(stderr)];
+      return [status, stdout, JSON.parse(stderr) as unknown];
     };
     expect(await fail('provision', 'revoke', 'x')).toEqual([1, '', { error: 'There is no provision x' }]);
     expect(await fail('provision', 'grant', randomUUID(), 'everything')).toEqual([

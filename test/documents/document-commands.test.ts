@@ -66,7 +66,7 @@ const VARIABLES: Readonly<Record<string, object>> = {
   Funds: {},
   January: {},
   Month: {},
-  Open: { username: 'ada.lovelace', password: PASSWORD },
+  Open: { username: 'ada', password: PASSWORD },
   Page: {},
   ThreeTotals: {},
 };

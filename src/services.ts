@@ -146,7 +146,7 @@ export function createServices(
   const auditWriter = new AuditWriter(chains, { maxWaitMs: config.DATABASE_ANSWER_MILLISECONDS, maxWaiting: MAX_WAITING_AUDIT_ROWS });
   const audit = new AuditService(new AuditStore(database), chains, auditWriter, new AuditGathering(auditWriter));
   const users = new UserStore(database);
-  const sessions = new SessionStore(database);
+  const sessions = new SessionStore(database, config.SESSION_IDLE_MINUTES);
   const organizations = new OrganizationService(
     {
       ...{ organizations: new OrganizationStore(database), provisions: new ProvisionStore(database) },

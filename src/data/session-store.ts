@@ -28,8 +28,13 @@ interface SessionList {
   readonly userId?: number | undefined;
 }
 
+const MS_PER_MINUTE = 60_000;
+
 export class SessionStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly sessionIdleMinutes: number,
+  ) {}
 
   /** Opens a session, deletes the earlier one when there is one, and deletes the user's expired ones, all in one transaction. */
   async replace(session: NewSession, earlierTokenHash: Buffer | undefined): Promise<void> {
@@ -57,13 +62,15 @@ export class SessionStore {
     return (await this.database.prisma.session.deleteMany({ where: { tokenHash: toBytes(tokenHash) } })).count > 0;
   }
 
-  /** Lists the sessions that have not expired, the newest first. A disabled user's are none. Idle ones are among them. */
+  /** Lists the sessions that have not ended, the newest first. A disabled user has none. */
   async list({ organizationId, userId }: SessionList): Promise<OpenSession[]> {
     const key = { select: { firstCharacters: true }, orderBy: { createdAt: 'desc' }, take: 1 } as const;
+    const now = Date.now();
     const rows = await this.database.prisma.session.findMany({
       where: {
         ...{ organizationId, ...(userId !== undefined && { userId }) },
-        ...{ expiresAt: { gt: new Date() }, user: { disabledAt: null } },
+        ...{ expiresAt: { gt: new Date(now) }, lastSeenAt: { gt: new Date(now - this.sessionIdleMinutes * MS_PER_MINUTE) } },
+        user: { disabledAt: null },
       },
       include: { user: { select: { username: true } }, provision: { select: { keys: key } } },
       orderBy: { createdAt: 'desc' },

@@ -1,11 +1,14 @@
+import { createHash } from 'node:crypto';
 import express from 'express';
 import pg from 'pg';
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
 
 const authenticationTest = (message) => async (request, response) => {
-  const { rows } = await pool.query('SELECT id FROM provision WHERE id = $1', [request.get('Provision')]);
-  response.json({ data: { message, provision: rows[0].id } });
+  const provision = request.get('Provision');
+  const hash = createHash('sha256').update(provision).digest();
+  const { rows } = await pool.query('SELECT FROM provision_key WHERE uuid_hash = $1', [hash]);
+  response.json({ data: { message, provision: rows.length > 0 ? provision : null } });
 };
 
 const app = express();

@@ -23,7 +23,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
 
 /** Callers without a provision, with one that does not exist, and with one that everybody can read in an app. */
 export async function run(): Promise<readonly Finding[]> {
-  const target = await startTarget();
+  const target = await startTarget({ PROVISION_ATTEMPTS: '1000000' });
   try {
     const { webProvision } = await createOrganization(target.services);
     const callers: Readonly<Record<string, () => Record<string, string>>> = {

@@ -123,6 +123,11 @@ export const settings = {
     fallback: '32',
     meaning: 'Slowest pace of reading a report, in kilobytes before compression',
   },
+  ACCESS_CHECK_SECONDS: {
+    schema: wholeNumber(1, 3600),
+    fallback: '2',
+    meaning: "Time after which an answer under way has its caller's rights checked, again and again; one without them ends",
+  },
   KEEP_ALIVE_SECONDS: {
     schema: wholeNumber(1, 3600),
     fallback: '75',

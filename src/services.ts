@@ -80,8 +80,6 @@ const MS_PER_SECOND = 1000;
 const BYTES_PER_MEGABYTE = 1_000_000;
 /** The most audit rows that may wait in memory. Some hundred bytes each, they take a few megabytes. */
 const MAX_WAITING_AUDIT_ROWS = 5000;
-/** An answer ends within two periods of its caller's loss of the right to it. */
-const WATCH_PERIOD_MS = 2000;
 
 /**
  * Opens the database of the settings: the one of DATABASE_URL, or else the embedded one, which is migrated at its start unless `migrate` is
@@ -162,7 +160,7 @@ export function createServices(
       guard: new ProvisionGuard(new GuessStore(), config.PROVISION_ATTEMPTS),
       underMaintenance: config.UNDER_MAINTENANCE,
     }),
-    accessWatch: new AccessWatch(WATCH_PERIOD_MS),
+    accessWatch: new AccessWatch(config.ACCESS_CHECK_SECONDS * MS_PER_SECOND),
     sessions: new SessionService(users, sessions, logins, audit, {
       sessionHours: config.SESSION_HOURS,
       sessionIdleMinutes: config.SESSION_IDLE_MINUTES,

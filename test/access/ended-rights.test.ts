@@ -8,7 +8,7 @@ import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
 // Only the loss of rights ends an answer whose reader waits.
-const gateway = openGateway({ settings: { READER_STALL_SECONDS: '3600' } });
+const gateway = openGateway({ settings: { READER_STALL_SECONDS: '3600', ACCESS_CHECK_SECONDS: '2' } });
 const { organization } = gateway;
 const FILE = '/export/deposit-details.csv?start_date=2020-01-01&end_date=2029-12-31';
 const QUERY = '{ depositDetails(startDate: "2020-01-01", endDate: "2029-12-31") { mainMemo } }';

@@ -125,7 +125,7 @@ describe('an operator whose file has bad lines', () => {
 
   test.concurrent('gets the faults as JSON on request', async () => {
     const { status, stdout, stderr } = await files.import(organization, 'lines.ndjson', toNdjson([good, gift(2, { city: 5 })]), '--json');
-    expect([status, stderr]).toEqual([1, 'Nothing was imported: 1 fault\n']);
+    expect([status, stderr]).toEqual([1, '{"error":"Nothing was imported: 1 fault"}\n']);
     expect(JSON.parse(stdout)).toEqual({ imported: 0, faultCount: 1, faults: [{ line: 2, field: 'city', reason: 'must be text' }] });
     expect(await files.countRows()).toEqual(NOTHING);
   });

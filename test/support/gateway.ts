@@ -27,6 +27,8 @@ const PATIENT = {
   ...{ DATABASE_CONNECT_MILLISECONDS: '120000', DATABASE_ANSWER_MILLISECONDS: '120000', SHUTDOWN_GRACE_SECONDS: '5' },
   // All callers of a test have one address.
   PROVISION_ATTEMPTS: '100000',
+  // Tests count statements while answers are under way.
+  ACCESS_CHECK_SECONDS: '3600',
 };
 
 export async function startGateway(settings: Readonly<Record<string, string>> = {}): Promise<TestGateway> {

@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { formatAnchor } from '../formats/audit-row';
 import { withServices, type CommandContext } from './command';
 import { append } from './command-options';
 import { formatTable, printResult } from './terminal';
@@ -85,7 +86,8 @@ export function organizationCommand(context: () => CommandContext): Command {
       const { terminal, json } = context();
       const deleted = await withServices(context(), ({ organizations }) => organizations.delete(name, confirm));
       const counts = `${deleted.transactions} transactions, ${deleted.provisions} provisions, ${deleted.users} users`;
-      printResult(terminal, json, { name, deleted }, `Deleted organization "${name}": ${counts}`);
+      const anchor = deleted.audit ? `; the last anchor of its audit was ${formatAnchor(deleted.audit)}` : '';
+      printResult(terminal, json, { name, deleted }, `Deleted organization "${name}": ${counts}${anchor}`);
     });
   return command;
 }

@@ -30,11 +30,14 @@ export class AuditChainStore {
     return added.length > 0;
   }
 
-  /** The newest place of a chain, which is begun when there is none, and which of some entries' parts it has already. */
+  /**
+   * The newest place of a chain, which is begun when there is none, and which of some entries' parts it has already. Null when there is no
+   * such organization any more.
+   */
   async findEnd(
     organizationId: number,
     entries: readonly string[],
-  ): Promise<{ readonly newest: ChainPlace; readonly known: readonly string[] }> {
+  ): Promise<{ readonly newest: ChainPlace; readonly known: readonly string[] } | null> {
     const statement = { name: 'find-audit-end', text: FIND_END, values: [organizationId, entries] };
     const read = () => this.database.query<EndRow>(statement);
     let [row] = await read();
@@ -42,7 +45,8 @@ export class AuditChainStore {
       await this.database.query({ text: BEGIN_CHAIN, values: [organizationId, CHAIN_START.number, CHAIN_START.hash] });
       [row] = await read();
     }
-    const { number, hash, known } = row!;
+    if (!row) return null;
+    const { number, hash, known } = row;
     return { newest: { number, hash }, known };
   }
 
@@ -170,7 +174,8 @@ SELECT number::float8 AS number, hash, ARRAY(
 ) AS known
 FROM audit_chain WHERE organization_id = $1`;
 
-const BEGIN_CHAIN = 'INSERT INTO audit_chain VALUES ($1, $2, $3, $2, $3) ON CONFLICT DO NOTHING';
+const BEGIN_CHAIN = `
+INSERT INTO audit_chain SELECT id, $2::bigint, $3::text, $2::bigint, $3::text FROM organization WHERE id = $1 ON CONFLICT DO NOTHING`;
 
 const DELETE_UP_TO = `
 WITH moved AS (

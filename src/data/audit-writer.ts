@@ -86,12 +86,15 @@ export class AuditWriter {
     while (chain.rows.length > 0) {
       const batch = chain.rows.splice(0, BATCH_ROWS);
       this.waiting -= batch.length;
-      const failure = await this.writeBatch(organizationId, chain, batch).then(() => undefined, toFailure);
-      if (failure === undefined) {
+      const outcome = await this.writeBatch(organizationId, chain, batch).catch(notWritten);
+      if (outcome === 'written') {
         for (const { caller } of batch) caller?.resolve();
         continue;
       }
+      const failure = outcome === 'deleted' ? notWritten() : outcome;
       for (const { caller } of batch) caller?.reject(failure);
+      // The rows of an organization that was deleted are of no use to anybody.
+      if (outcome === 'deleted') continue;
       const kept = batch.filter(({ caller }) => !caller);
       chain.rows.unshift(...kept);
       this.waiting += kept.length;
@@ -105,17 +108,16 @@ export class AuditWriter {
     }
   }
 
-  private async writeBatch(organizationId: number, chain: Chain, batch: readonly WaitingRow[]): Promise<void> {
+  /** Writes rows, unless their organization was deleted. */
+  private async writeBatch(organizationId: number, chain: Chain, batch: readonly WaitingRow[]): Promise<'written' | 'deleted'> {
     const rows = batch.map(({ row }) => row);
     try {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         // Where the place is not known, a statement may have failed after it was carried out, and some of the rows may be there.
-        const { newest, known } = chain.end
-          ? { newest: chain.end, known: [] }
-          : await this.store.findEnd(
-              organizationId,
-              rows.map(({ entry }) => entry),
-            );
+        const entries = rows.map(({ entry }) => entry);
+        const end = chain.end ? { newest: chain.end, known: [] } : await this.store.findEnd(organizationId, entries);
+        if (!end) return 'deleted';
+        const { newest, known } = end;
         const added = toChain(
           organizationId,
           newest,
@@ -125,7 +127,7 @@ export class AuditWriter {
         chain.end = undefined;
         if (last && !(await this.store.append(organizationId, newest, added))) continue;
         chain.end = last ? { number: last.number, hash: last.hash } : newest;
-        return;
+        return 'written';
       }
     } catch (error) {
       chain.end = undefined;
@@ -147,5 +149,3 @@ interface Chain {
 
 /** A reading whose row cannot be written has no answer, and its caller may try again. */
 const notWritten = (cause?: unknown): AppError => new AppError('NO_DATA_SOURCE_CONNECTION', { cause, retryAfterSeconds: 1 });
-
-const toFailure = (error: unknown): AppError => notWritten(error);

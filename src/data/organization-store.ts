@@ -1,3 +1,4 @@
+import type { ChainPlace } from '../formats/audit-row';
 import { BookTransaction } from './book-transaction';
 import type { Database } from './postgres/database';
 
@@ -14,17 +15,21 @@ export interface OrganizationRow {
 }
 
 /** The rows that went with an organization. */
-export interface DeletedCounts {
+export interface DeletedRows {
   readonly transactions: number;
   readonly users: number;
   readonly provisions: number;
+  /** The newest place of its audit; null when it had no row. */
+  readonly audit: ChainPlace | null;
 }
 
 /** The tables of an organization's rows, in an order in which none refers to rows that are gone. The rest goes with the organization's row. */
 const TABLES = [
   ...['deposit_line', 'data_version', 'allocation', 'transaction', 'deposit', 'donor', 'designation'],
-  ...['audit_chain', 'audit_record', 'export_record', 'saved_report', 'provision', 'user'],
+  ...['audit_record', 'saved_report', 'provision', 'user'],
 ] as const;
+
+const DELETE_CHAIN = 'DELETE FROM audit_chain WHERE organization_id = $1 RETURNING number::float8 AS number, hash';
 
 /** Reads and writes organizations. */
 export class OrganizationStore {
@@ -59,16 +64,21 @@ export class OrganizationStore {
   }
 
   /** Deletes an organization and all that belongs to it, in one transaction that waits for imports to end. */
-  async delete(id: number): Promise<DeletedCounts> {
+  async delete(id: number): Promise<DeletedRows> {
     return BookTransaction.run(this.database, id, async (books) => {
       await books.lock();
+      // The chain goes first: gateways that add rows to it wait, and then find none.
+      const { rows } = await books.query<ChainPlace>(DELETE_CHAIN, [id]);
       const counts = new Map<string, number>();
       for (const table of TABLES) {
         const { rowCount } = await books.query(`DELETE FROM "${table}" WHERE organization_id = $1`, [id]);
         counts.set(table, rowCount ?? 0);
       }
       await books.query('DELETE FROM organization WHERE id = $1', [id]);
-      return { transactions: counts.get('transaction')!, users: counts.get('user')!, provisions: counts.get('provision')! };
+      return {
+        ...{ transactions: counts.get('transaction')!, users: counts.get('user')!, provisions: counts.get('provision')! },
+        audit: rows[0] ?? null,
+      };
     });
   }
 }

@@ -1,4 +1,4 @@
-import type { DeletedCounts, OrganizationRow, OrganizationStore, ProvisionKind } from '../data/organization-store';
+import type { DeletedRows, OrganizationRow, OrganizationStore, ProvisionKind } from '../data/organization-store';
 import type { NewKey, ProvisionBounds, ProvisionRow, ProvisionStore } from '../data/provision-store';
 import type { SavedReportStore } from '../data/saved-report-store';
 import type { OpenSession, SessionStore } from '../data/session-store';
@@ -7,10 +7,11 @@ import { OperatorError } from '../errors';
 import { isUuid } from '../values/ids';
 import { toHostName } from './access-service';
 import { toCommand, toOperator, type AuditService } from './audit-service';
+import { applyChange, assertMayHold, COMMANDS, withDefaults, type GrantChange } from './grant-changes';
 import { hashPassword, MIN_PASSWORD_LENGTH } from './passwords';
 import { assertLabel, assertNetworks, describeProvision } from './provision-bounds';
 import { createUuid, FIRST_CHARACTERS, hashUuid } from './provision-uuid';
-import { DEFAULT_PRIVILEGES, isPrivilege, isSecret, privileges, SECRET_PRIVILEGES, type Privilege } from './privileges';
+import { isSecret, type Privilege } from './privileges';
 
 export interface ProvisionRequest {
   readonly organization: string;
@@ -43,12 +44,6 @@ export interface UserRequest {
   readonly username: string;
   readonly password: string;
   readonly grants: readonly string[];
-}
-
-/** Privileges to grant to a user or provision, or to revoke. */
-export interface GrantChange {
-  readonly verb: 'grant' | 'revoke';
-  readonly privileges: readonly string[];
 }
 
 /** An open session with the name by which operators end it: the start of its token's SHA-256, from which nobody gets the token. */
@@ -123,13 +118,18 @@ export class OrganizationService {
     assertName('organization', newName);
     const { id } = await this.get(name);
     if (await this.organizations.find(newName)) throw new OperatorError(`There is an organization "${newName}" already`);
+    await this.note(id, 'organization rename', undefined, `${name} to ${newName}`);
     await this.organizations.updateName(id, newName);
   }
 
-  /** Deletes an organization with its books, provisions, users, saved reports and audit. `confirmedName` is its name once more. */
-  async delete(name: string, confirmedName: string): Promise<DeletedCounts> {
+  /**
+   * Deletes an organization with its books, provisions, users, saved reports and audit, whose newest place is returned. `confirmedName` is
+   * its name once more.
+   */
+  async delete(name: string, confirmedName: string): Promise<DeletedRows> {
     const { id } = await this.get(name);
     if (confirmedName !== name) throw new OperatorError(`"${confirmedName}" does not confirm the name "${name}": nothing was deleted`);
+    await this.note(id, 'organization delete');
     return this.organizations.delete(id);
   }
 
@@ -143,8 +143,9 @@ export class OrganizationService {
     const { id: organizationId } = await this.get(organization);
     await this.assertReports({ organizationId, kind }, reports);
     const { uuid, key } = createUuid();
-    await this.note(organizationId, 'provision create', subjectOf(key), [kind, ...granted].join(' '));
-    await this.provisions.insert({ organizationId, kind, label, privileges: granted, expiresAt, addresses, reports }, key);
+    const held = { expiresAt, addresses, reports };
+    await this.note(organizationId, 'provision create', subjectOf(key), [kind, ...granted, ...describeBounds(held)].join(' '));
+    await this.provisions.insert({ organizationId, kind, label, privileges: granted, ...held }, key);
     return uuid;
   }
 
@@ -170,17 +171,18 @@ export class OrganizationService {
 
   /** Changes a provision's privileges, from the next request on. Returns all privileges that it has now. */
   async changeProvisionGrants(name: string, change: GrantChange): Promise<Privilege[]> {
-    const { id, organizationId, kind, keys, privileges: held } = await this.getProvision(name);
-    const privileges = applyChange(held, change);
-    assertMayHold(kind, privileges);
-    await this.note(organizationId, `provision ${COMMANDS[change.verb]}`, subjectOf(keys[0]!), change.privileges.join(' '));
-    await this.provisions.update(id, { privileges });
+    const provision = await this.getProvision(name);
+    const privileges = applyChange(provision.privileges, change);
+    assertMayHold(provision.kind, privileges);
+    await this.noteProvision(provision, COMMANDS[change.verb], change.privileges.join(' '));
+    await this.provisions.update(provision.id, { privileges });
     return privileges;
   }
 
   async labelProvision(name: string, label: string): Promise<ProvisionRow> {
     assertLabel(label);
     const provision = await this.getProvision(name);
+    await this.noteProvision(provision, 'label', label);
     await this.provisions.update(provision.id, { label });
     return { ...provision, label };
   }
@@ -188,6 +190,7 @@ export class OrganizationService {
   /** Sets the time from which a provision is refused; null for never. */
   async expireProvision(name: string, expiresAt: Date | null): Promise<ProvisionRow> {
     const provision = await this.getProvision(name);
+    await this.noteProvision(provision, 'expire', expiresAt?.toISOString() ?? 'never');
     await this.provisions.update(provision.id, { expiresAt });
     return { ...provision, expiresAt };
   }
@@ -196,6 +199,7 @@ export class OrganizationService {
   async bindProvisionToAddresses(name: string, addresses: readonly string[]): Promise<ProvisionRow> {
     assertNetworks(addresses);
     const provision = await this.getProvision(name);
+    await this.noteProvision(provision, 'addresses', addresses.length > 0 ? addresses.join(' ') : 'any');
     await this.provisions.update(provision.id, { addresses });
     return { ...provision, addresses };
   }
@@ -204,6 +208,7 @@ export class OrganizationService {
   async bindProvisionToReports(name: string, reports: readonly string[]): Promise<ProvisionRow> {
     const provision = await this.getProvision(name);
     await this.assertReports(provision, reports);
+    await this.noteProvision(provision, 'reports', reports.length > 0 ? reports.join(' ') : 'unbound');
     await this.provisions.update(provision.id, { reports });
     return { ...provision, reports };
   }
@@ -216,6 +221,7 @@ export class OrganizationService {
       throw new OperatorError(`Provision ${describeProvision(provision)} has expired: \`provision expire\` sets another time`);
     const { uuid, key } = createUuid();
     const overlapEnd = new Date(Date.now() + overlapMs);
+    await this.noteProvision(provision, 'rotate', `to ${key.firstCharacters}, the earlier until ${overlapEnd.toISOString()}`);
     await this.provisions.replaceKey(provision.id, key, overlapEnd);
     return { uuid, provision, overlapEnd };
   }
@@ -224,7 +230,7 @@ export class OrganizationService {
   async revokeProvision(name: string): Promise<ProvisionRow> {
     const provision = await this.getProvision(name);
     if (provision.revokedAt) throw new OperatorError(`Provision ${describeProvision(provision)} is revoked already`);
-    await this.note(provision.organizationId, 'provision revoke', subjectOf(provision.keys[0]!));
+    await this.noteProvision(provision, 'revoke');
     await this.provisions.update(provision.id, { revokedAt: new Date() });
     return provision;
   }
@@ -262,6 +268,7 @@ export class OrganizationService {
   async setPassword(organization: string, username: string, password: string): Promise<number> {
     assertPassword(password);
     const user = await this.getUser(organization, username);
+    await this.note(user.organizationId, 'user password', `user ${username}`);
     return this.users.updatePassword(user, await hashPassword(password));
   }
 
@@ -278,12 +285,15 @@ export class OrganizationService {
   async enableUser(organization: string, username: string): Promise<void> {
     const user = await this.getUser(organization, username);
     if (!user.disabledAt) throw new OperatorError(`User "${username}" of "${organization}" is not disabled`);
+    await this.note(user.organizationId, 'user enable', `user ${username}`);
     await this.users.enable(user);
   }
 
   /** Deletes a user with all sessions. The name stays in the audit. */
   async deleteUser(organization: string, username: string): Promise<void> {
-    await this.users.delete(await this.getUser(organization, username));
+    const user = await this.getUser(organization, username);
+    await this.note(user.organizationId, 'user delete', `user ${username}`);
+    await this.users.delete(user);
   }
 
   async listUsers(organization: string): Promise<UserRow[]> {
@@ -299,19 +309,26 @@ export class OrganizationService {
   /** Ends the session of a name, which `listSessions` tells. */
   async endSession(organization: string, id: string): Promise<void> {
     const found = (await this.listSessions(organization)).find((session) => session.id === id.toLowerCase());
-    if (!found || !(await this.stores.sessions.delete(found.tokenHash)))
-      throw new OperatorError(`There is no session ${id} in "${organization}"`);
+    if (!found) throw new OperatorError(`There is no session ${id} in "${organization}"`);
+    await this.note((await this.get(organization)).id, 'session end', `user ${found.username}`, `session ${found.id}`);
+    await this.stores.sessions.delete(found.tokenHash);
   }
 
   /** Ends all sessions of an organization, or of one of its users. Returns their number. */
   async endSessions(organization: string, username?: string): Promise<number> {
-    return this.stores.sessions.deleteAll(await this.getSessionOwner(organization, username));
+    const owner = await this.getSessionOwner(organization, username);
+    await this.note(owner.organizationId, 'session end', username === undefined ? undefined : `user ${username}`, 'all sessions');
+    return this.stores.sessions.deleteAll(owner);
   }
 
   private async getSessionOwner(organization: string, username: string | undefined) {
     if (username === undefined) return { organizationId: (await this.get(organization)).id };
     const { organizationId, id: userId } = await this.getUser(organization, username);
     return { organizationId, userId };
+  }
+
+  private noteProvision({ organizationId, keys }: ProvisionRow, verb: string, detail?: string): Promise<void> {
+    return this.note(organizationId, `provision ${verb}`, subjectOf(keys[0]!), detail);
   }
 
   private note(organizationId: number, command: string, subject?: string, detail?: string): Promise<void> {
@@ -331,10 +348,12 @@ export class OrganizationService {
   }
 }
 
-/** The commands of the changes of grants. */
-const COMMANDS = { grant: 'grant', revoke: 'revoke-grant' } as const satisfies Record<GrantChange['verb'], string>;
-
 const subjectOf = ({ firstCharacters }: Pick<NewKey, 'firstCharacters'>): string => `provision ${firstCharacters}`;
+const describeBounds = ({ expiresAt, addresses, reports }: ProvisionBounds): string[] => [
+  ...(expiresAt ? [`until ${expiresAt.toISOString()}`] : []),
+  ...addresses,
+  ...reports.map((report) => `/reports/${report}`),
+];
 const describeHosts = (hosts: readonly string[]): string => (hosts.length > 0 ? `hosts ${hosts.join(' ')}` : 'any host');
 
 function toHostNames(hosts: readonly string[]): string[] {
@@ -342,23 +361,6 @@ function toHostNames(hosts: readonly string[]): string[] {
   const wrong = names.find((host) => !HOST_NAME.test(host));
   if (wrong !== undefined) throw new OperatorError(`"${wrong}" is not a host name`);
   return names;
-}
-
-const withDefaults = (grants: readonly string[]): Privilege[] => applyChange(DEFAULT_PRIVILEGES, { verb: 'grant', privileges: grants });
-
-function applyChange(held: readonly string[], change: GrantChange): Privilege[] {
-  const wrong = change.privileges.find((privilege) => !isPrivilege(privilege));
-  if (wrong !== undefined) throw new OperatorError(`There is no privilege "${wrong}"; there are ${privileges.join(', ')}`);
-  const named = new Set(change.privileges);
-  return privileges.filter((privilege) =>
-    change.verb === 'grant' ? held.includes(privilege) || named.has(privilege) : held.includes(privilege) && !named.has(privilege),
-  );
-}
-
-function assertMayHold(kind: ProvisionKind, granted: readonly Privilege[]): void {
-  const secret = SECRET_PRIVILEGES.find((privilege) => granted.includes(privilege));
-  if (secret !== undefined && !isSecret(kind))
-    throw new OperatorError(`A ${kind} provision is public: only an API provision can be granted ${secret}`);
 }
 
 function assertPassword(password: string): void {

@@ -61,7 +61,7 @@ describe('an operator who verifies the audit', () => {
       'an added row at the end',
       `INSERT INTO audit_record SELECT organization_id, 9, gen_random_uuid(), part, at, kind, door, operation, operation_hash, username,
         provision_label, provision_start, address, report, format, start_date, end_date, pending, conditions, reads, lines, bytes, file_sha256,
-        digest, data_version, outcome, subject, detail, hash FROM audit_record WHERE organization_id = $1 AND number = 8`,
+        digest, data_version, outcome, subject, detail, tells_donors, hash FROM audit_record WHERE organization_id = $1 AND number = 8`,
       'row 9 was added',
     ],
     [
@@ -180,27 +180,65 @@ describe('a caller', () => {
   });
 });
 
-test('an operator who changes rights has rows of it, with the privileges', async () => {
+test('an operator who changes rights has rows of it, with what was changed', async () => {
   const organization = await createOrganization(gateway.services);
   const { name, apiProvision } = organization;
-  const environment = { DATABASE_URL: gateway.database.url };
-  await runCommand(environment, ['user', 'grant', 'audit_records', '--organization', name, '--username', 'ada']);
-  await runCommand(environment, ['user', 'unlock', '--organization', name, '--username', 'ada']);
-  await runCommand(environment, ['user', 'disable', '--organization', name, '--username', 'ada']);
-  await runCommand(environment, ['organization', 'maintenance', name, 'off']);
-  await runCommand(environment, ['provision', 'revoke-grant', apiProvision, 'audit_records']);
-  await runCommand(environment, ['provision', 'revoke', apiProvision]);
-  const { stdout } = await audit('--json', '--organization', name);
-  const start = `provision ${apiProvision.slice(0, 8)}`;
-  const rows = (JSON.parse(stdout) as { kind: string; operation: string; subject: string | null; detail: string | null }[]).reverse();
-  expect(rows.every(({ kind }) => kind === 'rights')).toBe(true);
-  expect(rows.slice(-6).map(({ operation, subject, detail }) => [operation, subject, detail])).toEqual([
+  const provision = organization.webProvision;
+  const cookie = await login(gateway.url, provision);
+  const newName = `${name} renamed`;
+  const run = async (words: string[], input?: string) => {
+    const { status, stdout } = await runCommand({ DATABASE_URL: gateway.database.url }, [...words, '--json'], input);
+    expect([words, status]).toEqual([words, 0]);
+    return JSON.parse(stdout) as unknown;
+  };
+  const user = (verb: string, ...words: string[]) => ['user', verb, ...words, '--organization', name, '--username', 'ada'];
+  const save = 'mutation ($input: SaveReportInput!) { saveReport(input: $input) { replaced } }';
+  const input = { name: 'totals', query: '{ depositSummary { all { lines } } }' };
+  const saved = await graphql(gateway.url, save, { provision, cookie, variables: { input } });
+  expect(saved.body.errors).toBeUndefined();
+  await run(user('grant', 'audit_records'));
+  await run(['login', 'unlock', '--organization', name, '--username', 'ada']);
+  const [session] = (await run(['session', 'list', '--organization', name])) as { session: string }[];
+  await run(['session', 'end', session!.session, '--organization', name]);
+  await run(['session', 'end', '--organization', name, '--username', 'ada']);
+  await run(['session', 'end', '--organization', name, '--all']);
+  await run(user('password'), `${PASSWORD}\n`);
+  await run(user('disable'));
+  await run(user('enable'));
+  await run(user('delete'));
+  await run(['organization', 'hosts', name, '--any']);
+  await run(['organization', 'maintenance', name, 'off']);
+  await run(['organization', 'rename', name, newName]);
+  await run(['provision', 'label', apiProvision, 'nightly']);
+  await run(['provision', 'revoke-grant', apiProvision, 'audit_records']);
+  await run(['provision', 'grant', apiProvision, 'audit_records']);
+  await run(['provision', 'expire', apiProvision, '2999-01-01']);
+  await run(['provision', 'addresses', apiProvision, '--address', '198.51.100.0/24']);
+  await run(['provision', 'reports', apiProvision, '--report', 'totals']);
+  const { provision: next } = (await run(['provision', 'rotate', apiProvision])) as { provision: string };
+  await run(['provision', 'revoke', next]);
+  const { stdout } = await audit('--json', '--organization', newName, '--kind', 'rights');
+  const rows = (JSON.parse(stdout) as { operation: string; subject: string | null; detail: string | null }[]).reverse();
+  const [start, nextStart] = [apiProvision, next].map((uuid) => uuid.slice(0, 8));
+  const ofProvision = (verb: string, detail: unknown) => [`provision ${verb}`, `provision ${start}`, detail];
+  expect(rows.slice(4).map(({ operation, subject, detail }) => [operation, subject, detail])).toEqual([
     ['user grant', 'user ada', 'audit_records'],
-    ['user unlock', 'user ada', null],
-    ['user disable', 'user ada', null],
+    ['login unlock', 'user ada', null],
+    ['session end', 'user ada', `session ${session!.session}`],
+    ['session end', 'user ada', 'all sessions'],
+    ['session end', null, 'all sessions'],
+    ...['password', 'disable', 'enable', 'delete'].map((verb) => [`user ${verb}`, 'user ada', null]),
+    ['organization hosts', null, 'any host'],
     ['organization maintenance', null, 'off'],
-    ['provision revoke-grant', start, 'audit_records'],
-    ['provision revoke', start, null],
+    ['organization rename', null, `${name} to ${newName}`],
+    ofProvision('label', 'nightly'),
+    ofProvision('revoke-grant', 'audit_records'),
+    ofProvision('grant', 'audit_records'),
+    ofProvision('expire', '2999-01-01T00:00:00.000Z'),
+    ofProvision('addresses', '198.51.100.0/24'),
+    ofProvision('reports', 'totals'),
+    ofProvision('rotate', expect.stringMatching(`^to ${nextStart}, the earlier until 2`)),
+    ['provision revoke', `provision ${nextStart}`, null],
   ]);
   expect(rows.map(({ operation }) => operation).slice(0, 4)).toEqual([
     'organization create',
@@ -208,5 +246,5 @@ test('an operator who changes rights has rows of it, with the privileges', async
     'provision create',
     'provision create',
   ]);
-  expect(stdout).not.toContain(apiProvision);
+  for (const uuid of [apiProvision, next]) expect(stdout).not.toContain(uuid);
 });

@@ -8,10 +8,10 @@ import { createTestDatabase, type TestDatabase } from '../support/database';
 import { withGateway } from '../support/gateway';
 
 const MIGRATIONS = join(__dirname, '../../prisma/migrations');
-const KEYS = '20261122173000_provision_keys';
+const FIRST = '20261122170000_audit_chain';
 const ALL = readdirSync(MIGRATIONS, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []));
-const EARLIER = ALL.filter((name) => name < KEYS).sort();
-const LATER = ALL.filter((name) => name >= KEYS).sort();
+const EARLIER = ALL.filter((name) => name < FIRST).sort();
+const LATER = ALL.filter((name) => name >= FIRST).sort();
 const REPORT = `/api/v2/${REPORT_PRIVILEGE}?start_date=2024-01-01&end_date=2024-12-31`;
 const FILE = '/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-12-31';
 const sha256 = (content: Buffer | string): Buffer => createHash('sha256').update(content).digest();
@@ -51,6 +51,7 @@ test('an operator updates a database with provisions, and every provision, sessi
   const linkHash = sha256(createHmac('sha256', token).update('link').digest());
   const linkKey = randomBytes(32);
   const receipt = randomUUID();
+  const odd = 'a"b\\c/\b\f\n\r\t\u0001\u007f\u2028é李🌻</script>';
   await client.query(`INSERT INTO organization (name) VALUES ('Hope')`);
   await client.query(
     `INSERT INTO provision (id, organization_id, kind, label, privileges, revoked_at) VALUES
@@ -67,13 +68,20 @@ test('an operator updates a database with provisions, and every provision, sessi
   );
   await client.query('INSERT INTO link_key (key) VALUES ($1)', [linkKey]);
   await client.query(
-    `INSERT INTO export_record (id, organization_id, provision_id, report, format, start_date, end_date, pending, conditions, outcome, file_sha256)
-     SELECT id::uuid, 1, provision::uuid, 'deposit-summary', 'csv', '2024-01-01', '2024-12-31', 'WITHOUT', '{}', 'whole', 'f00'
+    `INSERT INTO export_record (id, organization_id, provision_id, report, format, start_date, end_date, pending, conditions, finished_at, outcome, file_sha256)
+     SELECT id::uuid, 1, provision::uuid, 'deposit-summary', 'csv', '2024-01-01', '2024-12-31', 'WITHOUT', '{}', now(), 'whole', 'f00'
      FROM unnest($1::text[], $2::text[]) AS entry (id, provision)`,
     [
       [receipt, randomUUID(), randomUUID()],
       [api, gone, null],
     ],
+  );
+  await client.query(
+    `INSERT INTO export_record (id, organization_id, provision_id, username, report, format, start_date, end_date, pending, conditions,
+       started_at, finished_at, outcome, bytes, lines, file_sha256, digest, data_version)
+     VALUES (gen_random_uuid(), 1, $1, $2, 'deposit-details', 'csv', '2024-01-01', '2024-12-31', 'WITH', '{donor_name,group_by=MONTH}',
+       '2024-11-20T10:00:00.123456Z', '2024-11-20T10:00:01Z', 'whole', 12, 12, repeat('a', 64), repeat('b', 64), 1)`,
+    [web, odd],
   );
 
   expect(await runCommand({ DATABASE_URL: url }, ['migrate', '--json'])).toEqual(done(JSON.stringify({ applied: LATER })));
@@ -116,7 +124,7 @@ test('an operator updates a database with provisions, and every provision, sessi
   // Nothing of a UUID but its first characters is left, and numbers go on.
   const { rows } = await client.query(
     `SELECT (SELECT string_agg(p::text, '') FROM provision p) || (SELECT string_agg(k::text, '') FROM provision_key k)
-     || (SELECT string_agg(s::text, '') FROM session s) || (SELECT string_agg(e::text, '') FROM export_record e) AS dump`,
+     || (SELECT string_agg(s::text, '') FROM session s) || (SELECT string_agg(a::text, '') FROM audit_record a) AS dump`,
   );
   for (const uuid of [api, web, revoked, gone]) expect((rows[0] as { dump: string }).dump).not.toContain(uuid.slice(9));
   const list = JSON.parse((await runCommand({ DATABASE_URL: url }, ['provision', 'list', '--json'])).stdout) as {
@@ -129,10 +137,20 @@ test('an operator updates a database with provisions, and every provision, sessi
   expect(list.map(({ number }) => number).sort()).toEqual([1, 2, 3]);
   const words = ['provision', 'create', '--organization', 'Hope', '--kind', 'web'];
   expect((await runCommand({ DATABASE_URL: url }, words)).status).toBe(0);
-  const audit = JSON.parse((await runCommand({ DATABASE_URL: url }, ['audit', '--organization', 'Hope', '--json'])).stdout) as {
+
+  // The audit begins with the exports of before, whole. The files that the links led to are in it too.
+  const audit = ['audit', '--organization', 'Hope', '--json'];
+  const files = JSON.parse((await runCommand({ DATABASE_URL: url }, [...audit, '--kind', 'file'])).stdout) as {
     provision: string | null;
   }[];
-  // The files that the links led to are in the audit too.
-  const audited = [...[api, web, api, gone].map((uuid) => uuid.slice(0, 8)), null];
-  expect(audit.map(({ provision }) => provision).sort()).toEqual(audited.sort());
+  const audited = [...[api, web, web, api, gone].map((uuid) => uuid.slice(0, 8)), null];
+  expect(files.map(({ provision }) => provision).sort()).toEqual(audited.sort());
+  expect(files.at(-1)).toMatchObject({
+    ...{ username: odd, provision: web.slice(0, 8), door: 'file', outcome: 'whole', lines: 12, tellsDonors: true },
+    ...{ conditions: ['donor_name', 'group_by=MONTH'], startedAt: '2024-11-20T10:00:00.123Z', finishedAt: '2024-11-20T10:00:01.000Z' },
+  });
+  const verify = ['audit', 'verify', '--organization', 'Hope'];
+  expect((await runCommand({ DATABASE_URL: url }, verify)).status).toBe(0);
+  await client.query('UPDATE audit_record SET lines = 13 WHERE lines = 12');
+  expect((await runCommand({ DATABASE_URL: url }, verify)).stderr).toBe('Hope: row 2 was changed\n');
 });

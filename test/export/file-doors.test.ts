@@ -194,7 +194,7 @@ describe('a file of the report', () => {
   });
 
   test('is told of without being taken', async () => {
-    const before = (await gateway.database.client.query('SELECT FROM export_record')).rowCount;
+    const before = (await gateway.database.client.query("SELECT FROM audit_record WHERE kind = 'file' AND part = 'started'")).rowCount;
     const path = `/export/deposit-details.csv?${RANGE}`;
     for (const [query, lines] of [
       ['', undefined],
@@ -203,7 +203,9 @@ describe('a file of the report', () => {
       const { status, headers, body } = await get(path + query, {}, 'HEAD');
       expect([status, body.length, headers['x-export-range'], headers['x-export-lines']]).toEqual([200, 0, '2024-01-01/2024-12-31', lines]);
     }
-    expect((await gateway.database.client.query('SELECT FROM export_record')).rowCount).toBe(before);
+    expect((await gateway.database.client.query("SELECT FROM audit_record WHERE kind = 'file' AND part = 'started'")).rowCount).toBe(
+      before,
+    );
   });
 });
 
@@ -263,7 +265,8 @@ describe('a wrong request for a file', () => {
   test('is refused before its parameters are read, and leaves no record', async () => {
     await gateway.services.organizations.createUser({ organization: organization.name, username: 'clerk', password: PASSWORD, grants: [] });
     const clerk = await login(gateway.url, organization.webProvision, 'clerk');
-    const count = async () => (await gateway.database.client.query('SELECT FROM export_record')).rowCount;
+    const count = async () =>
+      (await gateway.database.client.query("SELECT FROM audit_record WHERE kind = 'file' AND part = 'started'")).rowCount;
     const before = await count();
     for (const [headers, error] of [
       [{ Provision: '' }, 'Provision header missing'],

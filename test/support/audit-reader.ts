@@ -11,7 +11,7 @@ export type AuditRecord = Readonly<Record<Exclude<keyof AuditEntry, 'startedAt' 
 };
 
 const FIELDS = `number hash id kind door operation operationHash username provision provisionLabel address format startDate endDate pending
-  conditions reads lines bytes fileSha256 dataVersion outcome subject detail`;
+  conditions reads lines bytes fileSha256 dataVersion outcome subject detail tellsDonors`;
 
 /** Reads the audit of an organization whose API provision has the privilege for it, the oldest entry first. */
 export async function readAudit(

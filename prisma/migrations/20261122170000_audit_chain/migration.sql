@@ -59,7 +59,7 @@ ALTER TABLE "audit_record" ADD CONSTRAINT "audit_record_organization_id_fkey" FO
 -- AddForeignKey
 ALTER TABLE "audit_chain" ADD CONSTRAINT "audit_chain_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
--- The exports that were recorded so far become the first rows. Any of them may tell of donors. The table export_record stays for gateways of the release before.
+-- The exports that were recorded so far become the first rows. Any of them may tell of donors. The migration after this one drops the table export_record.
 DO $$
 DECLARE
   export RECORD;

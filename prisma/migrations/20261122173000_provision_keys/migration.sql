@@ -35,10 +35,8 @@ ALTER TABLE "session" DROP COLUMN "provision_id";
 ALTER TABLE "session" RENAME COLUMN "provision_number" TO "provision_id";
 ALTER TABLE "session" ALTER COLUMN "provision_id" SET NOT NULL;
 
--- The provision of an export that a gateway of the release before has recorded
-ALTER TABLE "export_record" ADD COLUMN "provision" TEXT;
-UPDATE "export_record" SET "provision" = left("provision_id"::text, 8) WHERE "provision_id" IS NOT NULL;
-ALTER TABLE "export_record" DROP COLUMN "provision_id";
+-- The audit has a copy of the exports, with the first characters of their provisions.
+DROP TABLE "export_record";
 
 -- The number becomes the primary key of provisions. The index over the hashes of their UUIDs goes with the UUIDs.
 ALTER TABLE "provision" DROP CONSTRAINT "provision_pkey";
@@ -65,7 +63,5 @@ ALTER TABLE "session" ADD CONSTRAINT "session_provision_id_fkey" FOREIGN KEY ("p
 -- CLUSTER writes a table anew, without the values of dropped columns and without earlier rows.
 CLUSTER "provision" USING "provision_pkey";
 CLUSTER "session" USING "session_pkey";
-CLUSTER "export_record" USING "export_record_pkey";
 ALTER TABLE "provision" SET WITHOUT CLUSTER;
 ALTER TABLE "session" SET WITHOUT CLUSTER;
-ALTER TABLE "export_record" SET WITHOUT CLUSTER;

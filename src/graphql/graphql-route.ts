@@ -35,6 +35,8 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
     try {
       // Nothing is parsed for a caller without a valid provision.
       const refusal = await context.access.authorizeProvision().then(() => undefined, toAppError);
+      // The operation of a provision that is bound to reports is not parsed, and has no name.
+      if (refusal) await kit.audit.recordRefusal(context, { door: 'graphql', name: '', hash: null }, refusal);
       if (refusal?.cause !== undefined) kit.logFailure(refusal, context.requestId);
       if (!refusal) await readBody(request, response);
       await (refusal ? strangerTurns : loopTurns).next();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ProvisionBounds } from '../../src/data/provision-store';
 import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
+import { readAudit } from '../support/audit-reader';
 import { graphql, login, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
@@ -178,6 +179,21 @@ describe('a provision that is bound to saved reports', () => {
     const Cookie = await login(gateway.url, later);
     await gateway.services.organizations.bindProvisionToReports(later, ['lines']);
     for (const path of [SYSTEM, REPORT, '/api/v2/authenticated_test_session']) expect(await get(path, later, { Cookie })).toEqual(refused);
+  });
+
+  test('leaves a row of each refusal, on every door', async () => {
+    const { organizations } = gateway.services;
+    await organizations.changeProvisionGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+    const bound = await create({ reports: ['lines'] });
+    for (const path of [REPORT, '/reports/totals.csv', '/schema.graphql']) expect((await get(path, bound))[0]).toBe(422);
+    await graphql(gateway.url, SUMMARY, { provision: bound });
+    const refusals = await readAudit(gateway, organization, `{ kinds: [REFUSAL], provision: "${bound.slice(0, 8)}" }`);
+    expect(refusals.map(({ door, operation, detail }) => [door, operation, detail])).toEqual([
+      ['V2', REPORT_PRIVILEGE, 'PRIVILEGE_NOT_FOUND'],
+      ['FILE', 'reports/totals.csv', 'PRIVILEGE_NOT_FOUND'],
+      ['GRAPHQL', 'schema.graphql', 'PRIVILEGE_NOT_FOUND'],
+      ['GRAPHQL', '', 'PRIVILEGE_NOT_FOUND'],
+    ]);
   });
 
   test('is told why GraphQL answers nothing', async () => {

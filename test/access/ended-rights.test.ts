@@ -81,5 +81,11 @@ describe('an answer under way ends within seconds, and the database reads no mor
     await graphql(gateway.url, 'mutation { logout { ended } }', { provision: headers.Provision, cookie: headers.Cookie });
     await areActive(0);
     expect(await areWhole(answers)).toEqual([false, false]);
+    const list = ['--json', 'audit', '--organization', organization.name, '--kind', 'file', '--limit', '2'];
+    const outcomes = async () =>
+      (JSON.parse(await succeed({ DATABASE_URL: gateway.database.url }, list)) as { outcome: string | null }[]).map(
+        ({ outcome }) => outcome,
+      );
+    await until(async () => (await outcomes()).join() === 'broken,broken');
   });
 });

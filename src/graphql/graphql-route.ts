@@ -54,8 +54,8 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
         await context.snapshot.close();
         await loopTurns.next();
         // The first time the books have most likely come to rest. The last time all is read from one snapshot, which takes a lane.
-        const { budget } = context;
-        context = { ...kit.openRequest(request, response, again === MAX_RERUNS), insertions: new Insertions(), account: {}, budget };
+        const account = { budget: context.account?.budget };
+        context = { ...kit.openRequest(request, response, again === MAX_RERUNS), insertions: new Insertions(), account };
         answer = await execute();
       }
       await audited(context, kit, (ready) =>

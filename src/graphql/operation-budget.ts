@@ -26,7 +26,8 @@ export async function spendBudget(
   if (!budgets.isLimited || isMutation) return;
   const { provisionId } = await context.access.authorizeProvision();
   if (!(await isMember(context))) return;
-  const budget = (context.budget ??= await budgets.spend(provisionId, cost));
+  const account = context.account ?? {};
+  const budget = (account.budget ??= await budgets.spend(provisionId, cost));
   if (!budget) return;
   setHeaders(budget, headers);
   if (budget.refusal) throw budget.refusal;

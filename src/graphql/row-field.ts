@@ -32,20 +32,20 @@ export interface GraphqlContext extends RequestContext {
   rests?: boolean;
   /** The places of wrong values in the variables, each beginning with the name of its variable. */
   variableFaults?: readonly VariablePath[];
-  /** What the audit needs to know. It is an object of its own, because Apollo gives its plugins a copy of the context. */
+  /** What the route needs to know. It is an object of its own, because Apollo gives its plugins a copy of the context. */
   readonly account?: OperationAccount;
   /** The cost of the operation, once it was found. */
   cost?: OperationCost;
-  /** The budget that the operation was paid from; undefined before, and where there is none. */
-  budget?: Budget | undefined;
 }
 
-/** What the audit needs to know of an operation. */
+/** What the route needs to know of an operation once it was executed. */
 interface OperationAccount {
   /** The operation, once it was found. */
   asked?: AskedOperation;
   /** The first refusal for lack of a privilege. */
   refusal?: AppError;
+  /** The budget that the operation was paid from; undefined before, and where there is none. */
+  budget?: Budget | undefined;
 }
 
 type Resolve = (source: unknown, args: unknown, context: GraphqlContext, info: GraphQLResolveInfo) => Promise<RowStream<unknown>>;

@@ -114,6 +114,32 @@ describe('a provision with a budget', () => {
     });
   });
 
+  test('pays once for an operation that runs again because the books have changed', async () => {
+    await withGateway({}, async ({ database, services }) => {
+      const organization = await createOrganization(services);
+      await importLines(services, organization, [v2Line()]);
+      const proxy = await startDatabaseProxy(database.url);
+      try {
+        await withGateway({ DATABASE_URL: proxy.url, COST_PER_MINUTE: '100' }, async ({ url }) => {
+          const asked = { query: '{ deposits(first: 5) { nodes { depositDate } totalCount } }', provision: organization.apiProvision };
+          const calm = await send(url, asked);
+          const changed = new Promise<void>((resolve) => {
+            proxy.before('count(*)', async () => {
+              await importLines(services, organization, [v2Line({ transaction_id: 'P11', allocation_id: 'P110' })]);
+              resolve();
+            });
+          });
+          const moved = await send(url, asked);
+          await changed;
+          expect([calm.headers.get('x-data-version'), moved.headers.get('x-data-version')]).toEqual(['1', '2']);
+          expect(calm.remaining! - moved.remaining!).toBe(100 - calm.remaining!);
+        });
+      } finally {
+        await proxy.close();
+      }
+    });
+  });
+
   test('has the same budget in every process', async () => {
     const gateway = await startGateway({ COST_PER_MINUTE: '23' });
     const config = readConfig({ PORT: '0', DATABASE_URL: gateway.database.url, COST_PER_MINUTE: '23', DRAIN_MILLISECONDS: '0' });

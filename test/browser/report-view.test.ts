@@ -118,6 +118,19 @@ test('an analyst’s search and sorting stay when the report runs again, and ano
   await page.context().close();
 });
 
+test('an analyst is told that a filter cannot be read', async () => {
+  const { page, faults } = await open('#reports/designations?period=this-year', 'de-DE');
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByLabel('To this fund from').fill('10.499,00x');
+  const alert = page.getByRole('alert').filter({ hasText: 'The filter of “To this fund” is no number, so it filters nothing.' });
+  await alert.waitFor();
+  await page.getByLabel('To this fund from').fill('11,00');
+  await page.getByText('1 of 2 rows').waitFor();
+  expect(await alert.count()).toBe(0);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
 test('an analyst compares rows only with rows that are their partners', async () => {
   const { page, faults } = await open('#reports/deposits?period=last-month&compare=before&splitBy=DAY');
   await page.getByText(/The rows are not compared, because/).waitFor();

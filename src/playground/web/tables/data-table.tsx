@@ -5,7 +5,7 @@ import { createCellFormat } from './cell-format';
 import { ColumnHeader } from './column-header';
 import { useColumnLayout } from './column-layout';
 import { useCellSelection } from './cell-selection';
-import { describeArrangement, toFilters, type TypedFilters } from './filter-text';
+import { describeArrangement, describeUnreadable, toFilters, type TypedFilters } from './filter-text';
 import { PrintSheet, type PrintHead } from './print-sheet';
 import { TableBody } from './table-body';
 import type { TableClient } from './table-client';
@@ -121,6 +121,7 @@ export function DataTable({
         count={arranged?.count}
         allCount={table.count}
         message={selection.message}
+        problem={hasFilters ? describeUnreadable(columns, typed, navigator.languages) : ''}
       />
       <div
         ref={frame}

@@ -20,6 +20,14 @@ export function isUnreadable({ kind }: TableColumn, typed: string | undefined, l
   );
 }
 
+/** Says which columns have a bound that cannot be read, and so filters nothing. Empty when there is none. */
+export function describeUnreadable(columns: readonly TableColumn[], typed: TypedFilters, locales: readonly string[]): string {
+  const titles = columns
+    .filter((column) => [typed[column.id]?.min, typed[column.id]?.max].some((bound) => isUnreadable(column, bound, locales)))
+    .map(({ title }) => `“${title}”`);
+  return titles.length === 0 ? '' : `The filter of ${titles.join(', ')} is no number, so it filters nothing.`;
+}
+
 /** The conditions of typed filters, with exact bounds. */
 export function toFilters(columns: readonly TableColumn[], typed: TypedFilters, locales: readonly string[]): ColumnFilter[] {
   return columns.flatMap((column): ColumnFilter[] => {

@@ -21,6 +21,8 @@ interface TableToolbarProps {
   /** True while rows are searched or filtered. */
   readonly isPart: boolean;
   readonly message: string;
+  /** A sentence about a filter that cannot be read; empty without one. */
+  readonly problem: string;
 }
 
 /** What is done with a table: search, filters, columns, copy, print, and the number of its rows. */
@@ -59,6 +61,9 @@ export function TableToolbar(props: TableToolbarProps) {
         {describeCount(props)}
       </span>
       <span role="status">{props.message}</span>
+      <span className="problem" role="alert">
+        {props.problem}
+      </span>
     </div>
   );
 }

@@ -113,7 +113,7 @@ export class AuditWriter {
     const rows = batch.map(({ row }) => row);
     try {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
-        // Where the place is not known, a statement may have failed after it was carried out, and some of the rows may be there.
+        // A statement may have failed after it was carried out. The place is unknown then, and some of the rows may be there.
         const entries = rows.map(({ entry }) => entry);
         const end = chain.end ? { newest: chain.end, known: [] } : await this.store.findEnd(organizationId, entries);
         if (!end) return 'deleted';

@@ -18,7 +18,7 @@ interface KeyRow {
   readonly expiresAt: Date | null;
 }
 
-/** Where and how long a provision is good, and for what. */
+/** The bounds of a provision: its end, the networks of its callers, and the reports that it opens. */
 export interface ProvisionBounds {
   readonly expiresAt: Date | null;
   /** The networks that its callers come from; empty means any. */

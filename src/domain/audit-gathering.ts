@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuditWriter } from '../data/audit-writer';
 import { NO_FACTS, type AuditFacts, type NewAuditRow } from '../formats/audit-row';
 
-/** What is known of a reading before it begins. */
+/** The facts about a reading that are known before it begins. */
 export type ReadingFacts = Omit<AuditFacts, 'reads' | 'lines' | 'bytes' | 'fileSha256' | 'digest' | 'dataVersion' | 'outcome'>;
 
 /** The end of a reading. */

@@ -32,13 +32,13 @@ export interface GraphqlContext extends RequestContext {
   rests?: boolean;
   /** The places of wrong values in the variables, each beginning with the name of its variable. */
   variableFaults?: readonly VariablePath[];
-  /** What the route needs to know. It is an object of its own, because Apollo gives its plugins a copy of the context. */
+  /** The outcome of the operation for the route. It is an object of its own, because Apollo gives its plugins a copy of the context. */
   readonly account?: OperationAccount;
   /** The cost of the operation, once it was found. */
   cost?: OperationCost;
 }
 
-/** What the route needs to know of an operation once it was executed. */
+/** The facts about an operation that the route reads once it was executed. */
 interface OperationAccount {
   /** The operation, once it was found. */
   asked?: AskedOperation;

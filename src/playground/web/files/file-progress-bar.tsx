@@ -1,6 +1,6 @@
 import { describeProgress, type FileProgress } from './download-run';
 
-/** How far a file is, as a bar and in words. Without the number of all rows, the bar shows that its end is not known yet. */
+/** Shows the progress of a file as a bar and in words. Without the number of all rows, the bar shows that its end is not known yet. */
 export function FileProgressBar({ progress }: { readonly progress: FileProgress | undefined }) {
   const allRows = progress?.allRows;
   return (

@@ -135,7 +135,7 @@ function SavedReportFacts({ report, words }: SavedReportFactsProps) {
       <span>{describeSaving(report)}</span>
       {words}
       {parameters.length > 0 && (
-        // Where words say what the report is of, only programs need the parameters.
+        // Only programs need the parameters of a report that words describe.
         <details open={words === undefined}>
           <summary>Parameters of its address</summary>
           <dl aria-label={`Parameters of ${name}`}>

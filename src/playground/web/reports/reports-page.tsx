@@ -38,7 +38,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
         setSaved(reports);
         setSavedProblem('');
       },
-      // What is known stays: a report that cannot be listed is not gone.
+      // The list stays as it was: a report that cannot be listed is not gone.
       () => setSavedProblem('The list may be out of date: it could not be read.'),
     );
   }, [provision, readsDonors]);

@@ -33,10 +33,17 @@ export interface App {
 const MS_PER_SECOND = 1000;
 const MS_PER_DAY = 86_400_000;
 
+/** The addresses of one database with the role that serves, and with the one that owns the tables. */
+export interface RoleAddresses {
+  readonly serving: OpenDatabase['address'];
+  readonly owner: OpenDatabase['address'];
+}
+
 /** Composes the gateway from services, resolvers and doors over a database. */
-export async function createApp(config: Config, address: OpenDatabase['address'], log: Logger): Promise<App> {
+export async function createApp(config: Config, { serving, owner }: RoleAddresses, log: Logger): Promise<App> {
   const onConnectionLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
-  const services = createServices(config, address, onConnectionLost);
+  const services = createServices(config, serving, onConnectionLost);
+  const ownerServices = createServices(config, owner, onConnectionLost);
   const resolvers = createResolvers(services);
   const schema = createSchema(resolvers);
   const documents = new CheckedDocuments();
@@ -64,13 +71,13 @@ export async function createApp(config: Config, address: OpenDatabase['address']
   });
   doors.use(kit.createErrorHandler());
 
-  const stopDeleting = config.AUDIT_RETENTION_DAYS === undefined ? undefined : deleteDaily(services, config.AUDIT_RETENTION_DAYS, log);
+  const stopDeleting = config.AUDIT_RETENTION_DAYS === undefined ? undefined : deleteDaily(ownerServices, config.AUDIT_RETENTION_DAYS, log);
   const stop = async (): Promise<boolean> => {
     await stopDeleting?.();
     const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
     const inTime = await httpServer.drain({ drainMs: config.DRAIN_MILLISECONDS, graceMs });
     await apollo.stop();
-    await services.close();
+    await Promise.all([services.close(), ownerServices.close()]);
     return inTime;
   };
   return { httpServer, findObstacle: () => services.findObstacle(), stop };

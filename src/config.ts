@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
@@ -48,6 +49,8 @@ interface Setting {
   readonly schema: z.ZodType<unknown, string>;
   readonly fallback: string;
   readonly meaning: string;
+  /** True for a value that no message repeats, and that may be in a file which the variable with the ending _FILE names. */
+  readonly isSecret?: boolean;
 }
 
 /** Every setting: its environment name, values, default and meaning. A test holds the table in docs/settings.md equal to this one. */
@@ -58,7 +61,18 @@ export const settings = {
     fallback: '127.0.0.1',
     meaning: 'Address to listen on',
   },
-  DATABASE_URL: { schema: postgresUrl.or(z.literal('')), fallback: '', meaning: 'PostgreSQL 14 or newer; empty runs the embedded one' },
+  DATABASE_URL: {
+    schema: postgresUrl.or(z.literal('')),
+    fallback: '',
+    meaning: 'PostgreSQL 14 or newer, with the role that serves; empty runs the embedded one',
+    isSecret: true,
+  },
+  OWNER_DATABASE_URL: {
+    schema: postgresUrl.or(z.literal('')),
+    fallback: '',
+    meaning: "The same database with the role that owns the tables, for commands and for AUDIT_RETENTION_DAYS; empty takes DATABASE_URL's",
+    isSecret: true,
+  },
   DATA_DIR: { schema: z.string(), fallback: '.data', meaning: 'Directory in which the embedded PostgreSQL keeps its data' },
   LOG_LEVEL: {
     schema: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent'),
@@ -172,6 +186,8 @@ export const settings = {
 
 type SettingName = keyof typeof settings;
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 export type Config = { readonly [Name in SettingName]: z.output<(typeof settings)[Name]['schema']> };
 
 /** The error for wrong settings. Its message has a line for each, which begins with the setting's name. */
@@ -179,18 +195,39 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Reads all settings. An empty value counts as not set. Throws one ConfigError with all faults. */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+/**
+ * Reads all settings. An empty value counts as not set. A secret is taken from the file that its variable with the ending _FILE names, without
+ * the line break at its end. Throws one ConfigError with all faults.
+ */
+export function readConfig(environment: Environment): Config {
   const faults: string[] = [];
-  const values = Object.entries(settings).map(([name, { schema, fallback }]) => {
-    const text = environment[name] || fallback;
+  const values = Object.entries<Setting>(settings).map(([name, { schema, fallback, isSecret = false }]) => {
+    const given = isSecret ? readSecret(environment, name) : { text: environment[name] };
+    if ('fault' in given) {
+      faults.push(given.fault);
+      return [name, undefined];
+    }
+    const text = given.text || fallback;
     const result = schema.safeParse(text);
-    // A URL may hold a password, so its value is not repeated.
-    if (!result.success) faults.push(`${name}: ${reason(result.error)}${name === 'DATABASE_URL' ? '' : `, got "${text}"`}`);
+    if (!result.success) faults.push(`${name}: ${reason(result.error)}${isSecret ? '' : `, got "${text}"`}`);
     return [name, result.data];
   });
+  const config = Object.fromEntries(values) as Config;
+  if (config.OWNER_DATABASE_URL !== '' && config.DATABASE_URL === '') faults.push('OWNER_DATABASE_URL: expected DATABASE_URL beside it');
   if (faults.length > 0) throw new ConfigError(faults.join('\n'));
-  return Object.fromEntries(values) as Config;
+  return config;
+}
+
+function readSecret(environment: Environment, name: string): { readonly text: string | undefined } | { readonly fault: string } {
+  const fileName = `${name}_FILE`;
+  const file = environment[fileName];
+  if (!file) return { text: environment[name] };
+  if (environment[name]) return { fault: `${name} and ${fileName}: expected one of the two` };
+  try {
+    return { text: readFileSync(file, 'utf8').replace(/\r?\n$/, '') };
+  } catch (error) {
+    return { fault: `${fileName}: ${(error as Error).message}` };
+  }
 }
 
 /** The message of the first fault. When a value fails all alternatives, the first alternative's fault counts. */

@@ -19,6 +19,7 @@ import { ProvisionStore } from './data/provision-store';
 import { Database, type DatabaseAddress } from './data/postgres/database';
 import { FairQueue } from './data/postgres/fair-queue';
 import { applyMigrations, findDrift, findObstacle, listMissingMigrations } from './data/postgres/migration-engine';
+import { renewServingRole } from './data/postgres/serving-role';
 import { SavedReportStore } from './data/saved-report-store';
 import { SessionStore } from './data/session-store';
 import { UserStore } from './data/user-store';
@@ -62,7 +63,10 @@ export interface Services {
 
 /** A database that is reached by its address, or an embedded one that was started or is shared. */
 export interface OpenDatabase {
+  /** The address of the role that owns the tables. */
   readonly address: DatabaseAddress;
+  /** Resolves to the address of the role that has only the rights that serving takes. */
+  readonly servingAddress: () => Promise<DatabaseAddress>;
   /** Applies the migrations that are missing and returns their names. `onWait` is called when a table that others read holds one up. */
   migrate(onWait?: () => void): Promise<string[]>;
   /** The names of the migrations that are missing. Changes nothing. */
@@ -90,15 +94,17 @@ export async function openDatabase(
   config: Config,
   options: { readonly share: boolean; readonly migrate?: boolean; readonly onLost: (error: Error) => void },
 ): Promise<OpenDatabase> {
+  const isOwn = config.DATABASE_URL !== '';
   const open = (address: DatabaseAddress, close = nothing, abandon = nothing): OpenDatabase => ({
     address,
+    servingAddress: () => (isOwn ? Promise.resolve({ connectionString: config.DATABASE_URL }) : renewServingRole(address)),
     migrate: (onWait) => applyMigrations(address, onWait),
     listMissingMigrations: () => listMissingMigrations(address),
     findDrift: () => findDrift(address),
     close,
     abandon,
   });
-  if (config.DATABASE_URL !== '') return open({ connectionString: config.DATABASE_URL });
+  if (isOwn) return open({ connectionString: config.OWNER_DATABASE_URL || config.DATABASE_URL });
   for (;;) {
     const shared = options.share ? await EmbeddedPostgres.share(config.DATA_DIR) : undefined;
     if (shared) return open(shared.address, () => shared.leave());

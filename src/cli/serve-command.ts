@@ -20,7 +20,8 @@ export function serveCommand(context: () => CommandContext): Command {
     const { database, demo } = await openWithDemo(config, onLost);
     try {
       const preset = config.PLAYGROUND_PROVISION || (demo?.webProvision ?? '');
-      const app = await createApp({ ...config, PLAYGROUND_PROVISION: preset }, database.address, log);
+      const addresses = { serving: await database.servingAddress(), owner: database.address };
+      const app = await createApp({ ...config, PLAYGROUND_PROVISION: preset }, addresses, log);
       await listen(app, demo, context(), log);
       log.info({ reason: await stopping.asked }, 'stopping');
       void stopping.insisted.then(() => app.httpServer.cut());

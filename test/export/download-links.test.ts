@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
 import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
+import { rolesOf } from '../support/database';
 import { createOrganization, graphql, login, openSession, PASSWORD, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
@@ -75,9 +76,14 @@ describe('a link to a file', () => {
     // A user on a server's provision is a person too.
     const cookie = await login(gateway.url, organization.apiProvision, 'bea');
     await follow(await linkTo(LINES, { provision: organization.apiProvision, cookie }));
-    const { rows } = await query(`SELECT begun.username, begun.provision_start, ended.outcome
-       FROM audit_record AS begun JOIN audit_record AS ended USING (organization_id, entry)
-       WHERE begun.kind = 'file' AND begun.part = 'started' AND ended.part = 'ended' ORDER BY begun.number DESC LIMIT 3`);
+    const files = () =>
+      query(`SELECT begun.username, begun.provision_start, ended.outcome
+        FROM audit_record AS begun LEFT JOIN audit_record AS ended
+          ON ended.organization_id = begun.organization_id AND ended.entry = begun.entry AND ended.part = 'ended'
+        WHERE begun.kind = 'file' AND begun.part = 'started' ORDER BY begun.number DESC LIMIT 3`);
+    // The row of an end is written after the last byte has left.
+    await until(async () => (await files()).rows.every(({ outcome }) => outcome !== null));
+    const { rows } = await files();
     expect(rows).toEqual([
       { username: 'bea', provision_start: start(organization.apiProvision), outcome: 'whole' },
       { username: null, provision_start: start(organization.apiProvision), outcome: 'whole' },
@@ -264,7 +270,7 @@ describe('a link that was changed', () => {
 describe('the key of links', () => {
   test('is the same in every process, is replaced daily, and is forgotten when an operator deletes it', async () => {
     const config = readConfig({ PORT: '0', DATABASE_URL: gateway.database.url, DRAIN_MILLISECONDS: '0' });
-    const second = await createApp(config, { connectionString: gateway.database.url }, pino({ level: 'silent' }));
+    const second = await createApp(config, rolesOf(gateway.database.url), pino({ level: 'silent' }));
     try {
       const url = `http://127.0.0.1:${await second.httpServer.listen(config.PORT, config.HOST)}`;
       const first = await linkTo(LINES, asAda());

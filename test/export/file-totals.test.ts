@@ -4,6 +4,7 @@ import { allLineColumns } from '../../src/formats/file-columns';
 import { bookLines } from '../support/any-lines';
 import { createExportReader } from '../support/export-reader';
 import { createOrganization, graphql, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
+import { SERVING_ROLE } from '../support/global-setup';
 import { ask, readAll } from '../support/http-client';
 import { fillReport } from '../support/long-report';
 import { openGateway } from '../support/open-gateway';
@@ -138,7 +139,8 @@ describe('a file', () => {
     await client.query(`CREATE FUNCTION stop_at(allocation_id text) RETURNS boolean LANGUAGE plpgsql AS $$
       BEGIN IF allocation_id = 'A999' THEN PERFORM pg_advisory_xact_lock_shared(9); END IF; RETURN true; END $$;
       ALTER TABLE deposit_line RENAME TO quick_line;
-      CREATE VIEW deposit_line AS SELECT * FROM quick_line WHERE stop_at(allocation_id)`);
+      CREATE VIEW deposit_line AS SELECT * FROM quick_line WHERE stop_at(allocation_id);
+      GRANT SELECT ON deposit_line TO ${SERVING_ROLE}`);
     await client.query(`ALTER DATABASE ${client.database} SET enable_sort = off`);
     try {
       await client.query('SELECT pg_advisory_lock(9)');

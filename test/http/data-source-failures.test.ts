@@ -5,6 +5,7 @@ import { Prisma } from '../../src/generated/prisma/client';
 import { startDatabaseProxy } from '../support/database-proxy';
 import { askBoth, PATHS, QUERIES, type Ask, type Kind } from '../support/doors';
 import { graphql, withGateway } from '../support/gateway';
+import { SERVING_ROLE } from '../support/global-setup';
 import { openGateway } from '../support/open-gateway';
 import { REQUEST_ID } from '../support/request-id';
 
@@ -73,14 +74,7 @@ describe('a data source', () => {
   });
 
   test('that lacks a grant is told of in the log, by state and relation', async () => {
-    const { database } = gateway;
-    const role = new URL(database.url).pathname.slice(1);
-    await query(`CREATE ROLE ${role} LOGIN PASSWORD 'gateway'`);
-    await query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`);
-    const url = new URL(database.url);
-    url.username = role;
-    url.password = 'gateway';
-    await withGateway({ DATABASE_URL: url.href }, async (bounded) => {
+    await withGateway({ DATABASE_URL: gateway.database.url }, async (bounded) => {
       const faults = () =>
         bounded.logLines
           .map((line) => JSON.parse(line) as Record<string, unknown>)
@@ -89,22 +83,21 @@ describe('a data source', () => {
       const ready = async () => (await fetch(`${bounded.url}/ready`)).json();
       expect(await ready()).toEqual({ status: 'ready' });
 
-      await query(`REVOKE SELECT ON deposit_line FROM ${role}`);
+      await query(`REVOKE SELECT ON deposit_line FROM ${SERVING_ROLE}`);
       const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
       expect((await fetch(bounded.url + path, { headers: { Provision: organization.apiProvision } })).status).toBe(404);
       expect(faults()).toEqual([['42501', 'deposit_line', 'DATA_SOURCE_QUERY_FAILED']]);
-      await query(`REVOKE SELECT ON designation FROM ${role}`);
+      await query(`REVOKE SELECT ON designation FROM ${SERVING_ROLE}`);
       const designations = '{ designations(first: 1) { edges { node { name } } } }';
       await graphql(bounded.url, designations, { provision: organization.apiProvision });
       expect(faults().slice(1)).toEqual([['42501', 'designation', 'DATA_SOURCE_QUERY_FAILED']]);
-      await query(`REVOKE SELECT ON session FROM ${role}`);
+      await query(`REVOKE SELECT ON session FROM ${SERVING_ROLE}`);
       expect(await ask('session', mine(), bounded.url)).toBe('Establishing session failed');
       expect(faults().slice(2)).toEqual(Array(2).fill(['42501', 'session', 'ESTABLISHING_SESSION_FAILED']));
-      await query(`REVOKE SELECT ON _prisma_migrations FROM ${role}`);
+      await query(`REVOKE SELECT ON _prisma_migrations FROM ${SERVING_ROLE}`);
       expect(await ready()).toEqual({ status: 'not ready', reason: 'The database user lacks a grant on _prisma_migrations' });
     });
-    await query(`DROP OWNED BY ${role}`);
-    await query(`DROP ROLE ${role}`);
+    await query(`GRANT SELECT ON deposit_line, designation, session, _prisma_migrations TO ${SERVING_ROLE}`);
   });
 
   test('that was not migrated is told of on /ready, with the command that helps', async () => {

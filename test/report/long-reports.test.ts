@@ -1,5 +1,6 @@
 import { request, type IncomingMessage } from 'node:http';
 import { createOrganization, graphql, withGateway, type RunningGateway } from '../support/gateway';
+import { SERVING_ROLE } from '../support/global-setup';
 import { ask, readAll } from '../support/http-client';
 import { activeReports as countReports, EVERYTHING, fillReport, REPORT } from '../support/long-report';
 import { openGateway } from '../support/open-gateway';
@@ -69,7 +70,8 @@ describe('a long report', () => {
       await fill(own, id, 10);
       await own.database.client.query(`CREATE FUNCTION slowly(text) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT $1 FROM pg_sleep(30)'`);
       await own.database.client.query(`ALTER TABLE deposit_line RENAME TO quick_line;
-        CREATE VIEW deposit_line AS SELECT * FROM quick_line WHERE slowly(main_memo) IS NOT NULL`);
+        CREATE VIEW deposit_line AS SELECT * FROM quick_line WHERE slowly(main_memo) IS NOT NULL;
+        GRANT SELECT ON deposit_line TO ${SERVING_ROLE}`);
       const url = `${own.url}${REPORT}?start_date=2020-01-01&end_date=2029-12-31`;
       const sent = request(url, { headers: { Provision: apiProvision }, agent: false });
       sent.on('error', () => undefined).end();

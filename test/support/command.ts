@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { kill } from 'node:process';
 import { text } from 'node:stream/consumers';
+import { asServing } from './database';
 import { until } from './until';
 
 const MAIN = join(__dirname, '../../dist/main.js');
@@ -66,9 +67,14 @@ function startInTerminal(environment: Environment, words: readonly string[]): Ch
   });
 }
 
+/** The two addresses of a database that a test gives by its owner's. */
+function toRoles({ DATABASE_URL: owner, OWNER_DATABASE_URL }: Environment): Environment {
+  return owner && !OWNER_DATABASE_URL ? { DATABASE_URL: asServing(owner), OWNER_DATABASE_URL: owner } : {};
+}
+
 /** Starts `serve` on a free port and waits until it listens. Its output goes to a pipe, or to a terminal that script(1) makes. */
 export async function startServe(environment: Environment, outlet: 'pipe' | 'terminal' = 'pipe'): Promise<ServeProcess> {
-  const settings = { PORT: '0', DRAIN_MILLISECONDS: '0', ...environment };
+  const settings = { PORT: '0', DRAIN_MILLISECONDS: '0', ...environment, ...toRoles(environment) };
   const child = outlet === 'pipe' ? startCommand(settings, ['serve']) : startInTerminal(settings, ['serve']);
   let output = '';
   const collect = (piece: string): void => {

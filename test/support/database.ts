@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import { TEMPLATE_DATABASE } from './global-setup';
+import type { RoleAddresses } from '../../src/app';
+import { SERVING_PASSWORD, SERVING_ROLE, TEMPLATE_DATABASE } from './global-setup';
 
 /** A migrated, empty database of one test file, with a connection for reading and damaging its data. */
 export interface TestDatabase {
@@ -30,3 +31,17 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     },
   };
 }
+
+/** The address of the same database with the role that serves. */
+export function asServing(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.username = SERVING_ROLE;
+  url.password = SERVING_PASSWORD;
+  return url.href;
+}
+
+/** The addresses of a database that a gateway in this process is created with. */
+export const rolesOf = (databaseUrl: string): RoleAddresses => ({
+  serving: { connectionString: asServing(databaseUrl) },
+  owner: { connectionString: databaseUrl },
+});

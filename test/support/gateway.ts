@@ -5,7 +5,7 @@ import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
 import type { ImportOptions } from '../../src/domain/import-service';
 import type { RawLine } from '../../src/formats/import-line';
 import { createServices, type Services } from '../../src/services';
-import { createTestDatabase, type TestDatabase } from './database';
+import { createTestDatabase, rolesOf, type TestDatabase } from './database';
 
 /** A gateway on its own port and its own database, with the services that a test fills the database by. */
 export interface RunningGateway {
@@ -36,7 +36,7 @@ export async function startGateway(settings: Readonly<Record<string, string>> = 
   const config = readConfig({ ...PATIENT, PORT: '0', DATABASE_URL: database.url, DRAIN_MILLISECONDS: '0', ...settings });
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
-  const app = await createApp(config, { connectionString: config.DATABASE_URL }, log).catch(async (error: unknown) => {
+  const app = await createApp(config, rolesOf(config.DATABASE_URL), log).catch(async (error: unknown) => {
     await database.drop();
     throw error;
   });

@@ -6,6 +6,9 @@ import { Client } from 'pg';
 import { EmbeddedPostgres } from '../../src/data/embedded/embedded-postgres';
 
 export const TEMPLATE_DATABASE = 'gateway_template';
+/** Every gateway of a test serves as this role, and `prisma/roles/grants.sql` gives it its rights. */
+export const SERVING_ROLE = 'deposit_gateway_serving';
+export const SERVING_PASSWORD = 'serving';
 
 declare global {
   var stopTestDatabase: (() => Promise<void>) | undefined;
@@ -17,6 +20,8 @@ export default async function setUp(): Promise<void> {
   await withClient(server, async (client) => {
     await client.query(`DROP DATABASE IF EXISTS ${TEMPLATE_DATABASE} WITH (FORCE)`);
     await client.query(`CREATE DATABASE ${TEMPLATE_DATABASE}`);
+    const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVING_ROLE]);
+    await client.query(`${rowCount === 0 ? 'CREATE' : 'ALTER'} ROLE ${SERVING_ROLE} LOGIN PASSWORD '${SERVING_PASSWORD}'`);
   });
   process.env.TEST_SERVER_URL = server.href;
   server.pathname = `/${TEMPLATE_DATABASE}`;

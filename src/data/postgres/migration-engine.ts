@@ -10,6 +10,7 @@ import { Client, Pool, type PoolConfig, type QueryResult } from 'pg';
 import { AppError } from '../../errors';
 import type { Database, DatabaseAddress } from './database';
 import { toDataSourceError } from './database-errors';
+import { grantServingRole } from './serving-role';
 import { findSqlFault, LOCK_TIMEOUT, MISSING_GRANT, MISSING_TABLE } from './sql-fault';
 
 const PRISMA_DIRECTORY = join(__dirname, '../../../prisma');
@@ -18,14 +19,15 @@ const SCHEMA_FILE = 'prisma/schema.prisma';
 const NO_FILTERS = { externalTables: [], externalEnums: [] };
 
 /**
- * Applies prisma/migrations to the database and returns the names of those that were missing. It runs Prisma Migrate's own engine in its
- * WebAssembly build: nothing is downloaded, and the Prisma CLI reads the same table `_prisma_migrations`. `onWait` is called when a table
- * that others read holds a migration up.
+ * Applies prisma/migrations to the database, and the grants of the serving role. Returns the names of the migrations that were missing. It
+ * runs Prisma Migrate's own engine in its WebAssembly build: nothing is downloaded, and the Prisma CLI reads the same table
+ * `_prisma_migrations`. `onWait` is called when a table that others read holds a migration up.
  */
 export async function applyMigrations(address: DatabaseAddress, onWait?: () => void): Promise<string[]> {
   const migrationsList = await readMigrations();
   const apply = (engine: SchemaEngine) => engine.applyMigrations({ migrationsList, filters: NO_FILTERS });
   const { appliedMigrationNames } = await withEngine(address, apply, onWait);
+  await grantServingRole(address);
   return appliedMigrationNames;
 }
 

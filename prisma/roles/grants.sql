@@ -1,0 +1,26 @@
+-- The rights of the role that serves, and no others: it reads the books and cannot change them, and it can neither change nor delete rows of
+-- the audit. The owner of the tables applies this file after each migration; `deposit-gateway migrate` does so by itself.
+
+REVOKE ALL ON ALL TABLES IN SCHEMA public FROM deposit_gateway_serving;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM deposit_gateway_serving;
+GRANT USAGE ON SCHEMA public TO deposit_gateway_serving;
+
+-- The books, and the migrations that the database has: read.
+GRANT SELECT ON "deposit", "transaction", "allocation", "designation", "donor", "deposit_line", "data_version", "_prisma_migrations"
+  TO deposit_gateway_serving;
+
+-- Who may do what: read. Only the time of a provision's last use is written.
+GRANT SELECT ON "organization", "provision", "provision_key", "user" TO deposit_gateway_serving;
+GRANT UPDATE ("last_used_at") ON "provision" TO deposit_gateway_serving;
+
+-- Logins and their limits, links and budgets.
+GRANT SELECT, INSERT, UPDATE, DELETE ON "session", "known_address", "login_attempt", "spent_cost", "link_key" TO deposit_gateway_serving;
+GRANT USAGE ON SEQUENCE "link_key_id_seq" TO deposit_gateway_serving;
+
+-- The reports that users save.
+GRANT SELECT, INSERT, UPDATE, DELETE ON "saved_report" TO deposit_gateway_serving;
+
+-- The audit: rows are added behind the newest.
+GRANT SELECT, INSERT ON "audit_record" TO deposit_gateway_serving;
+GRANT SELECT, INSERT ON "audit_chain" TO deposit_gateway_serving;
+GRANT UPDATE ("number", "hash") ON "audit_chain" TO deposit_gateway_serving;

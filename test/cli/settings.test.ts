@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ConfigError, readConfig, settings } from '../../src/config';
 import { errorTable, requestFaultTable } from '../../src/errors';
 import { readDocument, sectionOf, tableOf } from '../support/documents';
@@ -89,5 +93,42 @@ describe('an operator', () => {
       '::1',
       'fd00::/8',
     ]);
+  });
+
+  describe('with secrets in files', () => {
+    let folder: string;
+
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), 'gateway-settings-'));
+    });
+    afterAll(() => rmSync(folder, { recursive: true }));
+
+    const write = (text: string): string => {
+      const file = join(folder, randomUUID());
+      writeFileSync(file, text);
+      return file;
+    };
+
+    test.each(['\n', '\r\n', ''])('has them read without the end of their line', (end) => {
+      const file = write(`postgresql://u:p%20@h/d${end}`);
+      expect(readConfig({ DATABASE_URL_FILE: file }).DATABASE_URL).toBe('postgresql://u:p%20@h/d');
+      expect(readConfig({ DATABASE_URL_FILE: file, OWNER_DATABASE_URL_FILE: file }).OWNER_DATABASE_URL).toBe('postgresql://u:p%20@h/d');
+    });
+
+    test('is told of a file that is not there, and of a secret that is given twice', () => {
+      expect(faults({ DATABASE_URL_FILE: '/nowhere/url' })).toMatch(/^DATABASE_URL_FILE: ENOENT.*\/nowhere\/url/);
+      const both = { DATABASE_URL: 'postgresql://h/d', DATABASE_URL_FILE: write('postgresql://h/d') };
+      expect(faults(both)).toBe('DATABASE_URL and DATABASE_URL_FILE: expected one of the two');
+    });
+
+    test('is not shown a secret that is wrong', () => {
+      expect(faults({ DATABASE_URL_FILE: write('mysql://u:secret@h/d') })).toBe(
+        'DATABASE_URL: expected a URL like postgresql://user:password@host:5432/database',
+      );
+    });
+  });
+
+  test('gives the address of the owner beside that of the gateway', () => {
+    expect(faults({ OWNER_DATABASE_URL: 'postgresql://h/d' })).toBe('OWNER_DATABASE_URL: expected DATABASE_URL beside it');
   });
 });

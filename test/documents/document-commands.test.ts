@@ -53,6 +53,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'docker run -d --name gateway-own-postgres -p 4000:4000 -e DATABASE_URL=postgresql://gateway:secret@db:5432/gateway deposit-gateway':
     'document-links.test.ts',
   'docker exec gateway deposit-gateway --help': 'document-tables.test.ts',
+  'psql -v owner_password="$OWNER_PASSWORD" -v serving_password="$SERVING_PASSWORD" -f prisma/roles/create.sql': 'database-roles.test.ts',
   'npx generate-persisted-query-manifest': 'trusted-document-clients.test.ts',
   'npm install': 'newcomer.test.ts',
   'npm run generate:frontend': 'the run of the checks',

@@ -83,7 +83,8 @@ describe('a reader of the documents', () => {
   test('is told of settings, errors and constants that there are, with values that they take', () => {
     const constants = readFileSync(join(ROOT, 'schema.graphql'), 'utf8').match(/^ {2}[A-Z_]+$/gm) ?? [];
     const known = [settings, errorTable, requestFaultTable].flatMap((table) => Object.keys(table));
-    const names = new Set([...known, ...constants.map((line) => line.trim()), ...TEST_SETTINGS]);
+    const files = Object.entries(settings).flatMap(([name, setting]) => ('isSecret' in setting ? `${name}_FILE` : []));
+    const names = new Set([...known, ...files, ...constants.map((line) => line.trim()), ...TEST_SETTINGS]);
     for (const { name, text } of documents) {
       const words = codeMarksOf(text).filter((mark) => /^[A-Z]+(_[A-Z]+)+(=.*)?$/.test(mark));
       expect([name, words.filter((word) => !names.has(word.split('=')[0]!))]).toEqual([name, []]);

@@ -4,9 +4,11 @@ import { AppError } from '../../errors';
 const CONNECTION_STATES = /^(08...|57P0[123]|53300|28...|3D000|P100[0128]|P1017)$/;
 
 /** System errors of a socket, and the messages of pg, which have no code, for a connection that failed or was lost. */
-const CONNECTION_ERRORS = /^(ECONN\w+|ENOENT|ENOTFOUND|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|EACCES)$/;
+const CONNECTION_ERRORS = /^(ECONN\w+|ENOENT|ENOTFOUND|EPIPE|EPROTO|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|EACCES)$/;
 const CONNECTION_MESSAGES =
-  /timeout exceeded when trying to connect|connection terminated|connection ended|query read timeout|not queryable|after calling end on the pool|connection error/i;
+  /timeout exceeded when trying to connect|connection terminated|connection ended|query read timeout|not queryable|after calling end on the pool|connection error|does not support SSL/i;
+/** The codes by which Node tells that it does not accept a certificate (Node manual, X509 certificate error codes). */
+const CERTIFICATE_ERRORS = /^(ERR_TLS_\w+|CERT_\w+|UNABLE_TO_\w+|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|HOSTNAME_MISMATCH)$/;
 
 /**
  * Translates every database error: NO_DATA_SOURCE_CONNECTION when there was no connection, DATA_SOURCE_QUERY_FAILED when the query
@@ -24,13 +26,35 @@ export function rethrowTranslated(error: unknown): never {
   throw toDataSourceError(error);
 }
 
-function isConnectionError(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null) return false;
-  const { code, originalCode, message, cause } = error as Fault;
-  const known = originalCode ?? code ?? '';
-  return (
-    CONNECTION_STATES.test(known) || CONNECTION_ERRORS.test(known) || CONNECTION_MESSAGES.test(message ?? '') || isConnectionError(cause)
-  );
+/** The reason why there is no connection, in words for an operator. They name neither the server nor the user. */
+export function describeConnectionFault(error: AppError): string {
+  return someFault(error, ({ code }) => REASONS.find(([codes]) => codes.test(code))?.[1]) ?? 'The database cannot be reached';
+}
+
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [CERTIFICATE_ERRORS, "The database's certificate is not accepted"],
+  [/^28...$/, 'The database refuses the user or the password'],
+  [/^3D000$/, 'There is no database of that name'],
+  [/^53300$/, 'The database has no connection left'],
+];
+
+const isConnectionError = (error: unknown): boolean =>
+  someFault(
+    error,
+    ({ code, message }) =>
+      [CONNECTION_STATES, CONNECTION_ERRORS, CERTIFICATE_ERRORS].some((codes) => codes.test(code)) ||
+      CONNECTION_MESSAGES.test(message) ||
+      undefined,
+  ) ?? false;
+
+/** The first answer that an error or one of its causes gives. */
+function someFault<Answer>(
+  error: unknown,
+  ask: (fault: { readonly code: string; readonly message: string }) => Answer | undefined,
+): Answer | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { code, originalCode, message = '', cause } = error as Fault;
+  return ask({ code: originalCode ?? code ?? '', message }) ?? someFault(cause, ask);
 }
 
 /** The fields of errors of pg, Node and Prisma's adapter. The adapter keeps the SQLSTATE as `originalCode` of a cause. */

@@ -9,7 +9,7 @@ import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import { Client, Pool, type PoolConfig, type QueryResult } from 'pg';
 import { AppError } from '../../errors';
 import type { Database, DatabaseAddress } from './database';
-import { toDataSourceError } from './database-errors';
+import { describeConnectionFault, toDataSourceError } from './database-errors';
 import { grantServingRole } from './serving-role';
 import { findSqlFault, LOCK_TIMEOUT, MISSING_GRANT, MISSING_TABLE } from './sql-fault';
 
@@ -88,7 +88,7 @@ export async function findObstacle(database: Database): Promise<string | undefin
     return rows.length > 0 ? undefined : NOT_MIGRATED;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    if (error.code === 'NO_DATA_SOURCE_CONNECTION') return 'The database cannot be reached';
+    if (error.code === 'NO_DATA_SOURCE_CONNECTION') return describeConnectionFault(error);
     const { sqlState, relation } = findSqlFault(error) ?? {};
     if (sqlState === MISSING_TABLE) return NOT_MIGRATED;
     return sqlState === MISSING_GRANT ? `The database user lacks a grant on ${relation ?? 'a table'}` : 'The database does not answer';

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { Config } from '../config';
+import { findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
 import { AppError, OperatorError } from '../errors';
 import { createServices, openDatabase, type OpenDatabase, type Services } from '../services';
 import type { Terminal } from './terminal';
@@ -77,9 +78,15 @@ export async function useServices<Result>(
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'DATA_SOURCE_QUERY_FAILED') throw error;
     // A missing migration tells an operator more than the missing table that made the query fail.
-    const reason = await services.findObstacle();
+    const reason = (await services.findObstacle()) ?? describeMissingGrant(error);
     throw reason === undefined ? error : new OperatorError(reason, { cause: error });
   } finally {
     await services.close();
   }
+}
+
+function describeMissingGrant(error: AppError): string | undefined {
+  const { sqlState, relation = 'a table' } = findSqlFault(error.cause) ?? {};
+  if (sqlState !== MISSING_GRANT) return undefined;
+  return `The database user lacks a grant on ${relation}: give the address of the owner in OWNER_DATABASE_URL`;
 }

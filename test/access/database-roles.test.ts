@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { asServing, createTestDatabase, type TestDatabase } from '../support/database';
-import { succeed } from '../support/command';
+import { failed, runCommand, succeed } from '../support/command';
 import { SERVING_ROLE } from '../support/global-setup';
 
 const ROLES = join(__dirname, '../../prisma/roles');
@@ -88,6 +88,15 @@ describe('the role that serves', () => {
 });
 
 describe('an operator', () => {
+  test('is told to give the address of the owner, when a command may not write', async () => {
+    const serving = { DATABASE_URL: asServing(database.url) };
+    expect(await runCommand(serving, ['organization', 'create', 'New'])).toEqual(
+      failed('The database user lacks a grant on organization: give the address of the owner in OWNER_DATABASE_URL'),
+    );
+    const both = { ...serving, OWNER_DATABASE_URL: database.url };
+    expect(await runCommand(both, ['organization', 'create', 'New'])).toMatchObject({ status: 0 });
+  });
+
   test('creates both roles and their database by the file that is given, and migrates as the owner', async () => {
     const names = { deposit_gateway_owner: `owner_${database.client.database!}`, deposit_gateway: `made_${database.client.database!}` };
     const script = readFileSync(join(ROLES, 'create.sql'), 'utf8')

@@ -14,12 +14,14 @@ const SQL_STATE = /^[0-9A-Z]{5}$/;
 /** Prisma's own codes look like states; PostgreSQL's class P0 is not among them. */
 const PRISMA_CODE = /^P[1-9]/;
 
-/** Finds the SQLSTATE in an error or its causes, as pg or Prisma's adapter keeps it. */
+/** Finds the SQLSTATE in an error or its causes, as pg or Prisma's adapter keeps it. Prisma keeps the adapter's error in `meta`. */
 export function findSqlFault(error: unknown): SqlFault | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
-  const { code, originalCode, message, originalMessage, cause } = error as Fault;
+  const { code, originalCode, message, originalMessage, meta, cause } = error as Fault;
   const sqlState = originalCode ?? code;
-  if (typeof sqlState !== 'string' || !SQL_STATE.test(sqlState) || PRISMA_CODE.test(sqlState)) return findSqlFault(cause);
+  if (typeof sqlState !== 'string' || !SQL_STATE.test(sqlState) || PRISMA_CODE.test(sqlState)) {
+    return findSqlFault(meta?.driverAdapterError ?? cause);
+  }
   if (sqlState !== MISSING_GRANT && sqlState !== MISSING_TABLE) return { sqlState };
   const relation = /(?:table|view|relation|sequence|schema) "?([\w.]+)"?/.exec(originalMessage ?? message ?? '')?.[1];
   return relation === undefined ? { sqlState } : { sqlState, relation };
@@ -30,5 +32,6 @@ interface Fault {
   readonly originalCode?: unknown;
   readonly message?: string;
   readonly originalMessage?: string;
+  readonly meta?: { readonly driverAdapterError?: unknown };
   readonly cause?: unknown;
 }

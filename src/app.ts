@@ -1,7 +1,10 @@
 import 'reflect-metadata';
 import type { Logger } from 'pino';
+import { createAdminApp } from './admin/admin-app';
+import { createMetricsRoutes } from './admin/metrics-routes';
+import { createMetricsRegistry } from './admin/metrics-registry';
 import type { Config } from './config';
-import { AppError, toAppError } from './errors';
+import { AppError, OperatorError, toAppError } from './errors';
 import { createFileRoutes } from './export/file-routes';
 import { createApolloServer } from './graphql/apollo-server';
 import { CheckedDocuments } from './graphql/checked-documents';
@@ -24,14 +27,25 @@ import { createServices, type OpenDatabase, type Services } from './services';
 /** The whole gateway, ready to listen. */
 export interface App {
   readonly httpServer: HttpServer;
+  /** Listens at the addresses of the settings. Throws an OperatorError that names the address that cannot be had. */
+  listen(): Promise<ListeningPorts>;
   /** Resolves to the reason why the gateway cannot serve, as a sentence for an operator, or to undefined when it can. */
   findObstacle(): Promise<string | undefined>;
   /** Finishes the answers in flight and closes everything that was opened. Resolves to false when answers were cut. */
   stop(): Promise<boolean>;
 }
 
+/** The ports that a gateway listens on. */
+interface ListeningPorts {
+  readonly port: number;
+  /** Undefined when ADMIN_PORT is not set. */
+  readonly adminPort: number | undefined;
+}
+
 const MS_PER_SECOND = 1000;
 const MS_PER_DAY = 86_400_000;
+/** On a stop: the time for an operator's answer to finish. */
+const ADMIN_GRACE_MS = 1000;
 
 /** The addresses of one database with the role that serves, and with the one that owns the tables. */
 export interface RoleAddresses {
@@ -71,16 +85,34 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   });
   doors.use(kit.createErrorHandler());
 
+  const adminServer = new HttpServer(createAdminApp(config, log, [createMetricsRoutes(createMetricsRegistry())]), {
+    keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND,
+  });
+  const listen = async (): Promise<ListeningPorts> => {
+    const adminPort = config.ADMIN_PORT === undefined ? undefined : await listenAt(adminServer, config.ADMIN_PORT, config.ADMIN_HOST);
+    return { port: await listenAt(httpServer, config.PORT, config.HOST), adminPort };
+  };
+
   const stopDeleting = config.AUDIT_RETENTION_DAYS === undefined ? undefined : deleteDaily(ownerServices, config.AUDIT_RETENTION_DAYS, log);
   const stop = async (): Promise<boolean> => {
     await stopDeleting?.();
     const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
     const inTime = await httpServer.drain({ drainMs: config.DRAIN_MILLISECONDS, graceMs });
     await apollo.stop();
+    // What the gateway does can be seen until its last answer has left.
+    await adminServer.drain({ drainMs: 0, graceMs: ADMIN_GRACE_MS });
     await Promise.all([services.close(), ownerServices.close()]);
     return inTime;
   };
-  return { httpServer, findObstacle: () => services.findObstacle(), stop };
+  return { httpServer, listen, findObstacle: () => services.findObstacle(), stop };
+}
+
+async function listenAt(server: HttpServer, port: number, host: string): Promise<number> {
+  try {
+    return await server.listen(port, host);
+  } catch (error) {
+    throw new OperatorError(`Cannot listen on ${host}:${port}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** Deletes old rows of the audit now and every day. A failure is logged, and the next day tries again. Returns the function that stops it. */

@@ -45,6 +45,18 @@ const origins = z
     context.addIssue(`expected exact origins such as https://app.example.org, separated by commas; "${wrong}" is none`);
   });
 
+const address = z.string().regex(/^[\w.:-]+$/, 'expected an address or a host name');
+
+const hostNames = z
+  .string()
+  .transform((text) =>
+    text
+      .toLowerCase()
+      .split(',')
+      .flatMap((part) => part.trim() || []),
+  )
+  .refine((list) => list.every((name) => /^[\w.-]+$/.test(name)), 'expected host names without ports, separated by commas');
+
 interface Setting {
   readonly schema: z.ZodType<unknown, string>;
   readonly fallback: string;
@@ -56,10 +68,17 @@ interface Setting {
 /** Every setting: its environment name, values, default and meaning. A test holds the table in docs/settings.md equal to this one. */
 export const settings = {
   PORT: { schema: wholeNumber(0, 65535), fallback: '4000', meaning: 'Port to listen on; 0 takes a free one' },
-  HOST: {
-    schema: z.string().regex(/^[\w.:-]+$/, 'expected an address or a host name'),
-    fallback: '127.0.0.1',
-    meaning: 'Address to listen on',
+  HOST: { schema: address, fallback: '127.0.0.1', meaning: 'Address to listen on' },
+  ADMIN_PORT: {
+    schema: wholeNumber(0, 65535).or(z.literal('').transform(() => undefined)),
+    fallback: '',
+    meaning: 'Port of the operators, with the metrics; 0 takes a free one, empty opens none',
+  },
+  ADMIN_HOST: { schema: address, fallback: '127.0.0.1', meaning: "Address of the operators' port" },
+  ADMIN_NAMES: {
+    schema: hostNames,
+    fallback: '',
+    meaning: "Names by which the operators' port is reached beside its address and those of this machine, separated by commas",
   },
   DATABASE_URL: {
     schema: postgresUrl.or(z.literal('')),

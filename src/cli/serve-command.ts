@@ -36,17 +36,18 @@ export function serveCommand(context: () => CommandContext): Command {
 /** Starts to listen and tells the operator the address. */
 async function listen(app: App, demo: DemoCredentials | undefined, { config, terminal }: CommandContext, log: Logger): Promise<void> {
   try {
-    const port = await app.httpServer.listen(config.PORT, config.HOST);
+    const { port, adminPort } = await app.listen();
     const url = baseUrl(config, port);
     // Many people read a log, and it is kept for long, so credentials go to a terminal only.
     if (demo && terminal.output.isTTY) terminal.output.write(`${describeDemo(demo, url)}\n`);
     else if (demo) log.info('there is a demo organization: `deposit-gateway demo --show` prints its provisions and login');
+    if (adminPort !== undefined) log.info({ url: `http://${config.ADMIN_HOST}:${adminPort}` }, 'listening for operators');
     log.info({ url }, 'listening');
     const reason = await app.findObstacle();
     if (reason !== undefined) log.warn({ reason }, 'not ready');
   } catch (error) {
     await app.stop();
-    throw new OperatorError(`Cannot listen on ${config.HOST}:${config.PORT}: ${(error as Error).message}`, { cause: error });
+    throw error;
   }
 }
 

@@ -29,7 +29,7 @@ export function createExpressApp(config: Config, log: Logger): Express {
 }
 
 /** Refuses what the HTTP parser accepts: no Host, several (RFC 9112 section 3.2), or more headers than Node keeps. */
-const refuseAmbiguousHeaders: RequestHandler = ({ rawHeaders, httpVersion }, _response, next) => {
+export const refuseAmbiguousHeaders: RequestHandler = ({ rawHeaders, httpVersion }, _response, next) => {
   if (rawHeaders.length / 2 > MAX_HEADERS) throw new AppError('HEADERS_TOO_LARGE');
   const hosts = rawHeaders.filter((name, position) => position % 2 === 0 && name.toLowerCase() === 'host');
   if (hosts.length > 1 || (hosts.length === 0 && httpVersion === '1.1')) throw new AppError('BAD_REQUEST');

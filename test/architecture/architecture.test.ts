@@ -9,7 +9,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ['main'],
   ['cli'],
   ['app'],
-  ['rest', 'graphql', 'export', 'playground'],
+  ['rest', 'graphql', 'export', 'playground', 'admin'],
   ['http'],
   ['services', 'resolvers'],
   ['domain'],
@@ -29,7 +29,8 @@ const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly strin
     rooms: ['graphql', 'resolvers'],
     rule: 'Only graphql/ and resolvers/ know GraphQL',
   },
-  { name: /^express$/, rooms: ['rest', 'graphql', 'export', 'playground', 'http'], rule: 'Only the doors and http/ know express' },
+  { name: /^express$/, rooms: ['rest', 'graphql', 'export', 'playground', 'admin', 'http'], rule: 'Only the doors and http/ know express' },
+  { name: /^prom-client$/, rooms: ['admin'], rule: 'Only admin/ knows prom-client' },
   { name: /^(commander|cli-progress)$/, rooms: ['cli'], rule: 'Only the CLI knows the terminal' },
 ];
 

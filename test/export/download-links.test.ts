@@ -272,7 +272,7 @@ describe('the key of links', () => {
     const config = readConfig({ PORT: '0', DATABASE_URL: gateway.database.url, DRAIN_MILLISECONDS: '0' });
     const second = await createApp(config, rolesOf(gateway.database.url), pino({ level: 'silent' }));
     try {
-      const url = `http://127.0.0.1:${await second.httpServer.listen(config.PORT, config.HOST)}`;
+      const url = `http://127.0.0.1:${(await second.listen()).port}`;
       const first = await linkTo(LINES, asAda());
       expect((await follow(first, { url })).text).toBe(CSV);
       expect((await query('SELECT FROM link_key')).rowCount).toBe(1);

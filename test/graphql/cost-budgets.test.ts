@@ -146,7 +146,7 @@ describe('a provision with a budget', () => {
     const config = readConfig({ PORT: '0', DATABASE_URL: gateway.database.url, COST_PER_MINUTE: '23', DRAIN_MILLISECONDS: '0' });
     const second = await createApp(config, rolesOf(gateway.database.url), pino({ level: 'silent' }));
     try {
-      const port = await second.httpServer.listen(config.PORT, config.HOST);
+      const { port } = await second.listen();
       const { apiProvision: provision } = await createOrganization(gateway.services);
       const urls = [gateway.url, `http://127.0.0.1:${port}`];
       const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => send(urls[n % 2]!, { provision })));

@@ -10,6 +10,8 @@ import { createTestDatabase, rolesOf, type TestDatabase } from './database';
 /** A gateway on its own port and its own database, with the services that a test fills the database by. */
 export interface RunningGateway {
   readonly url: string;
+  /** The address of the operators' port. */
+  readonly adminUrl: string;
   readonly database: TestDatabase;
   readonly services: Services;
   /** The lines that the gateway has logged so far. */
@@ -33,14 +35,14 @@ const PATIENT = {
 
 export async function startGateway(settings: Readonly<Record<string, string>> = {}): Promise<TestGateway> {
   const database = await createTestDatabase();
-  const config = readConfig({ ...PATIENT, PORT: '0', DATABASE_URL: database.url, DRAIN_MILLISECONDS: '0', ...settings });
+  const config = readConfig({ ...PATIENT, PORT: '0', ADMIN_PORT: '0', DATABASE_URL: database.url, DRAIN_MILLISECONDS: '0', ...settings });
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
   const app = await createApp(config, rolesOf(config.DATABASE_URL), log).catch(async (error: unknown) => {
     await database.drop();
     throw error;
   });
-  const port = await app.httpServer.listen(config.PORT, config.HOST);
+  const { port, adminPort } = await app.listen();
   const services = createServices(config, { connectionString: database.url }, () => undefined);
   const stop = async (): Promise<void> => {
     await app.stop();
@@ -48,7 +50,8 @@ export async function startGateway(settings: Readonly<Record<string, string>> = 
     await database.drop();
   };
   let stopped: Promise<void> | undefined;
-  return { url: `http://127.0.0.1:${port}`, database, services, logLines, stop: () => (stopped ??= stop()) };
+  const at = (number: number | undefined): string => `http://127.0.0.1:${number}`;
+  return { url: at(port), adminUrl: at(adminPort), database, services, logLines, stop: () => (stopped ??= stop()) };
 }
 
 /** Starts a gateway for the time that a test uses it, and stops it when the test is done, has failed or has stopped it itself. */

@@ -47,8 +47,8 @@ export function openGateway({
   const [before, after] = forEachTest ? [beforeEach, afterEach] : [beforeAll, afterAll];
   before(async () => {
     started = await startGateway(typeof settings === 'function' ? settings() : settings);
-    const { url, database, services, logLines } = started;
-    Object.assign(gateway, { url, database, services, logLines });
+    const { url, adminUrl, database, services, logLines } = started;
+    Object.assign(gateway, { url, adminUrl, database, services, logLines });
     Object.assign(organization, await createOrganization(services));
     if (countsStatements) await database.client.query(`UPDATE provision SET last_used_at = 'infinity'`);
     if (lines.length > 0) await importLines(services, organization, lines);

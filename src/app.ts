@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import type { Logger } from 'pino';
 import { createAdminApp } from './admin/admin-app';
 import { createMetricsRoutes } from './admin/metrics-routes';
-import { createMetricsRegistry } from './admin/metrics-registry';
+import { GatewayMetrics } from './admin/gateway-metrics';
 import type { Config } from './config';
 import { AppError, OperatorError, toAppError } from './errors';
 import { createFileRoutes } from './export/file-routes';
@@ -56,7 +56,11 @@ export interface RoleAddresses {
 /** Composes the gateway from services, resolvers and doors over a database. */
 export async function createApp(config: Config, { serving, owner }: RoleAddresses, log: Logger): Promise<App> {
   const onConnectionLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
-  const services = createServices(config, serving, onConnectionLost);
+  const services: Services & { close(): Promise<void> } = createServices(config, serving, onConnectionLost, (event) => {
+    log.info(event, 'audited');
+    metrics?.countEvent(event);
+  });
+  const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
   const ownerServices = createServices(config, owner, onConnectionLost);
   const resolvers = createResolvers(services);
   const schema = createSchema(resolvers);
@@ -71,7 +75,7 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   });
   await apollo.start();
 
-  const doors = createExpressApp(config, log);
+  const doors = createExpressApp(config, log, metrics?.observe);
   const httpServer = new HttpServer(doors, { keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND });
   doors.use(createHealthRoutes({ isDraining: () => httpServer.draining, findObstacle: () => services.findObstacle() }));
   doors.use('/api/v2', createV2Routes(resolvers, kit));
@@ -85,9 +89,8 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   });
   doors.use(kit.createErrorHandler());
 
-  const adminServer = new HttpServer(createAdminApp(config, log, [createMetricsRoutes(createMetricsRegistry())]), {
-    keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND,
-  });
+  const adminApp = createAdminApp(config, log, metrics ? [createMetricsRoutes(metrics)] : []);
+  const adminServer = new HttpServer(adminApp, { keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND });
   const listen = async (): Promise<ListeningPorts> => {
     const adminPort = config.ADMIN_PORT === undefined ? undefined : await listenAt(adminServer, config.ADMIN_PORT, config.ADMIN_HOST);
     return { port: await listenAt(httpServer, config.PORT, config.HOST), adminPort };

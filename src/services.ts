@@ -2,7 +2,7 @@ import type { Config } from './config';
 import { AccessStore } from './data/access-store';
 import { AuditChainStore } from './data/audit-chain-store';
 import { AuditStore } from './data/audit-store';
-import { AuditWriter } from './data/audit-writer';
+import { AuditWriter, type AuditFigures } from './data/audit-writer';
 import { BookStore } from './data/book-store';
 import { CostStore } from './data/cost-store';
 import { DepositDetailStore } from './data/deposit-detail-store';
@@ -16,8 +16,8 @@ import { LinkKeyStore } from './data/link-key-store';
 import { LoginAttemptStore } from './data/login-attempt-store';
 import { OrganizationStore } from './data/organization-store';
 import { ProvisionStore } from './data/provision-store';
-import { Database, type DatabaseAddress } from './data/postgres/database';
-import { FairQueue } from './data/postgres/fair-queue';
+import { Database, type DatabaseAddress, type PoolFigures } from './data/postgres/database';
+import { FairQueue, type QueueFigures } from './data/postgres/fair-queue';
 import { applyMigrations, findDrift, findObstacle, listMissingMigrations } from './data/postgres/migration-engine';
 import { renewServingRole } from './data/postgres/serving-role';
 import { SavedReportStore } from './data/saved-report-store';
@@ -27,7 +27,7 @@ import { VersionMemory } from './data/version-memory';
 import { AccessService } from './domain/access-service';
 import { AuditGathering } from './domain/audit-gathering';
 import { AccessWatch } from './domain/access-watch';
-import { AuditService } from './domain/audit-service';
+import { AuditService, type SeenEvent } from './domain/audit-service';
 import { BookService } from './domain/book-service';
 import { BudgetService } from './domain/budget-service';
 import { DemoService } from './domain/demo-service';
@@ -36,7 +36,7 @@ import { DepositSummaryService } from './domain/deposit-summary-service';
 import { ImportService } from './domain/import-service';
 import { LinkService } from './domain/link-service';
 import { LoginGuard } from './domain/login-guard';
-import { ProvisionGuard } from './domain/provision-guard';
+import { ProvisionGuard, type GuessFigures } from './domain/provision-guard';
 import { OrganizationService } from './domain/organization-service';
 import { SavedReportService } from './domain/saved-report-service';
 import { SessionService } from './domain/session-service';
@@ -59,6 +59,15 @@ export interface Services {
   readonly demo: DemoService;
   /** The reason why the gateway cannot serve, for an operator; undefined when the database answers and has the newest migration. */
   findObstacle(): Promise<string | undefined>;
+  /** What the services hold now, and what they have counted since the start. It costs next to nothing. */
+  readFigures(): Figures;
+}
+
+export interface Figures {
+  readonly queue: QueueFigures;
+  readonly pools: Readonly<Record<'short' | 'long', PoolFigures>>;
+  readonly audit: AuditFigures;
+  readonly guesses: GuessFigures;
 }
 
 /** A database that is reached by its address, or an embedded one that was started or is shared. */
@@ -129,6 +138,7 @@ export function createServices(
   config: Config,
   address: DatabaseAddress,
   onConnectionLost: (error: Error) => void,
+  onEvent?: (event: SeenEvent) => void,
 ): Services & { close(): Promise<void> } {
   const database = new Database({
     address,
@@ -148,7 +158,7 @@ export function createServices(
   const depositDetails = new DepositDetailService(new DepositDetailStore(database, queue), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND);
   const chains = new AuditChainStore(database);
   const auditWriter = new AuditWriter(chains, { maxWaitMs: config.DATABASE_ANSWER_MILLISECONDS, maxWaiting: MAX_WAITING_AUDIT_ROWS });
-  const audit = new AuditService(new AuditStore(database), chains, auditWriter, new AuditGathering(auditWriter));
+  const audit = new AuditService(new AuditStore(database), chains, auditWriter, new AuditGathering(auditWriter), onEvent);
   const users = new UserStore(database);
   const sessions = new SessionStore(database, config.SESSION_IDLE_MINUTES);
   const organizations = new OrganizationService(
@@ -160,10 +170,11 @@ export function createServices(
   );
   const imports = new ImportService(new ImportStore(database));
   const logins = new LoginGuard(new KnownAddressStore(database), new LoginAttemptStore(database), config.LOGIN_ATTEMPTS);
+  const guard = new ProvisionGuard(new GuessStore(), config.PROVISION_ATTEMPTS);
   return {
     access: new AccessService({
       store: new AccessStore(database, config.SESSION_IDLE_MINUTES),
-      guard: new ProvisionGuard(new GuessStore(), config.PROVISION_ATTEMPTS),
+      guard,
       underMaintenance: config.UNDER_MAINTENANCE,
     }),
     accessWatch: new AccessWatch(config.ACCESS_CHECK_SECONDS * MS_PER_SECOND),
@@ -183,6 +194,7 @@ export function createServices(
     imports,
     demo: new DemoService(organizations, imports),
     findObstacle: () => findObstacle(database),
+    readFigures: () => ({ queue: queue.figures, pools: database.figures, audit: auditWriter.figures, guesses: guard.figures }),
     close: async () => {
       await audit.close();
       await database.close();

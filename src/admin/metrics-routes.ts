@@ -1,13 +1,15 @@
 import { Router } from 'express';
-import type { Registry } from 'prom-client';
 import { AppError } from '../errors';
+import { enterDoor } from '../http/request-record';
+import type { GatewayMetrics } from './gateway-metrics';
 
 /** The door at /metrics: what the gateway does, in the text format of Prometheus. */
-export function createMetricsRoutes(registry: Registry): Router {
+export function createMetricsRoutes(metrics: GatewayMetrics): Router {
   const router = Router({ caseSensitive: true, strict: true });
+  router.all('/metrics', enterDoor('admin', '/metrics'));
   router.get('/metrics', async (_request, response) => {
-    const text = await registry.metrics();
-    response.type(registry.contentType).send(text);
+    const text = await metrics.scrape();
+    response.type(metrics.contentType).send(text);
   });
   router.all('/metrics', (_request, response) => {
     response.set('Allow', 'GET, HEAD');

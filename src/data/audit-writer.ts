@@ -16,6 +16,12 @@ interface WaitingRow {
   readonly caller?: { readonly resolve: () => void; readonly reject: (error: AppError) => void };
 }
 
+export interface AuditFigures {
+  readonly waiting: number;
+  readonly written: number;
+  readonly refused: number;
+}
+
 /** The most rows that one statement writes. */
 const BATCH_ROWS = 200;
 /** A chain that several gateways add to may have moved again after it was read. */
@@ -29,19 +35,30 @@ const RETRY_MS = 1000;
 export class AuditWriter {
   private readonly chains = new Map<number, Chain>();
   private waiting = 0;
+  private written = 0;
+  private refused = 0;
 
   constructor(
     private readonly store: AuditChainStore,
     private readonly options: AuditWriterOptions,
   ) {}
 
+  /** The rows that wait, and those that were written and refused since the start. */
+  get figures(): AuditFigures {
+    return { waiting: this.waiting, written: this.written, refused: this.refused };
+  }
+
   /** Resolves when the row is written. Throws NO_DATA_SOURCE_CONNECTION when it was not written in time, or when too many rows wait. */
   write(organizationId: number, row: NewAuditRow): Promise<void> {
-    if (this.waiting >= this.options.maxWaiting) return Promise.reject(notWritten());
+    if (this.waiting >= this.options.maxWaiting) {
+      this.refused++;
+      return Promise.reject(notWritten());
+    }
     return new Promise<void>((resolve, reject) => {
       const waiting: WaitingRow = { row, caller: { resolve: () => settle(resolve), reject: (error) => settle(() => reject(error)) } };
       const timer = setTimeout(() => {
         this.drop(organizationId, waiting);
+        this.refused++;
         reject(notWritten());
       }, this.options.maxWaitMs);
       const settle = (how: () => void): void => {
@@ -88,6 +105,7 @@ export class AuditWriter {
       this.waiting -= batch.length;
       const outcome = await this.writeBatch(organizationId, chain, batch).catch(notWritten);
       if (outcome === 'written') {
+        this.written += batch.length;
         for (const { caller } of batch) caller?.resolve();
         continue;
       }

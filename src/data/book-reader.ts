@@ -2,6 +2,7 @@ import type { QueryResultRow } from 'pg';
 import { Prisma } from '../generated/prisma/client';
 import type { Database } from './postgres/database';
 import type { ReportSnapshot } from './postgres/report-snapshot';
+import type { RequestTimes } from './postgres/request-times';
 import { selectStamp, type VersionStamp } from './postgres/version-stamp';
 import { Turns } from './postgres/turns';
 import type { VersionMemory } from './version-memory';
@@ -15,6 +16,8 @@ export interface ReaderOptions {
   readonly accessVersion: () => VersionStamp | undefined;
   /** True when everything is read from the snapshot. */
   readonly isHeld: boolean;
+  /** Counts the time of waiting. */
+  readonly times: RequestTimes;
 }
 
 /**
@@ -44,13 +47,12 @@ export class BookReader {
     if (this.options.isHeld) return this.options.snapshot.list<Row>(select);
     // The outer join keeps the order of its one right side, and gives a row even when that has none.
     const endTurn = await this.turns.take();
-    const rows = await this.database
-      .list<Row & { seenVersion: VersionStamp; isRow: true | null }>(
-        sql`SELECT "seenVersion", source.* FROM (SELECT ${raw(selectStamp('caller.id'))} AS "seenVersion"
+    const listed = this.database.list<Row & { seenVersion: VersionStamp; isRow: true | null }>(
+      sql`SELECT "seenVersion", source.* FROM (SELECT ${raw(selectStamp('caller.id'))} AS "seenVersion"
           FROM (SELECT ${organizationId}::int AS id) AS caller) AS seen
         LEFT JOIN (SELECT true AS "isRow", found.* FROM (${select}) AS found) AS source ON true`,
-      )
-      .finally(endTurn);
+    );
+    const rows = await this.options.times.database.during(listed).finally(endTurn);
     this.seen.add(rows[0]!.seenVersion);
     return rows[0]!.isRow ? rows : [];
   }

@@ -57,6 +57,14 @@ export interface BookCheck {
   readonly unsearchableDonors: number;
 }
 
+/** The newest version of an organization's books, and the number of its imports. */
+export interface BookFigures {
+  readonly organizationId: number;
+  readonly number: number;
+  readonly recordedAt: Date;
+  readonly imports: number;
+}
+
 /** The versions of the books, and the agreement of the lines with the books. */
 export class BookStore {
   constructor(
@@ -66,6 +74,17 @@ export class BookStore {
 
   openReader(options: ReaderOptions): BookReader {
     return new BookReader(this.database, this.memory, options);
+  }
+
+  /** The newest version of every organization that has one. */
+  async listFigures(): Promise<BookFigures[]> {
+    const rows = await this.database.query<{ id: number; number: string; at: Date; imports: string }>({
+      name: 'book-figures',
+      text: BOOK_FIGURES,
+    });
+    return rows.map(({ id, number, at, imports }) => ({
+      ...{ organizationId: id, number: Number(number), recordedAt: at, imports: Number(imports) },
+    }));
   }
 
   /** Reads a page of the organization's versions, by a request's reader when it is given. */
@@ -154,6 +173,10 @@ SELECT found.lines, (found.lines, found.transactions, found.amount, found.fee_am
   (COALESCE(last.lines, 0), COALESCE(last.transactions, 0), COALESCE(last.amount, 0), COALESCE(last.fee_amount, 0)) AS agree
 FROM (${totalsOf(`deposit_line WHERE organization_id = $1 AND ${IS_CURRENT}`)}) AS found
 LEFT JOIN (SELECT * FROM data_version WHERE organization_id = $1 ORDER BY number DESC LIMIT 1) AS last ON true`;
+
+const BOOK_FIGURES = `
+SELECT organization_id AS id, max(number) AS number, max(recorded_at) AS at, count(*) FILTER (WHERE cause = 'import') AS imports
+FROM data_version GROUP BY organization_id`;
 
 const COUNT_VERSIONS = `SELECT count(*), COALESCE(max(number), 0) AS last FROM data_version WHERE organization_id = $1`;
 

@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { AccessProvision, AccessRow, AccessStore, SessionRow } from '../data/access-store';
 import type { Caller } from '../data/postgres/fair-queue';
+import { RequestTimes } from '../data/postgres/request-times';
 import type { VersionStamp } from '../data/postgres/version-stamp';
 import { AppError } from '../errors';
 import type { LinkCaller } from '../formats/link-address';
@@ -50,6 +51,16 @@ export interface SessionAccess extends SystemAccess {
   readonly user: SessionRow;
 }
 
+/** A caller by numbers and the start of its provision, for the log. */
+export interface CallerIdentity {
+  readonly organizationId: number;
+  readonly provisionStart: string;
+  /** Undefined when no user is logged in. */
+  readonly userId: number | undefined;
+  /** True for a logged-in user, and for a provision that is a secret. */
+  readonly isMember: boolean;
+}
+
 /** The text form of a token: 256 bits in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
@@ -65,8 +76,8 @@ export class AccessService {
   constructor(private readonly parts: AccessParts) {}
 
   /** Opens the checks of one request. They ask the database at most once. */
-  open(credentials: Credentials): RequestAccess {
-    return new RequestAccess(credentials, this.parts);
+  open(credentials: Credentials, times = new RequestTimes()): RequestAccess {
+    return new RequestAccess(credentials, this.parts, times);
   }
 }
 
@@ -80,6 +91,7 @@ export class RequestAccess {
   private member: MemberAccess | undefined;
   private version: VersionStamp | undefined;
   private personal = false;
+  private found: AccessRow | undefined;
   /** All links of a request stand for the same caller. */
   private linked: Promise<LinkCaller> | undefined;
   /** The name of the saved report whose file was asked for; undefined for every other request. */
@@ -90,7 +102,14 @@ export class RequestAccess {
   constructor(
     readonly credentials: Credentials,
     private readonly parts: AccessParts,
+    /** Counts the time of waiting. */
+    private readonly times: RequestTimes,
   ) {}
+
+  /** The caller, once the provision was found; undefined for a provision that is not valid. */
+  get identity(): CallerIdentity | undefined {
+    return this.found && toIdentity(this.found);
+  }
 
   /** Says that the request asks for the file of a saved report, which provisions may be bound to. Call it before all checks. */
   openReport(name: string): void {
@@ -104,7 +123,7 @@ export class RequestAccess {
 
   /** Makes the checks again that let the request in, with what holds now. Throws the AppError of the first that fails. */
   async recheck(): Promise<void> {
-    const again = new RequestAccess(this.credentials, this.parts);
+    const again = new RequestAccess(this.credentials, this.parts, this.times);
     again.report = this.report;
     for (const check of this.passed) await check(again);
   }
@@ -269,9 +288,10 @@ export class RequestAccess {
     const { provision, host, link, address } = this.credentials;
     if (!link && (provision === undefined || provision === '')) throw new AppError('PROVISION_HEADER_MISSING');
     if (this.parts.underMaintenance) throw new AppError('UNDER_MAINTENANCE');
-    const row = await (this.row ??= link ? this.findLinked(link) : this.find(provision!));
+    const row = await (this.row ??= this.times.database.during(link ? this.findLinked(link) : this.find(provision!)));
     // Nobody is told that a provision is good at another address, or was good before.
     if (!row || row.provision.hasEnded || !isAt(address, row.provision)) throw new AppError('INVALID_PROVISION');
+    this.found = row;
     const { hosts, underMaintenance } = row.organization;
     if (hosts.length > 0 && !hosts.includes(toHostName(host))) throw new AppError('INCORRECT_HOST');
     if (underMaintenance) throw new AppError('UNDER_MAINTENANCE');
@@ -349,6 +369,17 @@ export function toHostName(host: string): string {
     .toLowerCase()
     .replace(/:[0-9]*$/, '')
     .replace(/\.$/, '');
+}
+
+function toIdentity({ provision, organization, session }: AccessRow): CallerIdentity {
+  const user = session instanceof AppError || session?.provisionId !== provision.id || session.disabled ? undefined : session;
+  const { firstCharacters: provisionStart } = provision;
+  return {
+    organizationId: organization.id,
+    provisionStart,
+    userId: user?.userId,
+    isMember: user !== undefined || isSecret(provision.kind),
+  };
 }
 
 const mayReadReport = ({ provision, session }: AccessRow): boolean =>

@@ -46,6 +46,16 @@ export interface AuditEvent {
   readonly detail?: string;
 }
 
+/** An event as the log and the metrics tell it, without names. */
+export interface SeenEvent {
+  readonly event: AuditEvent['kind'];
+  readonly door: AuditDoor;
+  readonly organization: number;
+  /** The first characters of the provision. */
+  readonly provision: string | null;
+  readonly address: string | null;
+}
+
 /** The part of the books that a reading is of. */
 export type ReadRange = Pick<AuditFacts, 'startDate' | 'endDate' | 'pending' | 'conditions'>;
 
@@ -72,16 +82,19 @@ export class AuditService {
     private readonly chains: AuditChainStore,
     private readonly writer: AuditWriter,
     private readonly gathering: AuditGathering,
+    private readonly onEvent: (event: SeenEvent) => void = () => undefined,
   ) {}
 
   /** Adds an event. Throws NO_DATA_SOURCE_CONNECTION when its row cannot be written. */
   record(caller: AuditCaller, operation: AuditOperation, { kind, subject, detail }: AuditEvent): Promise<void> {
+    this.onEvent(toSeenEvent(kind, caller, operation));
     const facts = { ...toFacts(caller, operation, NO_RANGE), kind, subject: clean(subject ?? null), detail: clean(detail ?? null) };
     return this.writer.write(caller.organizationId, { ...NO_FACTS, ...facts, entry: randomUUID(), part: 'only', at: new Date() });
   }
 
   /** Adds an event that callers may cause as often as they like. Equal ones of a minute share an entry. Throws as `record`. */
   async recordOften(caller: AuditCaller, operation: AuditOperation, { kind, subject, detail }: AuditEvent): Promise<void> {
+    this.onEvent(toSeenEvent(kind, caller, operation));
     const facts = { ...toFacts(caller, operation, NO_RANGE), kind, subject: clean(subject ?? null), detail: clean(detail ?? null) };
     const reading = this.gathering.begin(caller.organizationId, facts);
     reading.end({ lines: null, dataVersion: null, outcome: null });
@@ -180,6 +193,14 @@ export const toCommand = (name: string): AuditOperation => ({ door: 'command', n
 
 /** The part of a provision that the audit may show. */
 export const toProvisionStart = (provision: string): string => provision.slice(0, PROVISION_LENGTH);
+
+const toSeenEvent = (
+  event: SeenEvent['event'],
+  { organizationId, provisionStart }: AuditCaller,
+  { door, address }: AuditOperation,
+): SeenEvent => ({
+  ...{ event, door, organization: organizationId, provision: provisionStart, address },
+});
 
 function toFacts(
   { username, provisionLabel, provisionStart }: AuditCaller,

@@ -1,5 +1,5 @@
 import type { BookReader, ReaderOptions } from '../data/book-reader';
-import { versionOrder, type BookCheck, type BookStore, type DataVersion, type VersionList } from '../data/book-store';
+import { versionOrder, type BookCheck, type BookFigures, type BookStore, type DataVersion, type VersionList } from '../data/book-store';
 import type { NewVersion } from '../data/book-transaction';
 import { readPage, type Page, type PageParameters } from './keyset-page';
 
@@ -12,6 +12,11 @@ export class BookService {
   /** Opens the reader of a request's short statements, and of values that are kept by data version. */
   openReader(options: ReaderOptions): BookReader {
     return this.store.openReader(options);
+  }
+
+  /** The newest version of every organization that has one. */
+  listFigures(): Promise<BookFigures[]> {
+    return this.store.listFigures();
   }
 
   /** The organization's newest versions, the newest first. */

@@ -4,6 +4,7 @@ import type { LineSet } from '../data/line-set';
 import type { Caller } from '../data/postgres/fair-queue';
 import type { OrderKey } from '../data/postgres/keyset';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
+import { RequestTimes } from '../data/postgres/request-times';
 import { AppError } from '../errors';
 import type { LineFilterInput, PendingChoice } from '../formats/line-conditions';
 import { CopySpool } from '../rows/copy-spool';
@@ -68,8 +69,8 @@ export class DepositDetailService {
   ) {}
 
   /** Opens a snapshot for one answer. It costs nothing until something is read from it. The signal aborts when the reader has left. */
-  openSnapshot(signal: AbortSignal, caller: () => Promise<Caller>): ReportSnapshot {
-    return this.store.openSnapshot({ signal, caller, timeoutMs: this.timeoutMs });
+  openSnapshot(signal: AbortSignal, caller: () => Promise<Caller>, times = new RequestTimes()): ReportSnapshot {
+    return this.store.openSnapshot({ signal, caller, times, timeoutMs: this.timeoutMs });
   }
 
   /**

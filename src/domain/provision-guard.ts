@@ -5,6 +5,11 @@ import { subscriberOf } from '../values/addresses';
 
 const MAX_FAMILIAR = 10_000;
 
+export interface GuessFigures {
+  readonly unknown: number;
+  readonly refused: number;
+}
+
 /** Addresses with UUIDs that are being looked up, and those that wait for an outcome. */
 interface Trials {
   count: number;
@@ -18,12 +23,18 @@ interface Trials {
  */
 export class ProvisionGuard {
   private readonly familiar = new LRUCache<string, true>({ max: MAX_FAMILIAR });
+  private readonly counts = { unknown: 0, refused: 0 };
   private readonly trials = new Map<string, Trials>();
 
   constructor(
     private readonly failures: GuessStore,
     private readonly attempts: number,
   ) {}
+
+  /** The unknown UUIDs that were looked up since the start, and the look-ups that were refused. */
+  get figures(): GuessFigures {
+    return this.counts;
+  }
 
   /**
    * Looks up a UUID for a caller at an address; `find` resolves to null for an unknown one. Throws TOO_MANY_PROVISIONS when the address has
@@ -37,7 +48,10 @@ export class ProvisionGuard {
     try {
       const found = await find();
       if (found) this.familiar.set(name, true);
-      else await this.failures.add(subscriber);
+      else {
+        this.counts.unknown++;
+        await this.failures.add(subscriber);
+      }
       return found;
     } finally {
       trials.count--;
@@ -55,7 +69,10 @@ export class ProvisionGuard {
         this.trials.set(subscriber, trials);
         return trials;
       }
-      if (trials.count === 0) throw new AppError('TOO_MANY_PROVISIONS', { retryAfterSeconds: resetSeconds });
+      if (trials.count === 0) {
+        this.counts.refused++;
+        throw new AppError('TOO_MANY_PROVISIONS', { retryAfterSeconds: resetSeconds });
+      }
       await new Promise<void>((wake) => trials.waiting.push(wake));
     }
   }

@@ -3,8 +3,9 @@ import type { FileContent, FilePieces } from '../domain/audit-file';
 import { AppError } from '../errors';
 import { chosenColumns, fileOptionNames, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileFormat } from '../formats/file-format';
-import { setDataVersion, type DoorKit } from '../http/door-kit';
+import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import { EntityTag } from '../http/entity-tag';
+import { recordOf } from '../http/request-record';
 import { createRequestRouter, type RequestHandler } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
 import type { FileResolver, FileSource, FileTotals } from '../resolvers/file-resolver';
@@ -69,6 +70,8 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
       const { name, format } = toNameAndFormat(String(request.params.file));
       const variables = Object.fromEntries(Object.entries(request.query).filter(([key]) => !fileOptionNames.includes(key)));
       const file = await resolver.savedReport(name, () => variables, context);
+      // The report is there, so that its name is none that a caller has made up.
+      recordOf(response).operation = `reports/${name}`;
       await sendFile(file, { name, format }, { context, request, response }, kit);
     },
   });
@@ -113,6 +116,7 @@ async function sendFile(
   const announced = totalsMode === 'trailers' ? [RANGE, ...Object.keys(TOTALS)] : Object.keys(headers);
   const sendHead = (): void => {
     setDataVersion(response, context);
+    setServerTiming(response);
     tag.set(response, context);
     response.set({
       ...headers,
@@ -134,14 +138,20 @@ async function sendFile(
       coding: toContentCoding(request),
       ...(hasTrailers && { trailers: toTrailers }),
     });
-  if (!entry) await send([head, rows, tail]);
-  else {
+  if (!entry) {
+    await send([head, rows, tail]);
+    return;
+  }
+  try {
     const content = (): FileContent => ({
       version: context.snapshot.version,
       lines: totals()?.all.lines,
       digest: totals()?.digest,
     });
     await entry.accompany({ head, rows, tail }, send, content);
+  } finally {
+    const lines = file.bytesWithTotals && (totals()?.all.lines ?? file.rows.rowCount?.());
+    if (lines !== undefined) context.lines.add(lines);
   }
 }
 

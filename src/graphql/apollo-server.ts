@@ -87,20 +87,22 @@ function answerPlugin({
     requestDidStart: () =>
       Promise.resolve({
         didResolveOperation: async ({ schema, document, operation, queryHash, request, contextValue, response }) => {
-          if (trustedDocuments && !trustedDocuments.includes(document)) {
+          const isTrusted = trustedDocuments?.includes(document) ?? false;
+          if (trustedDocuments && !isTrusted) {
             const { isServer } = await contextValue.access.authorizeProvision();
             if (!isServer) throw new AppError('UNTRUSTED_DOCUMENT');
           }
           if (asksForSchema(document)) await authorizeIntrospection(contextValue.access, introspection);
           const variables = request.variables ?? {};
           if (operation && contextValue.account) {
-            contextValue.account.asked = { name: operation.name?.value ?? '', hash: queryHash, document, operation, variables };
+            contextValue.account.asked = { name: operation.name?.value ?? '', hash: queryHash, isTrusted, document, operation, variables };
           }
           if (operation) contextValue.variableFaults = findVariableFaults(schema, operation, variables);
           const found = findCost({ schema, document, operation, variables });
           if (found) {
             response.http.headers.set(COST_HEADER, String(found.cost));
             contextValue.cost = found;
+            if (contextValue.account) contextValue.account.cost = found.cost;
             assertCost(found);
             const isMutation = operation?.operation === OperationTypeNode.MUTATION;
             await spendBudget(contextValue, { ...found, isMutation }, budgets, response.http.headers);
@@ -131,6 +133,7 @@ function answerPlugin({
           const { singleResult } = response.body;
           const maySuggest = introspection !== 'off' && (errors.length === 0 || (await isMember(contextValue)));
           if (singleResult.errors && !maySuggest) singleResult.errors = singleResult.errors.map(withoutSuggestion);
+          if (contextValue.account) contextValue.account.codes = singleResult.errors?.map(({ extensions }) => extensions?.code) ?? [];
           const { cost } = contextValue;
           if (cost && request.http?.headers.has(COST_HEADER)) {
             singleResult.extensions = { ...singleResult.extensions, ...toCostExtension(cost) };

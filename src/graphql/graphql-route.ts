@@ -1,8 +1,9 @@
 import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
-import { GraphQLError } from 'graphql';
+import { GraphQLError, Kind } from 'graphql';
 import express, { Router, type Request, type Response } from 'express';
 import { AppError, toAppError } from '../errors';
-import { setDataVersion, type DoorKit } from '../http/door-kit';
+import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
+import { enterDoor, recordOf, type RequestRecord } from '../http/request-record';
 import { sendRows, toContentCoding, type AnswerPiece } from '../http/row-sender';
 import type { CheckedDocuments } from './checked-documents';
 import { formatError, toCause, writeRequestId } from './error-format';
@@ -18,12 +19,18 @@ const MAX_BODY = '100kb';
 /** Compressed bodies are refused, because 100 kB can expand to 100 MB. */
 const parseJson = express.json({ limit: MAX_BODY, inflate: false });
 
+/** The label of an operation that asks for several fields, or for fragments. */
+const SEVERAL = 'several';
+/** The longest part of an operation's name in the log. */
+const MAX_NAME_LENGTH = 64;
+
 /** The most times that an operation runs again because the books have changed under it. */
 const MAX_RERUNS = 2;
 
 /** The door at /graphql. Apollo Server makes the answer, and the rows of a report are written into it. */
 export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documents: CheckedDocuments, kit: DoorKit): Router {
   const router = Router({ caseSensitive: true, strict: true });
+  router.all('/', enterDoor('graphql', '/graphql'));
   router.use((request, _response, next) => {
     // JSON between systems is UTF-8 (RFC 8259 section 8.1); the parser would also take UTF-7.
     const charset = /charset\s*=\s*"?([^\s;"]+)/i.exec(request.get('Content-Type') ?? '')?.[1] ?? 'utf-8';
@@ -58,10 +65,13 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
         context = { ...kit.openRequest(request, response, again === MAX_RERUNS), insertions: new Insertions(), account };
         answer = await execute();
       }
+      noteOperation(recordOf(response), context);
+      if (!context.account?.asked) recordOf(response).addCodes(answer.body.kind === 'complete' ? answer.body.string : '');
       await audited(context, kit, (ready) =>
         sendRows(response, toPieces(answer, context), {
           setHeaders: () => {
             setDataVersion(response, context);
+            setServerTiming(response);
             sendHead(answer, response);
           },
           ready,
@@ -77,6 +87,23 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
 
   router.use(kit.createErrorHandler({ toCause: (error) => toCause(error instanceof FailedRows ? error.cause : error), toAnswer }));
   return router;
+}
+
+/**
+ * Notes the operation of a request. Anybody may write anything as the name of an operation, a donor's name too: the names of trusted
+ * documents alone become labels of metrics, and only members, whom an operator has let in, have theirs in the log. Others are named by the
+ * field of the schema that they ask for.
+ */
+function noteOperation(record: RequestRecord, { account, access }: GraphqlContext): void {
+  record.cost = account?.budget?.refusal ? 0 : (account?.cost ?? 0);
+  for (const code of account?.codes ?? []) record.addCode(code);
+  const asked = account?.asked;
+  if (!asked) return;
+  const { name, isTrusted, operation } = asked;
+  const fields = new Set(operation.selectionSet.selections.map((each) => (each.kind === Kind.FIELD ? each.name.value : SEVERAL)));
+  const [field = SEVERAL] = fields.size === 1 ? fields : [];
+  record.label = isTrusted && name !== '' ? name : field;
+  record.operation = access.identity?.isMember && name !== '' ? name.slice(0, MAX_NAME_LENGTH) : record.label;
 }
 
 /**

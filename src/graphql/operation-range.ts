@@ -8,6 +8,8 @@ export interface AskedOperation {
   readonly name: string;
   /** SHA-256 of the document's text, in hex. */
   readonly hash: string;
+  /** True for a trusted document. */
+  readonly isTrusted: boolean;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;

@@ -42,6 +42,10 @@ export interface GraphqlContext extends RequestContext {
 interface OperationAccount {
   /** The operation, once it was found. */
   asked?: AskedOperation;
+  /** The cost of the operation, in values. */
+  cost?: number;
+  /** The codes of the errors in the answer. */
+  codes?: readonly unknown[];
   /** The first refusal for lack of a privilege. */
   refusal?: AppError;
   /** The budget that the operation was paid from; undefined before, and where there is none. */

@@ -12,7 +12,7 @@ const ALLOWED_HEADERS = [
   ...['Content-Type', 'Provision', 'Authorization', 'X-Requested-With', 'If-None-Match', 'X-GraphQL-Cost'],
   ...['Apollo-Require-Preflight', 'X-Apollo-Operation-Name', 'X-Apollo-Operation-Id', 'X-Apollo-Operation-Type'],
   ...['ApolloGraphQL-Client-Name', 'ApolloGraphQL-Client-Version', 'GraphQL-Client-Name', 'GraphQL-Client-Version'],
-  ...['traceparent', 'tracestate', 'baggage', 'sentry-trace'],
+  ...['traceparent', 'tracestate', 'baggage', 'sentry-trace', 'X-Request-Id'],
 ].join();
 
 const TOTALS = [
@@ -29,7 +29,7 @@ const TOTALS = [
 /** The headers of an answer that a page may read beside its type and length. Browsers never show trailers to a page. */
 const EXPOSED_HEADERS = [
   ...['X-Request-Id', 'Retry-After', 'X-GraphQL-Cost', 'X-Data-Version', 'ETag', 'Allow', 'Content-Disposition'],
-  ...['RateLimit', 'RateLimit-Policy'],
+  ...['RateLimit', 'RateLimit-Policy', 'Server-Timing'],
   ...['Id', 'Range', ...TOTALS].map((name) => `X-Export-${name}`),
 ].join();
 
@@ -54,6 +54,7 @@ export function allowOrigins(origins: readonly string[]): RequestHandler {
       'Access-Control-Allow-Origin': origin,
       'Access-Control-Allow-Credentials': 'true',
       'Access-Control-Expose-Headers': EXPOSED_HEADERS,
+      'Timing-Allow-Origin': origin,
     });
     const methods = DOORS.find(([path]) => path.test(request.path))?.[1];
     if (request.method !== 'OPTIONS' || methods === undefined) {

@@ -10,7 +10,8 @@ import { createErrorHandler, type ErrorFormat } from './error-handler';
 import { readCredentials, sessionCookie } from './request-credentials';
 import { linkCallerOf } from './link-requests';
 import { RequestAudit } from './request-audit';
-import { logFailure, ReaderLeft, requestId } from './request-log';
+import { logFailure, ReaderLeft } from './request-log';
+import { recordOf } from './request-record';
 import type { ReaderPace } from './row-sender';
 
 /** The parts that all doors share, so that each opens requests, answers errors and paces readers in the same way. */
@@ -33,6 +34,17 @@ export function setDataVersion(response: Response, context: RequestContext): voi
   if (version !== undefined) response.set('X-Data-Version', String(numberOf(version)));
 }
 
+/**
+ * Tells a member how long the answer's head took, and how much of that was waiting for a lane and for the database. Others are told nothing:
+ * the times would tell a stranger which provisions and users there are.
+ */
+export function setServerTiming(response: Response): void {
+  const { access, times, ms } = recordOf(response);
+  if (!access?.identity?.isMember) return;
+  const parts = Object.entries({ queue: times.queue.ms, db: times.database.ms, total: ms });
+  response.set('Server-Timing', parts.map(([name, value]) => `${name};dur=${value.toFixed(1)}`).join(', '));
+}
+
 const MS_PER_SECOND = 1000;
 const BYTES_PER_KILOBYTE = 1000;
 
@@ -41,23 +53,29 @@ export function createDoorKit(config: Config, log: Logger, { access, accessWatch
     audit: new RequestAudit(audit),
     openRequest: (request, response, isHeld = false) => {
       const left = new AbortController();
-      const requestAccess = access.open(readCredentials(request, linkCallerOf(response)));
+      const record = recordOf(response);
+      const { id, times } = record;
+      const requestAccess = access.open(readCredentials(request, linkCallerOf(response)), times);
+      const lines = new LineCount();
+      record.access = requestAccess;
+      record.lines = lines;
       const endWatch = accessWatch.add(requestAccess, (loss) => left.abort(loss));
       response.once('close', () => {
         endWatch();
         if (!response.writableFinished) left.abort(new ReaderLeft());
       });
-      const snapshot = depositDetails.openSnapshot(left.signal, () => requestAccess.caller());
-      const reader = books.openReader({ snapshot, accessVersion: () => requestAccess.dataVersion, isHeld });
+      const snapshot = depositDetails.openSnapshot(left.signal, () => requestAccess.caller(), times);
+      const reader = books.openReader({ snapshot, accessVersion: () => requestAccess.dataVersion, isHeld, times });
       return {
-        requestId: requestId(response),
+        requestId: id,
         access: requestAccess,
         snapshot,
         reader,
         entities: new RequestEntities(reader),
         refused: new Set(),
         sessionCookie: sessionCookie(request, response, config.SESSION_SAME_SITE),
-        lines: new LineCount(),
+        lines,
+        times,
         address: request.ip ?? '',
       };
     },

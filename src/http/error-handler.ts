@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import { AppError, toAppError, toErrorBody } from '../errors';
 import { findJsonFault } from '../formats/json-fault';
 import { breakOff } from './http-server';
-import { logFailure, requestId } from './request-log';
+import { logFailure, ReaderLeft } from './request-log';
+import { recordOf } from './request-record';
 
 /** The form in which a door answers an error. */
 export interface ErrorFormat {
@@ -20,14 +21,17 @@ export function createErrorHandler(log: Logger, { toCause = (error) => error, to
   return (error: unknown, _request, response, _next) => {
     const cause = toCause(error);
     const appError = toBodyFault(cause) ?? toAppError(cause);
-    if (appError.cause !== undefined) logFailure(log, appError, requestId(response));
+    const record = recordOf(response);
+    // A reader who has left is no failure.
+    if (!(appError.cause instanceof ReaderLeft)) record.addCode(appError.code);
+    if (appError.cause !== undefined) logFailure(log, appError, record.id);
     // Nothing may be added to an answer that broke off or whose reader has left.
     if (response.headersSent || response.destroyed) {
       breakOff(response);
       return;
     }
     if (appError.retryAfterSeconds !== undefined) response.set('Retry-After', String(appError.retryAfterSeconds));
-    const { status, body } = toAnswer(appError, error, requestId(response));
+    const { status, body } = toAnswer(appError, error, record.id);
     response.status(status).json(body);
   };
 }

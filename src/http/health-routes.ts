@@ -1,4 +1,5 @@
 import { Router } from 'express';
+import { enterDoor } from './request-record';
 
 interface HealthOptions {
   readonly isDraining: () => boolean;
@@ -11,8 +12,8 @@ interface HealthOptions {
  */
 export function createHealthRoutes({ isDraining, findObstacle }: HealthOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  router.get('/live', (_request, response) => void response.json({ status: 'live' }));
-  router.get('/ready', async (_request, response) => {
+  router.get('/live', enterDoor('health', '/live'), (_request, response) => void response.json({ status: 'live' }));
+  router.get('/ready', enterDoor('health', '/ready'), async (_request, response) => {
     const reason = isDraining() ? 'The gateway is stopping' : await findObstacle();
     if (reason === undefined) response.json({ status: 'ready' });
     else response.status(503).json({ status: 'not ready', reason });

@@ -24,8 +24,11 @@ export class RequestAudit {
     if (!context.access.readsPersonal) return undefined;
     const { access, address } = context;
     const reading: OpenReading = this.audit.read(await access.auditCaller(), { ...operation, address }, range?.());
+    const written = context.times.database.during(reading.written);
+    // An answer that fails by itself does not wait for the row.
+    written.catch(() => undefined);
     return {
-      written: reading.written,
+      written,
       end: (outcome, lines) => {
         if (lines !== undefined) context.lines.add(lines);
         const version = dataVersionOf(context);

@@ -1,33 +1,66 @@
-import { randomUUID } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
 import type { AppError } from '../errors';
+import { RequestRecord } from './request-record';
 
 /** The reason of a report that was stopped because its reader left. It is not a failure. */
 export class ReaderLeft extends Error {
   override readonly name = 'ReaderLeft';
 }
 
-/** Gives every request an id and logs one line for it, without headers, parameters or anything else that could be personal. */
-export function logRequests(log: Logger): RequestHandler {
-  return ({ method, path }, response, next) => {
-    const startedAt = performance.now();
-    const id = randomUUID();
-    response.locals.requestId = id;
-    response.set('X-Request-Id', id);
-    response.once('close', () => {
-      // A response whose headers were not sent has a status code that nobody received.
-      const status = response.headersSent ? response.statusCode : undefined;
-      const line = { requestId: id, method, path, status, ms: Math.round(performance.now() - startedAt) };
-      const text = response.writableFinished ? 'request completed' : 'request broken off';
-      if (status !== undefined && status >= 500) log.error(line, text);
-      else log.info(line, text);
-    });
+/** Sees a request when its answer has ended. `outcome` is its status, or undefined when nobody received one. */
+export type RequestObserver = (record: RequestRecord, end: RequestEnd) => void;
+
+export interface RequestEnd {
+  /** Undefined when the headers were not sent: nobody received the status of such a response. */
+  readonly status: number | undefined;
+  /** False when the answer broke off. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Gives every request an id and logs one line for it. The line holds no header, no parameter, no address of a file and no text of a caller
+ * but the id, and the name of a member's operation.
+ */
+export function logRequests(log: Logger, observe?: RequestObserver): RequestHandler {
+  return (request, response, next) => {
+    const record = new RequestRecord(request);
+    response.locals.record = record;
+    response.set('X-Request-Id', record.id);
+    const finish = (): void => {
+      const end = { status: response.headersSent ? response.statusCode : undefined, isWhole: response.writableFinished };
+      const text = end.isWhole ? 'request completed' : 'request broken off';
+      if (end.status !== undefined && end.status >= 500) log.error(toLine(record, end), text);
+      else log.info(toLine(record, end), text);
+      observe?.(record, end);
+    };
+    // The door counts the lines when the last of them has left, which is when the response closes.
+    response.once('close', () => setImmediate(finish));
     next();
   };
 }
+
+function toLine(record: RequestRecord, { status }: RequestEnd): object {
+  const { id, traceParent, method, path, door, operation, codes, access, address, bytes, lines, times, ms } = record;
+  const { organizationId, provisionStart, userId } = access?.identity ?? {};
+  return {
+    requestId: id,
+    ...(traceParent && { traceId: traceParent.traceId }),
+    ...{ method, path, status, door },
+    ...(operation !== '' && operation !== path && { operation }),
+    ...(codes.size > 0 && { codes: [...codes] }),
+    ...(organizationId !== undefined && { organization: organizationId, provision: provisionStart }),
+    ...(userId !== undefined && { user: userId }),
+    ...{ address, bytes },
+    ...(lines?.total != null && { lines: lines.total }),
+    ...{ ms: toMs(ms), queueMs: toMs(times.queue.ms), databaseMs: toMs(times.database.ms) },
+  };
+}
+
+/** Tenths of a millisecond are enough to tell a wait from none. */
+const toMs = (ms: number): number => Math.round(ms * 10) / 10;
 
 /**
  * Warns of a proxy that TRUST_PROXY does not name: behind it every caller has the proxy's address, and https looks like http. Anybody can
@@ -77,9 +110,6 @@ function isPrivate(peer: string): boolean {
   const [address = ''] = peer.split('%');
   return PRIVATE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
-
-/** The id of a request, which its answer and its log lines share. */
-export const requestId = (response: Response): string => response.locals.requestId as string;
 
 /**
  * Logs a failure whose cause the caller does not see. All doors log here. The message of a database error may repeat a donor's data, so

@@ -3,18 +3,20 @@ import { AppError } from '../errors';
 import type { AuditDoor } from '../formats/audit-row';
 import type { RequestContext } from '../resolvers/request-context';
 import type { DoorKit } from './door-kit';
+import { enterDoor, type RequestDoor } from './request-record';
 
 /** Answers a GET or HEAD request. */
 export type RequestHandler = (context: RequestContext, request: Request, response: Response) => Promise<void>;
 
 /** Routes GET and HEAD requests by path. Each request is opened for its handler and closed after it, also when the handler throws. */
 export function createRequestRouter(
-  door: AuditDoor,
+  door: Extract<AuditDoor, RequestDoor>,
   { openRequest, audit }: DoorKit,
   routes: Readonly<Record<string, RequestHandler>>,
 ): Router {
   const router = Router({ caseSensitive: true, strict: true });
   for (const [path, handle] of Object.entries(routes)) {
+    router.all(path, (request, response, next) => enterDoor(door, request.baseUrl + path)(request, response, next));
     router.get(path, async (request, response) => {
       // Headers are sent before the rows, so all of an answer is read from one snapshot.
       const context = openRequest(request, response, true);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Router } from 'express';
 import expressStaticGzip from 'express-static-gzip';
 import { AppError } from '../errors';
+import { enterDoor } from '../http/request-record';
 
 /** Vite's output directory. The path is the same from src/playground and from dist/playground. */
 const WEB_DIRECTORY = join(__dirname, '../../dist/playground-web');
@@ -14,8 +15,8 @@ export function createPlaygroundRoutes(provision: string): Router {
   const template = readFileSync(join(WEB_DIRECTORY, 'index.html'), 'utf8');
   const page = template.replace('__GATEWAY_CONFIG__', () => escapeHtml(JSON.stringify({ provision })));
   const router = Router({ caseSensitive: true, strict: true });
-  router.get('/', (_request, response) => response.redirect('/playground'));
-  router.get(['/playground', '/playground/'], (_request, response) => {
+  router.get('/', enterDoor('page', '/'), (_request, response) => response.redirect('/playground'));
+  router.get(['/playground', '/playground/'], enterDoor('page', '/playground'), (_request, response) => {
     response.type('html').send(page);
   });
   // Browsers may keep these files forever: their names hold a hash of their content, and they hold nobody's data.
@@ -29,7 +30,7 @@ export function createPlaygroundRoutes(provision: string): Router {
     ...{ index: false, enableBrotli: true, orderPreference: ['br', 'gzip'] },
     serveStatic: { redirect: false, cacheControl: false, acceptRanges: false, setHeaders },
   });
-  router.use('/playground/assets', (request, response, next) => {
+  router.use('/playground/assets', enterDoor('page', '/playground/assets/:file'), (request, response, next) => {
     if (!['GET', 'HEAD'].includes(request.method) || !FILE_NAME.test(request.path)) throw new AppError('NOT_FOUND');
     serveFile(request, response, next);
   });

@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { BookReader } from '../data/book-reader';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
+import type { RequestTimes } from '../data/postgres/request-times';
 import type { VersionStamp } from '../data/postgres/version-stamp';
 import type { RequestAccess } from '../domain/access-service';
 import type { RequestEntities } from '../domain/entity-service';
@@ -39,6 +40,8 @@ export interface RequestContext {
   readonly sessionCookie: SessionCookie;
   /** Counts the report's lines that the answer has, for the audit. */
   readonly lines: LineCount;
+  /** Counts the time that the request waits. */
+  readonly times: RequestTimes;
   /** The client's IP address. X-Forwarded-For counts only from trusted proxies. */
   readonly address: string;
 }

@@ -9,7 +9,7 @@ import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
 describe('an operator at the admin port', () => {
-  const gateway = openGateway({ settings: { ADMIN_NAMES: 'gateway, Metrics.example.org' } });
+  const gateway = openGateway({ settings: { ADMIN_PORT: '0', ADMIN_NAMES: 'gateway, Metrics.example.org' } });
   const metricsFor = (host: string) => ask(`${gateway.adminUrl}/metrics`, { headers: { Host: host } });
 
   test('reads metrics, which no cache keeps and no page of another origin may read', async () => {
@@ -49,7 +49,7 @@ describe('an operator at the admin port', () => {
 });
 
 test('an operator reads metrics while the last answers leave', async () => {
-  await withGateway({ DRAIN_MILLISECONDS: '2000' }, async (gateway) => {
+  await withGateway({ ADMIN_PORT: '0', DRAIN_MILLISECONDS: '2000' }, async (gateway) => {
     const stopped = gateway.stop();
     expect((await fetch(`${gateway.url}/ready`)).status).toBe(503);
     expect((await fetch(`${gateway.adminUrl}/metrics`)).status).toBe(200);

@@ -108,7 +108,7 @@ test('an app on another origin, or on none, is told nothing, and caches keep the
 test('an app may read every header that a door has sent it', async () => {
   // The headers that a browser shows anyway, that are for the browser itself, or that are for the connection.
   const others =
-    /^(cache-control|content-(type|length|encoding|security-policy)|access-control-.*|cross-origin-.*|connection|date|keep-alive|origin-agent-cluster|referrer-policy|set-cookie|trailer|transfer-encoding|vary|x-(content-type-options|dns-prefetch-control|download-options|frame-options|permitted-cross-domain-policies|xss-protection))$/;
+    /^(cache-control|content-(type|length|encoding|security-policy)|access-control-.*|cross-origin-.*|connection|date|keep-alive|origin-agent-cluster|referrer-policy|set-cookie|timing-allow-origin|trailer|transfer-encoding|vary|x-(content-type-options|dns-prefetch-control|download-options|frame-options|permitted-cross-domain-policies|xss-protection))$/;
   for (const [path, , headers] of ANSWERS()) {
     const { headers: sent } = await corsHeaders(path, { headers: { ...headers, Origin: LISTED } });
     const exposed = String(sent['access-control-expose-headers']).toLowerCase().split(',');

@@ -1,6 +1,7 @@
 import { Database } from '../../src/data/postgres/database';
 import { FairQueue } from '../../src/data/postgres/fair-queue';
 import { ReportSnapshot } from '../../src/data/postgres/report-snapshot';
+import { RequestTimes } from '../../src/data/postgres/request-times';
 import { Prisma } from '../../src/generated/prisma/client';
 import { startDatabaseProxy } from '../support/database-proxy';
 import { askBoth, PATHS, QUERIES, type Ask, type Kind } from '../support/doors';
@@ -175,7 +176,7 @@ describe('a data source', () => {
       ...{ poolSize: 1, longConnections: 1, connectTimeoutMs: 30_000, answerTimeoutMs: 3000, onConnectionLost: () => undefined },
     });
     const snapshot = new ReportSnapshot(database, new FairQueue({ width: 1, guests: 0, maxWaiting: 0, maxWaitMs: 0 }), {
-      ...{ signal: new AbortController().signal, timeoutMs: 60_000 },
+      ...{ signal: new AbortController().signal, timeoutMs: 60_000, times: new RequestTimes() },
       caller: () => Promise.resolve({ organizationId: 1, credential: '' }),
     });
     const readCopy = async () => {

@@ -269,21 +269,19 @@ describe('every request', () => {
     const response = await send(target, { ...init, method });
     await response.arrayBuffer();
     const requestId = response.headers.get('x-request-id');
+    // A path that no door has may hold any text.
+    const hasDoor = !target.includes('nothing');
     const lines = () => gateway.logLines.filter((line) => line.includes(requestId!));
     await until(() => lines().length > 0);
     expect(lines().map((line) => JSON.parse(line) as unknown)).toEqual([
-      {
+      expect.objectContaining({
         level: 30,
-        time: expect.any(Number) as number,
-        pid: expect.any(Number) as number,
-        hostname: expect.any(String) as string,
         requestId,
         method,
-        path: target.split('?')[0],
+        path: hasDoor ? target.split('?')[0] : '*',
         status,
-        ms: expect.any(Number) as number,
         msg: 'request completed',
-      },
+      }),
     ]);
   });
 });

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import { Stopwatch } from '../../src/data/postgres/request-times';
 import { CopyQuery, type CopyOptions } from '../../src/data/postgres/copy-query';
 
 /** Hands on what the server sends in pieces that end where the test says, however the network has cut it. */
@@ -39,6 +40,7 @@ const copyOf = (select: string): CopyOptions => ({
   text: `COPY (${select}) TO STDOUT`,
   after: [{ text: 'COMMIT' }],
   answerTimeoutMs: 60_000,
+  waiting: new Stopwatch(),
   onAnswer: (value) => answers.push(value),
 });
 

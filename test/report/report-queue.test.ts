@@ -189,9 +189,10 @@ describe('a reader who finds all places taken', () => {
     await expect(left.response).rejects.toThrow('aborted');
     const brokenOff = () => gateway.logLines.filter((line) => line.includes('request broken off'));
     await until(() => brokenOff().length > 0);
+    expect(brokenOff().join()).not.toMatch(/"(status|codes)":/);
     // No status: it never got an answer.
     expect(brokenOff().map((line) => JSON.parse(line) as unknown)).toEqual([
-      {
+      expect.objectContaining({
         level: 30,
         time: expect.any(Number) as number,
         pid: expect.any(Number) as number,
@@ -201,7 +202,7 @@ describe('a reader who finds all places taken', () => {
         path: REPORT,
         ms: expect.any(Number) as number,
         msg: 'request broken off',
-      },
+      }),
     ]);
     const next = await lineUp(() => get(FIRST_DAY));
     await expectTurnedAwayOverRest(get(FIRST_DAY));

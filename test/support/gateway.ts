@@ -10,7 +10,7 @@ import { createTestDatabase, rolesOf, type TestDatabase } from './database';
 /** A gateway on its own port and its own database, with the services that a test fills the database by. */
 export interface RunningGateway {
   readonly url: string;
-  /** The address of the operators' port. */
+  /** The address of the operators' port, which a gateway has with the setting ADMIN_PORT. */
   readonly adminUrl: string;
   readonly database: TestDatabase;
   readonly services: Services;
@@ -35,7 +35,7 @@ const PATIENT = {
 
 export async function startGateway(settings: Readonly<Record<string, string>> = {}): Promise<TestGateway> {
   const database = await createTestDatabase();
-  const config = readConfig({ ...PATIENT, PORT: '0', ADMIN_PORT: '0', DATABASE_URL: database.url, DRAIN_MILLISECONDS: '0', ...settings });
+  const config = readConfig({ ...PATIENT, PORT: '0', DATABASE_URL: database.url, DRAIN_MILLISECONDS: '0', ...settings });
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
   const app = await createApp(config, rolesOf(config.DATABASE_URL), log).catch(async (error: unknown) => {

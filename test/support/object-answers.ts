@@ -1,4 +1,5 @@
 import { createApolloServer } from '../../src/graphql/apollo-server';
+import { RequestTimes } from '../../src/data/postgres/request-times';
 import { CheckedDocuments } from '../../src/graphql/checked-documents';
 import { RequestEntities } from '../../src/domain/entity-service';
 import { writeRequestId } from '../../src/graphql/error-format';
@@ -26,8 +27,9 @@ export function createObjectAnswers(services: Services, as: { readonly provision
       const sent = { bearerToken: undefined, cookieToken: as.cookie.split('=')[1] };
       const credentials = { provision: as.provision, host: 'localhost', address: '127.0.0.1', ...sent };
       const access = services.access.open(credentials);
+      const times = new RequestTimes();
       const snapshot = services.depositDetails.openSnapshot(new AbortController().signal, () => access.caller());
-      const reader = services.books.openReader({ snapshot, accessVersion: () => access.dataVersion, isHeld: false });
+      const reader = services.books.openReader({ snapshot, accessVersion: () => access.dataVersion, isHeld: false, times });
       const contextValue: GraphqlContext = {
         ...{
           requestId: '',
@@ -37,6 +39,7 @@ export function createObjectAnswers(services: Services, as: { readonly provision
           entities: new RequestEntities(reader),
           refused: new Set(),
           lines: new LineCount(),
+          times,
           address: '',
         },
         sessionCookie: { set: () => undefined, clear: () => undefined },

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Connection, Submittable } from 'pg';
 import { limitAnswer } from './answer-timeout';
 import { borrowSocket, type BorrowedSocket } from './borrowed-socket';
+import type { Stopwatch } from './request-times';
 
 /** Frames of PostgreSQL's protocol: a type, a length that counts itself, the content (manual, Message Formats). */
 const HEADER_LENGTH = 5;
@@ -25,6 +26,8 @@ export interface CopyOptions {
   readonly after: readonly Statement[];
   /** Milliseconds within which the statements before the COPY must be answered. */
   readonly answerTimeoutMs: number;
+  /** Counts the time in which no output is there. */
+  readonly waiting: Stopwatch;
   /** Gets the first value of the last statement before the COPY. */
   readonly onAnswer: (value: string) => void;
 }
@@ -62,9 +65,11 @@ export class CopyQuery implements Submittable {
       if (this.failure !== undefined) throw this.failure as Error;
       if (this.finished) return;
       this.socket?.resume();
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
+      await this.options.waiting.during(
+        new Promise<void>((resolve) => {
+          this.wake = resolve;
+        }),
+      );
     }
   }
 

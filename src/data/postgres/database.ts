@@ -22,6 +22,12 @@ export interface DatabaseOptions {
   readonly onConnectionLost: (error: Error) => void;
 }
 
+export interface PoolFigures {
+  readonly busy: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
 /** PostgreSQL ends a short statement this long before the gateway stops waiting for it. */
 const STATEMENT_MARGIN_MS = 500;
 
@@ -110,6 +116,16 @@ export class Database {
     } catch (error) {
       throw toDataSourceError(error);
     }
+  }
+
+  /** The connections of each pool: those in use, those that are idle, and the requests that wait for one. */
+  get figures(): Readonly<Record<'short' | 'long', PoolFigures>> {
+    const count = ({ totalCount, idleCount, waitingCount }: Pool): PoolFigures => ({
+      busy: totalCount - idleCount,
+      idle: idleCount,
+      waiting: waitingCount,
+    });
+    return { short: count(this.pool), long: count(this.longPool) };
   }
 
   async close(): Promise<void> {

@@ -18,6 +18,12 @@ export interface Caller {
   readonly credential: string;
 }
 
+export interface QueueFigures {
+  readonly taken: number;
+  readonly waiting: number;
+  readonly turnedAway: Readonly<Record<'full' | 'late', number>>;
+}
+
 /** The time after which a report that was turned away should try again. */
 const RETRY_AFTER_SECONDS = 5;
 
@@ -53,6 +59,7 @@ export class FairQueue {
   private inside = 0;
   private waiting = 0;
   private admissions = 0;
+  private readonly turnedAway = { full: 0, late: 0 };
 
   constructor(private readonly options: FairQueueOptions) {}
 
@@ -77,7 +84,10 @@ export class FairQueue {
         waiter.turnAway(reason);
       };
       const onAbort = (): void => stepOut(signal.reason as Error);
-      const timer = setTimeout(() => stepOut(turnedAway(`The report waited ${maxWaitMs} ms for its turn`)), maxWaitMs);
+      const timer = setTimeout(() => {
+        this.turnedAway.late++;
+        stepOut(turnedAway(`The report waited ${maxWaitMs} ms for its turn`));
+      }, maxWaitMs);
       signal.addEventListener('abort', onAbort);
       this.standingOf(caller).credential.waiters.push(waiter);
       this.count(caller, 'waiting', 1);
@@ -89,6 +99,11 @@ export class FairQueue {
   leave(caller: Caller): void {
     this.count(caller, 'inside', -1);
     this.admit();
+  }
+
+  /** The reports that are read, that wait, and that were turned away since the start: because too many waited, or they for too long. */
+  get figures(): QueueFigures {
+    return { taken: this.inside, waiting: this.waiting, turnedAway: this.turnedAway };
   }
 
   /** True while exactly one lane is taken. */
@@ -128,6 +143,7 @@ export class FairQueue {
     const [credential, { waiters }] = longest(credentials, newcomer.credential);
     const { turnAway } = waiters.pop()!;
     this.count({ organizationId, credential }, 'waiting', -1);
+    this.turnedAway.full++;
     turnAway(turnedAway(`${this.options.maxWaiting} reports are waiting already`));
   }
 

@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Database } from './database';
 import type { Caller, FairQueue } from './fair-queue';
+import type { RequestTimes } from './request-times';
 
 /** A connection of the long pool and the lane of the report queue that allows its use. Both are given back together, once. */
 export class LaneConnection {
@@ -15,13 +16,19 @@ export class LaneConnection {
   ) {}
 
   /** Waits for a lane and a connection. Throws TOO_MANY_REQUESTS, the database's error, or the signal's reason. */
-  static async open(database: Database, queue: FairQueue, caller: Caller, signal: AbortSignal): Promise<LaneConnection> {
+  static async open(
+    database: Database,
+    queue: FairQueue,
+    caller: Caller,
+    times: RequestTimes,
+    signal: AbortSignal,
+  ): Promise<LaneConnection> {
     signal.throwIfAborted();
-    await queue.enter(caller, signal);
+    await times.queue.during(queue.enter(caller, signal));
     const leave = (): void => queue.leave(caller);
     try {
       signal.throwIfAborted();
-      const client = await database.longPool.connect();
+      const client = await times.database.during(database.longPool.connect());
       if (signal.aborted) client.release();
       signal.throwIfAborted();
       return new LaneConnection(client, caller, database, leave);

@@ -7,6 +7,7 @@ import type { Database } from './database';
 import { toDataSourceError } from './database-errors';
 import type { Caller, FairQueue } from './fair-queue';
 import { LaneConnection } from './lane-connection';
+import type { RequestTimes } from './request-times';
 import { Turns } from './turns';
 import { selectStamp, type VersionStamp } from './version-stamp';
 
@@ -20,6 +21,8 @@ export interface SnapshotOptions {
   readonly caller: () => Promise<Caller>;
   /** Aborted when the reader has left. */
   readonly signal: AbortSignal;
+  /** Counts the time of waiting. */
+  readonly times: RequestTimes;
   /** Milliseconds after which the whole answer is given up, counted from the moment at which its connection is there. */
   readonly timeoutMs: number;
 }
@@ -131,7 +134,7 @@ export class ReportSnapshot {
     try {
       await (this.begun ??= this.begin());
       const { client } = await this.enterStatement();
-      const { rows } = await client.query<Row>(text, values);
+      const { rows } = await this.options.times.database.during(client.query<Row>(text, values));
       this.leaveStatement('idle');
       return rows;
     } catch (error) {
@@ -195,7 +198,9 @@ export class ReportSnapshot {
     // Several statements at once take no parameters. The id is a number of the database.
     const stamp = `SELECT ${selectStamp(String(caller.organizationId))} AS version`;
     const statements = [BEGIN.text, stamp, isQuiet ? SHARE : ONE_CORE];
-    const answers = await client.query<{ readonly version?: string; readonly name?: string }>(statements.join('; '));
+    const answers = await this.options.times.database.during(
+      client.query<{ readonly version?: string; readonly name?: string }>(statements.join('; ')),
+    );
     this.leaveStatement('idle');
     // For several statements pg returns a list of results, which its types leave out.
     const rows = [answers].flat().flatMap((answer) => answer.rows);
@@ -214,6 +219,7 @@ export class ReportSnapshot {
         text: toCopy(select),
         after: isLast ? [COMMIT] : [],
         answerTimeoutMs: this.database.answerTimeoutMs,
+        waiting: this.options.times.database,
         onAnswer: (version) => void (this.seenVersion ??= version),
       });
       yield* lane.client.query(copy).read();
@@ -236,7 +242,7 @@ export class ReportSnapshot {
   private async enterStatement(): Promise<LaneConnection> {
     if (this.failure) throw this.failure;
     if (this.state === 'ended') throw new Error('The transaction of this state has ended: a later statement would read another');
-    this.lane ??= await LaneConnection.open(this.database, this.queue, await this.options.caller(), this.signal);
+    this.lane ??= await LaneConnection.open(this.database, this.queue, await this.options.caller(), this.options.times, this.signal);
     this.tellLane();
     this.signal.throwIfAborted();
     this.deadline.start();

@@ -1,0 +1,157 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { BookFigures } from '../data/book-store';
+import type { SeenEvent } from '../domain/audit-service';
+import type { RequestEnd, RequestObserver } from '../http/request-log';
+import type { RequestRecord } from '../http/request-record';
+import type { Figures, Services } from '../services';
+
+const MS_PER_SECOND = 1000;
+/** The labels of operations come from fixed sets. A manifest may still have thousands of documents, and each label costs a scrape time. */
+const MAX_OPERATIONS = 200;
+const OTHER = 'other';
+/** A scrape starts the reading of the database's figures when they are older. */
+const MAX_AGE_MS = 10_000;
+const DURATIONS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
+
+/**
+ * The metrics of one gateway. They have a registry of their own, so that several gateways may run in a process. No label holds a name of a
+ * person or an organization, an address, or a text that a caller has chosen.
+ */
+export class GatewayMetrics {
+  private readonly registry = new Registry();
+  private readonly operations = new Set<string>();
+  private books: readonly BookFigures[] = [];
+  private isReady = 0;
+  private readAt = -Infinity;
+
+  private readonly requests = this.counter('gateway_requests_total', 'Requests that have ended, by the first code of their errors', [
+    ...['door', 'operation', 'code'],
+  ]);
+  private readonly durations = new Histogram({
+    name: 'gateway_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer',
+    labelNames: ['door'],
+    buckets: DURATIONS,
+    registers: [this.registry],
+  });
+  private readonly operationSeconds = this.counter('gateway_operation_seconds_total', 'Time of requests', ['door', 'operation']);
+  private readonly queueSeconds = this.counter('gateway_queue_seconds_total', 'Time that requests have waited for a lane', ['door']);
+  private readonly databaseSeconds = this.counter('gateway_database_seconds_total', 'Time that requests have waited for the database', [
+    'door',
+  ]);
+  private readonly bytes = this.counter('gateway_sent_bytes_total', 'Bytes of answers on the network', ['door']);
+  private readonly lines = this.counter('gateway_lines_total', 'Lines of the report that answers had', ['door']);
+  private readonly cost = this.counter('gateway_cost_values_total', 'Values that GraphQL operations were counted to cost', ['operation']);
+  private readonly events = this.counter('gateway_events_total', 'Logins, failed logins, lockouts, logouts, refusals', ['event']);
+
+  constructor(private readonly services: Pick<Services, 'readFigures' | 'books' | 'findObstacle'>) {
+    collectDefaultMetrics({ register: this.registry });
+    for (const event of ['login', 'login_failed', 'lockout', 'logout', 'refusal']) this.events.inc({ event }, 0);
+    this.gauge('gateway_report_lanes', 'Lanes that read a report now', [], ({ queue }) => [[{}, queue.taken]]);
+    this.gauge('gateway_reports_waiting', 'Reports that wait for a lane now', [], ({ queue }) => [[{}, queue.waiting]]);
+    this.total('gateway_reports_turned_away_total', 'Reports that got no lane', ['reason'], ({ queue }) =>
+      Object.entries(queue.turnedAway).map(([reason, count]) => [{ reason }, count]),
+    );
+    this.gauge('gateway_pool_connections', 'Database connections now, and the requests that wait for one', ['pool', 'state'], ({ pools }) =>
+      Object.entries(pools).flatMap(([pool, states]) =>
+        Object.entries({ ...states }).map(([state, count]) => [{ pool, state }, count] as const),
+      ),
+    );
+    this.gauge('gateway_audit_rows_waiting', 'Audit rows that wait to be written', [], ({ audit }) => [[{}, audit.waiting]]);
+    this.total('gateway_audit_rows_total', 'Audit rows that were written, and that were refused', ['outcome'], ({ audit }) => [
+      [{ outcome: 'written' }, audit.written],
+      [{ outcome: 'refused' }, audit.refused],
+    ]);
+    this.total(
+      'gateway_provision_guesses_total',
+      'Unknown provisions, and requests of addresses that sent too many',
+      ['outcome'],
+      (figures) => Object.entries({ ...figures.guesses }).map(([outcome, count]) => [{ outcome }, count] as const),
+    );
+    this.gauge('gateway_ready', 'Whether the gateway can serve: 1 or 0', [], () => [[{}, this.isReady]]);
+    this.gauge('gateway_data_version', 'Number of the newest data version', ['organization'], () =>
+      this.books.map(({ organizationId, number }) => [{ organization: organizationId }, number]),
+    );
+    this.gauge('gateway_data_version_timestamp_seconds', 'Unix time of the newest data version', ['organization'], () =>
+      this.books.map(({ organizationId, recordedAt }) => [{ organization: organizationId }, recordedAt.getTime() / MS_PER_SECOND]),
+    );
+    this.total('gateway_imports_total', 'Imports that have changed the books', ['organization'], () =>
+      this.books.map(({ organizationId, imports }) => [{ organization: organizationId }, imports]),
+    );
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  /**
+   * The metrics in the text format of Prometheus. No scrape waits for the database: each tells what the database said to one before, so that
+   * a database that is away can be seen.
+   */
+  scrape(): Promise<string> {
+    if (performance.now() - this.readAt > MAX_AGE_MS) void this.readDatabase();
+    return this.registry.metrics();
+  }
+
+  /** Counts an event of the audit. */
+  countEvent({ event }: SeenEvent): void {
+    this.events.inc({ event });
+  }
+
+  /** Counts a request whose answer has ended. */
+  readonly observe: RequestObserver = (record, end) => {
+    const { door, times, ms, bytes, lines, cost } = record;
+    const operation = this.toLabel(record.label);
+    const seconds = ms / MS_PER_SECOND;
+    this.requests.inc({ door, operation, code: toCode(record, end) });
+    this.durations.observe({ door }, seconds);
+    this.operationSeconds.inc({ door, operation }, seconds);
+    this.queueSeconds.inc({ door }, times.queue.ms / MS_PER_SECOND);
+    this.databaseSeconds.inc({ door }, times.database.ms / MS_PER_SECOND);
+    this.bytes.inc({ door }, bytes);
+    if (lines?.total) this.lines.inc({ door }, lines.total);
+    if (cost > 0) this.cost.inc({ operation }, cost);
+  };
+
+  private toLabel(operation: string): string {
+    if (this.operations.has(operation)) return operation;
+    if (this.operations.size >= MAX_OPERATIONS) return OTHER;
+    this.operations.add(operation);
+    return operation;
+  }
+
+  private async readDatabase(): Promise<void> {
+    this.readAt = performance.now();
+    const [obstacle, books] = await Promise.allSettled([this.services.findObstacle(), this.services.books.listFigures()]);
+    this.isReady = obstacle.status === 'fulfilled' && obstacle.value === undefined ? 1 : 0;
+    // The books did not change while the database is away.
+    if (books.status === 'fulfilled') this.books = books.value;
+  }
+
+  private counter(name: string, help: string, labelNames: string[]): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  private gauge(name: string, help: string, labelNames: string[], read: Read): void {
+    const metric: Gauge = new Gauge({ name, help, labelNames, registers: [this.registry], collect: () => this.refill(metric, read) });
+  }
+
+  /** A total that is counted elsewhere. */
+  private total(name: string, help: string, labelNames: string[], read: Read): void {
+    const metric: Counter = new Counter({ name, help, labelNames, registers: [this.registry], collect: () => this.refill(metric, read) });
+  }
+
+  private refill(metric: Gauge | Counter, read: Read): void {
+    metric.reset();
+    for (const [labels, value] of read(this.services.readFigures())) metric.inc(labels, value);
+  }
+}
+
+type Read = (figures: Figures) => Iterable<readonly [Readonly<Record<string, string | number>>, number]>;
+
+/** The code that a request counts under. */
+function toCode({ codes }: RequestRecord, { status, isWhole }: RequestEnd): string {
+  if (!isWhole) return 'BROKEN_OFF';
+  const [first] = codes;
+  return first ?? (status === undefined || status < 400 ? 'OK' : String(status));
+}

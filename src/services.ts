@@ -38,6 +38,9 @@ import { LinkService } from './domain/link-service';
 import { LoginGuard } from './domain/login-guard';
 import { ProvisionGuard, type GuessFigures } from './domain/provision-guard';
 import { OrganizationService } from './domain/organization-service';
+import { ProvisionService } from './domain/provision-service';
+import { RightsAudit } from './domain/rights-audit';
+import { UserService } from './domain/user-service';
 import { SavedReportService } from './domain/saved-report-service';
 import { SessionService } from './domain/session-service';
 
@@ -46,7 +49,6 @@ export interface Services {
   readonly access: AccessService;
   readonly accessWatch: AccessWatch;
   readonly sessions: SessionService;
-  readonly logins: LoginGuard;
   readonly depositDetails: DepositDetailService;
   readonly depositSummaries: DepositSummaryService;
   readonly audit: AuditService;
@@ -54,6 +56,8 @@ export interface Services {
   readonly budgets: BudgetService;
   readonly links: LinkService;
   readonly organizations: OrganizationService;
+  readonly provisions: ProvisionService;
+  readonly users: UserService;
   readonly books: BookService;
   readonly imports: ImportService;
   readonly demo: DemoService;
@@ -159,17 +163,15 @@ export function createServices(
   const chains = new AuditChainStore(database);
   const auditWriter = new AuditWriter(chains, { maxWaitMs: config.DATABASE_ANSWER_MILLISECONDS, maxWaiting: MAX_WAITING_AUDIT_ROWS });
   const audit = new AuditService(new AuditStore(database), chains, auditWriter, new AuditGathering(auditWriter), onEvent);
-  const users = new UserStore(database);
-  const sessions = new SessionStore(database, config.SESSION_IDLE_MINUTES);
-  const organizations = new OrganizationService(
-    {
-      ...{ organizations: new OrganizationStore(database), provisions: new ProvisionStore(database) },
-      ...{ users, sessions, savedReports: new SavedReportStore(database) },
-    },
-    audit,
-  );
+  const userStore = new UserStore(database);
+  const sessionStore = new SessionStore(database, config.SESSION_IDLE_MINUTES);
+  const savedReportStore = new SavedReportStore(database);
+  const rights = new RightsAudit(audit);
+  const organizations = new OrganizationService(new OrganizationStore(database), rights);
+  const provisions = new ProvisionService(organizations, new ProvisionStore(database), savedReportStore, rights);
   const imports = new ImportService(new ImportStore(database));
   const logins = new LoginGuard(new KnownAddressStore(database), new LoginAttemptStore(database), config.LOGIN_ATTEMPTS);
+  const users = new UserService({ organizations, users: userStore, sessions: sessionStore, logins, rights });
   const guard = new ProvisionGuard(new GuessStore(), config.PROVISION_ATTEMPTS);
   return {
     access: new AccessService({
@@ -178,21 +180,22 @@ export function createServices(
       underMaintenance: config.UNDER_MAINTENANCE,
     }),
     accessWatch: new AccessWatch(config.ACCESS_CHECK_SECONDS * MS_PER_SECOND),
-    sessions: new SessionService(users, sessions, logins, audit, {
+    sessions: new SessionService(userStore, sessionStore, logins, audit, {
       sessionHours: config.SESSION_HOURS,
       sessionIdleMinutes: config.SESSION_IDLE_MINUTES,
     }),
-    logins,
     depositDetails,
     depositSummaries: new DepositSummaryService(new DepositSummaryStore(), depositDetails),
     audit,
-    savedReports: new SavedReportService(new SavedReportStore(database)),
+    savedReports: new SavedReportService(savedReportStore),
     budgets: new BudgetService(new CostStore(database, config.COST_PER_MINUTE), config.COST_PER_MINUTE),
     links: new LinkService(new LinkKeyStore(database), config.DOWNLOAD_LINK_MINUTES),
     organizations,
+    provisions,
+    users,
     books: new BookService(new BookStore(database, new VersionMemory(config.SUMMARY_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE))),
     imports,
-    demo: new DemoService(organizations, imports),
+    demo: new DemoService({ organizations, provisions, users, imports }),
     findObstacle: () => findObstacle(database),
     readFigures: () => ({ queue: queue.figures, pools: database.figures, audit: auditWriter.figures, guesses: guard.figures }),
     close: async () => {

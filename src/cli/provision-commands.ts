@@ -58,8 +58,8 @@ export function provisionCommand(context: () => CommandContext): Command {
       const { terminal, json } = context();
       const kind = kinds[options.kind];
       const expiresAt = expires === undefined ? null : toExpiry(expires);
-      const provision = await withServices(context(), ({ organizations }) =>
-        organizations.createProvision({ organization, kind, label, grants, bounds: { expiresAt, addresses, reports } }),
+      const provision = await withServices(context(), ({ provisions }) =>
+        provisions.create({ organization, kind, label, grants, bounds: { expiresAt, addresses, reports } }),
       );
       printResult(terminal, json, { provision, organization, kind, label, expiresAt, addresses, reports }, provision);
     });
@@ -68,7 +68,7 @@ export function provisionCommand(context: () => CommandContext): Command {
     .description('lists the provisions of all organizations by their first characters, with their bounds and privileges')
     .action(async () => {
       const { terminal, json } = context();
-      const result = (await withServices(context(), ({ organizations }) => organizations.listProvisions())).map(toResult);
+      const result = (await withServices(context(), ({ provisions }) => provisions.list())).map(toResult);
       const rows = result.map((row) => [
         ...[String(row.number), row.provision, row.organization, row.kind, row.label],
         ...[day(row.lastUsedAt), day(row.expiresAt), day(row.revokedAt)],
@@ -88,7 +88,7 @@ export function provisionCommand(context: () => CommandContext): Command {
     .argument(...PROVISION)
     .argument('<text>', 'note on the purpose of the provision')
     .action(async (name: string, label: string) => {
-      const provision = await withServices(context(), ({ organizations }) => organizations.labelProvision(name, label));
+      const provision = await withServices(context(), ({ provisions }) => provisions.label(name, label));
       printChanged(provision, `Provision ${describeProvision(provision)} is "${label}"`);
     });
   for (const [name, verb, description] of grantCommands) {
@@ -98,9 +98,9 @@ export function provisionCommand(context: () => CommandContext): Command {
       .argument(...PROVISION)
       .addArgument(privilegesArgument())
       .action(async (provision: string, words: string[]) => {
-        const changed = await withServices(context(), async ({ organizations }) => {
-          const privileges = await organizations.changeProvisionGrants(provision, { verb, privileges: words });
-          return { ...(await organizations.getProvision(provision)), privileges };
+        const changed = await withServices(context(), async ({ provisions }) => {
+          const privileges = await provisions.changeGrants(provision, { verb, privileges: words });
+          return { ...(await provisions.get(provision)), privileges };
         });
         printChanged(changed, `Provision ${describeProvision(changed)} has ${listPrivileges(changed.privileges)}`);
       });
@@ -112,7 +112,7 @@ export function provisionCommand(context: () => CommandContext): Command {
     .argument('<when>', `${EXPIRY_FORMS}, or ${NEVER}`)
     .action(async (name: string, when: string) => {
       const expiresAt = when === NEVER ? null : toExpiry(when);
-      const provision = await withServices(context(), ({ organizations }) => organizations.expireProvision(name, expiresAt));
+      const provision = await withServices(context(), ({ provisions }) => provisions.expire(name, expiresAt));
       printChanged(provision, `Provision ${describeProvision(provision)} expires ${expiresAt?.toISOString() ?? NEVER}`);
     });
   addBindCommands(command, context, printChanged);
@@ -124,9 +124,7 @@ export function provisionCommand(context: () => CommandContext): Command {
     .action(async (name: string, { overlap }: { overlap: string }) => {
       const { terminal, json } = context();
       const overlapMs = toSpanMs(overlap);
-      const { uuid, provision, overlapEnd } = await withServices(context(), ({ organizations }) =>
-        organizations.rotateProvision(name, overlapMs),
-      );
+      const { uuid, provision, overlapEnd } = await withServices(context(), ({ provisions }) => provisions.rotate(name, overlapMs));
       printResult(terminal, json, { provision: uuid, number: provision.id, earlierExpiresAt: overlapEnd }, uuid);
       const note = `The earlier UUID of provision ${describeProvision(provision)} is good until ${overlapEnd.toISOString()}`;
       if (!json && terminal.errors.isTTY) terminal.errors.write(`${note}\n`);
@@ -137,7 +135,7 @@ export function provisionCommand(context: () => CommandContext): Command {
     .argument(...PROVISION)
     .action(async (name: string) => {
       const { terminal, json } = context();
-      const provision = await withServices(context(), ({ organizations }) => organizations.revokeProvision(name));
+      const provision = await withServices(context(), ({ provisions }) => provisions.revoke(name));
       const result = { number: provision.id, provision: provision.keys[0]!.firstCharacters, revoked: true };
       printResult(terminal, json, result, `Revoked provision ${describeProvision(provision)}`);
     });
@@ -154,8 +152,8 @@ function addBindCommands(command: Command, context: () => CommandContext, print:
     .option('--any', 'lets callers come from anywhere again', false)
     .action(async (name: string, { address, any }: { address: string[]; any: boolean }) => {
       assertOne(any, '--any', address, ADDRESS);
-      const provision = await withServices(context(), ({ organizations }) =>
-        any || address.length > 0 ? organizations.bindProvisionToAddresses(name, address) : organizations.getProvision(name),
+      const provision = await withServices(context(), ({ provisions }) =>
+        any || address.length > 0 ? provisions.bindToAddresses(name, address) : provisions.get(name),
       );
       const { addresses } = provision;
       print(
@@ -171,8 +169,8 @@ function addBindCommands(command: Command, context: () => CommandContext, print:
     .option('--unbound', 'lets the provision open all that its privileges open', false)
     .action(async (name: string, { report, unbound }: { report: string[]; unbound: boolean }) => {
       assertOne(unbound, '--unbound', report, REPORT);
-      const provision = await withServices(context(), ({ organizations }) =>
-        unbound || report.length > 0 ? organizations.bindProvisionToReports(name, report) : organizations.getProvision(name),
+      const provision = await withServices(context(), ({ provisions }) =>
+        unbound || report.length > 0 ? provisions.bindToReports(name, report) : provisions.get(name),
       );
       const { reports } = provision;
       const text = reports.length > 0 ? `opens ${reports.join(', ')} alone` : 'is not bound to reports';

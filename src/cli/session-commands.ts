@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { toCommand, toOperator } from '../domain/audit-service';
 import { OperatorError } from '../errors';
 import { withServices, type CommandContext } from './command';
 import { ORGANIZATION, USERNAME } from './command-options';
@@ -15,7 +14,7 @@ export function sessionCommand(context: () => CommandContext): Command {
     .option(...USERNAME)
     .action(async ({ organization, username }: { organization: string; username?: string }) => {
       const { terminal, json } = context();
-      const list = await withServices(context(), ({ organizations }) => organizations.listSessions(organization, username));
+      const list = await withServices(context(), ({ users }) => users.listSessions(organization, username));
       const result = list.map((session) => ({
         ...{ session: session.id, username: session.username, provision: session.provision },
         ...{ createdAt: session.createdAt, lastSeenAt: session.lastSeenAt, expiresAt: session.expiresAt },
@@ -38,9 +37,9 @@ export function sessionCommand(context: () => CommandContext): Command {
       const { organization, username, all } = options;
       if ([id, username, all || undefined].filter((choice) => choice !== undefined).length !== 1)
         throw new OperatorError('Name a session, or a user by --username, or take --all');
-      const ended = await withServices(context(), async ({ organizations }) => {
-        if (id === undefined) return organizations.endSessions(organization, username);
-        await organizations.endSession(organization, id);
+      const ended = await withServices(context(), async ({ users }) => {
+        if (id === undefined) return users.endSessions(organization, username);
+        await users.endSession(organization, id);
         return 1;
       });
       printResult(terminal, json, { organization, ended }, `Ended sessions of "${organization}": ${ended}`);
@@ -59,12 +58,7 @@ export function loginCommand(context: () => CommandContext): Command {
     .option('--address <address>', 'IP address from which the user can log in even while others guess the password elsewhere')
     .action(async ({ organization, username, address }: { organization: string; username: string; address?: string }) => {
       const { terminal, json } = context();
-      await withServices(context(), async ({ organizations, logins, audit }) => {
-        const user = await organizations.getUser(organization, username);
-        const event = { kind: 'rights', subject: `user ${username}` } as const;
-        await audit.record(toOperator(user.organizationId), toCommand('login unlock'), event);
-        await logins.unlock(user, address);
-      });
+      await withServices(context(), ({ users }) => users.unlock(organization, username, address));
       printResult(terminal, json, { organization, username, unlocked: true }, `Unlocked user "${username}" of "${organization}"`);
     });
   return command;

@@ -29,9 +29,7 @@ export function userCommand(context: () => CommandContext): Command {
     .action(async ({ organization, username, grant: grants }: { organization: string; username: string; grant: string[] }) => {
       const { terminal, json } = context();
       const password = await readNewPassword(terminal);
-      const privileges = await withServices(context(), ({ organizations }) =>
-        organizations.createUser({ organization, username, password, grants }),
-      );
+      const privileges = await withServices(context(), ({ users }) => users.create({ organization, username, password, grants }));
       const text = `Created user "${username}" in "${organization}", who may ${describeUse(privileges)}`;
       const hint = ['deposit-gateway user grant --organization', quote(organization), '--username', quote(username), REPORT_PRIVILEGE];
       const mayReport = privileges.includes(REPORT_PRIVILEGE);
@@ -46,8 +44,8 @@ export function userCommand(context: () => CommandContext): Command {
       .requiredOption(...USERNAME)
       .action(async (words: string[], { organization, username }: { organization: string; username: string }) => {
         const { terminal, json } = context();
-        const privileges = await withServices(context(), ({ organizations }) =>
-          organizations.changeUserGrants(organization, username, { verb, privileges: words }),
+        const privileges = await withServices(context(), ({ users }) =>
+          users.changeGrants(organization, username, { verb, privileges: words }),
         );
         const text = `User "${username}" of "${organization}" has ${listPrivileges(privileges)}`;
         printResult(terminal, json, { organization, username, privileges }, text);
@@ -63,7 +61,7 @@ export function userCommand(context: () => CommandContext): Command {
     .action(async ({ organization, username }: UserName) => {
       const { terminal, json } = context();
       const password = await readNewPassword(terminal);
-      const ended = await withServices(context(), ({ organizations }) => organizations.setPassword(organization, username, password));
+      const ended = await withServices(context(), ({ users }) => users.setPassword(organization, username, password));
       const text = `Replaced the password of user "${username}" of "${organization}"; ended sessions: ${ended}`;
       printResult(terminal, json, { organization, username, endedSessions: ended }, text);
     });
@@ -74,7 +72,7 @@ export function userCommand(context: () => CommandContext): Command {
     .requiredOption(...USERNAME)
     .action(async ({ organization, username }: { organization: string; username: string }) => {
       const { terminal, json } = context();
-      await withServices(context(), ({ organizations }) => organizations.disableUser(organization, username));
+      await withServices(context(), ({ users }) => users.disable(organization, username));
       printResult(terminal, json, { organization, username, disabled: true }, `Disabled user "${username}" of "${organization}"`);
     });
   command
@@ -84,7 +82,7 @@ export function userCommand(context: () => CommandContext): Command {
     .requiredOption(...USERNAME)
     .action(async ({ organization, username }: UserName) => {
       const { terminal, json } = context();
-      await withServices(context(), ({ organizations }) => organizations.enableUser(organization, username));
+      await withServices(context(), ({ users }) => users.enable(organization, username));
       printResult(terminal, json, { organization, username, disabled: false }, `Enabled user "${username}" of "${organization}"`);
     });
   command
@@ -94,7 +92,7 @@ export function userCommand(context: () => CommandContext): Command {
     .requiredOption(...USERNAME)
     .action(async ({ organization, username }: UserName) => {
       const { terminal, json } = context();
-      await withServices(context(), ({ organizations }) => organizations.deleteUser(organization, username));
+      await withServices(context(), ({ users }) => users.delete(organization, username));
       printResult(terminal, json, { organization, username, deleted: true }, `Deleted user "${username}" of "${organization}"`);
     });
   command
@@ -103,7 +101,7 @@ export function userCommand(context: () => CommandContext): Command {
     .requiredOption(...ORGANIZATION)
     .action(async ({ organization }: { organization: string }) => {
       const { terminal, json } = context();
-      const list = await withServices(context(), ({ organizations }) => organizations.listUsers(organization));
+      const list = await withServices(context(), ({ users }) => users.list(organization));
       const result = list.map(({ username, privileges, createdAt, disabledAt }) => ({ username, privileges, createdAt, disabledAt }));
       const rows = result.map((row) => [row.username, day(row.disabledAt), row.privileges.join(' ')]);
       printResult(terminal, json, result, formatTable(['USERNAME', 'DISABLED', 'PRIVILEGES'], rows));

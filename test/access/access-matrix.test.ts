@@ -36,21 +36,21 @@ const gateway = openGateway({ lines: bookOf('ours') });
 let actors: Actor[];
 
 beforeAll(async () => {
-  const { organizations } = gateway.services;
+  const { provisions, users } = gateway.services;
   const { organization: ours } = gateway;
   const theirs = await createOrganization(gateway.services);
   await importLines(gateway.services, theirs, bookOf('theirs'));
 
   const provision = (organization: TestOrganization, kind: 'API' | 'MOBILE' | 'WEB', grants: string[] = []) =>
-    organizations.createProvision({ organization: organization.name, kind, label: '', grants });
-  await organizations.createUser({ organization: ours.name, username: 'clerk', password: PASSWORD, grants: [] });
-  await organizations.createUser({ organization: ours.name, username: 'gone', password: PASSWORD, grants: [] });
+    provisions.create({ organization: organization.name, kind, label: '', grants });
+  await users.create({ organization: ours.name, username: 'clerk', password: PASSWORD, grants: [] });
+  await users.create({ organization: ours.name, username: 'gone', password: PASSWORD, grants: [] });
   const [api, mobile, revoked] = [await provision(ours, 'API'), await provision(ours, 'MOBILE'), await provision(ours, 'API')];
-  await organizations.revokeProvision(revoked);
+  await provisions.revoke(revoked);
   const cookieOf = (of: string, username: string) => login(gateway.url, of, username);
   const gone = await cookieOf(ours.webProvision, 'gone');
   const goneToken = await openSession(gateway.url, ours.webProvision, 'gone');
-  await organizations.disableUser(ours.name, 'gone');
+  await users.disable(ours.name, 'gone');
   const foreign = await login(gateway.url, theirs.webProvision);
 
   const saved = (organization: TestOrganization, of: string) =>
@@ -244,9 +244,9 @@ test('nobody reads the audit without its own privilege, and nobody that of anoth
     expect([actor.name, errors?.map(({ extensions }) => extensions.code)]).toEqual([actor.name, [code]]);
     expect((data as { auditRecords?: unknown } | undefined)?.auditRecords ?? null).toBeNull();
   }
-  const { organizations } = gateway.services;
+  const { provisions, users } = gateway.services;
   const { organization: ours } = gateway;
-  await organizations.createUser({ organization: ours.name, username: 'auditor', password: PASSWORD, grants: ['audit_records'] });
+  await users.create({ organization: ours.name, username: 'auditor', password: PASSWORD, grants: ['audit_records'] });
   const Cookie = await login(gateway.url, ours.webProvision, 'auditor');
   const headers = { Provision: ours.webProvision, Cookie };
   const { data, errors } = await ask({ headers });
@@ -267,7 +267,7 @@ test('nobody reads the audit without its own privilege, and nobody that of anoth
     data: { auditRecords: { nodes: [{ digest: null }] } },
     errors: [{ extensions: { code: 'PRIVILEGE_NOT_FOUND' } }],
   });
-  await expect(organizations.changeProvisionGrants(ours.webProvision, { verb: 'grant', privileges: ['audit_records'] })).rejects.toThrow(
+  await expect(provisions.changeGrants(ours.webProvision, { verb: 'grant', privileges: ['audit_records'] })).rejects.toThrow(
     'A WEB provision is public: only an API provision can be granted audit_records',
   );
 });

@@ -129,7 +129,7 @@ describe('a provision', () => {
 
   test('that was revoked is refused at once', async () => {
     expect(await ask('system', { provision: organization.apiProvision })).toBe('granted');
-    await gateway.services.organizations.revokeProvision(organization.apiProvision);
+    await gateway.services.provisions.revoke(organization.apiProvision);
     expect(await ask('system', { provision: organization.apiProvision })).toBe('Invalid provision');
   });
 
@@ -245,13 +245,13 @@ describe.each(WAYS)('a session by %s', (way) => {
   });
 
   test('ends when its provision is revoked', async () => {
-    await gateway.services.organizations.revokeProvision(organization.webProvision);
+    await gateway.services.provisions.revoke(organization.webProvision);
     expect(await session(mine())).toBe('Invalid provision');
     expect(await session({ ...mine(), provision: organization.apiProvision })).toBe('Provision does not match logged in provision');
   });
 
   test('of a disabled user is answered 401', async () => {
-    await gateway.services.organizations.disableUser(organization.name, 'ada');
+    await gateway.services.users.disable(organization.name, 'ada');
     const headers = new Headers({ Provision: organization.webProvision });
     headers.set(way === 'cookie' ? 'Cookie' : 'Authorization', way === 'cookie' ? cookie : `Bearer ${bearer}`);
     const response = await fetch(gateway.url + PATHS.session, { headers });
@@ -341,7 +341,7 @@ describe('a session by bearer', () => {
   test("counts before the browser's, good or not, and ends alone", async () => {
     const both = { provision: organization.webProvision, cookie, bearer };
     const users = ['ada', 'bea'];
-    await gateway.services.organizations.createUser({ organization: organization.name, username: 'bea', password: PASSWORD, grants: [] });
+    await gateway.services.users.create({ organization: organization.name, username: 'bea', password: PASSWORD, grants: [] });
     const bea = await openSession(gateway.url, organization.webProvision, 'bea');
     for (const [position, token] of [bearer, bea].entries()) {
       const { body } = await graphql(gateway.url, '{ viewer { username } }', { ...both, bearer: token });

@@ -10,7 +10,7 @@ const V2 = '/api/v2/deposit_detail_designation_detail_with_contact_info?start_da
 async function createRead(days: number): Promise<TestOrganization> {
   const organization = await createOrganization(gateway.services);
   await importLines(gateway.services, organization, [v2Line()]);
-  await gateway.services.organizations.changeProvisionGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+  await gateway.services.provisions.changeGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
   for (let day = 1; day <= days; day++) await read(organization, day);
   return organization;
 }
@@ -160,7 +160,7 @@ describe('a caller', () => {
 
   test('who lacks a privilege has a row of the refusal, on every door', async () => {
     const organization = await createRead(0);
-    await gateway.services.organizations.createUser({ organization: organization.name, username: 'kay', password: PASSWORD, grants: [] });
+    await gateway.services.users.create({ organization: organization.name, username: 'kay', password: PASSWORD, grants: [] });
     const provision = organization.webProvision;
     const cookie = await login(gateway.url, provision, 'kay');
     const headers = { Provision: provision, Cookie: cookie };

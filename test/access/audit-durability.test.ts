@@ -13,7 +13,7 @@ const DONORS = '{ donors(first: 1) { nodes { lastName } } }';
 async function createRead(lines: readonly object[] = [v2Line()]): Promise<TestOrganization> {
   const organization = await createOrganization(gateway.services);
   await importLines(gateway.services, organization, lines);
-  await gateway.services.organizations.changeProvisionGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+  await gateway.services.provisions.changeGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
   return organization;
 }
 

@@ -16,7 +16,7 @@ const V2 = 'deposit_detail_designation_detail_with_contact_info';
 async function createAudited(): Promise<TestOrganization> {
   const organization = await createOrganization(gateway.services);
   await importLines(gateway.services, organization, depositBook(20));
-  await gateway.services.organizations.changeProvisionGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+  await gateway.services.provisions.changeGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
   await gateway.services.savedReports.save(
     organization.id,
     { name: 'year', updatedBy: 'ada', query: `{ depositDetails(${PERIOD}) { amount } }`, variables: {} },

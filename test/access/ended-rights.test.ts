@@ -28,8 +28,8 @@ const areWhole = async (answers: readonly IncomingMessage[]): Promise<boolean[]>
 let number = 0;
 async function newUser(): Promise<{ username: string; headers: { Provision: string; Cookie: string } }> {
   const username = `user${++number}`;
-  const { organizations } = gateway.services;
-  await organizations.createUser({ organization: organization.name, username, password: PASSWORD, grants: [REPORT_PRIVILEGE] });
+  const { users } = gateway.services;
+  await users.create({ organization: organization.name, username, password: PASSWORD, grants: [REPORT_PRIVILEGE] });
   const Provision = organization.webProvision;
   return { username, headers: { Provision, Cookie: await login(gateway.url, Provision, username) } };
 }
@@ -57,9 +57,9 @@ describe('an answer under way ends within seconds, and the database reads no mor
   });
 
   test('when its provision is revoked, and when the session of its link ends', async () => {
-    const { organizations } = gateway.services;
+    const { provisions } = gateway.services;
     const request = { organization: organization.name, kind: 'API' as const, label: '', grants: [REPORT_PRIVILEGE] };
-    const Provision = await organizations.createProvision(request);
+    const Provision = await provisions.create(request);
     const { headers } = await newUser();
     const { body } = await graphql(
       gateway.url,
@@ -77,7 +77,7 @@ describe('an answer under way ends within seconds, and the database reads no mor
     const { downloadUrl } = body.data!.reportFile as { downloadUrl: string };
     const answers = [await open(FILE, { Provision }), await open(downloadUrl, {})];
     await areActive(2);
-    await organizations.revokeProvision(Provision);
+    await provisions.revoke(Provision);
     await graphql(gateway.url, 'mutation { logout { ended } }', { provision: headers.Provision, cookie: headers.Cookie });
     await areActive(0);
     expect(await areWhole(answers)).toEqual([false, false]);

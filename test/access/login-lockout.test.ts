@@ -93,7 +93,7 @@ describe('a user', () => {
 
   test('leaves no address and no name in what is remembered of logins', async () => {
     const organization = await createOrganization(gateway.services);
-    await gateway.services.organizations.createUser({ organization: organization.name, username: 'grace', password: PASSWORD, grants: [] });
+    await gateway.services.users.create({ organization: organization.name, username: 'grace', password: PASSWORD, grants: [] });
     expect(await attempt(organization, OFFICE, 'grace')).toBeUndefined();
     expect(await fail(organization, OFFICE, 'grace')).toBe('LOGIN_FAILED');
     const { rows } = await gateway.database.client.query<{ text: string }>(
@@ -126,7 +126,7 @@ describe('an operator', () => {
     expect(await attempt(organization, '198.51.100.8')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
 
     // So is a colleague at that address.
-    await gateway.services.organizations.createUser({ organization: organization.name, username: 'bea', password: PASSWORD, grants: [] });
+    await gateway.services.users.create({ organization: organization.name, username: 'bea', password: PASSWORD, grants: [] });
     expect(await attempt(organization, OFFICE, 'bea')).toBeUndefined();
     // Guesses at an address that is known are forgotten too.
     for (let failure = 0; failure < 2; failure++) expect(await fail(organization, OFFICE)).toBe('LOGIN_FAILED');

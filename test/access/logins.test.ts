@@ -62,13 +62,13 @@ describe('a login', () => {
 
   test('of a disabled user fails like any other', async () => {
     const own = await createOrganization(gateway.services);
-    await gateway.services.organizations.disableUser(own.name, 'ada');
+    await gateway.services.users.disable(own.name, 'ada');
     expect(codes((await attempt('ada', PASSWORD, own.webProvision)).body)).toEqual(['LOGIN_FAILED']);
   });
 
   test('is refused after too many failures, with a time to come back, and others are not', async () => {
     const own = await createOrganization(gateway.services);
-    await gateway.services.organizations.createUser({ organization: own.name, username: 'grace', password: PASSWORD, grants: [] });
+    await gateway.services.users.create({ organization: own.name, username: 'grace', password: PASSWORD, grants: [] });
     for (let failure = 0; failure < 10; failure++) await attempt('ada', 'wrong password', own.webProvision);
     const { status, headers, body } = await attempt('ada', PASSWORD, own.webProvision);
     expect([status, codes(body)]).toEqual([429, ['TOO_MANY_LOGIN_ATTEMPTS']]);

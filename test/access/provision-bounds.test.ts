@@ -16,7 +16,7 @@ const gateway = openGateway({ settings: { TRUST_PROXY: '127.0.0.1' }, lines: [v2
 const { organization } = gateway;
 
 const create = (bounds: Partial<ProvisionBounds>, kind: 'API' | 'WEB' = 'API'): Promise<string> =>
-  gateway.services.organizations.createProvision({
+  gateway.services.provisions.create({
     ...{ organization: organization.name, kind, label: '', bounds },
     grants: kind === 'API' ? [REPORT_PRIVILEGE] : [],
   });
@@ -65,10 +65,10 @@ describe('a provision', () => {
   });
 
   test('that is rotated is good by both of its UUIDs for a while, and its sessions stay', async () => {
-    const { organizations } = gateway.services;
+    const { provisions } = gateway.services;
     const earlier = await create({}, 'WEB');
     const Cookie = await login(gateway.url, earlier);
-    const { uuid } = await organizations.rotateProvision(earlier, 3_600_000);
+    const { uuid } = await provisions.rotate(earlier, 3_600_000);
     expect(uuid).not.toBe(earlier);
     for (const provision of [earlier, uuid]) {
       expect(await get(SYSTEM, provision)).toEqual(granted(provision));
@@ -77,7 +77,7 @@ describe('a provision', () => {
     await gateway.database.client.query('UPDATE provision_key SET expires_at = now() WHERE expires_at IS NOT NULL');
     expect(await get(SYSTEM, earlier)).toEqual(INVALID);
     expect(await get(REPORT, uuid, { Cookie })).toEqual([200, { response: [v2Line()] }]);
-    const { uuid: last } = await organizations.rotateProvision(uuid, 0);
+    const { uuid: last } = await provisions.rotate(uuid, 0);
     expect([await get(SYSTEM, uuid), await get(SYSTEM, last)]).toEqual([INVALID, granted(last)]);
   });
 });
@@ -104,7 +104,7 @@ describe('a provision that is bound to networks', () => {
         (await fetch(url + SYSTEM, { headers: { Provision: provision, ...headers } })).json();
       for (const header of ['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'Client-IP'])
         expect(await ask({ [header]: header === 'Forwarded' ? 'for=198.51.100.7' : '198.51.100.7' })).toEqual(INVALID[1]);
-      await gateway.services.organizations.bindProvisionToAddresses(provision, ['127.0.0.0/8']);
+      await gateway.services.provisions.bindToAddresses(provision, ['127.0.0.0/8']);
       expect(await ask({})).toEqual(granted(provision)[1]);
     });
   });
@@ -177,13 +177,13 @@ describe('a provision that is bound to saved reports', () => {
     for (const path of [SYSTEM, REPORT, '/api/v2/authenticated_test_session']) expect(await get(path, provision)).toEqual(refused);
     const later = await create({});
     const Cookie = await login(gateway.url, later);
-    await gateway.services.organizations.bindProvisionToReports(later, ['lines']);
+    await gateway.services.provisions.bindToReports(later, ['lines']);
     for (const path of [SYSTEM, REPORT, '/api/v2/authenticated_test_session']) expect(await get(path, later, { Cookie })).toEqual(refused);
   });
 
   test('leaves a row of each refusal, on every door', async () => {
-    const { organizations } = gateway.services;
-    await organizations.changeProvisionGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+    const { provisions } = gateway.services;
+    await provisions.changeGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
     const bound = await create({ reports: ['lines'] });
     for (const path of [REPORT, '/reports/totals.csv', '/schema.graphql']) expect((await get(path, bound))[0]).toBe(422);
     await graphql(gateway.url, SUMMARY, { provision: bound });

@@ -60,23 +60,21 @@ describe('a caller who guesses provisions', () => {
 });
 
 test('many applications that start at once at one address are all let in', async () => {
-  const { organizations } = gateway.services;
-  const provisions = await Promise.all(
-    Array.from({ length: ATTEMPTS * 3 }, () =>
-      organizations.createProvision({ organization: organization.name, kind: 'WEB', label: '', grants: [] }),
-    ),
+  const { provisions } = gateway.services;
+  const created = await Promise.all(
+    Array.from({ length: ATTEMPTS * 3 }, () => provisions.create({ organization: organization.name, kind: 'WEB', label: '', grants: [] })),
   );
-  const answers = await Promise.all(provisions.map((provision) => isGood('198.51.100.1', provision)));
+  const answers = await Promise.all(created.map((provision) => isGood('198.51.100.1', provision)));
   expect(answers.filter((good) => !good)).toEqual([]);
 });
 
 test('a revoked or expired provision is no guess: an application that still sends it stops no other', async () => {
-  const { organizations } = gateway.services;
+  const { provisions } = gateway.services;
   const [revoked, rotated] = await Promise.all(
-    [1, 2].map(() => organizations.createProvision({ organization: organization.name, kind: 'WEB', label: '', grants: [] })),
+    [1, 2].map(() => provisions.create({ organization: organization.name, kind: 'WEB', label: '', grants: [] })),
   );
-  await organizations.revokeProvision(revoked!);
-  await organizations.rotateProvision(rotated!, 0);
+  await provisions.revoke(revoked!);
+  await provisions.rotate(rotated!, 0);
   for (let n = 0; n < ATTEMPTS; n++) for (const each of [revoked!, rotated!]) expect(await tryAt('198.51.100.1', each)).toEqual(INVALID);
   expect(await isGood('198.51.100.1', organization.apiProvision)).toBe(true);
   const { body } = await graphql(gateway.url, '{ __typename }', { provision: organization.webProvision });

@@ -6,7 +6,7 @@ import { giftsOf, givingYears, sumOf } from '../support/giving-years';
 const lines = givingYears();
 const gateway = openFrontend({ lines });
 beforeAll(() =>
-  gateway.services.organizations.createUser({ organization: gateway.organization.name, username: 'bea', password: PASSWORD, grants: [] }),
+  gateway.services.users.create({ organization: gateway.organization.name, username: 'bea', password: PASSWORD, grants: [] }),
 );
 
 async function open(place: string, username = 'ada'): Promise<Page> {

@@ -4,7 +4,7 @@ import { givingYears } from '../support/giving-years';
 
 const gateway = openFrontend({ lines: givingYears() });
 beforeAll(() =>
-  gateway.services.organizations.createUser({ organization: gateway.organization.name, username: 'bea', password: PASSWORD, grants: [] }),
+  gateway.services.users.create({ organization: gateway.organization.name, username: 'bea', password: PASSWORD, grants: [] }),
 );
 
 test("a user who logs in through another tab gets nothing of the former user's donors", async () => {

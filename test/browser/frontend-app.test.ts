@@ -17,7 +17,7 @@ const depositsOf = (year: number): string[] =>
 const gateway = openFrontend({ lines });
 const { visit } = gateway;
 beforeAll(() =>
-  gateway.services.organizations.createUser({ organization: gateway.organization.name, username: 'bea', password: PASSWORD, grants: [] }),
+  gateway.services.users.create({ organization: gateway.organization.name, username: 'bea', password: PASSWORD, grants: [] }),
 );
 
 /** The cells of the table's rows, of its body or its foot. */

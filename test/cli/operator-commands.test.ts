@@ -35,7 +35,7 @@ async function createOrganization(): Promise<string> {
   return name;
 }
 const createProvision = (organization: string): Promise<string> =>
-  gateway.services.organizations.createProvision({ organization, kind: 'WEB', label: '', grants: [] });
+  gateway.services.provisions.create({ organization, kind: 'WEB', label: '', grants: [] });
 
 describe('an operator of organizations', () => {
   test.concurrent('creates one, finds it in the list and is refused a second of that name', async () => {
@@ -141,7 +141,7 @@ describe('an operator of provisions', () => {
     const organization = await createOrganization();
     const result = await run(['provision', 'create', '--organization', organization, '--kind', kind, '--grant', REPORT]);
     expect(result).toEqual(failed(`A ${kind.toUpperCase()} provision is public: only an API provision can be granted ${REPORT}`));
-    expect(await gateway.services.organizations.listProvisions()).not.toContainEqual(
+    expect(await gateway.services.provisions.list()).not.toContainEqual(
       expect.objectContaining({ organization: expect.objectContaining({ name: organization }) as object }),
     );
   });
@@ -240,7 +240,7 @@ describe('an operator of users', () => {
 
   test.concurrent('grants one the report and takes it back, at once in an open session', async () => {
     const organization = await createOrganization();
-    await gateway.services.organizations.createUser({ organization, username: 'ada', password: PASSWORD, grants: [] });
+    await gateway.services.users.create({ organization, username: 'ada', password: PASSWORD, grants: [] });
     const Provision = await createProvision(organization);
     const Cookie = await login(gateway.url, Provision);
     const defaults = ['authenticated_test_system', 'authenticated_test_session'];
@@ -267,7 +267,7 @@ describe('an operator of users', () => {
 
   test.concurrent('disables one, whose next request is answered 401', async () => {
     const organization = await createOrganization();
-    await gateway.services.organizations.createUser({ organization, username: 'ada', password: PASSWORD, grants: [] });
+    await gateway.services.users.create({ organization, username: 'ada', password: PASSWORD, grants: [] });
     const Provision = await createProvision(organization);
     const Cookie = await login(gateway.url, Provision);
     expect(await answer(SESSION, { Provision, Cookie })).toEqual({

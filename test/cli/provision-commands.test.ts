@@ -22,7 +22,7 @@ const run = (...words: string[]): Promise<CommandResult> => runCommand({ DATABAS
 const json = async <Result>(...words: string[]): Promise<Result> =>
   JSON.parse(await succeed({ DATABASE_URL: gateway.database.url }, [...words, '--json'])) as Result;
 const create = (kind: 'API' | 'WEB' = 'API'): Promise<string> =>
-  gateway.services.organizations.createProvision({ organization: organization.name, kind, label: '', grants: [] });
+  gateway.services.provisions.create({ organization: organization.name, kind, label: '', grants: [] });
 const first = (uuid: string): string => uuid.slice(0, 8);
 const find = async (uuid: string): Promise<Listed> =>
   (await json<Listed[]>('provision', 'list')).find(({ provision }) => provision === first(uuid))!;

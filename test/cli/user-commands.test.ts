@@ -76,8 +76,8 @@ describe('an operator of a user', () => {
 describe('an operator of sessions', () => {
   test.concurrent('lists them and ends one, all of a user, or all', async () => {
     const { organization, ask, headers } = await open();
-    const { organizations } = gateway.services;
-    await organizations.createUser({ organization: organization.name, username: 'bob', password: PASSWORD, grants: [] });
+    const { users } = gateway.services;
+    await users.create({ organization: organization.name, username: 'bob', password: PASSWORD, grants: [] });
     await login(gateway.url, organization.webProvision, 'bob');
     interface Listed {
       session: string;

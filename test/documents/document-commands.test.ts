@@ -158,7 +158,7 @@ afterAll(async () => {
 
 /** The provision that a reader of SECURITY.md replaces. */
 const issueOldProvision = (): Promise<string> =>
-  gateway.services.organizations.createProvision({ organization: 'Hope Foundation', kind: 'API', label: 'old', grants: [] });
+  gateway.services.provisions.create({ organization: 'Hope Foundation', kind: 'API', label: 'old', grants: [] });
 
 describe('a reader of the documents', () => {
   test('meets blocks of known languages, queries with names that are known, and no stand-in for what is not written', () => {

@@ -35,7 +35,7 @@ const refusal = (status: number, error: string) => ({ status, text: JSON.stringi
 
 /** A user of their own, logged in. */
 async function newUser(username: string, grants: string[] = [REPORT_PRIVILEGE]): Promise<Credentials> {
-  await gateway.services.organizations.createUser({ organization: organization.name, username, password: PASSWORD, grants });
+  await gateway.services.users.create({ organization: organization.name, username, password: PASSWORD, grants });
   return { provision: organization.webProvision, bearer: await openSession(gateway.url, organization.webProvision, username) };
 }
 
@@ -189,21 +189,21 @@ describe('a link ends', () => {
   test('with the account of its user, and with the privilege', async () => {
     const [eve, fay] = [await newUser('eve'), await newUser('fay')];
     const [gone, poorer, totals] = [await linkTo(LINES, eve), await linkTo(LINES, fay), await linkTo(TOTALS, fay)];
-    await gateway.services.organizations.disableUser(organization.name, 'eve');
-    await gateway.services.organizations.changeUserGrants(organization.name, 'fay', { verb: 'revoke', privileges: [REPORT_PRIVILEGE] });
+    await gateway.services.users.disable(organization.name, 'eve');
+    await gateway.services.users.changeGrants(organization.name, 'fay', { verb: 'revoke', privileges: [REPORT_PRIVILEGE] });
     expect(await follow(gone)).toMatchObject(refusal(401, 'Unauthorized'));
     expect(await follow(poorer)).toMatchObject(refusal(422, 'Privilege to perform the action was not found'));
     expect((await follow(totals)).status).toBe(200);
   });
 
   test('with the provision of a server', async () => {
-    const provision = await gateway.services.organizations.createProvision({
+    const provision = await gateway.services.provisions.create({
       ...{ organization: organization.name, kind: 'API', label: '' },
       grants: [REPORT_PRIVILEGE],
     });
     const link = await linkTo(LINES, { provision });
     expect((await follow(link)).status).toBe(200);
-    await gateway.services.organizations.revokeProvision(provision);
+    await gateway.services.provisions.revoke(provision);
     expect(await follow(link)).toMatchObject(refusal(422, 'Invalid provision'));
   });
 

@@ -79,7 +79,7 @@ describe('the account of exports', () => {
 
   test('tells who may not read donors nothing of them', async () => {
     const as = { Provision: organization.webProvision, Cookie: await login(gateway.url, organization.webProvision) };
-    await gateway.services.organizations.createUser({ organization: organization.name, username: 'kay', password: PASSWORD, grants: [] });
+    await gateway.services.users.create({ organization: organization.name, username: 'kay', password: PASSWORD, grants: [] });
     const kay = { Provision: organization.webProvision, Cookie: await login(gateway.url, organization.webProvision, 'kay') };
     const taken = async (query: string): Promise<string> => {
       const { headers } = await download('deposit-summary.csv', query, as);

@@ -263,7 +263,7 @@ describe('a wrong request for a file', () => {
   });
 
   test('is refused before its parameters are read, and leaves no record', async () => {
-    await gateway.services.organizations.createUser({ organization: organization.name, username: 'clerk', password: PASSWORD, grants: [] });
+    await gateway.services.users.create({ organization: organization.name, username: 'clerk', password: PASSWORD, grants: [] });
     const clerk = await login(gateway.url, organization.webProvision, 'clerk');
     const count = async () =>
       (await gateway.database.client.query("SELECT FROM audit_record WHERE kind = 'file' AND part = 'started'")).rowCount;

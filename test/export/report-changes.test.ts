@@ -14,7 +14,7 @@ const asAda = () => ({ provision: organization.webProvision, cookie: gateway.coo
 let asBea: ReturnType<typeof asAda>;
 beforeAll(async () => {
   const user = { organization: organization.name, username: 'bea', password: PASSWORD, grants: [REPORT_PRIVILEGE] };
-  await gateway.services.organizations.createUser(user);
+  await gateway.services.users.create(user);
   asBea = { provision: organization.webProvision, cookie: await login(gateway.url, organization.webProvision, 'bea') };
 });
 
@@ -100,7 +100,7 @@ describe('a saved report', () => {
   test('is refused by its id to those who may not read the report, and is no report of another organization', async () => {
     const { report } = savedIn(await save({ name: 'private' }));
     const server = (name: string, grants: string[]) =>
-      gateway.services.organizations.createProvision({ organization: name, kind: 'API', label: '', grants });
+      gateway.services.provisions.create({ organization: name, kind: 'API', label: '', grants });
     const ask = async (provision: string, query: string) =>
       (await graphql(gateway.url, `query ($id: ID!) { ${query} }`, { provision, variables: { id: report.id } })).body;
     const member = await server(organization.name, []);

@@ -27,7 +27,7 @@ let other: TestOrganization;
 let clerk: string;
 beforeAll(async () => {
   other = await createOrganization(gateway.services);
-  await gateway.services.organizations.createUser({ organization: organization.name, username: 'clerk', password: PASSWORD, grants: [] });
+  await gateway.services.users.create({ organization: organization.name, username: 'clerk', password: PASSWORD, grants: [] });
   clerk = await login(gateway.url, organization.webProvision, 'clerk');
 });
 

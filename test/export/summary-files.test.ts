@@ -10,7 +10,7 @@ const { organization } = gateway;
 let clerk: string;
 
 beforeAll(async () => {
-  await gateway.services.organizations.createUser({ organization: organization.name, username: 'clerk', password: PASSWORD, grants: [] });
+  await gateway.services.users.create({ organization: organization.name, username: 'clerk', password: PASSWORD, grants: [] });
   clerk = await login(gateway.url, organization.webProvision, 'clerk');
 });
 

@@ -15,8 +15,8 @@ const gateway = openGateway({ lines: depositBook(120) });
 const { organization } = gateway;
 // Each import is a data version, and each provision an entry of the audit.
 beforeAll(async () => {
-  const { organizations } = gateway.services;
-  await organizations.changeProvisionGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+  const { provisions } = gateway.services;
+  await provisions.changeGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
   for (const amount of ['1.00', '2.00', '3.00'])
     await importLines(gateway.services, organization, [
       v2Line({ allocation_id: 'versions', transaction_id: 'T0', deposit_id: 'D0', amount, fee_amount: '0.00', net_amount: amount }),

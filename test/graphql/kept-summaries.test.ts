@@ -89,8 +89,8 @@ describe('a member who asks for the totals of a version again', () => {
   test('is not given the number of donors that a member with the privilege was given', async () => {
     await watched({}, async (url) => {
       const query = `{ depositSummary(${RANGE}) { all { donors } } }`;
-      const { organizations } = gateway.services;
-      const plain = await organizations.createProvision({ organization: organization.name, kind: 'API', label: 'plain', grants: [] });
+      const { provisions } = gateway.services;
+      const plain = await provisions.create({ organization: organization.name, kind: 'API', label: 'plain', grants: [] });
       expect((await graphql(url, query, member())).body.data).toMatchObject({ depositSummary: { all: { donors: 2 } } });
       expect((await graphql(url, query, { provision: plain })).body).toMatchObject({
         data: { depositSummary: { all: { donors: null } } },

@@ -16,7 +16,7 @@ const TODAY = { dataVersion: { number: 1 } };
 
 let clerk: { readonly provision: string; readonly cookie: string };
 beforeAll(async () => {
-  await gateway.services.organizations.createUser({ organization: organization.name, username: 'bea', password: PASSWORD, grants: [] });
+  await gateway.services.users.create({ organization: organization.name, username: 'bea', password: PASSWORD, grants: [] });
   clerk = { provision: organization.webProvision, cookie: await login(gateway.url, organization.webProvision, 'bea') };
 });
 

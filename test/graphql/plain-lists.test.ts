@@ -16,7 +16,7 @@ let clerksObjects: ObjectAnswers;
 let clerksCookie: string;
 beforeAll(async () => {
   objects = createObjectAnswers(gateway.services, as());
-  await gateway.services.organizations.createUser({ organization: organization.name, username: 'bea', password: PASSWORD, grants: [] });
+  await gateway.services.users.create({ organization: organization.name, username: 'bea', password: PASSWORD, grants: [] });
   clerksCookie = await login(gateway.url, organization.webProvision, 'bea');
   clerksObjects = createObjectAnswers(gateway.services, as(clerksCookie));
 });

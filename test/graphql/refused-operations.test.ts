@@ -26,7 +26,7 @@ describe('introspection', () => {
 
   test('is open to a logged-in user and to a server, whatever it was granted', async () => {
     const granted = { organization: organization.name, kind: 'API', label: '' } as const;
-    const server = { provision: await gateway.services.organizations.createProvision({ ...granted, grants: [] }) };
+    const server = { provision: await gateway.services.provisions.create({ ...granted, grants: [] }) };
     for (const who of [asUser(), asApi(), server]) {
       expect((await graphql(gateway.url, schema, who)).body).toEqual({ data: { __schema: { queryType: { name: 'Query' } } } });
     }

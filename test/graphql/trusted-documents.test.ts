@@ -78,7 +78,7 @@ describe('an app of a gateway with trusted documents', () => {
     ['introspection', { query: '{ __schema { queryType { name } } }' }],
   ])('may not send %s', async (_what, body) => {
     expect(await send(body, organization.webProvision)).toEqual(UNTRUSTED);
-    const mobile = await gateway.services.organizations.createProvision({
+    const mobile = await gateway.services.provisions.create({
       organization: organization.name,
       kind: 'MOBILE',
       label: '',

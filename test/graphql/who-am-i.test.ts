@@ -56,7 +56,7 @@ describe('a session', () => {
 describe('a provision', () => {
   const QUERY = '{ provision { kind label privileges } }';
   const create = (kind: 'API' | 'MOBILE') =>
-    gateway.services.organizations.createProvision({ organization: organization.name, kind, label: 'Nightly export', grants: [] });
+    gateway.services.provisions.create({ organization: organization.name, kind, label: 'Nightly export', grants: [] });
   const PRIVILEGES = ['authenticated_test_system', 'authenticated_test_session'];
 
   test('tells a server what it is and what it was granted', async () => {
@@ -104,9 +104,9 @@ describe('the schema as a file', () => {
     expect(await refusal({})).toEqual([422, 'Provision header missing']);
     expect(await refusal({ Provision: '00000000-0000-4000-8000-000000000000' })).toEqual([422, 'Invalid provision']);
     expect(await refusal({ Provision: organization.webProvision })).toEqual([422, 'Not logged in']);
-    await gateway.services.organizations.createUser({ organization: organization.name, username: 'gone', password: PASSWORD, grants: [] });
+    await gateway.services.users.create({ organization: organization.name, username: 'gone', password: PASSWORD, grants: [] });
     const cookie = await login(gateway.url, organization.webProvision, 'gone');
-    await gateway.services.organizations.disableUser(organization.name, 'gone');
+    await gateway.services.users.disable(organization.name, 'gone');
     expect(await refusal({ Provision: organization.webProvision, Cookie: cookie })).toEqual([401, 'Unauthorized']);
     await withGateway({ INTROSPECTION: 'off' }, async ({ url, services }) => {
       const { apiProvision } = await createOrganization(services);

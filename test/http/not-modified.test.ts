@@ -66,13 +66,13 @@ test('a tag stands for the bytes of one answer', async () => {
   expect((await get(V2, {}, { provision: other.apiProvision })).tag).not.toBe(tags[0]);
   // A member who may not read donors gets other figures.
   const summary = `/export/deposit-summary.csv?${RANGE}`;
-  await gateway.services.organizations.createUser({
+  await gateway.services.users.create({
     organization: organization.name,
     username: 'kay',
     password: 'correct horse',
     grants: [],
   });
-  const provision = await gateway.services.organizations.createProvision({
+  const provision = await gateway.services.provisions.create({
     organization: organization.name,
     kind: 'API',
     label: '',

@@ -193,7 +193,7 @@ describe('the groups of a summary', () => {
   test.each(['DONOR', 'CITY', 'STATE'])('by %s need the privilege of the report, also in a file', async (by) => {
     const own = await createOrganization(gateway.services);
     const { services } = gateway;
-    const provision = await services.organizations.createProvision({ organization: own.name, kind: 'API', label: '', grants: [] });
+    const provision = await services.provisions.create({ organization: own.name, kind: 'API', label: '', grants: [] });
     const { body } = await graphql(
       gateway.url,
       `{ depositSummary(${YEAR}, groupBy: [MONTH, ${by}]) { groups { nodes { all { lines } } } } }`,

@@ -80,9 +80,8 @@ let organizationNumber = 0;
 /** Creates an organization with an API provision and a user, who both have the privilege of the report, and a WEB provision without it. */
 export async function createOrganization(services: Services, hosts: string[] = []): Promise<TestOrganization> {
   const { id, name } = await services.organizations.create(`Organization ${++organizationNumber}`, hosts);
-  const provision = (kind: 'API' | 'WEB', grants: string[]) =>
-    services.organizations.createProvision({ organization: name, kind, label: '', grants });
-  await services.organizations.createUser({ organization: name, username: 'ada', password: PASSWORD, grants: [REPORT_PRIVILEGE] });
+  const provision = (kind: 'API' | 'WEB', grants: string[]) => services.provisions.create({ organization: name, kind, label: '', grants });
+  await services.users.create({ organization: name, username: 'ada', password: PASSWORD, grants: [REPORT_PRIVILEGE] });
   return { id, name, apiProvision: await provision('API', [REPORT_PRIVILEGE]), webProvision: await provision('WEB', []), username: 'ada' };
 }
 

@@ -31,8 +31,8 @@ export function openWatchedGateway(opening: Opening): WatchedGateway {
   beforeAll(async () => {
     const proxy = await startDatabaseProxy(store.database.url);
     gateway = await startGateway({ DATABASE_URL: proxy.url });
-    const { organizations } = store.services;
-    const member = await organizations.createProvision({ organization: store.organization.name, kind: 'API', label: '', grants: [] });
+    const { provisions } = store.services;
+    const member = await provisions.create({ organization: store.organization.name, kind: 'API', label: '', grants: [] });
     await store.database.client.query(`UPDATE provision SET last_used_at = 'infinity'`);
     Object.assign(watched, { proxy, member, url: gateway.url });
   });

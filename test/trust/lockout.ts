@@ -37,7 +37,7 @@ export async function run(): Promise<readonly Finding[]> {
     const others = await Promise.all(Array.from({ length: 10 }, () => createOrganization(gateway.services)));
     const colleagues = ['grace', 'joan', 'mary'];
     for (const username of colleagues) {
-      await gateway.services.organizations.createUser({ organization: attacked.name, username, password: PASSWORD, grants: [] });
+      await gateway.services.users.create({ organization: attacked.name, username, password: PASSWORD, grants: [] });
       if (!(await login(attacked.webProvision, OFFICE, username, PASSWORD))) throw new Error('A user cannot log in before the attack');
     }
     for (let guess = 0; guess < GUESSES; guess++) await login(attacked.webProvision, OFFICE, `guess${guess}`, 'a guess');

@@ -9,7 +9,8 @@ import { createFileRoutes } from './export/file-routes';
 import { createApolloServer } from './graphql/apollo-server';
 import { CheckedDocuments } from './graphql/checked-documents';
 import { createGraphqlRoute } from './graphql/graphql-route';
-import { createSchema } from './graphql/schema';
+import { createOperatorsRoute } from './graphql/operators-route';
+import { createOperatorsSchema, createSchema } from './graphql/schema';
 import { createSchemaRoute } from './graphql/schema-route';
 import { readTrustedDocuments } from './graphql/trusted-documents';
 import { createDoorKit } from './http/door-kit';
@@ -20,8 +21,10 @@ import { openLinks } from './http/link-requests';
 import { createPlaygroundRoutes } from './playground/playground-routes';
 import { FileResolver } from './resolvers/file-resolver';
 import { SchemaReportDocuments } from './resolvers/report-documents';
+import { createOperatorSet } from './resolvers/operators/operator-set';
 import { createResolvers } from './resolvers/resolver-set';
 import { createV2Routes } from './rest/v2-routes';
+import type { SeenEvent } from './domain/audit-service';
 import { createServices, type OpenDatabase, type Services } from './services';
 
 /** The whole gateway, ready to listen. */
@@ -56,12 +59,13 @@ export interface RoleAddresses {
 /** Composes the gateway from services, resolvers and doors over a database. */
 export async function createApp(config: Config, { serving, owner }: RoleAddresses, log: Logger): Promise<App> {
   const onConnectionLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
-  const services: Services & { close(): Promise<void> } = createServices(config, serving, onConnectionLost, (event) => {
+  const onEvent = (event: SeenEvent): void => {
     log.info(event, 'audited');
     metrics?.countEvent(event);
-  });
+  };
+  const services: Services & { close(): Promise<void> } = createServices(config, serving, { onConnectionLost, onEvent });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
-  const ownerServices = createServices(config, owner, onConnectionLost);
+  const ownerServices = createServices(config, owner, { onConnectionLost, onEvent, operatorDoor: 'operators' });
   const resolvers = createResolvers(services);
   const schema = createSchema(resolvers);
   const documents = new CheckedDocuments();
@@ -89,7 +93,12 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   });
   doors.use(kit.createErrorHandler());
 
-  const adminApp = createAdminApp(config, log, metrics ? [createMetricsRoutes(metrics)] : []);
+  const onInternalError = (error: AppError, requestId: string): void => kit.logFailure(error, requestId);
+  const operators =
+    config.ADMIN_TOKEN === ''
+      ? []
+      : [createOperatorsRoute(createOperatorsSchema(createOperatorSet(ownerServices)), { token: config.ADMIN_TOKEN, onInternalError })];
+  const adminApp = createAdminApp(config, log, [...(metrics ? [createMetricsRoutes(metrics)] : []), ...operators]);
   const adminServer = new HttpServer(adminApp, { keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND });
   const listen = async (): Promise<ListeningPorts> => {
     const adminPort = config.ADMIN_PORT === undefined ? undefined : await listenAt(adminServer, config.ADMIN_PORT, config.ADMIN_HOST);

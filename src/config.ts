@@ -75,6 +75,15 @@ export const settings = {
     meaning: 'Port of the operators, with the metrics; 0 takes a free one, empty opens none',
   },
   ADMIN_HOST: { schema: address, fallback: '127.0.0.1', meaning: "Address of the operators' port" },
+  ADMIN_TOKEN: {
+    schema: z
+      .string()
+      .regex(/^[\x21-\x7e]{32,200}$/, 'expected 32 to 200 characters of ASCII without blanks')
+      .or(z.literal('')),
+    fallback: '',
+    meaning: "Token of the operators' GraphQL at /graphql of their port; empty opens none",
+    isSecret: true,
+  },
   ADMIN_NAMES: {
     schema: hostNames,
     fallback: '',
@@ -89,7 +98,7 @@ export const settings = {
   OWNER_DATABASE_URL: {
     schema: postgresUrl.or(z.literal('')),
     fallback: '',
-    meaning: "The same database with the role that owns the tables, for commands and for AUDIT_RETENTION_DAYS; empty takes DATABASE_URL's",
+    meaning: "The same database with the role that owns the tables, for commands, AUDIT_RETENTION_DAYS and ADMIN_TOKEN; empty takes DATABASE_URL's",
     isSecret: true,
   },
   DATA_DIR: { schema: z.string(), fallback: '.data', meaning: 'Directory in which the embedded PostgreSQL keeps its data' },

@@ -27,7 +27,7 @@ import { VersionMemory } from './data/version-memory';
 import { AccessService } from './domain/access-service';
 import { AuditGathering } from './domain/audit-gathering';
 import { AccessWatch } from './domain/access-watch';
-import { AuditService, type SeenEvent } from './domain/audit-service';
+import { AuditService, type OperatorDoor, type SeenEvent } from './domain/audit-service';
 import { BookService } from './domain/book-service';
 import { BudgetService } from './domain/budget-service';
 import { DemoService } from './domain/demo-service';
@@ -137,12 +137,20 @@ export async function openDatabase(
   }
 }
 
+interface ServiceOptions {
+  /** Called when an idle connection is lost. */
+  readonly onConnectionLost?: (error: Error) => void;
+  /** Called with each event that the audit gets. */
+  readonly onEvent?: (event: SeenEvent) => void;
+  /** The door by which operators use these services; the command line unless it is given. */
+  readonly operatorDoor?: OperatorDoor;
+}
+
 /** Wires stores and services over a database. A connection is opened only when one is needed. */
 export function createServices(
   config: Config,
   address: DatabaseAddress,
-  onConnectionLost: (error: Error) => void,
-  onEvent?: (event: SeenEvent) => void,
+  { onConnectionLost = () => undefined, onEvent, operatorDoor = 'command' }: ServiceOptions = {},
 ): Services & { close(): Promise<void> } {
   const database = new Database({
     address,
@@ -166,7 +174,7 @@ export function createServices(
   const userStore = new UserStore(database);
   const sessionStore = new SessionStore(database, config.SESSION_IDLE_MINUTES);
   const savedReportStore = new SavedReportStore(database);
-  const rights = new RightsAudit(audit);
+  const rights = new RightsAudit(audit, operatorDoor);
   const organizations = new OrganizationService(new OrganizationStore(database), rights);
   const provisions = new ProvisionService(organizations, new ProvisionStore(database), savedReportStore, rights);
   const imports = new ImportService(new ImportStore(database));

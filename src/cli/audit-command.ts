@@ -81,6 +81,9 @@ export function auditCommand(context: () => CommandContext): Command {
   return command;
 }
 
+/** Operators have no name in the audit; the way by which they came stands for it. */
+const OPERATOR_DOORS: Readonly<Partial<Record<AuditDoor, string>>> = { command: 'command line', operators: "operators' door" };
+
 const COLUMNS = ['AT', 'WHO', 'FROM', 'KIND', 'DOOR', 'WHAT', 'RANGE', 'READS', 'OUTCOME', 'LINES', 'DIGEST'];
 const MS_PER_DAY = 86_400_000;
 
@@ -89,7 +92,7 @@ function toRow(entry: AuditEntry): string[] {
   const isReading = kind === 'read' || kind === 'file';
   return [
     entry.startedAt.toISOString(),
-    username ?? (provision === null ? (door === 'command' ? 'command line' : 'gateway') : `provision ${provision}…`),
+    username ?? (provision === null ? (OPERATOR_DOORS[door] ?? 'gateway') : `provision ${provision}…`),
     ...[entry.address ?? '', kind, door],
     [operation || '(no name)', subject ?? '', detail ?? ''].filter((text) => text !== '').join(' '),
     startDate === null && endDate === null ? '' : `${startDate ?? ''}/${endDate ?? ''}`,

@@ -72,7 +72,7 @@ export async function useServices<Result>(
   address: OpenDatabase['address'],
   use: (services: Services) => Promise<Result>,
 ): Promise<Result> {
-  const services = createServices(config, address, lostIn(config));
+  const services = createServices(config, address, { onConnectionLost: lostIn(config) });
   try {
     return await use(services);
   } catch (error) {

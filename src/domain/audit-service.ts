@@ -188,8 +188,11 @@ export const toOperator = (organizationId: number): AuditCaller => ({
   provisionStart: null,
 });
 
-/** The operation of a command. */
-export const toCommand = (name: string): AuditOperation => ({ door: 'command', name, hash: null, address: null });
+/** The ways by which operators change rights. */
+export type OperatorDoor = Extract<AuditDoor, 'command' | 'operators'>;
+
+/** The operation of a command, or of what stands for it at the operators' door. */
+export const toCommand = (name: string, door: OperatorDoor = 'command'): AuditOperation => ({ door, name, hash: null, address: null });
 
 /** The part of a provision that the audit may show. */
 export const toProvisionStart = (provision: string): string => provision.slice(0, PROVISION_LENGTH);

@@ -7,7 +7,7 @@ export const auditKinds = ['read', 'file', 'login', 'login_failed', 'lockout', '
 export type AuditKind = (typeof auditKinds)[number];
 
 /** The ways into the gateway, by their names in the audit. `gateway` is the gateway itself. */
-export const auditDoors = ['v2', 'graphql', 'file', 'command', 'gateway'] as const;
+export const auditDoors = ['v2', 'graphql', 'file', 'command', 'operators', 'gateway'] as const;
 export type AuditDoor = (typeof auditDoors)[number];
 
 export type ReportName = 'deposit-details' | 'deposit-summary';

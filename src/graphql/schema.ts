@@ -36,5 +36,15 @@ export function createSchema(resolvers?: ResolverSet): GraphQLSchema {
   return schema;
 }
 
+/** The executable schema of the operators' own door over these instances. */
+export function createOperatorsSchema(instances: ReadonlyMap<ClassType, object>): GraphQLSchema {
+  return buildSchemaSync({
+    resolvers: [...instances.keys()] as [ClassType, ...ClassType[]],
+    container: { get: (type: ClassType) => instances.get(type) },
+    // Arguments are checked by the domain, never by decorators.
+    validate: false,
+  });
+}
+
 /** The schema as text, in alphabetical order. */
 export const printSchemaText = (): string => printSorted(createSchema());

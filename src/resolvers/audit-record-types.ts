@@ -24,13 +24,13 @@ registerEnumType(auditKindEnum, {
     LOCKOUT: { description: 'Logins that were refused after many failures.' },
     LOGOUT: { description: 'A logout.' },
     REFUSAL: { description: 'Requests of a caller who lacked a privilege.' },
-    RIGHTS: { description: 'A change of an organization, a provision or a user on the command line.' },
+    RIGHTS: { description: 'A change of an organization, a provision or a user by an operator.' },
     ANCHOR: { description: 'Entries before were deleted by age, as `AUDIT_RETENTION_DAYS` says.' },
   },
 });
 
 const auditDoorEnum = {
-  ...{ V2: 'v2', GRAPHQL: 'graphql', FILE: 'file', COMMAND: 'command', GATEWAY: 'gateway' },
+  ...{ V2: 'v2', GRAPHQL: 'graphql', FILE: 'file', COMMAND: 'command', OPERATORS: 'operators', GATEWAY: 'gateway' },
 } as const satisfies Readonly<Record<Uppercase<AuditDoor>, AuditDoor>>;
 registerEnumType(auditDoorEnum, {
   name: 'AuditDoor',
@@ -40,6 +40,7 @@ registerEnumType(auditDoorEnum, {
     GRAPHQL: { description: 'GraphQL.' },
     FILE: { description: 'Files and saved reports.' },
     COMMAND: { description: 'The command line.' },
+    OPERATORS: { description: "The operators' GraphQL." },
     GATEWAY: { description: 'The gateway itself.' },
   },
 });

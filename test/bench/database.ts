@@ -47,7 +47,7 @@ export async function openBenchDatabase(parent: string, size: DataSetSize): Prom
   );
   const { address } = await starting;
   const url = toUrl(address);
-  const services = createServices(readConfig({}), address, () => undefined);
+  const services = createServices(readConfig({}), address);
   try {
     // A data set that was kept may lack what came since.
     migrate(url);
@@ -71,7 +71,7 @@ async function openEmptyDatabase(server: DatabaseAddress): Promise<EmptyDatabase
   await run(toUrl(server), 'CREATE DATABASE bench_empty');
   const url = toUrl(address);
   migrate(url);
-  const services = createServices(readConfig({}), address, () => undefined);
+  const services = createServices(readConfig({}), address);
   try {
     return { url, organization: await createOrganization(services), stop };
   } finally {

@@ -58,6 +58,10 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'npm install': 'newcomer.test.ts',
   'npm run generate:frontend': 'the run of the checks',
   'npx vite test/frontend --host 127.0.0.1 --port 5173': 'frontend-app.test.ts',
+  // The token of a gateway that was started with it.
+  [String.raw`curl -H "Authorization: Bearer $ADMIN_TOKEN" -H 'Content-Type: application/json' http://127.0.0.1:4001/graphql \
+  -d '{"query":"mutation { disableUser(organization: \"Hope Foundation\", username: \"ada\") { disabledAt } }"}'`]:
+    'operators-door.test.ts',
   // A form of other commands.
   'deposit-gateway export --format ndjson --columns v2 | sha256sum': 'the same with its options',
 };

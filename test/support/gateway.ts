@@ -43,7 +43,7 @@ export async function startGateway(settings: Readonly<Record<string, string>> = 
     throw error;
   });
   const { port, adminPort } = await app.listen();
-  const services = createServices(config, { connectionString: database.url }, () => undefined);
+  const services = createServices(config, { connectionString: database.url });
   const stop = async (): Promise<void> => {
     await app.stop();
     await services.close();

@@ -26,7 +26,7 @@ export interface Target {
 export async function startTarget(settings: Readonly<Record<string, string>> = {}): Promise<Target> {
   const database = await createTestDatabase();
   const config = readConfig({ DATABASE_URL: database.url });
-  const services = createServices(config, { connectionString: database.url }, () => undefined);
+  const services = createServices(config, { connectionString: database.url });
   const serve = await startServe({ DATABASE_URL: database.url, ...settings });
   return {
     serve,

@@ -1,0 +1,21 @@
+import type { ClassType } from 'type-graphql';
+import type { OrganizationService } from '../../domain/organization-service';
+import type { ProvisionService } from '../../domain/provision-service';
+import type { UserService } from '../../domain/user-service';
+import { OrganizationOperations } from './organization-operations';
+import { ProvisionOperations } from './provision-operations';
+import { UserOperations } from './user-operations';
+
+interface OperatedServices {
+  readonly organizations: OrganizationService;
+  readonly provisions: ProvisionService;
+  readonly users: UserService;
+}
+
+/** One instance of each class of operators' fields, by its class. */
+export const createOperatorSet = ({ organizations, provisions, users }: OperatedServices): ReadonlyMap<ClassType, object> =>
+  new Map<ClassType, object>([
+    [OrganizationOperations, new OrganizationOperations(organizations, provisions, users)],
+    [ProvisionOperations, new ProvisionOperations(provisions)],
+    [UserOperations, new UserOperations(users)],
+  ]);

@@ -1,0 +1,105 @@
+import { Arg, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { OrganizationRow } from '../../data/organization-store';
+import type { UserRow } from '../../data/user-store';
+import type { OrganizationService } from '../../domain/organization-service';
+import type { ProvisionService } from '../../domain/provision-service';
+import type { NamedSession, UserService } from '../../domain/user-service';
+import { formatAnchor } from '../../formats/audit-row';
+import { IssuedProvision, OperatedOrganization, OperatedSession, OperatedUser, OrganizationDeletion, toIssued } from './operator-types';
+
+const NAME = { description: 'Name of the organization.' };
+const NEW_NAME = { description: 'Name that no other organization has.' };
+const HOSTS = { description: 'Host names at which it may be reached, such as `give.example.org`; none means any.' };
+const UNDER_MAINTENANCE = { description: 'True to answer its callers "Under maintenance".' };
+const MONTH = { description: 'Month from 1 to 12.' };
+
+/** The changes of organizations, as the command `organization` has them. */
+@Resolver(() => OperatedOrganization)
+export class OrganizationOperations {
+  constructor(
+    private readonly organizations: OrganizationService,
+    private readonly provisions: ProvisionService,
+    private readonly users: UserService,
+  ) {}
+
+  @Query(() => [OperatedOrganization], { name: 'organizations', description: 'All organizations, by name.' })
+  list(): Promise<OrganizationRow[]> {
+    return this.organizations.list();
+  }
+
+  @Query(() => OperatedOrganization, { name: 'organization', description: 'The organization of a name.' })
+  get(@Arg('organization', () => String, NAME) name: string): Promise<OrganizationRow> {
+    return this.organizations.get(name);
+  }
+
+  @FieldResolver(() => [OperatedUser], { name: 'users', description: 'Its users, by name.' })
+  listUsers(@Root() { name }: OrganizationRow): Promise<UserRow[]> {
+    return this.users.list(name);
+  }
+
+  @FieldResolver(() => [OperatedSession], { description: 'Its open sessions, the newest first.' })
+  sessions(@Root() { name }: OrganizationRow): Promise<NamedSession[]> {
+    return this.users.listSessions(name);
+  }
+
+  @FieldResolver(() => [IssuedProvision], { name: 'provisions', description: 'Its provisions, the oldest first.' })
+  async listProvisions(@Root() { id }: OrganizationRow): Promise<IssuedProvision[]> {
+    return (await this.provisions.list()).filter(({ organizationId }) => organizationId === id).map(toIssued);
+  }
+
+  @Mutation(() => OperatedOrganization, { name: 'createOrganization', description: 'Creates an organization.' })
+  create(
+    @Arg('organization', () => String, NEW_NAME) name: string,
+    @Arg('hosts', () => [String], { ...HOSTS, defaultValue: [] }) hosts: string[],
+  ): Promise<OrganizationRow> {
+    return this.organizations.create(name, hosts);
+  }
+
+  @Mutation(() => OperatedOrganization, { name: 'renameOrganization', description: 'Gives an organization another name.' })
+  async rename(
+    @Arg('organization', () => String, NAME) name: string,
+    @Arg('newName', () => String, NEW_NAME) newName: string,
+  ): Promise<OrganizationRow> {
+    await this.organizations.rename(name, newName);
+    return this.organizations.get(newName);
+  }
+
+  @Mutation(() => OperatedOrganization, { description: 'Sets the host names at which an organization may be reached.' })
+  async setHosts(
+    @Arg('organization', () => String, NAME) name: string,
+    @Arg('hosts', () => [String], HOSTS) hosts: string[],
+  ): Promise<OrganizationRow> {
+    await this.organizations.setHosts(name, hosts);
+    return this.organizations.get(name);
+  }
+
+  @Mutation(() => OperatedOrganization, { description: 'Answers "Under maintenance" to one organization, or no longer.' })
+  async setMaintenance(
+    @Arg('organization', () => String, NAME) name: string,
+    @Arg('underMaintenance', () => Boolean, UNDER_MAINTENANCE) underMaintenance: boolean,
+  ): Promise<OrganizationRow> {
+    await this.organizations.setMaintenance(name, underMaintenance);
+    return this.organizations.get(name);
+  }
+
+  @Mutation(() => OperatedOrganization, { description: 'Sets the month with which the fiscal year of an organization begins.' })
+  async setFiscalYear(
+    @Arg('organization', () => String, NAME) name: string,
+    @Arg('month', () => Int, MONTH) month: number,
+  ): Promise<OrganizationRow> {
+    await this.organizations.setFiscalYear(name, month);
+    return this.organizations.get(name);
+  }
+
+  @Mutation(() => OrganizationDeletion, {
+    name: 'deleteOrganization',
+    description: 'Deletes an organization for good: its books, provisions, users, saved reports and audit.',
+  })
+  async delete(
+    @Arg('organization', () => String, NAME) name: string,
+    @Arg('confirm', () => String, { description: 'The name once more.' }) confirm: string,
+  ): Promise<OrganizationDeletion> {
+    const { audit } = await this.organizations.delete(name, confirm);
+    return { lastAnchor: audit && formatAnchor(audit) };
+  }
+}

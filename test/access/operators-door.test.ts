@@ -1,0 +1,203 @@
+import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
+import { graphql, login, openSession, PASSWORD } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
+
+const TOKEN = 'an-operators-token-of-enough-length';
+const gateway = openGateway({ settings: { ADMIN_PORT: '0', ADMIN_TOKEN: TOKEN } });
+const { organization } = gateway;
+
+interface Answer {
+  readonly status: number;
+  readonly body: { data?: Record<string, unknown> | null; errors?: { message: string; extensions: { code: string } }[] };
+}
+
+async function send(query: string, variables: object = {}, authorization = `Bearer ${TOKEN}`): Promise<Answer> {
+  const response = await fetch(`${gateway.adminUrl}/graphql`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...(authorization !== '' && { Authorization: authorization }) },
+    body: JSON.stringify({ query, variables }),
+  });
+  return { status: response.status, body: (await response.json()) as Answer['body'] };
+}
+
+/** The data of an operation that an operator needs to succeed. */
+async function operate<Data>(query: string, variables: object = {}): Promise<Data> {
+  const { body } = await send(query, variables);
+  if (body.errors) throw new Error(JSON.stringify(body.errors));
+  return body.data as Data;
+}
+
+const rightsRows = async () =>
+  (
+    await gateway.database.client.query<{ door: string; operation: string; subject: string | null; detail: string | null }>(
+      `SELECT door, operation, subject, detail FROM audit_record WHERE kind = 'rights' AND door = 'operators' ORDER BY organization_id, number`,
+    )
+  ).rows;
+
+describe("the operators' door", () => {
+  test.each([
+    ['without a token', ''],
+    ['with another token', `Bearer ${TOKEN}x`],
+    ['with a part of the token', `Bearer ${TOKEN.slice(0, -1)}`],
+    ['with the token in another scheme', `Basic ${TOKEN}`],
+    ['with an empty token', 'Bearer '],
+  ])('tells a caller %s nothing, not even the schema', async (_case, authorization) => {
+    for (const query of ['{ organizations { name } }', '{ __schema { types { name } } }', '{ nothing }']) {
+      const answer = await send(query, {}, authorization);
+      expect(answer).toEqual({ status: 401, body: { errors: [{ error: 'Unauthorized', status: 401 }] } });
+    }
+  });
+
+  test('takes no credential of the callers of the gateway', async () => {
+    const cookie = await login(gateway.url, organization.webProvision);
+    const token = await openSession(gateway.url, organization.webProvision);
+    const response = await fetch(`${gateway.adminUrl}/graphql?query=%7Borganizations%7Bname%7D%7D`, {
+      headers: { Cookie: cookie, Provision: organization.apiProvision, Authorization: `Bearer ${token}` },
+    });
+    expect(response.status).toBe(401);
+  });
+
+  test('is not on the port of the gateway, and a request of another site reaches nothing', async () => {
+    const { body } = await graphql(gateway.url, '{ organizations { name } }', { provision: organization.apiProvision, bearer: TOKEN });
+    expect(JSON.stringify(body)).not.toContain(organization.name);
+    const simple = await fetch(`${gateway.adminUrl}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'text/plain', Origin: 'https://evil.example' },
+      body: JSON.stringify({ query: 'mutation { deleteOrganization(organization: "x", confirm: "x") { lastAnchor } }' }),
+    });
+    expect([simple.status, simple.headers.get('access-control-allow-origin')]).toEqual([401, null]);
+  });
+});
+
+describe('an operator', () => {
+  test('brings up an organization with a provision and a user, who then read its report', async () => {
+    const name = 'Hope Foundation';
+    await operate('mutation ($name: String!) { createOrganization(organization: $name, hosts: ["127.0.0.1"]) { name hosts } }', { name });
+    const { createProvision } = await operate<{ createProvision: { uuid: string; provision: object } }>(
+      `mutation ($name: String!) { createProvision(organization: $name, kind: WEB, label: "page") {
+        uuid provision { firstCharacters organization kind label privileges expiresAt } } }`,
+      { name },
+    );
+    expect(createProvision.provision).toEqual({
+      ...{ firstCharacters: createProvision.uuid.slice(0, 8), organization: name, kind: 'WEB', label: 'page' },
+      ...{ privileges: ['authenticated_test_system', 'authenticated_test_session'], expiresAt: null },
+    });
+    const { createUser } = await operate<{ createUser: object }>(
+      `mutation ($name: String!, $password: String!, $privileges: [String!]!) {
+        createUser(organization: $name, username: "bea", password: $password, privileges: $privileges) { username privileges disabledAt } }`,
+      { name, password: PASSWORD, privileges: [REPORT_PRIVILEGE] },
+    );
+    expect(createUser).toMatchObject({ username: 'bea', disabledAt: null });
+    const cookie = await login(gateway.url, createProvision.uuid, 'bea');
+    const read = '{ depositDetails(startDate: "2024-01-01", endDate: "2024-01-31") { amount } }';
+    const { body } = await graphql(gateway.url, read, { provision: createProvision.uuid, cookie });
+    expect(body).toEqual({ data: { depositDetails: [] } });
+
+    const { organization: seen } = await operate<{ organization: object }>(
+      `query ($name: String!) { organization(organization: $name) {
+        name hosts underMaintenance fiscalYearStart users { username } provisions { label } sessions { username provision } } }`,
+      { name },
+    );
+    expect(seen).toEqual({
+      ...{ name, hosts: ['127.0.0.1'], underMaintenance: false, fiscalYearStart: 1 },
+      ...{ users: [{ username: 'bea' }], provisions: [{ label: 'page' }] },
+      sessions: [{ username: 'bea', provision: createProvision.uuid.slice(0, 8) }],
+    });
+  });
+
+  test('disables a user, whose session ends, and enables the user again', async () => {
+    const { username, name } = organization;
+    const cookie = await login(gateway.url, organization.webProvision);
+    const ask = async () => (await graphql(gateway.url, '{ viewer { username } }', { provision: organization.webProvision, cookie })).body;
+    expect(await ask()).toEqual({ data: { viewer: { username } } });
+    const change = (field: string) =>
+      operate(`mutation ($name: String!, $username: String!) { ${field}(organization: $name, username: $username) { disabledAt } }`, {
+        name,
+        username,
+      });
+    expect(await change('disableUser')).toEqual({ disableUser: { disabledAt: expect.any(String) as string } });
+    expect((await ask()).errors).toMatchObject([{ extensions: { code: 'UNAUTHORIZED' } }]);
+    expect(await change('enableUser')).toEqual({ enableUser: { disabledAt: null } });
+    expect(await login(gateway.url, organization.webProvision)).toMatch(/=/);
+  });
+
+  test('rotates, binds, expires and revokes a provision', async () => {
+    const uuid = await gateway.services.provisions.create({ organization: organization.name, kind: 'API', label: '', grants: [] });
+    const provision = uuid.slice(0, 8);
+    const isGood = async (each: string) => (await graphql(gateway.url, '{ provision { kind } }', { provision: each })).body.data != null;
+    const { rotateProvision } = await operate<{ rotateProvision: { uuid: string } }>(
+      'mutation ($provision: String!) { rotateProvision(provision: $provision, overlap: "0") { uuid earlierExpiresAt } }',
+      { provision },
+    );
+    expect([await isGood(uuid), await isGood(rotateProvision.uuid)]).toEqual([false, true]);
+    const mutate = (field: string, rest: string) =>
+      operate<Record<string, object>>(
+        `mutation ($provision: String!) { ${field}(provision: $provision${rest}) { expiresAt addresses label revokedAt privileges } }`,
+        {
+          provision: rotateProvision.uuid,
+        },
+      );
+    expect(await mutate('labelProvision', ', label: "excel"')).toMatchObject({ labelProvision: { label: 'excel' } });
+    expect(await mutate('expireProvision', ', expires: "2999-01-01"')).toMatchObject({
+      expireProvision: { expiresAt: '2999-01-01T00:00:00.000Z' },
+    });
+    expect(await mutate('grantProvision', `, privileges: ["${REPORT_PRIVILEGE}"]`)).toMatchObject({
+      grantProvision: { privileges: expect.arrayContaining([REPORT_PRIVILEGE]) as string[] },
+    });
+    expect(await mutate('bindProvisionToAddresses', ', addresses: ["192.0.2.0/24"]')).toMatchObject({
+      bindProvisionToAddresses: { addresses: ['192.0.2.0/24'] },
+    });
+    expect(await isGood(rotateProvision.uuid)).toBe(false);
+    await mutate('bindProvisionToAddresses', ', addresses: []');
+    expect(await isGood(rotateProvision.uuid)).toBe(true);
+    expect(await mutate('revokeProvision', '')).toMatchObject({ revokeProvision: { revokedAt: expect.any(String) as string } });
+    expect(await isGood(rotateProvision.uuid)).toBe(false);
+  });
+
+  test('is told what is wrong in the words of the commands, and nothing has changed then', async () => {
+    const before = await rightsRows();
+    const { name } = organization;
+    for (const [query, message] of [
+      ['mutation { setHosts(organization: "Nobody", hosts: []) { name } }', 'There is no organization "Nobody"'],
+      [
+        `mutation { deleteOrganization(organization: "${name}", confirm: "other") { lastAnchor } }`,
+        `"other" does not confirm the name "${name}": nothing was deleted`,
+      ],
+      [
+        `mutation { createUser(organization: "${name}", username: "eve", password: "short") { username } }`,
+        'The password needs at least 12 characters',
+      ],
+      [
+        `mutation { createProvision(organization: "${name}", kind: WEB, privileges: ["${REPORT_PRIVILEGE}"]) { uuid } }`,
+        `A WEB provision is public: only an API provision can be granted ${REPORT_PRIVILEGE}`,
+      ],
+    ] as const) {
+      expect((await send(query)).body.errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
+    }
+    const { body } = await send('{ organisations { name } }');
+    expect(body.errors).toMatchObject([{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }]);
+    expect(await rightsRows()).toEqual(before);
+  });
+
+  test('leaves a row in the audit for each change, with the door and without a secret', async () => {
+    const { name } = organization;
+    await operate(`mutation { setMaintenance(organization: "${name}", underMaintenance: true) { name } }`);
+    await operate(`mutation { setMaintenance(organization: "${name}", underMaintenance: false) { name } }`);
+    await operate(`mutation { setPassword(organization: "${name}", username: "ada", password: "${PASSWORD}") }`);
+    const rows = await rightsRows();
+    expect(rows.filter(({ operation }) => operation === 'organization maintenance').map(({ detail }) => detail)).toEqual(['on', 'off']);
+    expect(rows.find(({ operation }) => operation === 'user password')).toMatchObject({ subject: 'user ada', detail: null });
+    expect(JSON.stringify(rows) + gateway.logLines.join('')).not.toContain(PASSWORD);
+    expect(gateway.logLines.join('')).not.toContain(TOKEN);
+  });
+
+  test('deletes an organization for good, and keeps the last anchor of its audit', async () => {
+    await gateway.services.organizations.create('Gone', []);
+    const { deleteOrganization } = await operate<{ deleteOrganization: { lastAnchor: string } }>(
+      'mutation { deleteOrganization(organization: "Gone", confirm: "Gone") { lastAnchor } }',
+    );
+    expect(deleteOrganization.lastAnchor).toMatch(/^2:[0-9a-f]{64}$/);
+    const { organizations } = await operate<{ organizations: { name: string }[] }>('{ organizations { name } }');
+    expect(organizations.map(({ name }) => name)).not.toContain('Gone');
+  });
+});

@@ -1,3 +1,6 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Config } from './config';
 import { AccessStore } from './data/access-store';
 import { AuditChainStore } from './data/audit-chain-store';
@@ -8,7 +11,7 @@ import { CostStore } from './data/cost-store';
 import { DepositDetailStore } from './data/deposit-detail-store';
 import { DepositSummaryStore } from './data/deposit-summary-store';
 import { DirectoryInUseError } from './data/embedded/directory-lock';
-import { EmbeddedPostgres } from './data/embedded/embedded-postgres';
+import { EmbeddedPostgres, type Upgrade } from './data/embedded/embedded-postgres';
 import { GuessStore } from './data/guess-store';
 import { ImportStore } from './data/import-store';
 import { KnownAddressStore } from './data/known-address-store';
@@ -28,6 +31,7 @@ import { AccessService } from './domain/access-service';
 import { AuditGathering } from './domain/audit-gathering';
 import { AccessWatch } from './domain/access-watch';
 import { AuditService, type OperatorDoor, type SeenEvent } from './domain/audit-service';
+import { BackupService } from './domain/backup-service';
 import { BookService } from './domain/book-service';
 import { BudgetService } from './domain/budget-service';
 import { DemoService } from './domain/demo-service';
@@ -61,6 +65,7 @@ export interface Services {
   readonly books: BookService;
   readonly imports: ImportService;
   readonly demo: DemoService;
+  readonly backups: BackupService;
   /** The reason why the gateway cannot serve, for an operator; undefined when the database answers and has the newest migration. */
   findObstacle(): Promise<string | undefined>;
   /** What the services hold now, and what they have counted since the start. It costs next to nothing. */
@@ -80,6 +85,8 @@ export interface OpenDatabase {
   readonly address: DatabaseAddress;
   /** Resolves to the address of the role that has only the rights that serving takes. */
   readonly servingAddress: () => Promise<DatabaseAddress>;
+  /** The place of an embedded database's data when it is not in the data directory; undefined when it is, and for one that is shared. */
+  readonly outerPlace?: string | undefined;
   /** Applies the migrations that are missing and returns their names. `onWait` is called when a table that others read holds one up. */
   migrate(onWait?: () => void): Promise<string[]>;
   /** The names of the migrations that are missing. Changes nothing. */
@@ -94,6 +101,7 @@ export interface OpenDatabase {
 
 const nothing = (): Promise<void> => Promise.resolve();
 const MS_PER_SECOND = 1000;
+const PASSABLE = 0o711;
 const BYTES_PER_MEGABYTE = 1_000_000;
 /** The most audit rows that may wait in memory. Some hundred bytes each, they take a few megabytes. */
 const MAX_WAITING_AUDIT_ROWS = 5000;
@@ -111,7 +119,7 @@ export async function openDatabase(
   const open = (address: DatabaseAddress, close = nothing, abandon = nothing): OpenDatabase => ({
     address,
     servingAddress: () => (isOwn ? Promise.resolve({ connectionString: config.DATABASE_URL }) : renewServingRole(address)),
-    migrate: (onWait) => applyMigrations(address, onWait),
+    migrate: (onWait) => applyMigrations(address, { onWait }),
     listMissingMigrations: () => listMissingMigrations(address),
     findDrift: () => findDrift(address),
     close,
@@ -125,17 +133,46 @@ export async function openDatabase(
       const prepare = options.migrate === false ? nothing : (address: DatabaseAddress) => applyMigrations(address);
       const embedded = await EmbeddedPostgres.start(config.DATA_DIR, prepare, options.onLost);
       // Other commands may still share the database that this one started, so the stop waits for them.
-      return open(
+      const opened = open(
         embedded.address,
         () => embedded.stop(options.share ? 'smart' : 'fast'),
         () => embedded.stop('fast'),
       );
+      return { ...opened, outerPlace: embedded.outerPlace };
     } catch (error) {
       // Another command started the database first: the next round shares it.
       if (!options.share || !(error instanceof DirectoryInUseError)) throw error;
     }
   }
 }
+
+/**
+ * Fills an empty database: the one of DATABASE_URL, or else an embedded one, which is in place when it has been filled and not before. The
+ * signal gives it up.
+ */
+export function buildDatabase(config: Config, signal: AbortSignal, fill: (address: DatabaseAddress) => Promise<void>): Promise<void> {
+  if (config.DATABASE_URL !== '') return fill({ connectionString: config.OWNER_DATABASE_URL || config.DATABASE_URL });
+  return EmbeddedPostgres.build(config.DATA_DIR, signal, fill);
+}
+
+/** Fills an embedded database in a directory of its own, which is removed after it. The signal gives it up. */
+export async function withScratchDatabase(signal: AbortSignal, fill: (address: DatabaseAddress) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'deposit-gateway-verify-'));
+  try {
+    // Started by root, PostgreSQL runs under another account, which must pass through. The data lie in a directory below, which is closed.
+    await chmod(directory, PASSABLE);
+    await EmbeddedPostgres.build(directory, signal, fill);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Brings the embedded database to the major version of this gateway's PostgreSQL. Undefined when it has that. The signal gives it up. */
+export const upgradeDatabase = (
+  config: Config,
+  signal: AbortSignal,
+  fill: (target: DatabaseAddress, source: DatabaseAddress) => Promise<void>,
+): Promise<Upgrade | undefined> => EmbeddedPostgres.upgrade(config.DATA_DIR, signal, fill);
 
 interface ServiceOptions {
   /** Called when an idle connection is lost. */
@@ -204,6 +241,7 @@ export function createServices(
     books: new BookService(new BookStore(database, new VersionMemory(config.SUMMARY_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE))),
     imports,
     demo: new DemoService({ organizations, provisions, users, imports }),
+    backups: new BackupService(address, depositDetails, audit),
     findObstacle: () => findObstacle(database),
     readFigures: () => ({ queue: queue.figures, pools: database.figures, audit: auditWriter.figures, guesses: guard.figures }),
     close: async () => {

@@ -9,6 +9,8 @@ import type { Terminal } from './terminal';
 export interface CommandContext {
   readonly terminal: Terminal;
   readonly json: boolean;
+  /** The version of the gateway. */
+  readonly version: string;
   readonly config: Config;
 }
 

@@ -29,6 +29,10 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
   audit: () => (require('./audit-command') as typeof import('./audit-command')).auditCommand,
   version: () => (require('./book-commands') as typeof import('./book-commands')).versionCommand,
   check: () => (require('./book-commands') as typeof import('./book-commands')).checkCommand,
+  backup: () => (require('./backup-commands') as typeof import('./backup-commands')).backupCommand,
+  restore: () => (require('./backup-commands') as typeof import('./backup-commands')).restoreCommand,
+  verify: () => (require('./backup-commands') as typeof import('./backup-commands')).verifyCommand,
+  upgrade: () => (require('./backup-commands') as typeof import('./backup-commands')).upgradeCommand,
   report: () => (require('./report-command') as typeof import('./report-command')).reportCommand,
   schema: () => (require('./schema-command') as typeof import('./schema-command')).schemaCommand,
   completions: () => (require('./completions-command') as typeof import('./completions-command')).completionsCommand,
@@ -54,7 +58,10 @@ export async function runProgram(
   const isJson = words.includes('--json');
   program.option('--json', 'print machine-readable output, errors too', false);
   program.version(isJson ? JSON.stringify({ version: readVersion() }) : readVersion(), '--version', 'print the version');
-  const context = (): CommandContext => ({ terminal, json: program.opts<{ json: boolean }>().json, config: readConfig(environment) });
+  const context = (): CommandContext => ({
+    ...{ terminal, json: program.opts<{ json: boolean }>().json },
+    ...{ version: readVersion(), config: readConfig(environment) },
+  });
   const chosen = words.find((word) => !word.startsWith('-'));
   const needed =
     chosen !== undefined && chosen !== COMPLETIONS && Object.hasOwn(commands, chosen) ? [commands[chosen]!] : Object.values(commands);

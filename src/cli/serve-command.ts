@@ -18,6 +18,7 @@ export function serveCommand(context: () => CommandContext): Command {
     const stopping = waitForStop();
     const onLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
     const { database, demo } = await openWithDemo(config, onLost);
+    if (database.outerPlace !== undefined) log.warn({ place: database.outerPlace }, 'the data lie outside DATA_DIR');
     try {
       const preset = config.PLAYGROUND_PROVISION || (demo?.webProvision ?? '');
       const addresses = { serving: await database.servingAddress(), owner: database.address };

@@ -53,15 +53,19 @@ export function readLimit(text: string): number {
 }
 
 /** Asks for a new password twice without showing it. Reads the first line when standard input is not a terminal. */
-export async function readNewPassword(terminal: Terminal): Promise<string> {
-  const { input } = terminal;
-  if (!input.isTTY) {
-    for await (const line of createInterface({ input })) return line;
-    return '';
-  }
-  const password = await askSilently(terminal, 'Password: ');
-  if (password !== (await askSilently(terminal, 'Password again: '))) throw new OperatorError('The two passwords differ');
+export async function readNewPassword(terminal: Terminal, name = 'Password'): Promise<string> {
+  const password = await readPassword(terminal, name);
+  if (!terminal.input.isTTY) return password;
+  if (password !== (await readPassword(terminal, `${name} again`))) throw new OperatorError(`The two ${name.toLowerCase()}s differ`);
   return password;
+}
+
+/** Asks for a password without showing it. Reads the first line when standard input is not a terminal. */
+export async function readPassword(terminal: Terminal, name: string): Promise<string> {
+  const { input } = terminal;
+  if (input.isTTY) return askSilently(terminal, `${name}: `);
+  for await (const line of createInterface({ input })) return line;
+  return '';
 }
 
 async function askSilently({ input, errors }: Terminal, question: string): Promise<string> {

@@ -50,8 +50,9 @@ export class DepositDetailStore {
     private readonly queue: FairQueue,
   ) {}
 
-  openSnapshot(options: SnapshotOptions): ReportSnapshot {
-    return new ReportSnapshot(this.database, this.queue, options);
+  /** Opens a snapshot, or one of the state that another connection has given this name. */
+  openSnapshot(options: SnapshotOptions, shared?: string): ReportSnapshot {
+    return new ReportSnapshot(this.database, this.queue, options, shared);
   }
 
   /** Reads the lines in report order as COPY's text format. The `field` of each column is Prisma's name of a column of the lines. */

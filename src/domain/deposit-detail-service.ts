@@ -5,6 +5,7 @@ import type { Caller } from '../data/postgres/fair-queue';
 import type { OrderKey } from '../data/postgres/keyset';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import { RequestTimes } from '../data/postgres/request-times';
+import { numberOf } from '../data/postgres/version-stamp';
 import { AppError } from '../errors';
 import type { LineFilterInput, PendingChoice } from '../formats/line-conditions';
 import { CopySpool } from '../rows/copy-spool';
@@ -71,6 +72,25 @@ export class DepositDetailService {
   /** Opens a snapshot for one answer. It costs nothing until something is read from it. The signal aborts when the reader has left. */
   openSnapshot(signal: AbortSignal, caller: () => Promise<Caller>, times = new RequestTimes()): ReportSnapshot {
     return this.store.openSnapshot({ signal, caller, times, timeoutMs: this.timeoutMs });
+  }
+
+  /**
+   * Reads the control totals, the digest and the data version of all lines of an organization, those of pending deposits too. `shared` names
+   * the state of another connection that is read.
+   */
+  async readBooks(organizationId: number, shared?: string): Promise<LineFigures & { readonly dataVersion: number }> {
+    const caller = () => Promise.resolve({ organizationId, credential: 'operator' });
+    const signal = new AbortController().signal;
+    const snapshot = this.store.openSnapshot({ signal, caller, times: new RequestTimes(), timeoutMs: this.timeoutMs }, shared);
+    try {
+      const columns = withFigureColumns([]);
+      const reader = new FigureReader(columns);
+      const lineSet = toLineSet(organizationId, { ...ALL_TIME, pending: 'WITH' });
+      for await (const piece of this.store.copyLines(snapshot.prepare(), lineSet, columns)) reader.add(piece);
+      return { ...reader.end(), dataVersion: numberOf(snapshot.version!) };
+    } finally {
+      await snapshot.close();
+    }
   }
 
   /**

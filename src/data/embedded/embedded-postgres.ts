@@ -1,38 +1,34 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { chown, mkdir, mkdtemp, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { kill } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { OperatorError } from '../../errors';
 import type { DatabaseAddress } from '../postgres/database';
-import { findHolder, lockDirectory, processExists, readIfThere, type DirectoryLock } from './directory-lock';
-import { openPostgresHome, type PostgresHome } from './postgres-home';
+import { findHolder, lockDirectory, readIfThere, type DirectoryLock } from './directory-lock';
+import {
+  clusterDirectory,
+  complete,
+  draftDirectory,
+  findMajor,
+  findServer,
+  formerDirectory,
+  initialise,
+  makeCluster,
+  tidyUp,
+  USER,
+} from './postgres-cluster';
+import { findEngine, openPostgresHome, type PostgresHome } from './postgres-home';
+import { DATABASE, PostgresServer } from './postgres-server';
 
-const USER = 'deposit_gateway';
-const DATABASE = 'deposit_gateway';
 const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 2000;
 const POLL_MS = 20;
-const RESTART_DELAY_MS = 200;
+const PORT = 5432;
+/** The port, which is but the name of a socket, of a cluster that is being filled. */
+const DRAFT_PORT = 5433;
 /** sun_path of a unix socket address holds 108 bytes with its end mark (unix(7)). */
 const MAX_SOCKET_PATH = 107;
-
-/** The settings of the server. They keep donors' data out of its log: no statements, no parameters, no failing rows. */
-const SERVER_SETTINGS: Readonly<Record<string, string>> = {
-  listen_addresses: '',
-  port: '5432',
-  unix_socket_permissions: '0700',
-  log_statement: 'none',
-  log_min_error_statement: 'panic',
-  log_error_verbosity: 'terse',
-  log_parameter_max_length: '0',
-  log_parameter_max_length_on_error: '0',
-};
 
 const OTHER_CLIENTS = `SELECT FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`;
 
@@ -47,39 +43,40 @@ export interface SharedPostgres {
  * for one gateway at a time. It is started again when it dies.
  */
 export class EmbeddedPostgres {
-  private server: ChildProcess | undefined;
-  private restarting: Promise<void> | undefined;
-  private stopping = false;
-
   private constructor(
-    readonly address: DatabaseAddress,
+    private readonly server: PostgresServer,
     private readonly dataDirectory: string,
     private readonly home: PostgresHome,
     private readonly lock: DirectoryLock,
-    private readonly onServerLost: (error: Error) => void,
   ) {}
+
+  get address(): DatabaseAddress {
+    return this.server.address;
+  }
+
+  /** The place of the data when it is not in the data directory; undefined when it is. */
+  get outerPlace(): string | undefined {
+    return this.home.isOutside ? this.home.directory : undefined;
+  }
 
   /**
    * Starts the server. `prepare` makes the database ready before other processes may share it. Throws an OperatorError when another process
-   * holds the directory (DirectoryInUseError) or PostgreSQL does not start.
+   * holds the directory (DirectoryInUseError), when the database is of another major version, or when PostgreSQL does not start.
    */
   static async start(
     dataDirectory: string,
     prepare: (address: DatabaseAddress) => Promise<unknown>,
     onServerLost: (error: Error) => void,
   ): Promise<EmbeddedPostgres> {
-    await assertNoHiddenHolder(dataDirectory);
-    const lock = await lockDirectory(dataDirectory);
+    const { home, lock } = await openHome(dataDirectory);
     let postgres: EmbeddedPostgres | undefined;
     try {
-      // An earlier holder's address is removed, so that nobody connects before this server is ready.
-      await rm(addressFile(dataDirectory), { force: true });
-      const home = await openPostgresHome(dataDirectory);
-      await endOrphan(home);
+      await assertSameMajor(home);
       const password = await initialise(home);
-      const address = { host: await makeSocketDirectory(home), port: 5432, user: USER, password, database: DATABASE };
-      postgres = new EmbeddedPostgres(address, dataDirectory, home, lock, onServerLost);
-      await postgres.launch('w');
+      const address = { host: await makeSocketDirectory(home), port: PORT, user: USER, password, database: DATABASE };
+      const parts = { home, bin: home.bin, cluster: clusterDirectory(home), log: 'server.log' };
+      postgres = new EmbeddedPostgres(new PostgresServer(parts, address, onServerLost), dataDirectory, home, lock);
+      await postgres.server.start();
       await prepare(address);
       const draft = `${addressFile(dataDirectory)}.new`;
       await writeFile(draft, JSON.stringify(address), { mode: 0o600 });
@@ -89,6 +86,55 @@ export class EmbeddedPostgres {
       await (postgres ? postgres.stop('fast') : lock.release());
       throw error;
     }
+  }
+
+  /**
+   * Makes a database in a directory that has none. It is in place when `fill` has filled it, and not before, whatever happens meanwhile. The
+   * signal gives it up. Throws an OperatorError when the directory has a database.
+   */
+  static build<Result>(dataDirectory: string, signal: AbortSignal, fill: (target: DatabaseAddress) => Promise<Result>): Promise<Result> {
+    return withHome(dataDirectory, async (home) => {
+      if ((await findMajor(home)) !== undefined)
+        throw new OperatorError(`${dataDirectory} has a database already: choose another DATA_DIR`);
+      const result = await withDraft(home, signal, fill);
+      await complete(home);
+      return result;
+    });
+  }
+
+  /**
+   * Makes a database of this gateway's PostgreSQL from the database of an earlier one, whose program is still in the directory. The earlier
+   * database is read by `fill` and stays beside the new one. Undefined when nothing is to be done.
+   */
+  static upgrade(
+    dataDirectory: string,
+    signal: AbortSignal,
+    fill: (target: DatabaseAddress, source: DatabaseAddress) => Promise<void>,
+  ): Promise<Upgrade | undefined> {
+    return withHome(dataDirectory, async (home) => {
+      const from = await findMajor(home);
+      if (from === undefined) throw new OperatorError(`There is no database in ${dataDirectory}`);
+      if (from === home.major) return undefined;
+      const bin = await findEngine(home, from);
+      if (bin === undefined) {
+        throw new OperatorError(
+          `${home.directory} lacks the program of PostgreSQL ${from}: make a backup with the earlier gateway, and restore it`,
+        );
+      }
+      const kept = formerDirectory(home, from);
+      if (await stat(kept).catch(() => undefined)) throw new OperatorError(`${kept} is there already: move it away first`);
+      const address = {
+        host: await makeSocketDirectory(home),
+        port: PORT,
+        user: USER,
+        password: await initialise(home),
+        database: DATABASE,
+      };
+      const source = new PostgresServer({ home, bin, cluster: clusterDirectory(home), log: `server-${from}.log` }, address);
+      await running(source, signal, () => withDraft(home, signal, (target) => fill(target, address)));
+      await complete(home);
+      return { from, to: home.major, kept };
+    });
   }
 
   /** Shares the embedded PostgreSQL that a living process holds in this directory, and waits while it starts. Undefined when none holds it. */
@@ -112,16 +158,7 @@ export class EmbeddedPostgres {
   async stop(mode: 'fast' | 'smart'): Promise<void> {
     await rm(addressFile(this.dataDirectory), { force: true });
     if (mode === 'smart') await this.waitUntilAlone();
-    this.stopping = true;
-    await this.restarting;
-    const { server } = this;
-    if (server && !hasEnded(server)) {
-      const exited = once(server, 'exit');
-      server.kill('SIGINT');
-      const timer = setTimeout(() => server.kill('SIGQUIT'), STOP_TIMEOUT_MS);
-      await exited;
-      clearTimeout(timer);
-    }
+    await this.server.stop();
     await rm(String(this.address.host), { recursive: true, force: true });
     await this.lock.release();
   }
@@ -135,114 +172,79 @@ export class EmbeddedPostgres {
       await client?.end();
     }
   }
+}
 
-  private async launch(logMode: 'w' | 'a'): Promise<void> {
-    const settings = { ...SERVER_SETTINGS, unix_socket_directories: String(this.address.host) };
-    const log = await open(join(this.home.directory, 'server.log'), logMode, 0o600);
-    try {
-      // The server has its own process group, because Ctrl-C in the gateway's terminal must not stop it before the gateway has drained.
-      this.server = spawn(
-        join(this.home.bin, 'postgres'),
-        ['-D', clusterDirectory(this.home), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-        { ...childOptions(this.home), detached: true, stdio: ['ignore', log.fd, log.fd] },
-      );
-      await Promise.race([once(this.server, 'spawn'), once(this.server, 'error').then(([error]) => Promise.reject(error as Error))]);
-    } finally {
-      await log.close();
-    }
-    await this.waitUntilReady(this.server);
-    this.server.once('exit', () => {
-      this.restarting = this.restart();
-    });
-  }
+/** The outcome of an upgrade: the major versions, and the place of the earlier database. */
+export interface Upgrade {
+  readonly from: number;
+  readonly to: number;
+  readonly kept: string;
+}
 
-  private async waitUntilReady(server: ChildProcess): Promise<void> {
-    const deadline = Date.now() + START_TIMEOUT_MS;
-    for (;;) {
-      if (hasEnded(server) || Date.now() > deadline) {
-        if (!hasEnded(server)) server.kill('SIGQUIT');
-        const log = await readFile(join(this.home.directory, 'server.log'), 'utf8');
-        throw new OperatorError(`The embedded PostgreSQL did not start: ${log.trim().split('\n').at(-1) ?? ''}`);
-      }
-      const client = new Client({ ...this.address, database: 'postgres' });
-      client.on('error', () => undefined);
-      try {
-        await client.connect();
-        const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
-        if (rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
-        return;
-      } catch {
-        await sleep(POLL_MS);
-      } finally {
-        await client.end().catch(() => undefined);
-      }
-    }
+/** Takes the data directory for this process, and ends what a killed one has left behind. */
+async function openHome(dataDirectory: string): Promise<{ readonly home: PostgresHome; readonly lock: DirectoryLock }> {
+  await assertNoHiddenHolder(dataDirectory);
+  const lock = await lockDirectory(dataDirectory);
+  try {
+    // An earlier holder's address is removed, so that nobody connects before this server is ready.
+    await rm(addressFile(dataDirectory), { force: true });
+    const home = await openPostgresHome(dataDirectory);
+    await tidyUp(home);
+    return { home, lock };
+  } catch (error) {
+    await lock.release();
+    throw error;
   }
+}
 
-  private async restart(): Promise<void> {
-    while (!this.stopping) {
-      this.onServerLost(new Error('The embedded PostgreSQL ended; it is started again'));
-      await sleep(RESTART_DELAY_MS);
-      try {
-        await this.launch('a');
-        return;
-      } catch (error) {
-        this.onServerLost(error instanceof Error ? error : new Error(String(error)));
-      }
-    }
+async function withHome<Result>(dataDirectory: string, use: (home: PostgresHome) => Promise<Result>): Promise<Result> {
+  const { home, lock } = await openHome(dataDirectory);
+  try {
+    return await use(home);
+  } finally {
+    await rm(join(home.directory, 'socket'), { recursive: true, force: true });
+    await lock.release();
   }
+}
+
+/** Fills a new cluster. It is removed again when that fails. */
+async function withDraft<Result>(home: PostgresHome, signal: AbortSignal, fill: (target: DatabaseAddress) => Promise<Result>) {
+  const cluster = draftDirectory(home);
+  try {
+    const password = await makeCluster(home, cluster);
+    const address = { host: await makeSocketDirectory(home), port: DRAFT_PORT, user: USER, password, database: DATABASE };
+    const server = new PostgresServer({ home, bin: home.bin, cluster, log: 'restore.log' }, address);
+    return await running(server, signal, () => fill(address));
+  } catch (error) {
+    await rm(cluster, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Runs a server while it is used. The signal stops it, so that its users fail. */
+async function running<Result>(server: PostgresServer, signal: AbortSignal, use: () => Promise<Result>): Promise<Result> {
+  signal.throwIfAborted();
+  const stop = (): void => void server.stop();
+  signal.addEventListener('abort', stop);
+  try {
+    await server.start();
+    const result = await use();
+    signal.throwIfAborted();
+    return result;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await server.stop();
+  }
+}
+
+async function assertSameMajor(home: PostgresHome): Promise<void> {
+  const major = await findMajor(home);
+  if (major === undefined || major === home.major) return;
+  const advice = major < home.major ? 'run `deposit-gateway upgrade`' : 'use the gateway that made it';
+  throw new OperatorError(`The embedded database is of PostgreSQL ${major}, and this gateway has ${home.major}: ${advice}`);
 }
 
 const addressFile = (dataDirectory: string): string => join(dataDirectory, 'address.json');
-const hasEnded = (server: ChildProcess): boolean => server.exitCode !== null || server.signalCode !== null;
-const clusterDirectory = (home: PostgresHome): string => join(home.directory, 'cluster');
-
-/** Nothing of the caller's environment reaches PostgreSQL: PGDATA, locale or time zone would change what it does. */
-const childOptions = (home: PostgresHome) => ({ cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC' }, ...home.account });
-
-/** Makes the database cluster if there is none yet, and returns its password. A new cluster is moved into place when it is complete. */
-async function initialise(home: PostgresHome): Promise<string> {
-  const passwordFile = join(home.directory, 'password');
-  const cluster = clusterDirectory(home);
-  if (!(await stat(cluster).catch(() => undefined))) {
-    await writeFile(passwordFile, randomBytes(32).toString('base64url'), { mode: 0o600 });
-    if (home.account) await chown(passwordFile, home.account.uid, home.account.gid);
-    const draft = `${cluster}.new`;
-    await rm(draft, { recursive: true, force: true });
-    await run(home, 'initdb', [
-      ...['--pgdata', draft, '--username', USER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
-      ...['--encoding', 'UTF8', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--no-instructions'],
-    ]);
-    await rename(draft, cluster);
-  }
-  return readFile(passwordFile, 'utf8');
-}
-
-async function run(home: PostgresHome, program: string, parameters: readonly string[]): Promise<void> {
-  const child = spawn(join(home.bin, program), parameters, { ...childOptions(home), stdio: ['ignore', 'ignore', 'pipe'] });
-  let output = '';
-  child.stderr.setEncoding('utf8').on('data', (piece: string) => {
-    output += piece;
-  });
-  const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new OperatorError(`${program} failed: ${output.trim()}`);
-}
-
-/** Stops the PostgreSQL that a killed gateway has left running. */
-async function endOrphan(home: PostgresHome): Promise<void> {
-  const pid = await findServer(clusterDirectory(home));
-  if (pid === undefined) {
-    // The file of a server that is gone is removed: PostgreSQL would take any process that has its number now for that server.
-    await rm(join(clusterDirectory(home), 'postmaster.pid'), { force: true });
-    return;
-  }
-  kill(pid, 'SIGINT');
-  const deadline = Date.now() + STOP_TIMEOUT_MS;
-  while (await isServerOf(clusterDirectory(home), pid)) {
-    await sleep(POLL_MS);
-    if (Date.now() > deadline) throw new OperatorError(`The embedded PostgreSQL of an earlier gateway (process ${pid}) does not stop`);
-  }
-}
 
 /**
  * Throws an OperatorError when a gateway in another container holds the directory. Its process is invisible here, so its lock looks stale,
@@ -272,21 +274,6 @@ async function connect(address: DatabaseAddress): Promise<Client | undefined> {
     await client.end().catch(() => undefined);
     return undefined;
   }
-}
-
-/** The process id of a cluster's server, or undefined when no such process is visible. */
-async function findServer(cluster: string): Promise<number | undefined> {
-  const [line] = ((await readIfThere(join(cluster, 'postmaster.pid'))) ?? '').split('\n');
-  const pid = Number(line);
-  return pid > 0 && (await isServerOf(cluster, pid)) ? pid : undefined;
-}
-
-/** True when the process is still this cluster's PostgreSQL. After a restart of the machine another process may have its number. */
-async function isServerOf(cluster: string, pid: number): Promise<boolean> {
-  if (!processExists(pid)) return false;
-  // The file is empty for a zombie process. On systems without /proc, the number alone decides.
-  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => cluster);
-  return command.split('\0').includes(cluster);
 }
 
 /** Makes the directory of the socket beside the data, or in the temporary directory when that path is too long for a socket. */

@@ -17,6 +17,10 @@ export interface PostgresHome {
   readonly account: Account | undefined;
   /** The binaries of this home: initdb and postgres. */
   readonly bin: string;
+  /** The major version of these. */
+  readonly major: number;
+  /** True when the directory is not in the data directory. */
+  readonly isOutside: boolean;
 }
 
 const ROOT = 0;
@@ -36,7 +40,16 @@ export async function openPostgresHome(dataDirectory: string): Promise<PostgresH
   // The link is resolved here, because the account may not be able to follow it.
   const directory = await realpath(place);
   const { uid, gid } = await stat(directory);
-  return { directory, account: asRoot ? { uid, gid } : undefined, bin: join(await installEngine(directory), 'bin') };
+  const engine = await installEngine(directory);
+  return {
+    ...{
+      directory,
+      account: asRoot ? { uid, gid } : undefined,
+      bin: join(engine, 'bin'),
+      major: Number.parseInt(basename(engine).slice(ENGINE.length), 10),
+    },
+    isOutside: directory !== join(await realpath(dataDirectory), basename(place)),
+  };
 }
 
 async function makeHome(directory: string, account: Account | undefined): Promise<void> {
@@ -54,6 +67,15 @@ async function makeHome(directory: string, account: Account | undefined): Promis
   await chown(reachable, account.uid, account.gid);
   await symlink(reachable, directory);
 }
+
+/** The programs of a major version that an earlier gateway has left in the home; undefined when there are none. */
+export async function findEngine({ directory }: PostgresHome, major: number): Promise<string | undefined> {
+  const engine = (await readdir(directory)).find((name) => name.startsWith(`${ENGINE}${major}.`));
+  return engine === undefined ? undefined : join(directory, engine, 'bin');
+}
+
+/** The name of an engine's directory begins with this, and ends with the version. */
+const ENGINE = 'engine-';
 
 /** Finds the unprivileged account that PostgreSQL runs under when root has started the gateway. */
 async function findServiceAccount(): Promise<Account> {
@@ -83,10 +105,10 @@ async function canReach(directory: string, { uid, gid }: Account): Promise<boole
 async function installEngine(home: string): Promise<string> {
   const source = findPackage();
   const { version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as { version: string };
-  const engine = join(home, `engine-${version}`);
+  const engine = join(home, `${ENGINE}${version}`);
   if (await stat(engine).catch(() => undefined)) return engine;
 
-  const draft = `${engine}.${pid}`;
+  const draft = join(home, `new-${ENGINE}${version}.${pid}`);
   await cp(join(source, 'native'), draft, { recursive: true, mode: constants.COPYFILE_FICLONE, filter: (file) => !file.endsWith('.a') });
   const links = JSON.parse(await readFile(join(draft, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
   for (const { source: file, target } of links) {

@@ -21,13 +21,17 @@ const NO_FILTERS = { externalTables: [], externalEnums: [] };
 /**
  * Applies prisma/migrations to the database, and the grants of the serving role. Returns the names of the migrations that were missing. It
  * runs Prisma Migrate's own engine in its WebAssembly build: nothing is downloaded, and the Prisma CLI reads the same table
- * `_prisma_migrations`. `onWait` is called when a table that others read holds a migration up.
+ * `_prisma_migrations`. `onWait` is called when a table that others read holds a migration up. No migration after `last` is applied, and no
+ * grants are given then, as they name newer tables.
  */
-export async function applyMigrations(address: DatabaseAddress, onWait?: () => void): Promise<string[]> {
-  const migrationsList = await readMigrations();
+export async function applyMigrations(
+  address: DatabaseAddress,
+  { onWait, last }: { readonly onWait?: (() => void) | undefined; readonly last?: string | undefined } = {},
+): Promise<string[]> {
+  const migrationsList = await readMigrations(last);
   const apply = (engine: SchemaEngine) => engine.applyMigrations({ migrationsList, filters: NO_FILTERS });
   const { appliedMigrationNames } = await withEngine(address, apply, onWait);
-  await grantServingRole(address);
+  if (last === undefined) await grantServingRole(address);
   return appliedMigrationNames;
 }
 
@@ -212,14 +216,15 @@ class EngineAdapter extends PrismaPg {
   }
 }
 
-async function listMigrationNames(): Promise<string[]> {
+/** The names of the migrations in prisma/migrations, in order. */
+export async function listMigrationNames(): Promise<string[]> {
   const entries = await readdir(MIGRATIONS_DIRECTORY, { withFileTypes: true });
   return entries.flatMap((entry) => (entry.isDirectory() ? entry.name : [])).sort();
 }
 
-async function readMigrations() {
+async function readMigrations(last?: string) {
   const baseDir = MIGRATIONS_DIRECTORY;
-  const names = await listMigrationNames();
+  const names = (await listMigrationNames()).filter((name) => last === undefined || name <= last);
   return {
     baseDir,
     shadowDbInitScript: '',

@@ -1,0 +1,193 @@
+import { Command, Option } from 'commander';
+import { stat } from 'node:fs/promises';
+import { BOOK_FIGURES, describeDifferences, findDifferences, loadBackup } from '../domain/backup-service';
+import { OperatorError } from '../errors';
+import { openArchive, type BackupManifest, type OpenArchive } from '../formats/backup-archive';
+import { buildDatabase, upgradeDatabase, withScratchDatabase, type OpenDatabase } from '../services';
+import { createEncryption, openBackupFile, writeWhole, type PassphraseOptions } from './backup-file';
+import { useServices, withServices, type CommandContext } from './command';
+import { formatTable, printResult, startProgress, type Terminal } from './terminal';
+
+const PASSPHRASE_FILE = ['--passphrase-file <file>', 'file whose first line is the passphrase; by default it is asked for'] as const;
+const PROGRESS = '{value} bytes | {duration_formatted}';
+
+interface BackupOptions extends PassphraseOptions {
+  readonly force: boolean;
+  readonly encrypt: boolean;
+}
+
+/** `backup FILE`: writes one state of the whole database to a file, also while a gateway serves it. */
+export function backupCommand(context: () => CommandContext): Command {
+  return new Command('backup')
+    .description('writes the whole database to a file, in one state, also while a gateway serves it')
+    .argument('<file>', 'file to write; it appears when it is complete')
+    .option('--force', 'replaces a file that is there', false)
+    .option('--encrypt', 'encrypts the file with a passphrase, in the format of age', false)
+    .option(...PASSPHRASE_FILE)
+    .action(async (file: string, options: BackupOptions) => {
+      const { terminal, json } = context();
+      if (options.passphraseFile !== undefined && !options.encrypt) throw new OperatorError('--passphrase-file needs --encrypt');
+      const encrypt = options.encrypt ? await createEncryption(terminal, options) : undefined;
+      const progress = startProgress(terminal, undefined, `Writing | ${PROGRESS}`);
+      try {
+        const manifest = await writeWhole(file, options.force, (put) =>
+          withServices(context(), ({ backups }) =>
+            backups.write({
+              ...{ gateway: context().version, isAudited: true },
+              put: (archive) => put(counted(encrypt ? encrypt(archive) : archive, (bytes) => progress.add(bytes))),
+            }),
+          ),
+        );
+        const { size } = await stat(file);
+        const result = { file, bytes: size, encrypted: options.encrypt, ...describe(manifest) };
+        printResult(terminal, json, result, `${formatOrganizations(manifest)}\nWrote ${file}, ${size} bytes`);
+      } finally {
+        progress.stop();
+      }
+    });
+}
+
+/** `restore FILE`: makes the database of a backup. */
+export function restoreCommand(context: () => CommandContext): Command {
+  return new Command('restore')
+    .description('makes the database of a backup, where there is none; it is in place when it is complete and compared')
+    .argument('<file>', 'file that `backup` wrote')
+    .option(...PASSPHRASE_FILE)
+    .action(async (file: string, options: PassphraseOptions) => {
+      const { terminal, json, config } = context();
+      const archive = await openBackupFile(terminal, file, options);
+      await untilSignal((signal) =>
+        buildDatabase(config, signal, async (address) => {
+          await loadAndCompare(context(), address, withProgress(terminal, archive));
+          await useServices(config, address, ({ backups }) => backups.noteRestore(archive.manifest, 'restore'));
+        }),
+      );
+      const { manifest } = archive;
+      const text = `${formatOrganizations(manifest)}\nRestored the backup of ${manifest.createdAt}; nobody is logged in`;
+      printResult(terminal, json, { file, ...describe(manifest) }, text);
+    });
+}
+
+interface VerifyOptions extends PassphraseOptions {
+  readonly current: boolean;
+}
+
+/** `verify FILE`: restores a backup into a database of its own, compares it, and removes it. */
+export function verifyCommand(context: () => CommandContext): Command {
+  return new Command('verify')
+    .description('restores a backup into a temporary database, compares the lines of each organization, and removes it')
+    .argument('<file>', 'file that `backup` wrote')
+    .addOption(new Option('--current', 'compares the backup with the database as it is now, too').default(false))
+    .option(...PASSPHRASE_FILE)
+    .action(async (file: string, options: VerifyOptions) => {
+      const { terminal, json } = context();
+      const archive = await openBackupFile(terminal, file, options);
+      const { manifest } = archive;
+      await untilSignal((signal) =>
+        withScratchDatabase(signal, (address) => loadAndCompare(context(), address, withProgress(terminal, archive))),
+      );
+      const current = options.current ? await withServices(context(), ({ backups }) => backups.readAll('verify')) : undefined;
+      const differences = current ? findDifferences(manifest.organizations, current, BOOK_FIGURES) : null;
+      const verdict = `${file} restores to the database of ${manifest.createdAt}`;
+      printResult(terminal, json, { file, ...describe(manifest), differences }, `${formatOrganizations(manifest)}\n${verdict}`);
+      if (differences && differences.length > 0) {
+        throw new OperatorError(`The database has changed since the backup:\n${describeDifferences(differences)}`);
+      }
+    });
+}
+
+/** `upgrade`: brings the embedded database to the major version of this gateway's PostgreSQL. */
+export function upgradeCommand(context: () => CommandContext): Command {
+  return new Command('upgrade')
+    .description("brings the embedded database to the major version of this gateway's PostgreSQL; the earlier one is kept beside it")
+    .action(async () => {
+      const { terminal, json, config, version } = context();
+      if (config.DATABASE_URL !== '') throw new OperatorError('DATABASE_URL is set: upgrade that PostgreSQL as you upgrade others');
+      const upgrade = await untilSignal((signal) =>
+        upgradeDatabase(config, signal, (target, source) =>
+          useServices(config, source, ({ backups }) => {
+            let manifest: BackupManifest | undefined;
+            return backups
+              .write({
+                ...{ gateway: version, isAudited: false },
+                put: async (content) => {
+                  const archive = await openArchive(content);
+                  ({ manifest } = archive);
+                  await loadAndCompare(context(), target, withProgress(terminal, archive));
+                },
+              })
+              .then(() => useServices(config, target, (services) => services.backups.noteRestore(manifest!, 'upgrade')));
+          }),
+        ),
+      );
+      const text = upgrade
+        ? `Upgraded from PostgreSQL ${upgrade.from} to ${upgrade.to}; nobody is logged in. The earlier database is kept in ${upgrade.kept}`
+        : 'Nothing to upgrade';
+      printResult(terminal, json, upgrade ?? null, text);
+    });
+}
+
+/** Loads a backup, and compares the copy with what the backup tells of each organization. */
+async function loadAndCompare({ config }: CommandContext, address: OpenDatabase['address'], archive: OpenArchive): Promise<void> {
+  await loadBackup(address, archive);
+  await useServices(config, address, ({ backups }) => backups.assertCopy(archive.manifest));
+}
+
+/** Gives a signal that aborts when the process is told to end. What was begun is then undone, before the process ends. */
+async function untilSignal<Result>(use: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  const controller = new AbortController();
+  const onSignal = (): void => controller.abort(new OperatorError('It was told to stop'));
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  try {
+    return await use(controller.signal);
+  } catch (error) {
+    controller.signal.throwIfAborted();
+    throw error;
+  } finally {
+    process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
+  }
+}
+
+async function* counted(content: AsyncIterable<Buffer>, add: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const block of content) {
+    add(block.length);
+    yield block;
+  }
+}
+
+/** The archive with a progress bar that counts the bytes of its rows. */
+function withProgress(terminal: Terminal, { manifest, pieces }: OpenArchive): OpenArchive {
+  async function* shown(): OpenArchive['pieces'] {
+    const progress = startProgress(terminal, undefined, `Loading | ${PROGRESS}`);
+    try {
+      for await (const piece of pieces) {
+        yield piece;
+        progress.add(piece.content.length);
+      }
+    } finally {
+      progress.stop();
+    }
+  }
+  return { manifest, pieces: shown() };
+}
+
+/** The part of a manifest that is printed. A digest is personal data. */
+function describe({ createdAt, gateway, postgres, organizations }: BackupManifest) {
+  const shown = organizations.map(({ name, dataVersion, lines, transactions, amount }) => ({
+    name,
+    dataVersion,
+    lines,
+    transactions,
+    amount,
+  }));
+  return { createdAt, gateway, postgres, organizations: shown };
+}
+
+const formatOrganizations = ({ organizations }: BackupManifest): string =>
+  formatTable(
+    ['ORGANIZATION', 'VERSION', 'LINES', 'TRANSACTIONS', 'AMOUNT'],
+    organizations.map(({ name, dataVersion, lines, transactions, amount }) => [
+      name,
+      ...[dataVersion, lines, transactions, amount].map(String),
+    ]),
+  );

@@ -1,0 +1,115 @@
+import { rmSync } from 'node:fs';
+import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { pid } from 'node:process';
+import { OperatorError } from '../errors';
+import { openArchive, type OpenArchive } from '../formats/backup-archive';
+import { decrypt, encrypt, INTRO_LENGTH, isEncrypted } from '../formats/backup-encryption';
+import { readNewPassword, readPassword, type Terminal } from './terminal';
+
+/** The options of commands that read or write an encrypted file. */
+export interface PassphraseOptions {
+  /** The file whose first line is the passphrase; the terminal or standard input when it is missing. */
+  readonly passphraseFile?: string;
+}
+
+const OWNER_ONLY = 0o600;
+const MIN_PASSPHRASE_LENGTH = 12;
+const PASSPHRASE = 'Passphrase';
+
+/**
+ * Writes a file that is there whole or not at all, under a name beside it until it is on the disk. `write` gets the function that takes the
+ * content. Throws an OperatorError when the file is there already, unless it may be replaced.
+ */
+export async function writeWhole<Result>(
+  file: string,
+  mayReplace: boolean,
+  write: (put: (content: AsyncIterable<Buffer>) => Promise<void>) => Promise<Result>,
+): Promise<Result> {
+  const target = resolve(file);
+  await assertMayWrite(target, file, mayReplace);
+  await removeDrafts(target);
+  const draft = `${target}.${pid}.part`;
+  const handle = await open(draft, 'wx', OWNER_ONLY).catch(failWriting(file));
+  const removeDraft = (): void => rmSync(draft, { force: true });
+  // A signal may end the command by `process.exit`, which runs no `finally`.
+  process.on('exit', removeDraft);
+  try {
+    const result = await write(async (content) => {
+      for await (const block of content) await handle.writeFile(block).catch(failWriting(file));
+      await handle.sync().catch(failWriting(file));
+      await assertMayWrite(target, file, mayReplace);
+      await rename(draft, target).catch(failWriting(file));
+      await synchroniseParent(target);
+    });
+    return result;
+  } finally {
+    await handle.close();
+    removeDraft();
+    process.off('exit', removeDraft);
+  }
+}
+
+async function assertMayWrite(target: string, file: string, mayReplace: boolean): Promise<void> {
+  if (!mayReplace && (await stat(target).catch(() => undefined))) throw new OperatorError(`${file} is there already: --force replaces it`);
+}
+
+/** Removes the drafts of commands that were killed. */
+async function removeDrafts(target: string): Promise<void> {
+  const prefix = `${basename(target)}.`;
+  for (const name of await readdir(dirname(target)).catch(() => [])) {
+    const owner = name.startsWith(prefix) ? /^([0-9]{1,10})\.part$/.exec(name.slice(prefix.length))?.[1] : undefined;
+    if (owner !== undefined && !isAlive(Number(owner))) await rm(join(dirname(target), name), { force: true });
+  }
+}
+
+function isAlive(process_: number): boolean {
+  try {
+    return process.kill(process_, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Makes the new name last. */
+async function synchroniseParent(target: string): Promise<void> {
+  const directory = await open(dirname(target));
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+const failWriting = (file: string) => (error: unknown) => {
+  throw new OperatorError(`Cannot write ${file}: ${(error as Error).message}`, { cause: error });
+};
+
+/** Asks for the passphrase of a new file, and returns the function that encrypts with it. */
+export async function createEncryption(terminal: Terminal, { passphraseFile }: PassphraseOptions) {
+  const passphrase = passphraseFile === undefined ? await readNewPassword(terminal, PASSPHRASE) : await readFirstLine(passphraseFile);
+  if (passphrase.length < MIN_PASSPHRASE_LENGTH) {
+    throw new OperatorError(`The passphrase needs at least ${MIN_PASSPHRASE_LENGTH} characters`);
+  }
+  return (content: AsyncIterable<Buffer>): AsyncIterable<Buffer> => encrypt(content, passphrase);
+}
+
+/** Opens the archive in a file, and asks for the passphrase when it is encrypted. Throws an OperatorError when it is no backup. */
+export async function openBackupFile(terminal: Terminal, file: string, { passphraseFile }: PassphraseOptions): Promise<OpenArchive> {
+  const handle = await open(file).catch((error: unknown) => {
+    throw new OperatorError(`Cannot read ${file}: ${(error as Error).message}`, { cause: error });
+  });
+  const start = Buffer.alloc(INTRO_LENGTH);
+  await handle.read(start, 0, INTRO_LENGTH, 0);
+  const content = handle.createReadStream({ start: 0 });
+  if (!isEncrypted(start)) return openArchive(content);
+  const passphrase = passphraseFile === undefined ? await readPassword(terminal, PASSPHRASE) : await readFirstLine(passphraseFile);
+  return openArchive(decrypt(content, passphrase));
+}
+
+async function readFirstLine(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new OperatorError(`Cannot read ${file}: ${(error as Error).message}`, { cause: error });
+  });
+  return text.split(/\r?\n/, 1)[0] ?? '';
+}

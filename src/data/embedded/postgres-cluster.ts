@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chown, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { kill } from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OperatorError } from '../../errors';
+import { processExists, readIfThere } from './directory-lock';
+import type { PostgresHome } from './postgres-home';
+
+export const USER = 'deposit_gateway';
+const STOP_TIMEOUT_MS = 30_000;
+const POLL_MS = 20;
+
+/** The cluster that gateways serve. */
+export const clusterDirectory = (home: PostgresHome): string => join(home.directory, 'cluster');
+/** A cluster that is being filled. It is worth nothing when its gateway has died. */
+export const draftDirectory = (home: PostgresHome): string => join(home.directory, 'cluster.filling');
+/** A cluster that is complete, and takes the place of the one that is served. */
+const readyDirectory = (home: PostgresHome): string => join(home.directory, 'cluster.ready');
+/** The earlier cluster of another major version. */
+export const formerDirectory = (home: PostgresHome, major: number): string => join(home.directory, `cluster-${major}`);
+
+/** Nothing of the caller's environment reaches PostgreSQL: PGDATA, locale or time zone would change what it does. */
+export const childOptions = (home: PostgresHome) => ({ cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC' }, ...home.account });
+
+/** Makes the cluster that gateways serve if there is none yet, and returns its password. */
+export async function initialise(home: PostgresHome): Promise<string> {
+  if (!(await exists(clusterDirectory(home)))) {
+    const draft = `${clusterDirectory(home)}.new`;
+    await makeCluster(home, draft);
+    await rename(draft, clusterDirectory(home));
+  }
+  return readFile(passwordFile(home), 'utf8');
+}
+
+/** Makes a cluster with the password of the home, and returns that. */
+export async function makeCluster(home: PostgresHome, directory: string): Promise<string> {
+  const file = passwordFile(home);
+  if (!(await exists(file))) {
+    const draft = `${file}.new`;
+    await writeFile(draft, randomBytes(32).toString('base64url'), { mode: 0o600 });
+    if (home.account) await chown(draft, home.account.uid, home.account.gid);
+    await rename(draft, file);
+  }
+  await rm(directory, { recursive: true, force: true });
+  await run(home, 'initdb', [
+    ...['--pgdata', directory, '--username', USER, '--pwfile', file, '--auth', 'scram-sha-256'],
+    ...['--encoding', 'UTF8', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--no-instructions'],
+  ]);
+  return readFile(file, 'utf8');
+}
+
+/** The major version of the PostgreSQL that the cluster is of; undefined when there is no cluster. */
+export async function findMajor(home: PostgresHome): Promise<number | undefined> {
+  const text = await readIfThere(join(clusterDirectory(home), 'PG_VERSION'));
+  return text === undefined ? undefined : Number.parseInt(text, 10);
+}
+
+/** Stops what a killed gateway has left running, removes a cluster that it was filling, and puts one in place that it had completed. */
+export async function tidyUp(home: PostgresHome): Promise<void> {
+  await endOrphan(clusterDirectory(home));
+  await endOrphan(draftDirectory(home));
+  await rm(draftDirectory(home), { recursive: true, force: true });
+  await putInPlace(home);
+}
+
+/** Declares the cluster complete that was being filled, and puts it in place. Its server must have stopped. */
+export async function complete(home: PostgresHome): Promise<void> {
+  await rename(draftDirectory(home), readyDirectory(home));
+  await synchronise(home.directory);
+  await putInPlace(home);
+}
+
+/** The cluster in place, if there is one, is of an earlier major version and is kept. Each step may be the last one before a power cut. */
+async function putInPlace(home: PostgresHome): Promise<void> {
+  if (!(await exists(readyDirectory(home)))) return;
+  const major = await findMajor(home);
+  if (major !== undefined) await rename(clusterDirectory(home), formerDirectory(home, major));
+  await rename(readyDirectory(home), clusterDirectory(home));
+  await synchronise(home.directory);
+}
+
+/** Makes renames within a directory last. */
+async function synchronise(directory: string): Promise<void> {
+  const handle = await open(directory);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+const passwordFile = (home: PostgresHome): string => join(home.directory, 'password');
+
+const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined)) !== undefined;
+
+async function run(home: PostgresHome, program: string, parameters: readonly string[]): Promise<void> {
+  const child = spawn(join(home.bin, program), parameters, { ...childOptions(home), stdio: ['ignore', 'ignore', 'pipe'] });
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+    output += piece;
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new OperatorError(`${program} failed: ${output.trim()}`);
+}
+
+/** Stops the PostgreSQL that a killed gateway has left running. */
+async function endOrphan(cluster: string): Promise<void> {
+  const pid = await findServer(cluster);
+  if (pid === undefined) {
+    // The file of a server that is gone is removed: PostgreSQL would take any process that has its number now for that server.
+    await rm(join(cluster, 'postmaster.pid'), { force: true });
+    return;
+  }
+  kill(pid, 'SIGINT');
+  const deadline = Date.now() + STOP_TIMEOUT_MS;
+  while (await isServerOf(cluster, pid)) {
+    await sleep(POLL_MS);
+    if (Date.now() > deadline) throw new OperatorError(`The embedded PostgreSQL of an earlier gateway (process ${pid}) does not stop`);
+  }
+}
+
+/** The process id of a cluster's server, or undefined when no such process is visible. */
+export async function findServer(cluster: string): Promise<number | undefined> {
+  const [line] = ((await readIfThere(join(cluster, 'postmaster.pid'))) ?? '').split('\n');
+  const pid = Number(line);
+  return pid > 0 && (await isServerOf(cluster, pid)) ? pid : undefined;
+}
+
+/** True when the process is still this cluster's PostgreSQL. After a restart of the machine another process may have its number. */
+async function isServerOf(cluster: string, pid: number): Promise<boolean> {
+  if (!processExists(pid)) return false;
+  // The file is empty for a zombie process. On systems without /proc, the number alone decides.
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => cluster);
+  return command.split('\0').includes(cluster);
+}

@@ -1,0 +1,147 @@
+import { BackupSnapshot, type SavedOrganization } from '../data/backup-store';
+import type { DatabaseAddress } from '../data/postgres/database';
+import { RestoreStore } from '../data/restore-store';
+import { OperatorError } from '../errors';
+import { formatAnchor } from '../formats/audit-row';
+import { writeArchive, type BackupManifest, type OpenArchive, type OrganizationFigures } from '../formats/backup-archive';
+import { toCommand, toOperator, type AuditService } from './audit-service';
+import type { DepositDetailService } from './deposit-detail-service';
+
+/** A figure of an organization that is another than in the backup. */
+export interface FigureDifference {
+  readonly organization: string;
+  readonly figure: string;
+  readonly inBackup: string | number | null;
+  readonly found: string | number | null;
+}
+
+interface BackupOptions {
+  /** The version of the gateway. */
+  readonly gateway: string;
+  /** True when the audit of each organization shall say that its data were read. */
+  readonly isAudited: boolean;
+  /** Takes the archive. The file is complete when it resolves. */
+  readonly put: (archive: AsyncIterable<Buffer>) => Promise<void>;
+}
+
+/** Writes backups of a whole database, and restores them. */
+export class BackupService {
+  constructor(
+    private readonly address: DatabaseAddress,
+    private readonly depositDetails: DepositDetailService,
+    private readonly audit: AuditService,
+  ) {}
+
+  /** Writes a backup of one state of the database. */
+  async write({ gateway, isAudited, put }: BackupOptions): Promise<BackupManifest> {
+    const snapshot = await BackupSnapshot.open(this.address);
+    try {
+      const saved = await snapshot.listOrganizations();
+      return await this.accompany(isAudited ? saved : [], 'backup', async () => {
+        const createdAt = new Date().toISOString();
+        const organizations = await this.listFigures(saved, snapshot);
+        const manifest: BackupManifest = { gateway, createdAt, ...(await snapshot.readSchema()), organizations };
+        await writeArchive(manifest, snapshot.readRows(manifest.tables), put);
+        return manifest;
+      });
+    } finally {
+      await snapshot.close();
+    }
+  }
+
+  /** The figures of all organizations as they are now. The audit says so when `operation` names a command. */
+  async readAll(operation?: string): Promise<OrganizationFigures[]> {
+    const snapshot = await BackupSnapshot.open(this.address);
+    try {
+      const saved = await snapshot.listOrganizations();
+      const read = () => this.listFigures(saved, snapshot);
+      return await (operation === undefined ? read() : this.accompany(saved, operation, read));
+    } finally {
+      await snapshot.close();
+    }
+  }
+
+  /**
+   * Proves that the database, into which a backup was loaded, is a copy of the one that it is of: each organization has the same figures, and
+   * an audit that nobody has changed. Throws an OperatorError that names the differences.
+   */
+  async assertCopy({ organizations }: BackupManifest): Promise<void> {
+    const differences = findDifferences(organizations, await this.readAll());
+    if (differences.length > 0) throw new OperatorError(`The restored copy differs from the backup:\n${describeDifferences(differences)}`);
+    const snapshot = await BackupSnapshot.open(this.address);
+    const saved = await snapshot.listOrganizations().finally(() => snapshot.close());
+    for (const { id, name } of saved) {
+      const { fault } = await this.audit.verify(id);
+      if (fault) throw new OperatorError(`The audit of "${name}" was not in order: row ${fault.number} was ${fault.kind}`);
+    }
+  }
+
+  /** Adds a row to the audit of each organization that says that its data come from a backup. */
+  async noteRestore({ createdAt, gateway }: BackupManifest, operation: string): Promise<void> {
+    const snapshot = await BackupSnapshot.open(this.address);
+    const saved = await snapshot.listOrganizations().finally(() => snapshot.close());
+    const detail = `backup of ${createdAt} by gateway ${gateway}`;
+    for (const { id } of saved) await this.audit.record(toOperator(id), toCommand(operation), { kind: 'rights', detail });
+  }
+
+  private async listFigures(saved: readonly SavedOrganization[], { name }: BackupSnapshot): Promise<OrganizationFigures[]> {
+    const figures: OrganizationFigures[] = [];
+    for (const organization of saved) figures.push(await this.readFigures(organization, name));
+    return figures;
+  }
+
+  private async readFigures({ id, name, auditNumber, auditHash }: SavedOrganization, snapshot: string): Promise<OrganizationFigures> {
+    const { totals, digest, dataVersion } = await this.depositDetails.readBooks(id, snapshot);
+    const { lines, transactions, deposits, byTransaction } = totals;
+    const audit = auditNumber === null || auditHash === null ? null : formatAnchor({ number: auditNumber, hash: auditHash });
+    return { name, dataVersion, lines, transactions, deposits, amount: byTransaction.amount, digest, audit };
+  }
+
+  /** Reads when the row that says so is in the audit of each organization. */
+  private async accompany<Value>(saved: readonly SavedOrganization[], operation: string, read: () => Promise<Value>): Promise<Value> {
+    const [first, ...others] = saved;
+    if (!first) return read();
+    return this.audit.accompany(toOperator(first.id), toCommand(operation), () => this.accompany(others, operation, read));
+  }
+}
+
+/** Loads a backup into an empty database. Its rows are there when the backup is known to be whole. */
+export async function loadBackup(address: DatabaseAddress, { manifest, pieces }: OpenArchive): Promise<void> {
+  await new RestoreStore(address).fill(manifest, pieces);
+}
+
+/** The figures that are compared. The audit of a database goes on when a backup is made. */
+export const BOOK_FIGURES = ['dataVersion', 'lines', 'transactions', 'deposits', 'amount', 'digest'] as const;
+const ALL_FIGURES = [...BOOK_FIGURES, 'audit'] as const;
+
+/** The figures that are others than in the backup, organization by organization. */
+export function findDifferences(
+  inBackup: readonly OrganizationFigures[],
+  found: readonly OrganizationFigures[],
+  figures: readonly (typeof ALL_FIGURES)[number][] = ALL_FIGURES,
+): FigureDifference[] {
+  const foundByName = new Map(found.map((organization) => [organization.name, organization]));
+  const names = new Set(inBackup.map(({ name }) => name));
+  const added = found.filter(({ name }) => !names.has(name));
+  const compare = (expected: OrganizationFigures): FigureDifference[] => {
+    const { name: organization } = expected;
+    const present = foundByName.get(organization);
+    if (!present) return [{ organization, figure: 'organization', inBackup: 'present', found: 'missing' }];
+    const differing = figures.filter((figure) => expected[figure] !== present[figure]);
+    return differing.map((figure) => ({ organization, figure, inBackup: expected[figure], found: present[figure] }));
+  };
+  return [
+    ...inBackup.flatMap(compare),
+    ...added.map(({ name }) => ({ organization: name, figure: 'organization', inBackup: 'missing', found: 'present' })),
+  ];
+}
+
+/** The differences in words. Digests are personal data, so they are not shown. */
+export const describeDifferences = (differences: readonly FigureDifference[]): string =>
+  differences
+    .map(({ organization, figure, inBackup, found }) =>
+      figure === 'digest'
+        ? `${organization}: the digest is another`
+        : `${organization}: ${figure} is ${found ?? 'none'}, in the backup ${inBackup ?? 'none'}`,
+    )
+    .join('\n');

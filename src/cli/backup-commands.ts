@@ -87,7 +87,7 @@ export function verifyCommand(context: () => CommandContext): Command {
         withScratchDatabase(signal, (address) => loadAndCompare(context(), address, withProgress(terminal, archive))),
       );
       const current = options.current ? await withServices(context(), ({ backups }) => backups.readAll('verify')) : undefined;
-      const differences = current ? findDifferences(manifest.organizations, current, BOOK_FIGURES) : null;
+      const differences = current ? findDifferences(manifest.organizations ?? [], current, BOOK_FIGURES) : null;
       const verdict = `${file} restores to the database of ${manifest.createdAt}`;
       printResult(terminal, json, { file, ...describe(manifest), differences }, `${formatOrganizations(manifest)}\n${verdict}`);
       if (differences && differences.length > 0) {
@@ -173,7 +173,7 @@ function withProgress(terminal: Terminal, { manifest, pieces }: OpenArchive): Op
 
 /** The part of a manifest that is printed. A digest is personal data. */
 function describe({ createdAt, gateway, postgres, organizations }: BackupManifest) {
-  const shown = organizations.map(({ name, dataVersion, lines, transactions, amount }) => ({
+  const shown = (organizations ?? []).map(({ name, dataVersion, lines, transactions, amount }) => ({
     name,
     dataVersion,
     lines,
@@ -186,7 +186,7 @@ function describe({ createdAt, gateway, postgres, organizations }: BackupManifes
 const formatOrganizations = ({ organizations }: BackupManifest): string =>
   formatTable(
     ['ORGANIZATION', 'VERSION', 'LINES', 'TRANSACTIONS', 'AMOUNT'],
-    organizations.map(({ name, dataVersion, lines, transactions, amount }) => [
+    (organizations ?? []).map(({ name, dataVersion, lines, transactions, amount }) => [
       name,
       ...[dataVersion, lines, transactions, amount].map(String),
     ]),

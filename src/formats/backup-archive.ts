@@ -48,7 +48,8 @@ const manifestShape = z.object({
   migrations: z.array(z.string()),
   tables: z.array(z.object({ name: z.string(), columns: z.array(z.string()) })),
   sequences: z.array(z.object({ name: z.string(), value: z.string(), isCalled: z.boolean() })),
-  organizations: z.array(organizationShape),
+  /** Null when the schema was older than the gateway, which cannot read its lines then. */
+  organizations: z.array(organizationShape).nullable(),
 });
 
 /** The facts of an organization by which a restored copy is compared with the database that the backup is of. */
@@ -179,7 +180,7 @@ async function* readFiles(source: AsyncIterable<Uint8Array>): AsyncGenerator<Arc
   try {
     for await (const entry of tar) {
       const { name, size } = entry.header;
-      if (isWhole || size === undefined || size > MAX_FILE_BYTES) throw damaged(`the file ${JSON.stringify(name)} does not belong there`);
+      if (isWhole || size > MAX_FILE_BYTES) throw damaged(`the file ${JSON.stringify(name)} does not belong there`);
       const parts: Buffer[] = [];
       for await (const part of entry) parts.push(part as Buffer);
       const content = Buffer.concat(parts);

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Client, type ClientConfig } from 'pg';
 import { listBackup, readBackup, sumsOf, writeBackup, type BackupEntry } from '../support/backup-files';
 import { failed, runCommand, startServe, succeed, type Environment, type ServeProcess } from '../support/command';
-import { createTestDatabase } from '../support/database';
+import { createTestDatabase, type TestDatabase } from '../support/database';
 import { depositBook } from '../support/deposit-book';
 import { toNdjson } from '../support/deposit-files';
 import { openSession, PASSWORD } from '../support/gateway';
@@ -71,6 +71,15 @@ const query = async <Row extends object>(directory: string, statement: string): 
     await client.end();
   }
 };
+/** Uses a migrated, empty database, and drops it. */
+async function withDatabase(use: (database: TestDatabase) => Promise<void>): Promise<void> {
+  const database = await createTestDatabase();
+  try {
+    await use(database);
+  } finally {
+    await database.drop();
+  }
+}
 const COUNTS = `SELECT table_name AS name, (xpath('//count/text()', query_to_xml(format('SELECT count(*) FROM %I', table_name), true, true, '')))[1]::text AS rows
   FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY table_name`;
 const KEYS = `SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) || convalidated AS key FROM pg_constraint
@@ -142,10 +151,13 @@ test('an operator encrypts a backup, and nobody restores it without the passphra
   const broken = failed('The backup is not whole: its encryption is broken');
   const changed = Buffer.from(content);
   changed[changed.length - 100]! ^= 1;
-  for (const damaged of [changed, content.subarray(0, -1), content.subarray(0, content.length >> 1)]) {
-    await writeFile(at('damaged.age'), damaged);
-    expect(await runCommand(inDirectory('not-made'), ['restore', at('damaged.age')], PASSPHRASE)).toEqual(broken);
-  }
+  await withDatabase(async ({ url }) => {
+    for (const damaged of [changed, content.subarray(0, -1), content.subarray(0, content.length >> 1)]) {
+      await writeFile(at('damaged.age'), damaged);
+      expect(await runCommand({ DATABASE_URL: url }, ['restore', at('damaged.age')], PASSPHRASE)).toEqual(broken);
+    }
+    await succeed({ DATABASE_URL: url }, ['restore', file], PASSPHRASE);
+  });
   const short = await runCommand(source, ['backup', at('short.backup'), '--encrypt'], 'too short\n');
   expect(short).toEqual(failed('The passphrase needs at least 12 characters'));
   expect((await readdir(root)).filter((name) => name.startsWith('short'))).toEqual([]);
@@ -171,16 +183,6 @@ describe('a damaged backup is refused, and leaves no database,', () => {
     ],
     ['with a file after its end', /does not belong there/, (entries) => [...entries, entries[1]!]],
     [
-      'whose lines were changed and sealed again',
-      /differs from the backup:\nChurch: the digest is another/,
-      (entries) => sealed(entries.map((entry) => (entry.name.includes('/deposit_line/') ? changeMemo(entry) : entry))),
-    ],
-    [
-      'whose audit was changed and sealed again',
-      /The audit of "Church" was not in order: row 1 was changed/,
-      (entries) => sealed(entries.map((entry) => (entry.name.includes('/audit_record/') ? replace(entry, 'any host', 'one host') : entry))),
-    ],
-    [
       'of a newer gateway',
       /has the migration 29991231000000_x, which this gateway does not know/,
       (entries) => sealed(withMigration(entries)),
@@ -202,24 +204,50 @@ describe('a damaged backup is refused, and leaves no database,', () => {
     ...others,
   ];
 
-  test.each(damages)('%s', async (_title, reason, damage) => {
-    const file = at('damaged.backup');
+  const forgeries: typeof damages = [
+    [
+      'whose lines were changed and sealed again',
+      /differs from the backup:\nChurch: the digest is another/,
+      (entries) => sealed(entries.map((entry) => (entry.name.includes('/deposit_line/') ? changeMemo(entry) : entry))),
+    ],
+    [
+      'whose audit was changed and sealed again',
+      /The audit of "Church" was not in order: row 1 was changed/,
+      (entries) => sealed(entries.map((entry) => (entry.name.includes('/audit_record/') ? replace(entry, 'any host', 'one host') : entry))),
+    ],
+  ];
+
+  const restoreDamaged = async (environment: Environment, [, reason, damage]: (typeof damages)[number]): Promise<void> => {
+    const file = join(mkdtempSync(at('damaged-')), 'damaged.backup');
     await writeBackup(file, damage(await readBackup(backup)));
-    const { status, stdout, stderr } = await runCommand(inDirectory('damaged'), ['restore', file]);
+    const { status, stdout, stderr } = await runCommand(environment, ['restore', file]);
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(reason);
+  };
+
+  test.each(damages)('%s', async (...damage) => {
+    await withDatabase(async ({ url, client }) => {
+      await restoreDamaged({ DATABASE_URL: url }, damage);
+      expect((await client.query('SELECT FROM organization')).rowCount).toBe(0);
+    });
+  });
+
+  test.each(forgeries)('%s', async (...forgery) => {
+    await restoreDamaged(inDirectory('damaged'), forgery);
     expect((await readdir(at('damaged/postgres'))).filter((name) => name.startsWith('cluster'))).toEqual([]);
   });
 
   test('that was cut anywhere', async () => {
     const content = await readFile(backup);
-    for (const length of [0, 10, content.length >> 1, content.length - 1]) {
-      await writeFile(at('cut.backup'), content.subarray(0, length));
-      const { status, stderr } = await runCommand(inDirectory('damaged'), ['restore', at('cut.backup')]);
-      expect([length, status]).toEqual([length, 1]);
-      expect(stderr).toContain('The backup is not whole');
-    }
-    await succeed(inDirectory('damaged'), ['restore', backup]);
+    await withDatabase(async ({ url }) => {
+      for (const length of [0, 10, content.length >> 1, content.length - 1]) {
+        await writeFile(at('cut.backup'), content.subarray(0, length));
+        const { status, stderr } = await runCommand({ DATABASE_URL: url }, ['restore', at('cut.backup')]);
+        expect([length, status]).toEqual([length, 1]);
+        expect(stderr).toContain('The backup is not whole');
+      }
+      await succeed({ DATABASE_URL: url }, ['restore', backup]);
+    });
   });
 });
 
@@ -251,9 +279,8 @@ test('an operator whose disk is full is told so, and finds no part of a backup',
 });
 
 test('an operator moves a backup into a PostgreSQL of their own, and back', async () => {
-  const database = await createTestDatabase();
-  try {
-    const own = { DATABASE_URL: database.url };
+  await withDatabase(async ({ url }) => {
+    const own = { DATABASE_URL: url };
     await succeed(own, ['restore', backup]);
     expect(await runCommand(own, ['restore', backup])).toMatchObject({ status: 1, stderr: expect.stringContaining('has data') as string });
     await succeed(own, ['verify', backup, '--current']);
@@ -265,9 +292,7 @@ test('an operator moves a backup into a PostgreSQL of their own, and back', asyn
     const { status, stderr } = await runCommand(own, ['verify', backup, '--current']);
     expect(status).toBe(1);
     expect(stderr).toContain('The database has changed since the backup:\nEmpty: dataVersion is 1, in the backup 0\n');
-  } finally {
-    await database.drop();
-  }
+  });
 });
 
 test('an operator restores a backup of an older schema, which is then the newest', async () => {

@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { readdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { runCommand, startCommand, startServe, succeed, type Environment, type ServeProcess } from '../support/command';
+import { depositBook } from '../support/deposit-book';
+import { toNdjson } from '../support/deposit-files';
+
+/** Commands that the suite kills. `KILLED_BACKUPS=20` kills more. */
+const KILLS = Number(process.env.KILLED_BACKUPS ?? 2);
+
+let root: string;
+let source: Environment;
+let gateway: ServeProcess;
+
+const at = (name: string): string => join(root, name);
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'gateway-killed-'));
+  // Started by root, PostgreSQL runs under another account.
+  chmodSync(root, 0o755);
+  source = { DATA_DIR: at('source'), DEMO: 'off' };
+  gateway = await startServe(source);
+  await succeed(source, ['organization', 'create', 'Church']);
+  await writeFile(at('lines.ndjson'), toNdjson(depositBook(2000)));
+  await succeed(source, ['import', at('lines.ndjson'), '--organization', 'Church', '--allow-mismatch']);
+});
+afterAll(async () => {
+  await gateway.end('SIGTERM');
+  rmSync(root, { recursive: true });
+});
+
+/** Runs a command and kills it at any moment of the time that it takes. */
+async function kill(environment: Environment, words: readonly string[], durationMs: number): Promise<void> {
+  const child = startCommand(environment, words, 'ignore');
+  const closed = once(child, 'close');
+  await Promise.race([closed, setTimeout(Math.random() * durationMs)]);
+  child.kill('SIGKILL');
+  await closed;
+}
+
+async function measure(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
+test('a backup that is killed at any moment is there whole or not at all, and the next one leaves nothing of it', async () => {
+  const directory = mkdtempSync(at('files-'));
+  const file = join(directory, 'church.backup');
+  const durationMs = await measure(() => succeed(source, ['backup', file]));
+  for (let round = 0; round < KILLS; round++) {
+    rmSync(file, { force: true });
+    await kill(source, ['backup', file], durationMs);
+    if ((await readdir(directory)).includes('church.backup')) await succeed(source, ['verify', file]);
+  }
+  await succeed(source, ['backup', file, '--force']);
+  expect(await readdir(directory)).toEqual(['church.backup']);
+});
+
+test('a restore that is killed at any moment has been made or not at all, and the next one makes it', async () => {
+  const file = at('whole.backup');
+  await succeed(source, ['backup', file]);
+  const inDirectory = (name: string): Environment => ({ DATA_DIR: at(name), DEMO: 'off' });
+  const durationMs = await measure(() => succeed(inDirectory('first'), ['restore', file]));
+  for (let round = 0; round < KILLS; round++) {
+    const killed = inDirectory(`killed-${round}`);
+    await kill(killed, ['restore', file], durationMs);
+    const { status, stderr } = await runCommand(killed, ['restore', file]);
+    expect(status === 0 || stderr.includes('has a database already')).toBe(true);
+    const names = await readdir(join(at(`killed-${round}`), 'postgres'));
+    expect(names.filter((name) => name.startsWith('cluster'))).toEqual(['cluster']);
+    await succeed(killed, ['verify', file, '--current']);
+  }
+});

@@ -62,6 +62,9 @@ const STAND_INS: Readonly<Record<string, string>> = {
   [String.raw`curl -H "Authorization: Bearer $ADMIN_TOKEN" -H 'Content-Type: application/json' http://127.0.0.1:4001/graphql \
   -d '{"query":"mutation { disableUser(organization: \"Hope Foundation\", username: \"ada\") { disabledAt } }"}'`]:
     'operators-door.test.ts',
+  'DATA_DIR=.data-restored npm run -s gateway -- restore gateway.backup': 'backups.test.ts',
+  'npm run -s gateway -- upgrade': 'engine-upgrade.test.ts',
+  'age --decrypt gateway.age | tar xz': 'backups.test.ts',
   // A form of other commands.
   'deposit-gateway export --format ndjson --columns v2 | sha256sum': 'the same with its options',
 };

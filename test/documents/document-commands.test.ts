@@ -64,7 +64,6 @@ const STAND_INS: Readonly<Record<string, string>> = {
     'operators-door.test.ts',
   'DATA_DIR=.data-restored npm run -s gateway -- restore gateway.backup': 'backups.test.ts',
   'npm run -s gateway -- upgrade': 'engine-upgrade.test.ts',
-  'age --decrypt gateway.age | tar xz': 'backups.test.ts',
   // A form of other commands.
   'deposit-gateway export --format ndjson --columns v2 | sha256sum': 'the same with its options',
 };

@@ -77,19 +77,24 @@ export async function writeArchive(
   target: (archive: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<void> {
   const tar = pack();
-  let failure: unknown;
+  // A stream that fails also fails those beside it, with an error that says less. The first error is the reason.
+  let reason: unknown;
+  const note = (error: unknown): never => {
+    reason ??= error;
+    throw error;
+  };
   const filling = fill(tar, manifest, pieces).catch((error: unknown) => {
-    failure ??= error;
+    if (!tar.destroyed) reason ??= error;
     tar.destroy(error as Error);
   });
   try {
-    await pipeline(tar, createGzip({ level: GZIP_LEVEL }), (archive: AsyncIterable<Buffer>) => target(archive));
+    await pipeline(tar, createGzip({ level: GZIP_LEVEL }), (archive: AsyncIterable<Buffer>) => target(archive).catch(note));
   } catch (error) {
-    failure ??= error;
+    reason ??= error;
   }
   tar.destroy();
   await filling;
-  if (failure !== undefined) throw failure as Error;
+  if (reason !== undefined) throw reason as Error;
 }
 
 async function fill(tar: Pack, manifest: BackupManifest, pieces: AsyncIterable<TablePiece>): Promise<void> {

@@ -266,18 +266,6 @@ test('an operator cannot restore over data, nor replace a backup unasked', async
   expect(await succeed(source, ['verify', at('other.backup')])).toContain('restores to the database of ');
 });
 
-test('an operator whose disk is full is told so, and finds no part of a backup', async () => {
-  const directory = mkdtempSync(at('full-'));
-  const words = [process.execPath, join(__dirname, '../../dist/main.js'), 'backup', join(directory, 'x.backup')];
-  // A limit of a file's size, like a disk's, fails the write.
-  const script = `trap '' XFSZ; ulimit -f 8; exec ${words.map((word) => `'${word}'`).join(' ')}`;
-  const result = await promisify(execFile)('sh', ['-c', script], { env: { PATH: process.env.PATH, ...source } }).catch(
-    (error: unknown) => error,
-  );
-  expect(result).toMatchObject({ code: 1, stderr: `Cannot write ${join(directory, 'x.backup')}: EFBIG: file too large, write\n` });
-  expect(await readdir(directory)).toEqual([]);
-});
-
 test('an operator moves a backup into a PostgreSQL of their own, and back', async () => {
   await withDatabase(async ({ url }) => {
     const own = { DATABASE_URL: url };

@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { runCommand, startCommand, startServe, succeed, type Environment, type ServeProcess } from '../support/command';
 import { depositBook } from '../support/deposit-book';
 import { toNdjson } from '../support/deposit-files';
@@ -74,4 +76,16 @@ test('a restore that is killed at any moment has been made or not at all, and th
     expect(names.filter((name) => name.startsWith('cluster'))).toEqual(['cluster']);
     await succeed(killed, ['verify', file, '--current']);
   }
+});
+
+test.each([8, 120])('an operator whose disk is full after %i blocks is told so, and finds no part of a backup', async (blocks) => {
+  const directory = mkdtempSync(at('full-'));
+  const words = [process.execPath, join(__dirname, '../../dist/main.js'), 'backup', join(directory, 'x.backup')];
+  // A limit of a file's size, like a disk's, fails the write.
+  const script = `trap '' XFSZ; ulimit -f ${blocks}; exec ${words.map((word) => `'${word}'`).join(' ')}`;
+  const result = await promisify(execFile)('sh', ['-c', script], { env: { PATH: process.env.PATH, ...source } }).catch(
+    (error: unknown) => error,
+  );
+  expect(result).toMatchObject({ code: 1, stderr: `Cannot write ${join(directory, 'x.backup')}: EFBIG: file too large, write\n` });
+  expect(await readdir(directory)).toEqual([]);
 });

@@ -25,6 +25,7 @@ import { createOperatorSet } from './resolvers/operators/operator-set';
 import { createResolvers } from './resolvers/resolver-set';
 import { createV2Routes } from './rest/v2-routes';
 import type { SeenEvent } from './domain/audit-service';
+import type { RequestTracer } from './tracing/request-tracer';
 import { createServices, type OpenDatabase, type Services } from './services';
 
 /** The whole gateway, ready to listen. */
@@ -66,6 +67,7 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   const services: Services & { close(): Promise<void> } = createServices(config, serving, { onConnectionLost, onEvent });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
   const ownerServices = createServices(config, owner, { onConnectionLost, onEvent, operatorDoor: 'operators' });
+  const tracer = config.OTEL_EXPORTER_OTLP_ENDPOINT === '' ? undefined : startTracer(config);
   const resolvers = createResolvers(services);
   const schema = createSchema(resolvers);
   const documents = new CheckedDocuments();
@@ -79,7 +81,7 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   });
   await apollo.start();
 
-  const doors = createExpressApp(config, log, metrics?.observe);
+  const doors = createExpressApp(config, log, { observe: metrics?.observe, trace: tracer && ((record) => tracer.begin(record)) });
   const httpServer = new HttpServer(doors, { keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND });
   doors.use(createHealthRoutes({ isDraining: () => httpServer.draining, findObstacle: () => services.findObstacle() }));
   doors.use('/api/v2', createV2Routes(resolvers, kit));
@@ -114,9 +116,17 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
     // What the gateway does can be seen until its last answer has left.
     await adminServer.drain({ drainMs: 0, graceMs: ADMIN_GRACE_MS });
     await Promise.all([services.close(), ownerServices.close()]);
+    await tracer?.close();
     return inTime;
   };
   return { httpServer, listen, findObstacle: () => services.findObstacle(), stop };
+}
+
+/** Loads the libraries of tracing, which a gateway without traces does not need. */
+function startTracer(config: Config): RequestTracer {
+  const { RequestTracer: Tracer } = require('./tracing/request-tracer') as typeof import('./tracing/request-tracer');
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: serviceName, OTEL_TRACES_SAMPLER_ARG: ratio } = config;
+  return new Tracer({ endpoint, serviceName, ratio });
 }
 
 async function listenAt(server: HttpServer, port: number, host: string): Promise<number> {

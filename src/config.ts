@@ -18,6 +18,10 @@ const postgresUrl = z.string().refine((value) => {
   return protocol === 'postgresql:' || protocol === 'postgres:';
 }, 'expected a URL like postgresql://user:password@host:5432/database');
 
+const httpUrl = z
+  .string()
+  .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), 'expected a URL like http://127.0.0.1:4318');
+
 const isProxy = (text: string): boolean => {
   const [address = '', bits, ...rest] = text.split('/');
   const family = isIP(address);
@@ -98,8 +102,23 @@ export const settings = {
   OWNER_DATABASE_URL: {
     schema: postgresUrl.or(z.literal('')),
     fallback: '',
-    meaning: "The same database with the role that owns the tables, for commands, AUDIT_RETENTION_DAYS and ADMIN_TOKEN; empty takes DATABASE_URL's",
+    meaning:
+      "The same database with the role that owns the tables, for commands, AUDIT_RETENTION_DAYS and ADMIN_TOKEN; empty takes DATABASE_URL's",
     isSecret: true,
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    schema: httpUrl.or(z.literal('')),
+    fallback: '',
+    meaning: 'Collector that traces are sent to, by OTLP over HTTP, such as http://127.0.0.1:4318; empty traces nothing',
+  },
+  OTEL_SERVICE_NAME: { schema: z.string(), fallback: 'deposit-gateway', meaning: 'Name of the gateway in traces' },
+  OTEL_TRACES_SAMPLER_ARG: {
+    schema: z
+      .string()
+      .regex(/^(0(\.[0-9]{1,6})?|1(\.0{1,6})?)$/, 'expected a share from 0 to 1')
+      .transform(Number),
+    fallback: '1',
+    meaning: 'Share of the requests that are traced, from 0 to 1',
   },
   DATA_DIR: { schema: z.string(), fallback: '.data', meaning: 'Directory in which the embedded PostgreSQL keeps its data' },
   LOG_LEVEL: {

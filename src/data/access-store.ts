@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import { AppError } from '../errors';
 import type { ProvisionKind } from './organization-store';
 import type { Database } from './postgres/database';
+import type { Wait } from './postgres/request-times';
 import { selectStamp, type VersionStamp } from './postgres/version-stamp';
 
 /** The provision, organization and session that a request's credentials stand for. */
@@ -152,6 +153,8 @@ export class AccessStore {
   private readonly loader: DataLoader<Credential, AccessRow | null, string>;
   private readonly waiting: (() => void)[] = [];
   private underWay = 0;
+  /** The statement, as traces tell it. Requests that come together share it, and each waits for it. */
+  readonly wait: Wait = { name: 'SELECT', sql: FIND_ACCESS };
 
   constructor(
     private readonly database: Database,

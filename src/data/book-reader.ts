@@ -52,7 +52,7 @@ export class BookReader {
           FROM (SELECT ${organizationId}::int AS id) AS caller) AS seen
         LEFT JOIN (SELECT true AS "isRow", found.* FROM (${select}) AS found) AS source ON true`,
     );
-    const rows = await this.options.times.database.during(listed).finally(endTurn);
+    const rows = await this.options.times.database.during(listed, { name: 'SELECT', sql: select.text }).finally(endTurn);
     this.seen.add(rows[0]!.seenVersion);
     return rows[0]!.isRow ? rows : [];
   }

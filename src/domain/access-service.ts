@@ -288,7 +288,10 @@ export class RequestAccess {
     const { provision, host, link, address } = this.credentials;
     if (!link && (provision === undefined || provision === '')) throw new AppError('PROVISION_HEADER_MISSING');
     if (this.parts.underMaintenance) throw new AppError('UNDER_MAINTENANCE');
-    const row = await (this.row ??= this.times.database.during(link ? this.findLinked(link) : this.find(provision!)));
+    const row = await (this.row ??= this.times.database.during(
+      link ? this.findLinked(link) : this.find(provision!),
+      this.parts.store.wait,
+    ));
     // Nobody is told that a provision is good at another address, or was good before.
     if (!row || row.provision.hasEnded || !isAt(address, row.provision)) throw new AppError('INVALID_PROVISION');
     this.found = row;

@@ -39,6 +39,7 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
   });
   router.all('/', async (request, response) => {
     let context: GraphqlContext = { ...kit.openRequest(request, response), insertions: new Insertions(), account: {} };
+    const endSpan = context.times.spans?.resolve();
     try {
       // Nothing is parsed for a caller without a valid provision.
       const refusal = await context.access.authorizeProvision().then(() => undefined, toAppError);
@@ -81,6 +82,7 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
         }),
       );
     } finally {
+      endSpan?.(recordOf(response).label);
       await context.snapshot.close();
     }
   });

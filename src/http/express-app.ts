@@ -4,13 +4,13 @@ import type { Logger } from 'pino';
 import type { Config } from '../config';
 import { AppError } from '../errors';
 import { allowOrigins } from './cross-origin';
-import { logRequests, warnOfProxies, type RequestObserver } from './request-log';
+import { logRequests, warnOfProxies, type RequestWatch } from './request-log';
 import { setSecurityHeaders } from './security-headers';
 
 const MAX_HEADERS = 100;
 
 /** An Express application without routes: its settings, and the middleware that every request passes before it reaches a door. */
-export function createExpressApp(config: Config, log: Logger, observe?: RequestObserver): Express {
+export function createExpressApp(config: Config, log: Logger, watch: RequestWatch = {}): Express {
   const app = express();
   app.set('case sensitive routing', true);
   app.set('strict routing', true);
@@ -20,7 +20,7 @@ export function createExpressApp(config: Config, log: Logger, observe?: RequestO
   app.set('trust proxy', config.TRUST_PROXY);
   app.disable('x-powered-by');
 
-  app.use(logRequests(log, observe));
+  app.use(logRequests(log, watch));
   app.use(warnOfProxies(log));
   app.use(setSecurityHeaders());
   if (config.CORS_ORIGINS.length > 0) app.use(allowOrigins(config.CORS_ORIGINS));

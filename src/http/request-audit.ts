@@ -24,7 +24,7 @@ export class RequestAudit {
     if (!context.access.readsPersonal) return undefined;
     const { access, address } = context;
     const reading: OpenReading = this.audit.read(await access.auditCaller(), { ...operation, address }, range?.());
-    const written = context.times.database.during(reading.written);
+    const written = context.times.database.during(reading.written, { name: 'write audit' });
     // An answer that fails by itself does not wait for the row.
     written.catch(() => undefined);
     return {

@@ -13,6 +13,13 @@ export class ReaderLeft extends Error {
 /** Sees a request when its answer has ended. `outcome` is its status, or undefined when nobody received one. */
 export type RequestObserver = (record: RequestRecord, end: RequestEnd) => void;
 
+/** Those who see each request beside the log. */
+export interface RequestWatch {
+  readonly observe?: RequestObserver | undefined;
+  /** Begins a trace, and returns the observer that ends it. */
+  readonly trace?: ((record: RequestRecord) => RequestObserver) | undefined;
+}
+
 export interface RequestEnd {
   /** Undefined when the headers were not sent: nobody received the status of such a response. */
   readonly status: number | undefined;
@@ -24,10 +31,11 @@ export interface RequestEnd {
  * Gives every request an id and logs one line for it. The line holds no header, no parameter, no address of a file and no text of a caller
  * but the id, and the name of a member's operation.
  */
-export function logRequests(log: Logger, observe?: RequestObserver): RequestHandler {
+export function logRequests(log: Logger, { observe, trace }: RequestWatch = {}): RequestHandler {
   return (request, response, next) => {
     const record = new RequestRecord(request);
     response.locals.record = record;
+    const endTrace = trace?.(record);
     response.set('X-Request-Id', record.id);
     const finish = (): void => {
       const end = { status: response.headersSent ? response.statusCode : undefined, isWhole: response.writableFinished };
@@ -35,6 +43,7 @@ export function logRequests(log: Logger, observe?: RequestObserver): RequestHand
       if (end.status !== undefined && end.status >= 500) log.error(toLine(record, end), text);
       else log.info(toLine(record, end), text);
       observe?.(record, end);
+      endTrace?.(record, end);
     };
     // The door counts the lines when the last of them has left, which is when the response closes.
     response.once('close', () => setImmediate(finish));

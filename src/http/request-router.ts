@@ -3,7 +3,7 @@ import { AppError } from '../errors';
 import type { AuditDoor } from '../formats/audit-row';
 import type { RequestContext } from '../resolvers/request-context';
 import type { DoorKit } from './door-kit';
-import { enterDoor, type RequestDoor } from './request-record';
+import { enterDoor, recordOf, type RequestDoor } from './request-record';
 
 /** Answers a GET or HEAD request. */
 export type RequestHandler = (context: RequestContext, request: Request, response: Response) => Promise<void>;
@@ -20,12 +20,14 @@ export function createRequestRouter(
     router.get(path, async (request, response) => {
       // Headers are sent before the rows, so all of an answer is read from one snapshot.
       const context = openRequest(request, response, true);
+      const endSpan = context.times.spans?.resolve();
       try {
         await handle(context, request, response);
       } catch (error) {
         if (error instanceof AppError) await audit.recordRefusal(context, { door, name: request.path.slice(1), hash: null }, error);
         throw error;
       } finally {
+        endSpan?.(recordOf(response).label);
         await context.snapshot.close();
       }
     });

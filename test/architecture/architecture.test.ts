@@ -9,7 +9,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ['main'],
   ['cli'],
   ['app'],
-  ['rest', 'graphql', 'export', 'playground', 'admin'],
+  ['rest', 'graphql', 'export', 'playground', 'admin', 'tracing'],
   ['http'],
   ['services', 'resolvers'],
   ['domain'],
@@ -30,6 +30,7 @@ const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly strin
     rule: 'Only graphql/ and resolvers/ know GraphQL',
   },
   { name: /^express$/, rooms: ['rest', 'graphql', 'export', 'playground', 'admin', 'http'], rule: 'Only the doors and http/ know express' },
+  { name: /^@opentelemetry\//, rooms: ['tracing'], rule: 'Only tracing/ knows OpenTelemetry' },
   { name: /^prom-client$/, rooms: ['admin'], rule: 'Only admin/ knows prom-client' },
   { name: /^(commander|cli-progress)$/, rooms: ['cli'], rule: 'Only the CLI knows the terminal' },
 ];

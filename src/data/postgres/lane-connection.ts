@@ -24,11 +24,11 @@ export class LaneConnection {
     signal: AbortSignal,
   ): Promise<LaneConnection> {
     signal.throwIfAborted();
-    await times.queue.during(queue.enter(caller, signal));
+    await times.queue.during(queue.enter(caller, signal), { name: 'wait for a lane' });
     const leave = (): void => queue.leave(caller);
     try {
       signal.throwIfAborted();
-      const client = await times.database.during(database.longPool.connect());
+      const client = await times.database.during(database.longPool.connect(), { name: 'connect' });
       if (signal.aborted) client.release();
       signal.throwIfAborted();
       return new LaneConnection(client, caller, database, leave);

@@ -134,7 +134,7 @@ export class ReportSnapshot {
     try {
       await (this.begun ??= this.begin());
       const { client } = await this.enterStatement();
-      const { rows } = await this.options.times.database.during(client.query<Row>(text, values));
+      const { rows } = await this.options.times.database.during(client.query<Row>(text, values), { name: 'SELECT', sql: text });
       this.leaveStatement('idle');
       return rows;
     } catch (error) {
@@ -200,6 +200,7 @@ export class ReportSnapshot {
     const statements = [BEGIN.text, stamp, isQuiet ? SHARE : ONE_CORE];
     const answers = await this.options.times.database.during(
       client.query<{ readonly version?: string; readonly name?: string }>(statements.join('; ')),
+      { name: 'BEGIN', sql: BEGIN.text },
     );
     this.leaveStatement('idle');
     // For several statements pg returns a list of results, which its types leave out.
@@ -210,13 +211,16 @@ export class ReportSnapshot {
 
   private async *readCopy(select: Prisma.Sql, isLast: boolean): AsyncGenerator<Buffer> {
     const endTurn = await this.turns.take();
+    let endSpan: ((error?: unknown) => void) | undefined;
     try {
       const opening = this.begun ? [] : this.opening();
       await (this.begun ??= NOT_SHARED);
       const lane = await this.enterStatement();
+      const sql = toCopy(select);
+      endSpan = this.options.times.spans?.wait({ name: 'COPY', sql });
       const copy = new CopyQuery({
         before: [...opening, toSettings(select, lane.caller.organizationId, this.queue.isQuiet)],
-        text: toCopy(select),
+        text: sql,
         after: isLast ? [COMMIT] : [],
         answerTimeoutMs: this.database.answerTimeoutMs,
         waiting: this.options.times.database,
@@ -226,9 +230,15 @@ export class ReportSnapshot {
       this.leaveStatement(isLast ? 'ended' : 'idle');
       // The transaction is over, and rows that are not yet sent need no connection.
       if (isLast) lane.release();
+      endSpan?.();
+      endSpan = undefined;
     } catch (error) {
+      endSpan?.(error);
+      endSpan = undefined;
       throw this.fail(error);
     } finally {
+      // A reader that has left ends the reading without an error.
+      endSpan?.();
       endTurn();
     }
   }

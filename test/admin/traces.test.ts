@@ -1,0 +1,85 @@
+import { readConfig } from '../../src/config';
+import { createServices } from '../../src/services';
+import { startServe } from '../support/command';
+import { createTestDatabase } from '../support/database';
+import { createOrganization, graphql, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
+import { startTraceCollector, type CollectedSpan, type TraceCollector } from '../support/trace-collector';
+
+const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = '00f067aa0ba902b7';
+
+/** Starts a gateway that sends traces, lets its callers ask, and resolves to the spans that have come when it has stopped. */
+async function collect(
+  settings: Readonly<Record<string, string>>,
+  ask: (url: string, organization: TestOrganization) => Promise<void>,
+): Promise<readonly CollectedSpan[]> {
+  const collector: TraceCollector = await startTraceCollector();
+  const database = await createTestDatabase();
+  const services = createServices(readConfig({}), { connectionString: database.url }, () => undefined);
+  // Jest does not let the library of the exporter load Node's http.
+  const gateway = await startServe({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, DATABASE_URL: database.url, ...settings });
+  try {
+    const organization = await createOrganization(services);
+    await importLines(services, organization, [v2Line()]);
+    await ask(gateway.url, organization);
+  } finally {
+    await gateway.end('SIGTERM');
+    await services.close();
+    await database.drop();
+    collector.close();
+  }
+  return collector.spans;
+}
+
+const attributesOf = ({ attributes }: CollectedSpan): Record<string, unknown> =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+const childrenOf = (spans: readonly CollectedSpan[], { spanId }: CollectedSpan) =>
+  spans.filter(({ parentSpanId }) => parentSpanId === spanId);
+
+async function askReport(url: string, { apiProvision }: TestOrganization, traceparent?: string): Promise<void> {
+  const headers = { Provision: apiProvision, ...(traceparent !== undefined && { traceparent }) };
+  await (await fetch(`${url}${REPORT}?start_date=2024-01-01&end_date=2024-12-31`, { headers })).arrayBuffer();
+}
+
+describe('an operator with a collector', () => {
+  test('sees a report in the trace of its caller: the request, its operation, and the statements under it', async () => {
+    const spans = await collect({}, (url, organization) => askReport(url, organization, `00-${TRACE}-${PARENT}-01`));
+    const [request, ...others] = spans.filter(({ kind }) => kind === 2);
+    expect([request!.traceId, request!.parentSpanId, request!.name, others]).toEqual([TRACE, PARENT, `GET ${REPORT}`, []]);
+    expect(attributesOf(request!)).toMatchObject({ 'http.request.method': 'GET', 'http.route': REPORT, 'http.response.status_code': 200 });
+    const [operation] = childrenOf(spans, request!);
+    expect(operation!.name).toBe(`resolve ${REPORT}`);
+    const waits = childrenOf(spans, operation!);
+    expect(waits.map(({ name }) => name).sort()).toEqual(['COPY', 'SELECT', 'connect', 'wait for a lane', 'write audit']);
+    const copy = attributesOf(waits.find(({ name }) => name === 'COPY')!);
+    expect(copy).toMatchObject({ 'db.system.name': 'postgresql', 'db.operation.name': 'COPY' });
+    expect(copy['db.query.text']).toMatch(/^COPY \(SELECT .* FROM .*deposit_line.*current_setting\('gateway.value_1'\).*\) TO STDOUT$/s);
+    expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
+  });
+
+  test('sees an operation by the field of the schema that it asks for', async () => {
+    const query = 'query Ada_Lovelace { depositSummary(startDate: "2024-01-01", endDate: "2024-12-31") { all { lines } } }';
+    const spans = await collect({}, async (url, { apiProvision }) => void (await graphql(url, query, { provision: apiProvision })));
+    const request = spans.find(({ kind }) => kind === 2)!;
+    expect([request.name, attributesOf(request)['graphql.operation.name']]).toEqual(['POST /graphql', 'depositSummary']);
+    const operation = childrenOf(spans, request)[0]!;
+    expect(operation.name).toBe('resolve depositSummary');
+    expect(childrenOf(spans, operation).length).toBeGreaterThan(1);
+    expect(JSON.stringify(spans)).not.toContain('Lovelace');
+  });
+
+  test('gets no trace that its caller does not sample, and none with a share of 0', async () => {
+    expect(await collect({}, (url, organization) => askReport(url, organization, `00-${TRACE}-${PARENT}-00`))).toEqual([]);
+    expect(await collect({ OTEL_TRACES_SAMPLER_ARG: '0' }, askReport)).toEqual([]);
+    expect(
+      await collect({ OTEL_TRACES_SAMPLER_ARG: '0' }, (url, organization) => askReport(url, organization, `00-${TRACE}-${PARENT}-01`)),
+    ).toEqual([]);
+  });
+
+  test('that is away does not keep the gateway from answering', async () => {
+    await withGateway({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, async ({ url }) => {
+      expect((await fetch(`${url}/live`)).status).toBe(200);
+    });
+  });
+});

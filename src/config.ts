@@ -117,7 +117,7 @@ export const settings = {
       .string()
       .regex(/^(0(\.[0-9]{1,6})?|1(\.0{1,6})?)$/, 'expected a share from 0 to 1')
       .transform(Number),
-    fallback: '1',
+    fallback: '0.1',
     meaning: 'Share of the requests that are traced, from 0 to 1',
   },
   DATA_DIR: { schema: z.string(), fallback: '.data', meaning: 'Directory in which the embedded PostgreSQL keeps its data' },

@@ -24,7 +24,7 @@ beforeAll(async () => {
   organization = await createOrganization(services);
   gateway = await startServe({
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, DATABASE_URL: database.url, ADMIN_PORT: '0', LOG_LEVEL: 'debug' },
-    PROVISION_ATTEMPTS: '100000',
+    ...{ OTEL_TRACES_SAMPLER_ARG: '1', PROVISION_ATTEMPTS: '100000' },
   });
   const line = () => /^\{.*"msg":"listening for operators"\}$/m.exec(gateway.output())?.[0];
   await until(() => line() !== undefined);

@@ -18,7 +18,12 @@ async function collect(
   const database = await createTestDatabase();
   const services = createServices(readConfig({}), { connectionString: database.url }, () => undefined);
   // Jest does not let the library of the exporter load Node's http.
-  const gateway = await startServe({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, DATABASE_URL: database.url, ...settings });
+  const gateway = await startServe({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_TRACES_SAMPLER_ARG: '1',
+    DATABASE_URL: database.url,
+    ...settings,
+  });
   try {
     const organization = await createOrganization(services);
     await importLines(services, organization, [v2Line()]);

@@ -151,7 +151,7 @@ type Read = (figures: Figures) => Iterable<readonly [Readonly<Record<string, str
 
 /** The code that a request counts under. */
 function toCode({ codes }: RequestRecord, { status, isWhole }: RequestEnd): string {
-  if (!isWhole) return 'BROKEN_OFF';
+  if (!isWhole) return 'BROKEN';
   const [first] = codes;
   return first ?? (status === undefined || status < 400 ? 'OK' : String(status));
 }

@@ -103,7 +103,7 @@ function endRequest(span: Span, record: RequestRecord, { status, isWhole }: Requ
   if (access?.identity) span.setAttribute('gateway.organization.id', access.identity.organizationId);
   const [code] = codes;
   if (!isWhole || (status ?? 0) >= SERVER_ERROR) {
-    span.setAttribute('error.type', isWhole ? (code ?? String(status)) : 'BROKEN_OFF').setStatus({ code: SpanStatusCode.ERROR });
+    span.setAttribute('error.type', isWhole ? (code ?? String(status)) : 'BROKEN').setStatus({ code: SpanStatusCode.ERROR });
   }
   span.end();
 }

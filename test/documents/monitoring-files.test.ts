@@ -51,8 +51,10 @@ describe('an operator who sets up Prometheus and Grafana', () => {
     const check = promisify(execFile)('promtool', ['check', 'rules', join(__dirname, '../..', ALERTS)]);
     const outcome = await check.then(
       ({ stdout }) => stdout,
-      (error: NodeJS.ErrnoException & { stdout?: string; stderr?: string }) =>
-        error.code === 'ENOENT' ? 'not installed' : `${error.stderr}`,
+      (error: unknown) => {
+        const { code, stderr } = error as { readonly code?: string; readonly stderr?: string };
+        return code === 'ENOENT' ? 'not installed' : (stderr ?? '');
+      },
     );
     expect(outcome).toMatch(/^not installed$|SUCCESS: 10 rules found/);
   });

@@ -20,7 +20,7 @@ let organization: TestOrganization;
 beforeAll(async () => {
   collector = await startTraceCollector();
   database = await createTestDatabase();
-  services = createServices(readConfig({}), { connectionString: database.url }, () => undefined);
+  services = createServices(readConfig({}), { connectionString: database.url });
   organization = await createOrganization(services);
   gateway = await startServe({
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, DATABASE_URL: database.url, ADMIN_PORT: '0', LOG_LEVEL: 'debug' },

@@ -16,7 +16,7 @@ async function collect(
 ): Promise<readonly CollectedSpan[]> {
   const collector: TraceCollector = await startTraceCollector();
   const database = await createTestDatabase();
-  const services = createServices(readConfig({}), { connectionString: database.url }, () => undefined);
+  const services = createServices(readConfig({}), { connectionString: database.url });
   // Jest does not let the library of the exporter load Node's http.
   const gateway = await startServe({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

@@ -3,6 +3,7 @@ import { AppError } from '../errors';
 import type { ProvisionKind } from './organization-store';
 import type { Database } from './postgres/database';
 import type { Wait } from './postgres/request-times';
+import { findSqlFault, QUERY_CANCELED } from './postgres/sql-fault';
 import { selectStamp, type VersionStamp } from './postgres/version-stamp';
 
 /** The provision, organization and session that a request's credentials stand for. */
@@ -144,6 +145,8 @@ UPDATE session SET last_seen_at = now() FROM unmarked_session WHERE session.toke
 /** The most statements that are under way at once, and the most credentials that one of them reads. */
 const MAX_STATEMENTS = 2;
 const MAX_CREDENTIALS = 100;
+/** The longest wait for another statement to end. A request whose turn does not come begins a statement of its own. */
+const MAX_WAIT_MS = 250;
 
 /**
  * Checks credentials. Requests that come at about the same time share a statement, so that a caller with few requests does not wait behind
@@ -164,7 +167,7 @@ export class AccessStore {
       maxBatchSize: MAX_CREDENTIALS,
       cacheKeyFn: ({ uuidHash, tokenHash }) => `${uuidHash.toString('hex')} ${tokenHash?.toString('hex') ?? ''}`,
       // All requests that have arrived in this turn of the event loop are read together.
-      batchScheduleFn: (begin) => setImmediate(() => (this.underWay < MAX_STATEMENTS ? begin() : this.waiting.push(begin))),
+      batchScheduleFn: (begin) => setImmediate(() => (this.underWay < MAX_STATEMENTS ? begin() : this.wait(begin))),
     });
   }
 
@@ -183,6 +186,18 @@ export class AccessStore {
   /** Lets links stand for a session that they could not stand for before. */
   async addLinkHash(tokenHash: Buffer, linkHash: Buffer): Promise<void> {
     await this.database.query({ text: ADD_LINK_HASH, values: [tokenHash, linkHash] });
+  }
+
+  private wait(begin: () => void): void {
+    const turn = (): void => {
+      clearTimeout(late);
+      begin();
+    };
+    const late = setTimeout(() => {
+      this.waiting.splice(this.waiting.indexOf(turn), 1);
+      begin();
+    }, MAX_WAIT_MS);
+    this.waiting.push(turn);
   }
 
   private async readNext(credentials: readonly Credential[]): Promise<(AccessRow | null)[]> {
@@ -214,6 +229,8 @@ export class AccessStore {
       return inPlaces(rows);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'DATA_SOURCE_QUERY_FAILED') throw error;
+      // A data source that is too slow is not asked a second time, because the caller would wait twice as long.
+      if (isCancelled(error)) throw error;
       // A second statement without the sessions tells a broken data source from a broken session store.
       const found = inPlaces(await this.database.query<JoinedRow>({ text: FIND_PROVISION, values: [uuidHashes] }));
       const session = new AppError('ESTABLISHING_SESSION_FAILED', { cause: error.cause });
@@ -230,6 +247,9 @@ export class AccessStore {
     await this.database.query({ text: MARK_USED, values }).catch(() => undefined);
   }
 }
+
+/** True for a statement that PostgreSQL ended at its time limit. */
+const isCancelled = ({ cause }: AppError): boolean => findSqlFault(cause)?.sqlState === QUERY_CANCELED;
 
 function toAccessRow(row: JoinedRow): AccessRow {
   return {

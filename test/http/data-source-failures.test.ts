@@ -4,7 +4,7 @@ import { ReportSnapshot } from '../../src/data/postgres/report-snapshot';
 import { RequestTimes } from '../../src/data/postgres/request-times';
 import { Prisma } from '../../src/generated/prisma/client';
 import { startDatabaseProxy } from '../support/database-proxy';
-import { askBoth, PATHS, QUERIES, type Ask, type Kind } from '../support/doors';
+import { askBoth, PATHS, QUERIES, viaRest, type Ask, type Kind } from '../support/doors';
 import { graphql, withGateway } from '../support/gateway';
 import { SERVING_ROLE } from '../support/global-setup';
 import { openGateway } from '../support/open-gateway';
@@ -151,6 +151,17 @@ describe('a data source', () => {
       proxy.freezeAt('provision');
       const { status } = await fetch(frozen.url + PATHS.system, { headers: { Provision: organization.apiProvision } });
       expect(status).toBe(500);
+    });
+    await proxy.close();
+  });
+
+  test('that is too slow when access is checked is given up at its time limit, and not asked again', async () => {
+    const proxy = await startDatabaseProxy(gateway.database.url);
+    await withGateway({ DATABASE_URL: proxy.url, ...SHORT_WAITS }, async (slow) => {
+      await query('BEGIN; LOCK TABLE session');
+      const told = await viaRest(slow.url, 'session', mine()).finally(() => query('ROLLBACK'));
+      expect([told, proxy.statements()]).toEqual(['Data source query failed', 1]);
+      expect(await viaRest(slow.url, 'session', mine())).toBe('granted');
     });
     await proxy.close();
   });

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +16,22 @@ export interface Finding {
 
 export type Attack = () => Promise<readonly Finding[]>;
 
+/** The reason why an attack cannot be tried on this machine. */
+export class NotRun extends Error {
+  override readonly name = 'NotRun';
+}
+
+/** Throws NotRun unless the machine has a command. */
+export function assertInstalled(...commands: readonly string[]): void {
+  for (const command of commands) {
+    const { error } = spawnSync(command, ['--version']);
+    if (error) throw new NotRun(`${command} is not installed`);
+  }
+}
+
+/** The limits of waiting for the database that operators get; those of tests are longer. */
+export const USUAL_WAITS = { DATABASE_CONNECT_MILLISECONDS: '2000', DATABASE_ANSWER_MILLISECONDS: '3000' };
+
 /** A gateway in a process of its own, as operators run it, over a database of its own. */
 export interface Target {
   readonly serve: ServeProcess;
@@ -23,11 +40,19 @@ export interface Target {
   stop(): Promise<void>;
 }
 
+const serving = new Set<ServeProcess>();
+
+/** Ends the gateways of an attack that took too long. */
+export function killTargets(): void {
+  for (const { child } of serving) child.kill('SIGKILL');
+}
+
 export async function startTarget(settings: Readonly<Record<string, string>> = {}): Promise<Target> {
   const database = await createTestDatabase();
   const config = readConfig({ DATABASE_URL: database.url });
   const services = createServices(config, { connectionString: database.url });
   const serve = await startServe({ DATABASE_URL: database.url, ...settings });
+  serving.add(serve);
   return {
     serve,
     database,

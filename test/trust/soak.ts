@@ -47,7 +47,9 @@ function freshDocument(turn: number): string {
 }
 
 /** Asks, logs in, leaves reports and loses database connections for minutes, and reads once a minute what the process holds. */
-export async function run(minutes: number): Promise<readonly Finding[]> {
+const MINUTES = Number(process.env.SOAK_MINUTES ?? 30);
+
+export async function run(): Promise<readonly Finding[]> {
   const target = await startTarget();
   try {
     const { apiProvision, webProvision, id } = await createOrganization(target.services);
@@ -67,7 +69,7 @@ export async function run(minutes: number): Promise<readonly Finding[]> {
     ];
     let requests = 0;
     const statuses = new Map<string, number>();
-    const work = hammer(CLIENTS, minutes * 60, async () => {
+    const work = hammer(CLIENTS, MINUTES * 60, async () => {
       const turn = requests++;
       if (Math.random() < FAULT_SHARE) await breakConnection(target);
       const answer = await acts[turn % acts.length]!(turn);
@@ -75,7 +77,7 @@ export async function run(minutes: number): Promise<readonly Finding[]> {
       statuses.set(outcome, (statuses.get(outcome) ?? 0) + 1);
     });
     const readings: Reading[] = [];
-    for (let minute = 1; minute <= minutes; minute++) {
+    for (let minute = 1; minute <= MINUTES; minute++) {
       await sleep(60_000);
       readings.push(await readProcess(target, minute, requests));
     }

@@ -9,6 +9,8 @@ export const MISSING_GRANT = '42501';
 export const MISSING_TABLE = '42P01';
 /** lock_not_available: the statement has waited for a lock as long as lock_timeout allows. */
 export const LOCK_TIMEOUT = '55P03';
+/** query_canceled: the statement has taken as long as statement_timeout allows. */
+export const QUERY_CANCELED = '57014';
 
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 /** Prisma's own codes look like states; PostgreSQL's class P0 is not among them. */

@@ -1,0 +1,46 @@
+import type { TrustEntry } from './catalogue';
+
+/** The truth of answers: one moment, exact values, nothing taken for whole that is not. */
+export const answerEntries: readonly TrustEntry[] = [
+  {
+    ...{ id: 'T39', subject: 'one moment', goal: 'an answer is of one state of the books, while others change them' },
+    tests: {
+      'report/deposit-summary.test.ts': ['all parts of an answer'],
+      'report/long-reports.test.ts': ['all lines of an answer'],
+      'graphql/data-versions.test.ts': [],
+    },
+  },
+  {
+    ...{ id: 'T43', subject: 'days', goal: 'in five time zones, from the year 1 to 9999, no date moves' },
+    attack: 'time-zones',
+  },
+  {
+    ...{ id: 'T44', subject: 'amounts and ids', goal: 'exact to the cent and to the last digit, or refused; never rounded' },
+    tests: {
+      'rows/line-totals.test.ts': [],
+      'report/deposit-summary.test.ts': ['adds up exactly'],
+      'cli/import-faults.test.ts': [],
+      'cli/import-reading.test.ts': [],
+    },
+  },
+  {
+    ...{ id: 'T45', subject: 'what is not there', goal: 'v2 has every field, empty texts and donor 0; no null leaves it' },
+    tests: {
+      'rest/v2-answers.test.ts': ['gets the lines of a range byte for byte'],
+      'report/line-history.test.ts': ['any sequence of imports'],
+      'cli/import-and-export.test.ts': [],
+    },
+  },
+  {
+    ...{ id: 'T53', subject: 'answers that are cut', goal: 'every client sees that they are' },
+    tests: { 'report/cut-answers.test.ts': [], 'http/content-coding.test.ts': ['breaks off'] },
+  },
+  {
+    ...{ id: 'T54', subject: 'versions of the books', goal: 'each answer beside imports is of the version that it names' },
+    attack: 'histories',
+  },
+  {
+    ...{ id: 'T55', subject: 'sequences of imports', goal: 'they end with the lines of one import of the final books' },
+    ...{ attack: 'histories', tests: { 'report/line-history.test.ts': [] } },
+  },
+];

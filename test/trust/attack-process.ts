@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { killTargets, NotRun, type Attack, type Finding } from './attack';
 
 /** What an attack sends from its process: its findings, the reason why it was not run, or its failure. */
@@ -30,7 +31,7 @@ async function main(file: string): Promise<void> {
     killTargets();
     process.exit(1);
   });
-  const { run } = require(`./${file}`) as { run: Attack };
+  const { run } = createRequire(__filename)(`./${file}`) as { run: Attack };
   const outcome: Outcome = await run().then(
     (findings) => ({ findings }),
     (error: unknown) => (error instanceof NotRun ? { notRun: error.message } : { failure: String((error as Error).stack) }),

@@ -41,7 +41,10 @@ export async function run(): Promise<readonly Finding[]> {
     let peak = 0;
     const watching = { on: true };
     const watch = (async () => {
-      for (; watching.on; await sleep(100)) peak = Math.max(peak, rssMb());
+      while (watching.on) {
+        peak = Math.max(peak, rssMb());
+        await sleep(100);
+      }
     })();
     const beside = await probe(8, 50, day);
     while ((await activeReports(target.database.client)) > 0 && Date.now() - beganAt < 60_000) await sleep(50);

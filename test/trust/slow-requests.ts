@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createOrganization } from '../support/gateway';
 import { inMs, percentile, probe, send, startTarget, type Answer, type Finding } from './attack';
 
@@ -7,6 +8,8 @@ const SENDERS = 500;
 const IDLE = 2000;
 const SECONDS = 20;
 const EVERY_MS = 500;
+const STEP = 100;
+const STEP_MS = 100;
 const MAX_CLOSE_MS = 10_000;
 /** Headers may take 5 seconds and requests 10; connections are looked at every second. */
 const SLACK_MS = 1500;
@@ -16,8 +19,11 @@ const PATH = '/api/v2/authenticated_test_system';
 function trickle(url: string, beginning: string, drip: string): Promise<{ ms: number }> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
-    const startedAt = performance.now();
-    const socket = connect(Number(port), hostname, () => socket.write(beginning));
+    let startedAt = performance.now();
+    const socket = connect(Number(port), hostname, () => {
+      startedAt = performance.now();
+      socket.write(beginning);
+    });
     const dripping = setInterval(() => drip !== '' && socket.writable && socket.write(drip), EVERY_MS);
     const end = (): void => {
       clearInterval(dripping);
@@ -28,6 +34,16 @@ function trickle(url: string, beginning: string, drip: string): Promise<{ ms: nu
     const late = setTimeout(end, SECONDS * 1000);
     socket.on('error', end).on('close', end).resume();
   });
+}
+
+/** Opens connections a hundred at a time, as more do not fit into the system's line of those that are to be accepted. */
+async function openInSteps<Outcome>(clients: number, open: () => Promise<Outcome>): Promise<Outcome[]> {
+  const opened: Promise<Outcome>[] = [];
+  while (opened.length < clients) {
+    for (let n = 0; n < STEP; n++) opened.push(open());
+    await sleep(STEP_MS);
+  }
+  return Promise.all(opened);
 }
 
 /** Hundreds of clients that send their headers or their bodies slowly, or nothing at all, beside an application that works. */
@@ -44,7 +60,7 @@ export async function run(): Promise<readonly Finding[]> {
     ];
     const findings: Finding[] = [];
     for (const [name, clients, beginning, drip] of ways) {
-      const slow = Promise.all(Array.from({ length: clients }, () => trickle(url, beginning, drip)));
+      const slow = openInSteps(clients, () => trickle(url, beginning, drip));
       const answers: Answer[] = await probe(10, 50, () => send(url + PATH, { headers: { Provision: apiProvision } }));
       const closed = await slow;
       const served = answers.filter(({ status }) => status === 200).length;

@@ -137,7 +137,7 @@ function toFindings(readings: readonly Reading[], statuses: ReadonlyMap<string, 
       holds: growth <= MAX_GROWTH_MB && end.minute > start.minute,
     },
     {
-      name: 'its requests: open files and database connections at the end, against minute ' + start.minute,
+      name: `its requests: open files and database connections at the end, against minute ${start.minute}`,
       figure: `${start.files} → ${end.files} files, ${start.connections} → ${end.connections} connections; ${each}; exit status ${exitCode ?? 'none'}`,
       holds: end.files <= start.files + 2 * CLIENTS && end.connections <= start.connections + 2 * CLIENTS && exitCode === null,
     },

@@ -34,7 +34,11 @@ export async function run(): Promise<readonly Finding[]> {
       });
       const clients = Array.from({ length: CLIENTS }, async () => {
         const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-        for (let outcome = '200'; outcome === '200'; count(outcome)) outcome = await askKept(serve.url + PATH, headers, agent);
+        let outcome = '200';
+        while (outcome === '200') {
+          outcome = await askKept(serve.url + PATH, headers, agent);
+          count(outcome);
+        }
         agent.destroy();
       });
       const response = await ask(serve.url + EVERYTHING, { headers });

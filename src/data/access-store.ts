@@ -167,7 +167,7 @@ export class AccessStore {
       maxBatchSize: MAX_CREDENTIALS,
       cacheKeyFn: ({ uuidHash, tokenHash }) => `${uuidHash.toString('hex')} ${tokenHash?.toString('hex') ?? ''}`,
       // All requests that have arrived in this turn of the event loop are read together.
-      batchScheduleFn: (begin) => setImmediate(() => (this.underWay < MAX_STATEMENTS ? begin() : this.wait(begin))),
+      batchScheduleFn: (begin) => setImmediate(() => (this.underWay < MAX_STATEMENTS ? begin() : this.lineUp(begin))),
     });
   }
 
@@ -188,7 +188,8 @@ export class AccessStore {
     await this.database.query({ text: ADD_LINK_HASH, values: [tokenHash, linkHash] });
   }
 
-  private wait(begin: () => void): void {
+  /** Lets a statement begin when another has ended, or when it has waited for long. */
+  private lineUp(begin: () => void): void {
     const turn = (): void => {
       clearTimeout(late);
       begin();

@@ -86,7 +86,7 @@ async function workForADay({ serve, services }: Target): Promise<Secrets> {
     secrets.set(`the signature of a link of ${headers.Provision!.slice(0, 4)}`, /signature=([\w-]+)/.exec(link)![1]!);
     await send(serve.url + link);
   }
-  await services.organizations.createUser({
+  await services.users.create({
     organization: organization.name,
     username: 'grace',
     password: `${PASSWORD} of grace`,

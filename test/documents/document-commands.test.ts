@@ -64,6 +64,10 @@ const STAND_INS: Readonly<Record<string, string>> = {
     'operators-door.test.ts',
   'DATA_DIR=.data-restored npm run -s gateway -- restore gateway.backup': 'backups.test.ts',
   'npm run -s gateway -- upgrade': 'engine-upgrade.test.ts',
+  'ADMIN_PORT=4001 DEMO=off npm start': 'admin-port.test.ts',
+  'prometheus --config.file=docs/monitoring/prometheus.yml': 'monitoring-files.test.ts',
+  'npm run -s gateway -- backup first.backup': 'backups.test.ts',
+  'npm run -s gateway -- verify first.backup': 'backups.test.ts',
   // A form of other commands.
   'deposit-gateway export --format ndjson --columns v2 | sha256sum': 'the same with its options',
 };

@@ -261,6 +261,7 @@ export function readConfig(environment: Environment): Config {
   });
   const config = Object.fromEntries(values) as Config;
   if (config.OWNER_DATABASE_URL !== '' && config.DATABASE_URL === '') faults.push('OWNER_DATABASE_URL: expected DATABASE_URL beside it');
+  if (config.ADMIN_TOKEN !== '' && config.ADMIN_PORT === undefined) faults.push('ADMIN_TOKEN: expected ADMIN_PORT beside it');
   if (faults.length > 0) throw new ConfigError(faults.join('\n'));
   return config;
 }

@@ -3,6 +3,7 @@
 
 REVOKE ALL ON ALL TABLES IN SCHEMA public FROM deposit_gateway_serving;
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM deposit_gateway_serving;
+REVOKE ALL ON SCHEMA public FROM deposit_gateway_serving;
 GRANT USAGE ON SCHEMA public TO deposit_gateway_serving;
 
 -- The books, and the migrations that the database has: read.
@@ -14,7 +15,9 @@ GRANT SELECT ON "organization", "provision", "provision_key", "user" TO deposit_
 GRANT UPDATE ("last_used_at") ON "provision" TO deposit_gateway_serving;
 
 -- Logins and their limits, links and budgets.
-GRANT SELECT, INSERT, UPDATE, DELETE ON "session", "known_address", "login_attempt", "spent_cost", "link_key" TO deposit_gateway_serving;
+GRANT SELECT, INSERT, UPDATE, DELETE ON "known_address", "login_attempt", "spent_cost" TO deposit_gateway_serving;
+GRANT SELECT, INSERT, DELETE ON "session", "link_key" TO deposit_gateway_serving;
+GRANT UPDATE ("last_seen_at", "link_hash") ON "session" TO deposit_gateway_serving;
 GRANT USAGE ON SEQUENCE "link_key_id_seq" TO deposit_gateway_serving;
 
 -- The reports that users save.

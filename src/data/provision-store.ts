@@ -44,7 +44,7 @@ export interface ProvisionRow extends NewProvision {
 }
 
 /** The part of a provision that operators change. */
-export type ProvisionChange = Partial<Pick<NewProvision, 'label' | 'privileges'> & ProvisionBounds & { readonly revokedAt: Date }>;
+export type ProvisionChange = Partial<Pick<NewProvision, 'label'> & ProvisionBounds & { readonly revokedAt: Date }>;
 
 const KEYS = { select: { firstCharacters: true, createdAt: true, expiresAt: true }, orderBy: { createdAt: 'desc' } } as const;
 
@@ -77,13 +77,18 @@ export class ProvisionStore {
     return rows.map(({ provisionId }) => provisionId);
   }
 
-  async update(id: number, { privileges, addresses, reports, ...change }: ProvisionChange): Promise<void> {
+  async update(id: number, { addresses, reports, ...change }: ProvisionChange): Promise<void> {
     const lists = {
-      ...(privileges && { privileges: [...privileges] }),
       ...(addresses && { addresses: [...addresses] }),
       ...(reports && { reports: [...reports] }),
     };
     await this.database.prisma.provision.update({ where: { id }, data: { ...change, ...lists } });
+  }
+
+  /** Replaces the privileges that a provision was read with. False when they are others by now. */
+  async updatePrivileges({ id, privileges: before }: ProvisionRow, privileges: readonly string[]): Promise<boolean> {
+    const where = { id, privileges: { equals: [...before] } };
+    return (await this.database.prisma.provision.updateMany({ where, data: { privileges: [...privileges] } })).count > 0;
   }
 
   /** Adds a key to a provision. Its earlier keys end at `overlapEnd`, or when they would end anyway. */

@@ -37,11 +37,10 @@ export class UserStore {
     return this.database.prisma.user.create({ data: { ...user, privileges: [...user.privileges] } });
   }
 
-  async updatePrivileges(organizationId: number, username: string, privileges: readonly string[]): Promise<void> {
-    await this.database.prisma.user.update({
-      where: { organizationId_username: { organizationId, username } },
-      data: { privileges: [...privileges] },
-    });
+  /** Replaces the privileges that a user was read with. False when they are others by now. */
+  async updatePrivileges({ organizationId, id, privileges: before }: UserKey & UserRow, privileges: readonly string[]): Promise<boolean> {
+    const where = { organizationId, id, privileges: { equals: [...before] } };
+    return (await this.database.prisma.user.updateMany({ where, data: { privileges: [...privileges] } })).count > 0;
   }
 
   /** Replaces a password and deletes the user's sessions. Returns the number of sessions. */

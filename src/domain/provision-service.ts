@@ -77,11 +77,15 @@ export class ProvisionService {
 
   /** Changes a provision's privileges, from the next request on. Returns all privileges that it has now. */
   async changeGrants(name: string, change: GrantChange): Promise<Privilege[]> {
-    const provision = await this.get(name);
-    const privileges = applyChange(provision.privileges, change);
+    let provision = await this.get(name);
+    let privileges = applyChange(provision.privileges, change);
     assertMayHold(provision.kind, privileges);
     await this.noteProvision(provision, COMMANDS[change.verb], change.privileges.join(' '));
-    await this.provisions.update(provision.id, { privileges });
+    // Another change may have come between.
+    while (!(await this.provisions.updatePrivileges(provision, privileges))) {
+      provision = await this.get(name);
+      privileges = applyChange(provision.privileges, change);
+    }
     return privileges;
   }
 

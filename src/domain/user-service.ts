@@ -65,10 +65,14 @@ export class UserService {
 
   /** Changes a user's privileges in all sessions, from the next request on. Returns all privileges that the user has now. */
   async changeGrants(organization: string, username: string, change: GrantChange): Promise<Privilege[]> {
-    const user = await this.get(organization, username);
-    const privileges = applyChange(user.privileges, change);
+    let user = await this.get(organization, username);
+    let privileges = applyChange(user.privileges, change);
     await this.rights.note(user.organizationId, `user ${COMMANDS[change.verb]}`, `user ${username}`, change.privileges.join(' '));
-    await this.users.updatePrivileges(user.organizationId, username, privileges);
+    // Another change may have come between.
+    while (!(await this.users.updatePrivileges(user, privileges))) {
+      user = await this.get(organization, username);
+      privileges = applyChange(user.privileges, change);
+    }
     return privileges;
   }
 

@@ -5,6 +5,8 @@ import { createHandler } from 'graphql-http/lib/use/express';
 import { AppError, describeError, OperatorError, toAppError } from '../errors';
 import { enterDoor, recordOf } from '../http/request-record';
 
+/** graphql-js gives a fault of the syntax no mark but its text. */
+const SYNTAX_ERROR = /^Syntax Error:/;
 /** Longer than any mutation. */
 const MAX_BODY = '100kb';
 
@@ -15,7 +17,7 @@ interface OperatorsRouteOptions {
   readonly onInternalError: (error: AppError, requestId: string) => void;
 }
 
-/** The operators' door at /graphql of their own port. Without the token, not even the schema is told. */
+/** The operators' door at /graphql of their own port. It tells nothing without the token, not even the schema. */
 export function createOperatorsRoute(schema: GraphQLSchema, { token, onInternalError }: OperatorsRouteOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.all('/graphql', enterDoor('admin', '/graphql'));
@@ -54,9 +56,10 @@ function toFault(error: Error, response: Response, onInternalError: OperatorsRou
   return new GraphQLError(message, { nodes, path, extensions: { code, requestId: record.id } });
 }
 
-/** The code and the text of a fault. An error that graphql-js itself has found has no original. */
-function describeFault({ message }: Error, originalError: Error | undefined): readonly [code: string, message: string] {
-  if (!originalError) return ['GRAPHQL_VALIDATION_FAILED', message];
+/** The code and the text of a fault. An error that graphql-js itself has found has no original, and graphql-http's are plain. */
+function describeFault(error: Error, originalError: Error | undefined): readonly [code: string, message: string] {
+  if (!(error instanceof GraphQLError)) return ['BAD_REQUEST', error.message];
+  if (!originalError) return [SYNTAX_ERROR.test(error.message) ? 'GRAPHQL_PARSE_FAILED' : 'GRAPHQL_VALIDATION_FAILED', error.message];
   if (originalError instanceof OperatorError) return ['BAD_USER_INPUT', originalError.message];
   const appError = toAppError(originalError);
   return [appError.code, describeError(appError)];

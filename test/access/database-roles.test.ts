@@ -102,6 +102,7 @@ describe('an operator', () => {
     const script = readFileSync(join(ROLES, 'create.sql'), 'utf8')
       // The role that serves exists once for all tests.
       .replace(/^CREATE ROLE deposit_gateway_serving.*$/m, '')
+      .replace(/^\\prompt .*$/gm, '')
       .replaceAll('deposit_gateway_owner', names.deposit_gateway_owner)
       .replace(/\bdeposit_gateway\b/g, names.deposit_gateway)
       .replace(`:'owner_password'`, `'secret'`);

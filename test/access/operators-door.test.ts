@@ -93,13 +93,13 @@ describe('an operator', () => {
     const { body } = await graphql(gateway.url, read, { provision: createProvision.uuid, cookie });
     expect(body).toEqual({ data: { depositDetails: [] } });
 
-    const { organization: seen } = await operate<{ organization: object }>(
-      `query ($name: String!) { organization(organization: $name) {
-        name hosts underMaintenance fiscalYearStart users { username } provisions { label } sessions { username provision } } }`,
+    const seen = await operate(
+      `query ($name: String!) { organization(organization: $name) { name hosts underMaintenance fiscalYearStart }
+        users(organization: $name) { username } provisions(organization: $name) { label } sessions(organization: $name) { username provision } }`,
       { name },
     );
     expect(seen).toEqual({
-      ...{ name, hosts: ['127.0.0.1'], underMaintenance: false, fiscalYearStart: 1 },
+      organization: { name, hosts: ['127.0.0.1'], underMaintenance: false, fiscalYearStart: 1 },
       ...{ users: [{ username: 'bea' }], provisions: [{ label: 'page' }] },
       sessions: [{ username: 'bea', provision: createProvision.uuid.slice(0, 8) }],
     });
@@ -154,6 +154,20 @@ describe('an operator', () => {
     expect(await isGood(rotateProvision.uuid)).toBe(false);
   });
 
+  test('takes a privilege away while another is granted at the same moment', async () => {
+    const { name } = organization;
+    await gateway.services.users.create({ organization: name, username: 'cleo', password: PASSWORD, grants: [] });
+    const change = (field: string, privilege: string) =>
+      operate(`mutation { ${field}(organization: "${name}", username: "cleo", privileges: ["${privilege}"]) { username } }`);
+    for (let round = 0; round < 10; round++) {
+      await change('grantUser', REPORT_PRIVILEGE);
+      await change('revokeUserGrant', 'audit_records');
+      await Promise.all([change('revokeUserGrant', REPORT_PRIVILEGE), change('grantUser', 'audit_records')]);
+      const { privileges } = await gateway.services.users.get(name, 'cleo');
+      expect([privileges.includes(REPORT_PRIVILEGE), privileges.includes('audit_records')]).toEqual([false, true]);
+    }
+  });
+
   test('is told what is wrong in the words of the commands, and nothing has changed then', async () => {
     const before = await rightsRows();
     const { name } = organization;
@@ -174,8 +188,12 @@ describe('an operator', () => {
     ] as const) {
       expect((await send(query)).body.errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
     }
-    const { body } = await send('{ organisations { name } }');
-    expect(body.errors).toMatchObject([{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }]);
+    for (const [query, code] of [
+      ['{ organisations { name } }', 'GRAPHQL_VALIDATION_FAILED'],
+      ['{', 'GRAPHQL_PARSE_FAILED'],
+    ] as const) {
+      expect((await send(query)).body.errors).toMatchObject([{ extensions: { code } }]);
+    }
     expect(await rightsRows()).toEqual(before);
   });
 

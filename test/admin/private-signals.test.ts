@@ -5,6 +5,7 @@ import { createServices, type Services } from '../../src/services';
 import { startServe, type ServeProcess } from '../support/command';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { createOrganization, importLines, login, openSession, v2Line, type TestOrganization } from '../support/gateway';
+import { SERVING_ROLE } from '../support/global-setup';
 import { startTraceCollector, type TraceCollector } from '../support/trace-collector';
 import { until } from '../support/until';
 
@@ -122,7 +123,8 @@ test('no donor, provision, cookie, password or variable reaches log, metrics or 
       await post(stranger, `query ${donor.mark} { viewer { username } }`, {});
       // A statement that fails with a donor's text in PostgreSQL's message.
       await database.client.query(`ALTER TABLE deposit_line RENAME TO deposit_line_away`);
-      await database.client.query(`CREATE VIEW deposit_line AS SELECT * FROM deposit_line_away WHERE (donor_last_name || city)::int > 0`);
+      await database.client.query(`CREATE VIEW deposit_line AS SELECT * FROM deposit_line_away WHERE (donor_last_name || city)::int > 0;
+        GRANT SELECT ON deposit_line TO ${SERVING_ROLE}`);
       await send(`${REPORT}?${YEAR}`, { headers: callers[0]! });
       await post(callers[0]!, '{ depositSummary(startDate: "2024-01-01", endDate: "2024-12-31") { all { lines } } }', {});
       await database.client.query('DROP VIEW deposit_line');

@@ -128,6 +128,13 @@ describe('an operator', () => {
     });
   });
 
+  test('gives a token of operators beside their port alone, and of 32 characters', () => {
+    const token = 'a'.repeat(32);
+    expect(faults({ ADMIN_TOKEN: token })).toBe('ADMIN_TOKEN: expected ADMIN_PORT beside it');
+    expect(faults({ ADMIN_TOKEN: token, ADMIN_PORT: '4001' })).toBe('');
+    expect(faults({ ADMIN_TOKEN: 'short', ADMIN_PORT: '4001' })).toBe('ADMIN_TOKEN: expected 32 to 200 characters of ASCII without blanks');
+  });
+
   test('gives the address of the owner beside that of the gateway', () => {
     expect(faults({ OWNER_DATABASE_URL: 'postgresql://h/d' })).toBe('OWNER_DATABASE_URL: expected DATABASE_URL beside it');
   });

@@ -53,13 +53,13 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'docker run -d --name gateway-own-postgres -p 4000:4000 -e DATABASE_URL=postgresql://gateway:secret@db:5432/gateway deposit-gateway':
     'document-links.test.ts',
   'docker exec gateway deposit-gateway --help': 'document-tables.test.ts',
-  'psql -v owner_password="$OWNER_PASSWORD" -v serving_password="$SERVING_PASSWORD" -f prisma/roles/create.sql': 'database-roles.test.ts',
+  'psql -f prisma/roles/create.sql': 'database-roles.test.ts',
   'npx generate-persisted-query-manifest': 'trusted-document-clients.test.ts',
   'npm install': 'newcomer.test.ts',
   'npm run generate:frontend': 'the run of the checks',
   'npx vite test/frontend --host 127.0.0.1 --port 5173': 'frontend-app.test.ts',
   // The token of a gateway that was started with it.
-  [String.raw`curl -H "Authorization: Bearer $ADMIN_TOKEN" -H 'Content-Type: application/json' http://127.0.0.1:4001/graphql \
+  [String.raw`curl -H @operators-header -H 'Content-Type: application/json' http://127.0.0.1:4001/graphql \
   -d '{"query":"mutation { disableUser(organization: \"Hope Foundation\", username: \"ada\") { disabledAt } }"}'`]:
     'operators-door.test.ts',
   'DATA_DIR=.data-restored npm run -s gateway -- restore gateway.backup': 'backups.test.ts',

@@ -1,4 +1,5 @@
 import { createOrganization, importLines, openSession, v2Line } from '../support/gateway';
+import { SERVING_ROLE } from '../support/global-setup';
 import { REPORT } from '../support/long-report';
 import { send, startTarget, type Finding } from './attack';
 
@@ -54,7 +55,9 @@ export async function run(): Promise<readonly Finding[]> {
     const leaks: string[] = [];
     const texts = new Set<string>();
     for (const table of TABLES) {
-      await sql(`ALTER TABLE "${table}" RENAME TO away; CREATE VIEW "${table}" AS SELECT away.* FROM away WHERE fails_with()`);
+      await sql(
+        `ALTER TABLE "${table}" RENAME TO away; CREATE VIEW "${table}" AS SELECT away.* FROM away WHERE fails_with(); GRANT SELECT ON "${table}" TO ${SERVING_ROLE}`,
+      );
       for (const headers of as) {
         const asked = [
           ...PATHS.map((path) => send(target.serve.url + path, { headers })),

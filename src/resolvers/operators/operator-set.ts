@@ -15,7 +15,7 @@ interface OperatedServices {
 /** One instance of each class of operators' fields, by its class. */
 export const createOperatorSet = ({ organizations, provisions, users }: OperatedServices): ReadonlyMap<ClassType, object> =>
   new Map<ClassType, object>([
-    [OrganizationOperations, new OrganizationOperations(organizations, provisions, users)],
+    [OrganizationOperations, new OrganizationOperations(organizations)],
     [ProvisionOperations, new ProvisionOperations(provisions)],
     [UserOperations, new UserOperations(users)],
   ]);

@@ -106,20 +106,18 @@ export class OperatedSession {
   expiresAt!: Date;
 }
 
-@ObjectType('Organization', { description: 'An organization.' })
+@ObjectType('Organization', { simpleResolvers: true, description: 'An organization.' })
 export class OperatedOrganization {
-  readonly id!: number;
-
-  @Field(() => String, { simple: true, description: 'Its name.' })
+  @Field(() => String, { description: 'Its name.' })
   name!: string;
 
-  @Field(() => [String], { simple: true, description: 'Host names at which it may be reached; none means any.' })
+  @Field(() => [String], { description: 'Host names at which it may be reached; none means any.' })
   hosts!: readonly string[];
 
-  @Field(() => Boolean, { simple: true, description: 'True while it is answered "Under maintenance".' })
+  @Field(() => Boolean, { description: 'True while it is answered "Under maintenance".' })
   underMaintenance!: boolean;
 
-  @Field(() => Int, { simple: true, description: 'Month with which its fiscal year begins, 1 to 12.' })
+  @Field(() => Int, { description: 'Month with which its fiscal year begins, 1 to 12.' })
   fiscalYearStart!: number;
 }
 

@@ -1,11 +1,8 @@
-import { Arg, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Int, Mutation, Query, Resolver } from 'type-graphql';
 import type { OrganizationRow } from '../../data/organization-store';
-import type { UserRow } from '../../data/user-store';
 import type { OrganizationService } from '../../domain/organization-service';
-import type { ProvisionService } from '../../domain/provision-service';
-import type { NamedSession, UserService } from '../../domain/user-service';
 import { formatAnchor } from '../../formats/audit-row';
-import { IssuedProvision, OperatedOrganization, OperatedSession, OperatedUser, OrganizationDeletion, toIssued } from './operator-types';
+import { OperatedOrganization, OrganizationDeletion } from './operator-types';
 
 const NAME = { description: 'Name of the organization.' };
 const NEW_NAME = { description: 'Name that no other organization has.' };
@@ -14,13 +11,9 @@ const UNDER_MAINTENANCE = { description: 'True to answer its callers "Under main
 const MONTH = { description: 'Month from 1 to 12.' };
 
 /** The changes of organizations, as the command `organization` has them. */
-@Resolver(() => OperatedOrganization)
+@Resolver()
 export class OrganizationOperations {
-  constructor(
-    private readonly organizations: OrganizationService,
-    private readonly provisions: ProvisionService,
-    private readonly users: UserService,
-  ) {}
+  constructor(private readonly organizations: OrganizationService) {}
 
   @Query(() => [OperatedOrganization], { name: 'organizations', description: 'All organizations, by name.' })
   list(): Promise<OrganizationRow[]> {
@@ -30,21 +23,6 @@ export class OrganizationOperations {
   @Query(() => OperatedOrganization, { name: 'organization', description: 'The organization of a name.' })
   get(@Arg('organization', () => String, NAME) name: string): Promise<OrganizationRow> {
     return this.organizations.get(name);
-  }
-
-  @FieldResolver(() => [OperatedUser], { name: 'users', description: 'Its users, by name.' })
-  listUsers(@Root() { name }: OrganizationRow): Promise<UserRow[]> {
-    return this.users.list(name);
-  }
-
-  @FieldResolver(() => [OperatedSession], { description: 'Its open sessions, the newest first.' })
-  sessions(@Root() { name }: OrganizationRow): Promise<NamedSession[]> {
-    return this.users.listSessions(name);
-  }
-
-  @FieldResolver(() => [IssuedProvision], { name: 'provisions', description: 'Its provisions, the oldest first.' })
-  async listProvisions(@Root() { id }: OrganizationRow): Promise<IssuedProvision[]> {
-    return (await this.provisions.list()).filter(({ organizationId }) => organizationId === id).map(toIssued);
   }
 
   @Mutation(() => OperatedOrganization, { name: 'createOrganization', description: 'Creates an organization.' })

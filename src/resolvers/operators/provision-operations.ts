@@ -9,7 +9,8 @@ const PROVISION = { description: 'Its number, the first eight characters of its 
 const KIND = { description: 'WEB and MOBILE provisions are public, an API provision is a secret.' };
 const LABEL = { description: 'Note on the purpose of the provision, such as `reporting`.' };
 const PRIVILEGES = { description: 'Names of privileges.' };
-const EXPIRES = { nullable: true, description: `Time from which it is refused: ${EXPIRY_FORMS}; null for never.` };
+const NEVER = 'never';
+const EXPIRES = { description: `Time from which it is refused: ${EXPIRY_FORMS}, or \`${NEVER}\`.` };
 const ADDRESSES = { description: 'Networks in CIDR notation that its callers come from; none means any.' };
 const REPORTS = { description: 'Names of the saved reports that it opens alone; none means that it is not bound to reports.' };
 const OVERLAP = {
@@ -22,6 +23,11 @@ const OVERLAP = {
 export class ProvisionOperations {
   constructor(private readonly provisions: ProvisionService) {}
 
+  @Query(() => [IssuedProvision], { name: 'provisions', description: 'The provisions of an organization.' })
+  async list(@Arg('organization', () => String, ORGANIZATION) organization: string): Promise<IssuedProvision[]> {
+    return (await this.provisions.list()).filter((provision) => provision.organization.name === organization).map(toIssued);
+  }
+
   @Query(() => IssuedProvision, { name: 'provision', description: 'One provision.' })
   async get(@Arg('provision', () => String, PROVISION) provision: string): Promise<IssuedProvision> {
     return toIssued(await this.provisions.get(provision));
@@ -33,7 +39,7 @@ export class ProvisionOperations {
     @Arg('kind', () => issuedKindEnum, KIND) kind: ProvisionKind,
     @Arg('label', () => String, { ...LABEL, defaultValue: '' }) label: string,
     @Arg('privileges', () => [String], { ...PRIVILEGES, defaultValue: [] }) grants: string[],
-    @Arg('expires', () => String, EXPIRES) expires: string | null | undefined,
+    @Arg('expires', () => String, { ...EXPIRES, defaultValue: NEVER }) expires: string,
     @Arg('addresses', () => [String], { ...ADDRESSES, defaultValue: [] }) addresses: string[],
     @Arg('reports', () => [String], { ...REPORTS, defaultValue: [] }) reports: string[],
   ): Promise<NewProvision> {
@@ -69,7 +75,7 @@ export class ProvisionOperations {
   @Mutation(() => IssuedProvision, { name: 'expireProvision', description: 'Sets the time from which a provision is refused.' })
   async expire(
     @Arg('provision', () => String, PROVISION) provision: string,
-    @Arg('expires', () => String, EXPIRES) expires: string | null | undefined,
+    @Arg('expires', () => String, EXPIRES) expires: string,
   ): Promise<IssuedProvision> {
     return toIssued(await this.provisions.expire(provision, toTime(expires)));
   }
@@ -120,4 +126,4 @@ export class ProvisionOperations {
   }
 }
 
-const toTime = (expires: string | null | undefined): Date | null => (expires == null ? null : toExpiry(expires));
+const toTime = (expires: string): Date | null => (expires === NEVER ? null : toExpiry(expires));

@@ -1,7 +1,7 @@
-import { Arg, Int, Mutation, Resolver } from 'type-graphql';
+import { Arg, Int, Mutation, Query, Resolver } from 'type-graphql';
 import type { UserRow } from '../../data/user-store';
-import type { UserService } from '../../domain/user-service';
-import { OperatedUser } from './operator-types';
+import type { NamedSession, UserService } from '../../domain/user-service';
+import { OperatedSession, OperatedUser } from './operator-types';
 
 const ORGANIZATION = { description: 'Name of the organization.' };
 const USERNAME = { description: 'Name of the user.' };
@@ -17,6 +17,16 @@ const ADDRESS = {
 @Resolver()
 export class UserOperations {
   constructor(private readonly users: UserService) {}
+
+  @Query(() => [OperatedUser], { name: 'users', description: 'The users of an organization, by name.' })
+  list(@Arg('organization', () => String, ORGANIZATION) organization: string): Promise<UserRow[]> {
+    return this.users.list(organization);
+  }
+
+  @Query(() => [OperatedSession], { description: 'The open sessions of an organization, the newest first.' })
+  sessions(@Arg('organization', () => String, ORGANIZATION) organization: string): Promise<NamedSession[]> {
+    return this.users.listSessions(organization);
+  }
 
   @Mutation(() => OperatedUser, { name: 'createUser', description: 'Creates a user, who may log in.' })
   async create(
@@ -103,12 +113,17 @@ export class UserOperations {
     return true;
   }
 
-  @Mutation(() => Int, { description: 'Ends all sessions of an organization, or of one of its users. Returns their number.' })
-  endSessions(
+  @Mutation(() => Int, { description: 'Ends all sessions of a user. Returns their number.' })
+  endUserSessions(
     @Arg('organization', () => String, ORGANIZATION) organization: string,
-    @Arg('username', () => String, { ...USERNAME, nullable: true }) username: string | null | undefined,
+    @Arg('username', () => String, USERNAME) username: string,
   ): Promise<number> {
-    return this.users.endSessions(organization, username ?? undefined);
+    return this.users.endSessions(organization, username);
+  }
+
+  @Mutation(() => Int, { description: 'Ends all sessions of all users of an organization. Returns their number.' })
+  endAllSessions(@Arg('organization', () => String, ORGANIZATION) organization: string): Promise<number> {
+    return this.users.endSessions(organization);
   }
 
   private async changeGrants(organization: string, username: string, verb: 'grant' | 'revoke', privileges: string[]): Promise<UserRow> {

@@ -145,8 +145,11 @@ UPDATE session SET last_seen_at = now() FROM unmarked_session WHERE session.toke
 /** The most statements that are under way at once, and the most credentials that one of them reads. */
 const MAX_STATEMENTS = 2;
 const MAX_CREDENTIALS = 100;
-/** The longest wait for another statement to end. A request whose turn does not come begins a statement of its own. */
-const MAX_WAIT_MS = 250;
+/**
+ * The longest wait for another statement to end, as a share of the longest wait for an answer. Requests whose turn does not come begin a
+ * statement of their own, so that a statement that hangs does not hold up a second one for as long again.
+ */
+const WAIT_SHARE = 0.1;
 
 /**
  * Checks credentials. Requests that come at about the same time share a statement, so that a caller with few requests does not wait behind
@@ -197,7 +200,7 @@ export class AccessStore {
     const late = setTimeout(() => {
       this.waiting.splice(this.waiting.indexOf(turn), 1);
       begin();
-    }, MAX_WAIT_MS);
+    }, this.database.answerTimeoutMs * WAIT_SHARE);
     this.waiting.push(turn);
   }
 

@@ -102,7 +102,9 @@ async function fill(tar: Pack, manifest: BackupManifest, pieces: AsyncIterable<T
   let sums = '';
   const add = async (name: string, content: Buffer): Promise<void> => {
     await new Promise<void>((resolve, reject) => {
-      tar.entry({ name, mode: OWNER_ONLY, mtime }, content, (error) => (error ? reject(error) : resolve()));
+      const entry = tar.entry({ name, mode: OWNER_ONLY, mtime }, content, (error) => (error ? reject(error) : resolve()));
+      // An archive that is given up gives up its open entry. An error that nobody listens for would end the process.
+      entry.on('error', reject);
     });
     sums += toSum(name, content);
   };

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from './config';
@@ -148,7 +148,7 @@ export async function openDatabase(
 
 /**
  * Fills an empty database: the one of DATABASE_URL, or else an embedded one, which is in place when it has been filled and not before. The
- * signal gives it up.
+ * signal gives it up; `fill` heeds it by itself over DATABASE_URL.
  */
 export function buildDatabase(config: Config, signal: AbortSignal, fill: (address: DatabaseAddress) => Promise<void>): Promise<void> {
   if (config.DATABASE_URL !== '') return fill({ connectionString: config.OWNER_DATABASE_URL || config.DATABASE_URL });
@@ -163,7 +163,7 @@ export async function withScratchDatabase(signal: AbortSignal, fill: (address: D
     await chmod(directory, PASSABLE);
     await EmbeddedPostgres.build(directory, signal, fill);
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    await EmbeddedPostgres.remove(directory);
   }
 }
 

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { failed, runCommand, startServe, succeed, type Environment } from '../support/command';
+import { failed, runCommand, startCommand, startServe, succeed, type Environment } from '../support/command';
 import { depositBook } from '../support/deposit-book';
 import { toNdjson } from '../support/deposit-files';
+import { until } from '../support/until';
 
 const run = promisify(execFile);
 
@@ -122,4 +124,27 @@ testAsRoot('an operator whose data do not lie in DATA_DIR reads in the log where
   const { place } = JSON.parse(line!) as { place: string };
   expect(existsSync(join(place, 'cluster'))).toBe(true);
   await rm(place, { recursive: true });
+});
+
+testAsRoot('an operator whose restore runs in another container is refused its directory, and the restore goes on', async () => {
+  const restore = startCommand(inDirectory('shared'), ['restore', backup]);
+  const ended = once(restore, 'close');
+  const socket = join(at('shared'), 'postgres/socket/.s.PGSQL.5433');
+  await until(() => existsSync(socket) || restore.exitCode !== null);
+  restore.kill('SIGSTOP');
+  try {
+    // A process of another process namespace sees the files of the restore, and not its processes.
+    const words = ['--pid', '--fork', '--mount-proc', process.execPath, join(__dirname, '../../dist/main.js'), 'organization', 'list'];
+    const result = await run('unshare', words, { env: { PATH: process.env.PATH, ...inDirectory('shared') } }).catch(
+      (error: unknown) => error,
+    );
+    expect(result).toMatchObject({
+      code: 1,
+      stderr: `The embedded database in ${at('shared')} is in use by a process that cannot be seen from here, as in another container\n`,
+    });
+  } finally {
+    restore.kill('SIGCONT');
+  }
+  expect(await ended).toEqual([0, null]);
+  await succeed(inDirectory('shared'), ['verify', backup, '--current']);
 });

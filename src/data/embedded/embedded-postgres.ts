@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { chown, mkdir, mkdtemp, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { connect as connectSocket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -93,10 +95,10 @@ export class EmbeddedPostgres {
    * signal gives it up. Throws an OperatorError when the directory has a database.
    */
   static build<Result>(dataDirectory: string, signal: AbortSignal, fill: (target: DatabaseAddress) => Promise<Result>): Promise<Result> {
-    return withHome(dataDirectory, async (home) => {
+    return withHome(dataDirectory, async (home, host) => {
       if ((await findMajor(home)) !== undefined)
         throw new OperatorError(`${dataDirectory} has a database already: choose another DATA_DIR`);
-      const result = await withDraft(home, signal, fill);
+      const result = await withDraft(home, host, signal, fill);
       await complete(home);
       return result;
     });
@@ -111,7 +113,7 @@ export class EmbeddedPostgres {
     signal: AbortSignal,
     fill: (target: DatabaseAddress, source: DatabaseAddress) => Promise<void>,
   ): Promise<Upgrade | undefined> {
-    return withHome(dataDirectory, async (home) => {
+    return withHome(dataDirectory, async (home, host) => {
       const from = await findMajor(home);
       if (from === undefined) throw new OperatorError(`There is no database in ${dataDirectory}`);
       if (from === home.major) return undefined;
@@ -123,18 +125,19 @@ export class EmbeddedPostgres {
       }
       const kept = formerDirectory(home, from);
       if (await stat(kept).catch(() => undefined)) throw new OperatorError(`${kept} is there already: move it away first`);
-      const address = {
-        host: await makeSocketDirectory(home),
-        port: PORT,
-        user: USER,
-        password: await initialise(home),
-        database: DATABASE,
-      };
+      const address = { host, port: PORT, user: USER, password: await initialise(home), database: DATABASE };
       const source = new PostgresServer({ home, bin, cluster: clusterDirectory(home), log: `server-${from}.log` }, address);
-      await running(source, signal, () => withDraft(home, signal, (target) => fill(target, address)));
+      await running(source, signal, () => withDraft(home, host, signal, (target) => fill(target, address)));
       await complete(home);
       return { from, to: home.major, kept };
     });
+  }
+
+  /** Removes a data directory that no process uses, and its data when they lie outside it. */
+  static async remove(dataDirectory: string): Promise<void> {
+    const place = await realpath(join(dataDirectory, 'postgres')).catch(() => undefined);
+    if (place !== undefined) await rm(place, { recursive: true, force: true });
+    await rm(dataDirectory, { recursive: true, force: true });
   }
 
   /** Shares the embedded PostgreSQL that a living process holds in this directory, and waits while it starts. Undefined when none holds it. */
@@ -197,22 +200,30 @@ async function openHome(dataDirectory: string): Promise<{ readonly home: Postgre
   }
 }
 
-async function withHome<Result>(dataDirectory: string, use: (home: PostgresHome) => Promise<Result>): Promise<Result> {
+/** Uses a home, and a directory for the sockets of its servers, which is removed after it. */
+async function withHome<Result>(dataDirectory: string, use: (home: PostgresHome, host: string) => Promise<Result>): Promise<Result> {
   const { home, lock } = await openHome(dataDirectory);
+  let host: string | undefined;
   try {
-    return await use(home);
+    host = await makeSocketDirectory(home);
+    return await use(home, host);
   } finally {
-    await rm(join(home.directory, 'socket'), { recursive: true, force: true });
+    if (host !== undefined) await rm(host, { recursive: true, force: true });
     await lock.release();
   }
 }
 
 /** Fills a new cluster. It is removed again when that fails. */
-async function withDraft<Result>(home: PostgresHome, signal: AbortSignal, fill: (target: DatabaseAddress) => Promise<Result>) {
+async function withDraft<Result>(
+  home: PostgresHome,
+  host: string,
+  signal: AbortSignal,
+  fill: (target: DatabaseAddress) => Promise<Result>,
+): Promise<Result> {
   const cluster = draftDirectory(home);
   try {
     const password = await makeCluster(home, cluster);
-    const address = { host: await makeSocketDirectory(home), port: DRAFT_PORT, user: USER, password, database: DATABASE };
+    const address = { host, port: DRAFT_PORT, user: USER, password, database: DATABASE };
     const server = new PostgresServer({ home, bin: home.bin, cluster, log: 'restore.log' }, address);
     return await running(server, signal, () => fill(address));
   } catch (error) {
@@ -247,19 +258,44 @@ async function assertSameMajor(home: PostgresHome): Promise<void> {
 const addressFile = (dataDirectory: string): string => join(dataDirectory, 'address.json');
 
 /**
- * Throws an OperatorError when a gateway in another container holds the directory. Its process is invisible here, so its lock looks stale,
- * but its socket on the shared volume answers.
+ * Throws an OperatorError when a process in another container holds the directory. That process is invisible here, so its lock looks stale,
+ * but the sockets of its servers on the shared volume answer: the one that it serves or upgrades, and the one that it fills.
  */
 async function assertNoHiddenHolder(dataDirectory: string): Promise<void> {
+  if ((await findHolder(dataDirectory)) !== undefined) return;
+  const directory = await realpath(join(dataDirectory, 'postgres')).catch(() => undefined);
+  if (directory === undefined) return;
+  const servers = [
+    { cluster: clusterDirectory({ directory }), port: PORT },
+    { cluster: draftDirectory({ directory }), port: DRAFT_PORT },
+  ];
   const address = await readIfThere(addressFile(dataDirectory)).catch(() => undefined);
-  if (address === undefined || (await findHolder(dataDirectory)) !== undefined) return;
-  const client = await connect(JSON.parse(address) as DatabaseAddress);
-  await client?.end();
-  const cluster = join(await realpath(join(dataDirectory, 'postgres')), 'cluster');
-  if (client && (await findServer(cluster)) === undefined) {
-    throw new OperatorError(
-      `The embedded database in ${dataDirectory} is in use by a process that cannot be seen from here, as in another container`,
-    );
+  const { host } = address === undefined ? {} : (JSON.parse(address) as DatabaseAddress);
+  const hosts = new Set([join(directory, 'socket'), ...(host === undefined ? [] : [host])]);
+  for (const { cluster, port } of servers) {
+    // The server of a killed gateway is visible here, and is ended later.
+    if ((await findServer(cluster)) !== undefined) continue;
+    for (const host of hosts) {
+      if (!(await answers(socketFile(host, port)))) continue;
+      throw new OperatorError(
+        `The embedded database in ${dataDirectory} is in use by a process that cannot be seen from here, as in another container`,
+      );
+    }
+  }
+}
+
+const socketFile = (directory: string, port: number): string => join(directory, `.s.PGSQL.${port}`);
+
+/** True when a process listens on the socket, be it that it is starting or stopping. */
+async function answers(socket: string): Promise<boolean> {
+  const connection = connectSocket(socket);
+  try {
+    await once(connection, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    connection.destroy();
   }
 }
 
@@ -279,7 +315,7 @@ async function connect(address: DatabaseAddress): Promise<Client | undefined> {
 /** Makes the directory of the socket beside the data, or in the temporary directory when that path is too long for a socket. */
 async function makeSocketDirectory(home: PostgresHome): Promise<string> {
   let directory = join(home.directory, 'socket');
-  if (Buffer.byteLength(join(directory, '.s.PGSQL.5432')) > MAX_SOCKET_PATH) directory = await mkdtemp(join(tmpdir(), 'deposit-gateway-'));
+  if (Buffer.byteLength(socketFile(directory, PORT)) > MAX_SOCKET_PATH) directory = await mkdtemp(join(tmpdir(), 'deposit-gateway-'));
   await mkdir(directory, { recursive: true, mode: 0o700 });
   if (home.account) await chown(directory, home.account.uid, home.account.gid);
   return directory;

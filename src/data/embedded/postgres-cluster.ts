@@ -14,9 +14,9 @@ const STOP_TIMEOUT_MS = 30_000;
 const POLL_MS = 20;
 
 /** The cluster that gateways serve. */
-export const clusterDirectory = (home: PostgresHome): string => join(home.directory, 'cluster');
+export const clusterDirectory = (home: Pick<PostgresHome, 'directory'>): string => join(home.directory, 'cluster');
 /** A cluster that is being filled. It is worth nothing when its gateway has died. */
-export const draftDirectory = (home: PostgresHome): string => join(home.directory, 'cluster.filling');
+export const draftDirectory = (home: Pick<PostgresHome, 'directory'>): string => join(home.directory, 'cluster.filling');
 /** A cluster that is complete, and takes the place of the one that is served. */
 const readyDirectory = (home: PostgresHome): string => join(home.directory, 'cluster.ready');
 /** The earlier cluster of another major version. */

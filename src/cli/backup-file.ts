@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pid } from 'node:process';
 import { OperatorError } from '../errors';
@@ -38,8 +38,7 @@ export async function writeWhole<Result>(
     const result = await write(async (content) => {
       for await (const block of content) await handle.writeFile(block).catch(failWriting(file));
       await handle.sync().catch(failWriting(file));
-      await assertMayWrite(target, file, mayReplace);
-      await rename(draft, target).catch(failWriting(file));
+      await (mayReplace ? rename(draft, target) : placeNew(draft, target, file)).catch(failWriting(file));
       await synchroniseParent(target);
     });
     return result;
@@ -47,6 +46,20 @@ export async function writeWhole<Result>(
     await handle.close();
     removeDraft();
     process.off('exit', removeDraft);
+  }
+}
+
+/** Gives a draft its name, which nobody else may have taken meanwhile. */
+async function placeNew(draft: string, target: string, file: string): Promise<void> {
+  try {
+    // A link never replaces a file; a rename does.
+    await link(draft, target);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Some disks, such as those of memory sticks, have no links.
+    if (code !== 'EEXIST' && code !== 'EPERM' && code !== 'ENOTSUP') throw error;
+    await assertMayWrite(target, file, false);
+    await rename(draft, target);
   }
 }
 
@@ -59,7 +72,8 @@ async function removeDrafts(target: string): Promise<void> {
   const prefix = `${basename(target)}.`;
   for (const name of await readdir(dirname(target)).catch(() => [])) {
     const owner = name.startsWith(prefix) ? /^([0-9]{1,10})\.part$/.exec(name.slice(prefix.length))?.[1] : undefined;
-    if (owner !== undefined && !isAlive(Number(owner))) await rm(join(dirname(target), name), { force: true });
+    // A draft with the number of this process is of an earlier one: in a container, every command may have the number 1.
+    if (owner !== undefined && (Number(owner) === pid || !isAlive(Number(owner)))) await rm(join(dirname(target), name), { force: true });
   }
 }
 
@@ -82,6 +96,7 @@ async function synchroniseParent(target: string): Promise<void> {
 }
 
 const failWriting = (file: string) => (error: unknown) => {
+  if (error instanceof OperatorError) throw error;
   throw new OperatorError(`Cannot write ${file}: ${(error as Error).message}`, { cause: error });
 };
 

@@ -62,6 +62,15 @@ test('a backup that is killed at any moment is there whole or not at all, and th
   expect(await readdir(directory)).toEqual(['church.backup']);
 });
 
+test('a backup in a container, whose process number is always the same, replaces what a killed one has left', async () => {
+  const directory = mkdtempSync(at('container-'));
+  const file = join(directory, 'church.backup');
+  const words = [process.execPath, join(__dirname, '../../dist/main.js'), 'backup', file].map((word) => `'${word}'`).join(' ');
+  const script = `touch '${file}'.$$.part; exec ${words}`;
+  await promisify(execFile)('sh', ['-c', script], { env: { PATH: process.env.PATH, ...source } });
+  expect(await readdir(directory)).toEqual(['church.backup']);
+});
+
 test('a restore that is killed at any moment has been made or not at all, and the next one makes it', async () => {
   const file = at('whole.backup');
   await succeed(source, ['backup', file]);

@@ -50,7 +50,7 @@ export function backupCommand(context: () => CommandContext): Command {
 /** `restore FILE`: makes the database of a backup. */
 export function restoreCommand(context: () => CommandContext): Command {
   return new Command('restore')
-    .description('makes the database of a backup, where there is none; it is in place when it is complete and compared')
+    .description('makes the database of a backup, where there is none; an embedded one is in place when it is complete and compared')
     .argument('<file>', 'file that `backup` wrote')
     .option(...PASSPHRASE_FILE)
     .action(async (file: string, options: PassphraseOptions) => {
@@ -58,13 +58,13 @@ export function restoreCommand(context: () => CommandContext): Command {
       const archive = await openBackupFile(terminal, file, options);
       await untilSignal((signal) =>
         buildDatabase(config, signal, async (address) => {
-          await loadAndCompare(context(), address, withProgress(terminal, archive));
+          await loadAndCompare(context(), address, withProgress(terminal, archive), signal);
           await useServices(config, address, ({ backups }) => backups.noteRestore(archive.manifest, 'restore'));
         }),
       );
       const { manifest } = archive;
-      const text = `${formatOrganizations(manifest)}\nRestored the backup of ${manifest.createdAt}; nobody is logged in`;
-      printResult(terminal, json, { file, ...describe(manifest) }, text);
+      const text = `${formatComparison(manifest)}\nRestored the backup of ${manifest.createdAt}; nobody is logged in`;
+      printResult(terminal, json, { file, ...describe(manifest), compared: isCompared(manifest) }, text);
     });
 }
 
@@ -84,12 +84,14 @@ export function verifyCommand(context: () => CommandContext): Command {
       const archive = await openBackupFile(terminal, file, options);
       const { manifest } = archive;
       await untilSignal((signal) =>
-        withScratchDatabase(signal, (address) => loadAndCompare(context(), address, withProgress(terminal, archive))),
+        withScratchDatabase(signal, (address) => loadAndCompare(context(), address, withProgress(terminal, archive), signal)),
       );
       const current = options.current ? await withServices(context(), ({ backups }) => backups.readAll('verify')) : undefined;
-      const differences = current ? findDifferences(manifest.organizations ?? [], current, BOOK_FIGURES) : null;
+      const { organizations } = manifest;
+      const differences = current && organizations ? findDifferences(organizations, current, BOOK_FIGURES) : null;
       const verdict = `${file} restores to the database of ${manifest.createdAt}`;
-      printResult(terminal, json, { file, ...describe(manifest), differences }, `${formatOrganizations(manifest)}\n${verdict}`);
+      const result = { file, ...describe(manifest), compared: isCompared(manifest), differences };
+      printResult(terminal, json, result, `${formatComparison(manifest)}\n${verdict}`);
       if (differences && differences.length > 0) {
         throw new OperatorError(`The database has changed since the backup:\n${describeDifferences(differences)}`);
       }
@@ -113,7 +115,7 @@ export function upgradeCommand(context: () => CommandContext): Command {
                 put: async (content) => {
                   const archive = await openArchive(content);
                   ({ manifest } = archive);
-                  await loadAndCompare(context(), target, withProgress(terminal, archive));
+                  await loadAndCompare(context(), target, withProgress(terminal, archive), signal);
                 },
               })
               .then(() => useServices(config, target, (services) => services.backups.noteRestore(manifest!, 'upgrade')));
@@ -127,9 +129,15 @@ export function upgradeCommand(context: () => CommandContext): Command {
     });
 }
 
-/** Loads a backup, and compares the copy with what the backup tells of each organization. */
-async function loadAndCompare({ config }: CommandContext, address: OpenDatabase['address'], archive: OpenArchive): Promise<void> {
-  await loadBackup(address, archive);
+/** Loads a backup, and compares the copy with what the backup tells of each organization, if it does. The signal gives it up. */
+async function loadAndCompare(
+  { config }: CommandContext,
+  address: OpenDatabase['address'],
+  archive: OpenArchive,
+  signal: AbortSignal,
+): Promise<void> {
+  await loadBackup(address, archive, signal);
+  signal.throwIfAborted();
   await useServices(config, address, ({ backups }) => backups.assertCopy(archive.manifest));
 }
 
@@ -182,6 +190,12 @@ function describe({ createdAt, gateway, postgres, organizations }: BackupManifes
   }));
   return { createdAt, gateway, postgres, organizations: shown };
 }
+
+/** True when a copy is compared with the backup. The backup of an older schema tells no figures. */
+const isCompared = ({ organizations }: BackupManifest): boolean => organizations !== null;
+
+const formatComparison = (manifest: BackupManifest): string =>
+  isCompared(manifest) ? formatOrganizations(manifest) : 'not compared: the backup is of an older schema, and tells no figures';
 
 const formatOrganizations = ({ organizations }: BackupManifest): string =>
   formatTable(

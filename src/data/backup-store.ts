@@ -1,5 +1,6 @@
 import { Client, escapeIdentifier, type QueryResultRow } from 'pg';
 import type { BackupManifest, BackupSequence, BackupTable, TablePiece } from '../formats/backup-archive';
+import { destroyConnection, setSession } from './postgres/client-session';
 import { CopyQuery } from './postgres/copy-query';
 import type { DatabaseAddress } from './postgres/database';
 import { toDataSourceError } from './postgres/database-errors';
@@ -21,14 +22,19 @@ export type SavedSchema = Pick<BackupManifest, 'postgres' | 'migrations' | 'tabl
 /** The longest wait for a connection, and for the statements before the rows of a table. */
 const ANSWER_TIMEOUT_MS = 60_000;
 /** Rows that leave as text must not depend on the settings of a database. Rows are read in the order in which they lie. */
-const SESSION = [
-  ...['datestyle=ISO', 'intervalstyle=postgres', 'timezone=UTC', 'bytea_output=hex', 'extra_float_digits=3', 'client_encoding=UTF8'],
-  ...['synchronize_seqscans=off', 'max_parallel_workers_per_gather=0', 'jit=off'],
+const SESSION = {
+  ...{
+    datestyle: 'ISO',
+    intervalstyle: 'postgres',
+    timezone: 'UTC',
+    bytea_output: 'hex',
+    extra_float_digits: '3',
+    client_encoding: 'UTF8',
+  },
+  ...{ synchronize_seqscans: 'off', max_parallel_workers_per_gather: '0', jit: 'off' },
   // Row-level security then fails a statement whose rows it would hide.
-  ...['row_security=off', 'statement_timeout=0', 'idle_in_transaction_session_timeout=0'],
-]
-  .map((setting) => `-c ${setting}`)
-  .join(' ');
+  ...{ row_security: 'off', statement_timeout: '0', idle_in_transaction_session_timeout: '0' },
+};
 
 /** One state of a whole database, for a backup. It must be closed. Its methods throw AppErrors. */
 export class BackupSnapshot {
@@ -40,13 +46,14 @@ export class BackupSnapshot {
 
   static async open(address: DatabaseAddress): Promise<BackupSnapshot> {
     const client = new Client({
-      ...{ ...address, options: SESSION, application_name: 'deposit-gateway backup' },
+      ...{ ...address, application_name: 'deposit-gateway backup' },
       ...{ connectionTimeoutMillis: ANSWER_TIMEOUT_MS, keepAlive: true },
     });
     // Without a handler, a lost connection would end the process. The statement that is under way gets the error.
     client.on('error', () => undefined);
     try {
       await client.connect();
+      await setSession(client, SESSION);
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const { rows } = await client.query<{ name: string }>('SELECT pg_export_snapshot() AS name');
       return new BackupSnapshot(client, rows[0]!.name);
@@ -56,8 +63,9 @@ export class BackupSnapshot {
     }
   }
 
-  listOrganizations(): Promise<SavedOrganization[]> {
-    return this.list<SavedOrganization & QueryResultRow>(ORGANIZATIONS);
+  async listOrganizations(): Promise<SavedOrganization[]> {
+    const [schema] = await this.list<{ hasAudit: boolean }>(`SELECT to_regclass('audit_chain') IS NOT NULL AS "hasAudit"`);
+    return this.list<SavedOrganization & QueryResultRow>(schema!.hasAudit ? ORGANIZATIONS : ORGANIZATIONS_WITHOUT_AUDIT);
   }
 
   async readSchema(): Promise<SavedSchema> {
@@ -99,7 +107,7 @@ export class BackupSnapshot {
   /** Ends the transaction. A statement that is under way ends with its connection. */
   async close(): Promise<void> {
     // A reader that has left leaves a COPY behind, after which pg would wait for its end.
-    (this.client as Client & { readonly connection: { readonly stream: { destroy(): void } } }).connection.stream.destroy();
+    destroyConnection(this.client);
     await this.client.end().catch(() => undefined);
   }
 
@@ -115,5 +123,8 @@ function fail(error: unknown): never {
 const ORGANIZATIONS = `
 SELECT id, name, number::float8 AS "auditNumber", hash AS "auditHash"
 FROM organization LEFT JOIN audit_chain ON organization_id = id ORDER BY id`;
+/** The organizations in a schema from before the audit, which an upgrade reads. */
+const ORGANIZATIONS_WITHOUT_AUDIT = `
+SELECT id, name, NULL::float8 AS "auditNumber", NULL::text AS "auditHash" FROM organization ORDER BY id`;
 const MIGRATIONS = `
 SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL ORDER BY migration_name`;

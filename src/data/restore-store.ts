@@ -6,14 +6,19 @@ import type { BackupManifest, BackupTable, TablePiece } from '../formats/backup-
 import type { DatabaseAddress } from './postgres/database';
 import { rethrowTranslated, toDataSourceError } from './postgres/database-errors';
 import { applyMigrations, listMigrationNames } from './postgres/migration-engine';
+import { destroyConnection, setSession } from './postgres/client-session';
 import { listForeignKeys, listTables, toColumnList } from './table-catalog';
 
 const CONNECT_TIMEOUT_MS = 60_000;
-const SESSION = '-c datestyle=ISO -c timezone=UTC -c client_encoding=UTF8 -c statement_timeout=0 -c maintenance_work_mem=256MB';
+const SESSION = { datestyle: 'ISO', timezone: 'UTC', client_encoding: 'UTF8', statement_timeout: '0', maintenance_work_mem: '256MB' };
 
 /** Fills an empty database with the rows of a backup. */
 export class RestoreStore {
-  constructor(private readonly address: DatabaseAddress) {}
+  /** The signal ends the connection, and the transaction with it. */
+  constructor(
+    private readonly address: DatabaseAddress,
+    private readonly signal: AbortSignal,
+  ) {}
 
   /**
    * Makes the schema of the backup, and loads the rows in one transaction, which ends when the backup is known to be whole. Then brings the
@@ -42,17 +47,22 @@ export class RestoreStore {
 
   private async use(work: (client: Client) => Promise<void>): Promise<void> {
     const client = new Client({
-      ...{ ...this.address, options: SESSION, application_name: 'deposit-gateway restore' },
+      ...{ ...this.address, application_name: 'deposit-gateway restore' },
       ...{ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true },
     });
     // Without a handler, a lost connection would end the process. The statement that is under way gets the error.
     client.on('error', () => undefined);
+    const end = (): void => destroyConnection(client);
+    this.signal.throwIfAborted();
+    this.signal.addEventListener('abort', end);
     try {
       await client.connect().catch(rethrowTranslated);
+      await setSession(client, SESSION);
       await work(client);
     } catch (error) {
       throw error instanceof OperatorError ? error : toDataSourceError(error);
     } finally {
+      this.signal.removeEventListener('abort', end);
       // The end of a connection is the end of its transaction.
       await client.end().catch(() => undefined);
     }

@@ -110,9 +110,9 @@ export class BackupService {
 const isNewest = async ({ migrations }: Pick<BackupManifest, 'migrations'>): Promise<boolean> =>
   migrations.at(-1) === (await listMigrationNames()).at(-1);
 
-/** Loads a backup into an empty database. Its rows are there when the backup is known to be whole. */
-export async function loadBackup(address: DatabaseAddress, { manifest, pieces }: OpenArchive): Promise<void> {
-  await new RestoreStore(address).fill(manifest, pieces);
+/** Loads a backup into an empty database. Its rows are there when the backup is known to be whole, and not before. The signal gives it up. */
+export async function loadBackup(address: DatabaseAddress, { manifest, pieces }: OpenArchive, signal: AbortSignal): Promise<void> {
+  await new RestoreStore(address, signal).fill(manifest, pieces);
 }
 
 /** The figures that are compared. The audit of a database goes on when a backup is made. */

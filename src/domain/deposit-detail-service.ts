@@ -63,6 +63,9 @@ interface RowsAfterFigures {
   readonly figures: LineFigures;
 }
 
+/** The books of a whole organization may take longer than any report, and no caller waits for them. */
+const BOOKS_TIMEOUT_MS = 86_400_000;
+
 export class DepositDetailService {
   constructor(
     private readonly store: DepositDetailStore,
@@ -81,7 +84,7 @@ export class DepositDetailService {
   async readBooks(organizationId: number, shared?: string): Promise<LineFigures & { readonly dataVersion: number }> {
     const caller = () => Promise.resolve({ organizationId, credential: 'operator' });
     const signal = new AbortController().signal;
-    const snapshot = this.store.openSnapshot({ signal, caller, times: new RequestTimes(), timeoutMs: this.timeoutMs }, shared);
+    const snapshot = this.store.openSnapshot({ signal, caller, times: new RequestTimes(), timeoutMs: BOOKS_TIMEOUT_MS }, shared);
     try {
       const columns = withFigureColumns([]);
       const reader = new FigureReader(columns);

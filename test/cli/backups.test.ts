@@ -1,16 +1,19 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { Client, type ClientConfig } from 'pg';
 import { listBackup, readBackup, sumsOf, writeBackup, type BackupEntry } from '../support/backup-files';
-import { failed, runCommand, startServe, succeed, type Environment, type ServeProcess } from '../support/command';
+import { failed, runCommand, startCommand, startServe, succeed, type Environment, type ServeProcess } from '../support/command';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { depositBook } from '../support/deposit-book';
 import { toNdjson } from '../support/deposit-files';
 import { openSession, PASSWORD } from '../support/gateway';
+import { until } from '../support/until';
 
 const REPORT = 'deposit_detail_designation_detail_with_contact_info';
 const PATH = `/api/v2/${REPORT}?start_date=2024-01-01&end_date=2024-12-31`;
@@ -299,4 +302,54 @@ test('an operator restores a backup of an older schema, which is then the newest
   await succeed(inDirectory('older'), ['restore', at('older.backup')]);
   expect(await succeed(inDirectory('older'), ['migrate', '--check'])).toBe('Every migration is applied\n');
   expect(JSON.parse(await succeed(inDirectory('older'), ['--json', 'organization', 'list']))).toMatchObject([{ name: 'Older Church' }]);
+  const notCompared = 'not compared: the backup is of an older schema, and tells no figures';
+  expect(await succeed(source, ['verify', at('older.backup'), '--current'])).toContain(notCompared);
+  const restored = await succeed(inDirectory('older-json'), ['--json', 'restore', at('older.backup')]);
+  expect(JSON.parse(restored)).toMatchObject({ organizations: [], compared: false });
+});
+
+test('an operator who stops a restore into a PostgreSQL of their own finds nothing of it there', async () => {
+  await withDatabase(async ({ url, client }) => {
+    // The restore, which drops the foreign keys first, waits for the reader of a table.
+    await client.query('BEGIN; LOCK TABLE deposit IN ACCESS SHARE MODE');
+    const child = startCommand({ DATABASE_URL: url }, ['restore', backup]);
+    const ended = Promise.all([text(child.stderr!), once(child, 'close') as Promise<[number | null]>]);
+    await until(async () => (await client.query(WAITING_RESTORES)).rowCount === 1);
+    child.kill('SIGTERM');
+    const [stderr, [status]] = await ended;
+    expect({ status, stderr }).toEqual({ status: 1, stderr: 'It was told to stop\n' });
+    await client.query('COMMIT');
+    expect((await client.query('SELECT FROM organization')).rowCount).toBe(0);
+  });
+});
+const WAITING_RESTORES = `SELECT FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name = 'deposit-gateway restore' AND wait_event_type = 'Lock'`;
+
+test('an operator gets the same backup from a database whose address sets how dates are written', async () => {
+  await withDatabase(async ({ url }) => {
+    await succeed({ DATABASE_URL: url }, ['restore', backup]);
+    const german = new URL(url);
+    german.searchParams.set('options', '-c datestyle=German');
+    await succeed({ DATABASE_URL: german.href }, ['backup', at('german.backup')]);
+    const depositsOf = async (file: string) => (await readBackup(file)).filter(({ name }) => name.includes('/deposit/'));
+    expect(await depositsOf(at('german.backup'))).toEqual(await depositsOf(backup));
+  });
+});
+
+const testAsRoot = process.getuid?.() === 0 ? test : test.skip;
+
+testAsRoot('an operator whose TMPDIR is closed to PostgreSQL finds no copy of the donors after verify', async () => {
+  const closed = mkdtempSync(at('closed-'));
+  const child = startCommand({ ...source, TMPDIR: closed }, ['verify', backup]);
+  const ended = Promise.all([text(child.stderr!), once(child, 'close') as Promise<[number | null]>]);
+  let place: string | undefined;
+  await until(async () => {
+    const [name] = await readdir(closed);
+    place = name === undefined ? undefined : await readlink(join(closed, name, 'postgres')).catch(() => undefined);
+    return place !== undefined || child.exitCode !== null;
+  });
+  const [stderr, [status]] = await ended;
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect({ place, isThere: existsSync(place!) }).toEqual({ place: expect.stringMatching(/^\/var\/lib\//) as string, isThere: false });
+  expect(await readdir(closed)).toEqual([]);
 });

@@ -308,23 +308,6 @@ test('an operator restores a backup of an older schema, which is then the newest
   expect(JSON.parse(restored)).toMatchObject({ organizations: [], compared: false });
 });
 
-test('an operator who stops a restore into a PostgreSQL of their own finds nothing of it there', async () => {
-  await withDatabase(async ({ url, client }) => {
-    // The restore, which drops the foreign keys first, waits for the reader of a table.
-    await client.query('BEGIN; LOCK TABLE deposit IN ACCESS SHARE MODE');
-    const child = startCommand({ DATABASE_URL: url }, ['restore', backup]);
-    const ended = Promise.all([text(child.stderr!), once(child, 'close') as Promise<[number | null]>]);
-    await until(async () => (await client.query(WAITING_RESTORES)).rowCount === 1);
-    child.kill('SIGTERM');
-    const [stderr, [status]] = await ended;
-    expect({ status, stderr }).toEqual({ status: 1, stderr: 'It was told to stop\n' });
-    await client.query('COMMIT');
-    expect((await client.query('SELECT FROM organization')).rowCount).toBe(0);
-  });
-});
-const WAITING_RESTORES = `SELECT FROM pg_stat_activity
-  WHERE datname = current_database() AND application_name = 'deposit-gateway restore' AND wait_event_type = 'Lock'`;
-
 test('an operator gets the same backup from a database whose address sets how dates are written', async () => {
   await withDatabase(async ({ url }) => {
     await succeed({ DATABASE_URL: url }, ['restore', backup]);

@@ -155,6 +155,10 @@ export function buildDatabase(config: Config, signal: AbortSignal, fill: (addres
   return EmbeddedPostgres.build(config.DATA_DIR, signal, fill);
 }
 
+/** The place of the embedded database's data when it is not in DATA_DIR; undefined when it is, and with DATABASE_URL. */
+export const findOuterPlace = ({ DATABASE_URL, DATA_DIR }: Config): Promise<string | undefined> =>
+  DATABASE_URL === '' ? EmbeddedPostgres.findOuterPlace(DATA_DIR) : Promise.resolve(undefined);
+
 /** Fills an embedded database in a directory of its own, which is removed after it. The signal gives it up. */
 export async function withScratchDatabase(signal: AbortSignal, fill: (address: DatabaseAddress) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'deposit-gateway-verify-'));

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { BOOK_FIGURES, describeDifferences, findDifferences, loadBackup } from '../domain/backup-service';
 import { OperatorError } from '../errors';
 import { openArchive, type BackupManifest, type OpenArchive } from '../formats/backup-archive';
-import { buildDatabase, upgradeDatabase, withScratchDatabase, type OpenDatabase } from '../services';
+import { buildDatabase, findOuterPlace, upgradeDatabase, withScratchDatabase, type OpenDatabase } from '../services';
 import { createEncryption, openBackupFile, writeWhole, type PassphraseOptions } from './backup-file';
 import { useServices, withServices, type CommandContext } from './command';
 import { formatTable, printResult, startProgress, type Terminal } from './terminal';
@@ -64,7 +64,9 @@ export function restoreCommand(context: () => CommandContext): Command {
       );
       const { manifest } = archive;
       const text = `${formatComparison(manifest)}\nRestored the backup of ${manifest.createdAt}; nobody is logged in`;
-      printResult(terminal, json, { file, ...describe(manifest), compared: isCompared(manifest) }, text);
+      const place = await findOuterPlace(config);
+      const result = { file, ...describe(manifest), compared: isCompared(manifest), place: place ?? null };
+      printResult(terminal, json, result, place === undefined ? text : `${text}\nThe data lie outside DATA_DIR, in ${place}`);
     });
 }
 

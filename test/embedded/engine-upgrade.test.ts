@@ -126,6 +126,14 @@ testAsRoot('an operator whose data do not lie in DATA_DIR reads in the log where
   await rm(place, { recursive: true });
 });
 
+testAsRoot('an operator whose restored data do not lie in DATA_DIR is told where they are', async () => {
+  const parent = mkdtempSync(at('restored-'));
+  const output = await succeed({ DATA_DIR: join(parent, 'data'), DEMO: 'off' }, ['restore', backup]);
+  const place = /^The data lie outside DATA_DIR, in (.*)$/m.exec(output)?.[1];
+  expect(existsSync(join(place!, 'cluster'))).toBe(true);
+  await rm(place!, { recursive: true });
+});
+
 testAsRoot('an operator whose restore runs in another container is refused its directory, and the restore goes on', async () => {
   const restore = startCommand(inDirectory('shared'), ['restore', backup]);
   const ended = once(restore, 'close');

@@ -133,6 +133,12 @@ export class EmbeddedPostgres {
     });
   }
 
+  /** The place of a directory's data when it is not in the directory; undefined when it is. */
+  static async findOuterPlace(dataDirectory: string): Promise<string | undefined> {
+    const place = await realpath(join(dataDirectory, 'postgres'));
+    return place === join(await realpath(dataDirectory), 'postgres') ? undefined : place;
+  }
+
   /** Removes a data directory that no process uses, and its data when they lie outside it. */
   static async remove(dataDirectory: string): Promise<void> {
     const place = await realpath(join(dataDirectory, 'postgres')).catch(() => undefined);

@@ -8,8 +8,11 @@ import type { LineCount } from '../resolvers/request-context';
 /** The ways into the gateway, by their names in the log and in metrics. `none` is a path that no door has. */
 export type RequestDoor = 'v2' | 'graphql' | 'file' | 'page' | 'health' | 'admin' | 'none';
 
-/** The ids that a caller may give to a request, so that its own log and the gateway's can be read together. */
-const REQUEST_ID = /^[\w.-]{8,64}$/;
+/**
+ * The forms of the ids that a caller may give to a request, so that its own log and the gateway's can be read together: a UUID, with or
+ * without dashes, and a ULID. Neither names nor the tokens of sessions have these forms. Provisions have, so `isSecret` refuses them.
+ */
+const REQUEST_ID = /^(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}|0[0-9a-hjkmnp-tv-z]{25})$/i;
 /** The header of W3C's Trace Context, section 3.2: version, trace id, parent id, flags. Later versions may append parts. */
 const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/;
 const FIRST_VERSION_LENGTH = 55;
@@ -50,8 +53,9 @@ export class RequestRecord {
 
   constructor(request: Request) {
     const id = request.headers['x-request-id'];
-    this.id = typeof id === 'string' && REQUEST_ID.test(id) ? id : randomUUID();
-    this.traceParent = parseTraceParent(request.headers.traceparent);
+    this.id = typeof id === 'string' && REQUEST_ID.test(id) && !isSecret(id, request) ? id : randomUUID();
+    const traceParent = parseTraceParent(request.headers.traceparent);
+    this.traceParent = traceParent && isSecret(traceParent.traceId, request) ? undefined : traceParent;
     this.method = request.method;
     this.address = request.ip ?? '';
     this.socket = request.socket;
@@ -84,6 +88,16 @@ export class RequestRecord {
     if (typeof code === 'string' && (code in errorTable || code in requestFaultTable)) this.codes.add(code);
   }
 }
+
+/** True when the credentials or the address of a request contain an id. Such an id, written in any way, must not reach the log. */
+function isSecret(id: string, { originalUrl, headers }: Request): boolean {
+  const sought = toBare(id);
+  return [originalUrl, headers.provision, headers.authorization, headers.cookie].some((text) =>
+    toBare(String(text ?? '')).includes(sought),
+  );
+}
+
+const toBare = (text: string): string => text.replaceAll('-', '').toLowerCase();
 
 function parseTraceParent(header: string | string[] | undefined): TraceParent | undefined {
   const text = typeof header === 'string' ? header : '';

@@ -42,6 +42,10 @@ const secret = fc
   .tuple(fc.constantFrom('Zoë ', "O'", 'x"', '{}\\', '', 'a\n', '<b>'), fc.uuid({ version: 4 }))
   .map(([start, id]) => ({ text: `${start}q${id.replaceAll('-', '')}`, mark: `q${id.replaceAll('-', '')}` }));
 
+/** A provision as the ids of traces are written. */
+const bare = (provision: string): string => provision.replaceAll('-', '');
+const traceOf = (provision: string): string => `00-${bare(provision)}-00f067aa0ba902b7-01`;
+
 test('no donor, provision, cookie, password or variable reaches log, metrics or traces, whatever callers do', async () => {
   const marks: string[] = [];
   let sent = 0;
@@ -66,18 +70,25 @@ test('no donor, provision, cookie, password or variable reaches log, metrics or 
       const cookie = await login(gateway.url, organization.webProvision);
       const token = await openSession(gateway.url, organization.webProvision);
       sent += 2;
-      marks.push(unknown, cookie.split('=')[1]!, token);
+      marks.push(unknown, bare(unknown), cookie.split('=')[1]!, token);
       const found = encodeURIComponent(variable.text);
       const callers: Record<string, string>[] = [
         { Provision: organization.apiProvision },
         { Provision: organization.webProvision, Cookie: cookie },
         { Provision: organization.webProvision, Authorization: `Bearer ${token}` },
         { Provision: organization.webProvision, Authorization: `Bearer ${password.mark}`, Cookie: `session=${password.mark}` },
-        { Provision: unknown },
+        { Provision: unknown, 'X-Request-Id': unknown, traceparent: traceOf(unknown) },
+        { Provision: organization.webProvision, 'X-Request-Id': organization.webProvision },
+        {
+          Provision: organization.apiProvision,
+          'X-Request-Id': bare(organization.apiProvision),
+          traceparent: traceOf(organization.apiProvision),
+        },
+        { Provision: organization.webProvision, Cookie: cookie, 'X-Request-Id': token },
         {
           Provision: variable.mark,
           traceparent: variable.mark,
-          'X-Request-Id': `${variable.mark}/`,
+          'X-Request-Id': variable.mark,
           'User-Agent': variable.mark,
           Referer: variable.mark,
         },
@@ -123,8 +134,8 @@ test('no donor, provision, cookie, password or variable reaches log, metrics or 
       await post(stranger, `query ${donor.mark} { viewer { username } }`, {});
       // A statement that fails with a donor's text in PostgreSQL's message.
       await database.client.query(`ALTER TABLE deposit_line RENAME TO deposit_line_away`);
-      await database.client.query(`CREATE VIEW deposit_line AS SELECT * FROM deposit_line_away WHERE (donor_last_name || city)::int > 0;
-        GRANT SELECT ON deposit_line TO ${SERVING_ROLE}`);
+      await database.client.query(`CREATE VIEW deposit_line AS SELECT * FROM deposit_line_away WHERE (donor_last_name || city)::int > 0`);
+      await database.client.query(`GRANT SELECT ON deposit_line TO ${SERVING_ROLE}`);
       await send(`${REPORT}?${YEAR}`, { headers: callers[0]! });
       await post(callers[0]!, '{ depositSummary(startDate: "2024-01-01", endDate: "2024-12-31") { all { lines } } }', {});
       await database.client.query('DROP VIEW deposit_line');
@@ -140,7 +151,8 @@ test('no donor, provision, cookie, password or variable reaches log, metrics or 
   expect(signals.log).toContain('"sqlState":"22P02"');
   expect(signals.metrics).toContain('code="DATA_SOURCE_QUERY_FAILED"');
   expect(signals.traces).toContain('22P02');
-  const secrets = [...marks, organization.apiProvision, organization.webProvision, 'correct horse'];
+  const provisions = [organization.apiProvision, organization.webProvision];
+  const secrets = [...marks, ...provisions, ...provisions.map(bare), 'correct horse'];
   for (const [name, text] of Object.entries(signals)) {
     expect([name, secrets.filter((each) => text.includes(each))]).toEqual([name, []]);
   }

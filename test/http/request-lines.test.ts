@@ -104,13 +104,35 @@ describe('an operator finds in the log line of a request', () => {
 describe('a caller who traces its requests', () => {
   const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-  test.each(['01J9ZC3Y8W2V7N6Q5R4S3T2U1P', 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6', 'web.7-request_1'])('keeps its id %s', async (id) => {
-    expect((await ask('/api/v2/authenticated_test_system', { 'X-Request-Id': id })).id).toBe(id);
-  });
+  test.each(['01J9ZC3Y8W2V7N6Q5R4S3T2V1P', 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6', '4bf92f3577b34da6a3ce929d0e0e4736'])(
+    'keeps its id %s',
+    async (id) => {
+      expect((await ask('/api/v2/authenticated_test_system', { 'X-Request-Id': id })).id).toBe(id);
+    },
+  );
 
-  test.each(['short', 'x'.repeat(65), 'a b c d e f g', '"},"level":60,{"', 'Ada Lovelace, London'])('gets a new id for %s', async (id) => {
+  test.each([
+    ...['short', 'x'.repeat(32), 'a b c d e f g', '"},"level":60,{"', 'Ada Lovelace, London', 'Ada.Lovelace', '4111111111111111'],
+    'q3Jm0bKf7sVYtX5wZ1cR8dLh2nPg6aEo4uTiB9yQxW0',
+  ])('gets a new id for %s', async (id) => {
     const { id: given } = await ask('/api/v2/authenticated_test_system', { 'X-Request-Id': id });
     expect(given).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  });
+
+  test('gets a new id instead of its provision, its token, its cookie and its address, however they are written', async () => {
+    const secrets: [string, Record<string, string>][] = [
+      [organization.apiProvision, {}],
+      [organization.apiProvision.toUpperCase(), {}],
+      [organization.apiProvision.replaceAll('-', ''), {}],
+      [TRACE, { Authorization: `Bearer ${TRACE}` }],
+      [TRACE, { Cookie: `a=b; session=${TRACE}` }],
+    ];
+    for (const [id, headers] of secrets) {
+      const traceparent = `00-${id.replaceAll('-', '').toLowerCase()}-00f067aa0ba902b7-01`;
+      const answer = await ask('/live', { ...headers, 'X-Request-Id': id, traceparent });
+      expect([id, answer.id === id, 'traceId' in answer.line]).toEqual([id, false, false]);
+    }
+    expect((await ask(`/${TRACE}`, { 'X-Request-Id': TRACE })).id).not.toBe(TRACE);
   });
 
   test.each([`00-${TRACE}-00f067aa0ba902b7-01`, `cc-${TRACE}-00f067aa0ba902b7-01-what-comes-later`])(

@@ -49,24 +49,13 @@ export class AuditWriter {
   }
 
   /** Resolves when the row is written. Throws NO_DATA_SOURCE_CONNECTION when it was not written in time, or when too many rows wait. */
-  write(organizationId: number, row: NewAuditRow): Promise<void> {
-    if (this.waiting >= this.options.maxWaiting) {
+  async write(organizationId: number, row: NewAuditRow): Promise<void> {
+    try {
+      await this.wait(organizationId, row);
+    } catch (error) {
       this.refused++;
-      return Promise.reject(notWritten());
+      throw error;
     }
-    return new Promise<void>((resolve, reject) => {
-      const waiting: WaitingRow = { row, caller: { resolve: () => settle(resolve), reject: (error) => settle(() => reject(error)) } };
-      const timer = setTimeout(() => {
-        this.drop(organizationId, waiting);
-        this.refused++;
-        reject(notWritten());
-      }, this.options.maxWaitMs);
-      const settle = (how: () => void): void => {
-        clearTimeout(timer);
-        how();
-      };
-      this.add(organizationId, waiting);
-    });
   }
 
   /** Writes a row that nobody waits for, as soon as the database takes it. */
@@ -78,6 +67,22 @@ export class AuditWriter {
   async close(): Promise<void> {
     await Promise.all([...this.chains].map(([organizationId, chain]) => chain.working ?? this.work(organizationId, chain)));
     for (const chain of this.chains.values()) clearTimeout(chain.retry);
+  }
+
+  private wait(organizationId: number, row: NewAuditRow): Promise<void> {
+    if (this.waiting >= this.options.maxWaiting) return Promise.reject(notWritten());
+    return new Promise<void>((resolve, reject) => {
+      const waiting: WaitingRow = { row, caller: { resolve: () => settle(resolve), reject: (error) => settle(() => reject(error)) } };
+      const timer = setTimeout(() => {
+        this.drop(organizationId, waiting);
+        reject(notWritten());
+      }, this.options.maxWaitMs);
+      const settle = (how: () => void): void => {
+        clearTimeout(timer);
+        how();
+      };
+      this.add(organizationId, waiting);
+    });
   }
 
   private add(organizationId: number, waiting: WaitingRow): void {

@@ -1,7 +1,7 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace, type Context, type Span, type Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, ParentBasedSampler, SamplingDecision, TracerProvider, type Sampler } from '@opentelemetry/sdk-trace';
 import type { RequestSpans, Wait } from '../data/postgres/request-times';
 import { findSqlFault } from '../data/postgres/sql-fault';
 import { toAppError } from '../errors';
@@ -17,22 +17,24 @@ interface TracerOptions {
 }
 
 const SERVER_ERROR = 500;
+/** The longest wait of a stop for the collector. */
+const CLOSE_MS = 1000;
 
 /**
  * Sends a trace of each request to a collector: the request, its operation, and its waits for a lane and for the database, by the semantic
  * conventions of OpenTelemetry for HTTP, GraphQL and databases. The spans are begun where the gateway waits, and no module is patched. No
  * attribute holds an address, a header, a parameter or a text of a caller, so `url.path`, `client.address` and `graphql.document` are left
- * out. A request of a trace that its caller samples is sampled by the same share as others, because strangers may ask for any trace.
+ * out. The share of requests that are traced is drawn by lot. A trace's id and its flag decide nothing, because strangers may send any.
  */
 export class RequestTracer {
   private readonly provider: TracerProvider;
   private readonly tracer: Tracer;
 
   constructor({ endpoint, serviceName, ratio }: TracerOptions) {
-    const sampler = new TraceIdRatioBasedSampler(ratio);
+    const sampler = drawShare(ratio);
     this.provider = new TracerProvider({
       resource: resourceFromAttributes({ 'service.name': serviceName }),
-      sampler: new ParentBasedSampler({ root: sampler, remoteParentSampled: sampler }),
+      sampler: new ParentBasedSampler({ root: sampler, remoteParentSampled: sampler, remoteParentNotSampled: sampler }),
       spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` }) })],
     });
     this.tracer = this.provider.getTracer('deposit-gateway');
@@ -47,11 +49,23 @@ export class RequestTracer {
     return (ended, end) => endRequest(span, ended, end);
   }
 
-  /** Sends what was not sent yet. A collector that is away loses it. */
+  /** Sends what was not sent yet. A collector that is away, or that does not answer within a second, loses it. */
   close(): Promise<void> {
-    return this.provider.shutdown().catch(() => undefined);
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, CLOSE_MS);
+      const finish = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.provider.shutdown().then(finish, finish);
+    });
   }
 }
+
+const drawShare = (ratio: number): Sampler => ({
+  shouldSample: () => ({ decision: Math.random() < ratio ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD }),
+  toString: () => `drawShare(${ratio})`,
+});
 
 class SpansOfRequest implements RequestSpans {
   private parent: Context;

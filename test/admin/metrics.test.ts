@@ -2,6 +2,7 @@ import { startDatabaseProxy } from '../support/database-proxy';
 import { createOrganization, graphql, importLines, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
+import { SERVING_ROLE } from '../support/global-setup';
 import { readScrape, valueOf, type Sample } from '../support/scrape-reader';
 
 const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
@@ -110,5 +111,15 @@ test('an operator reads metrics while the database is away', async () => {
     await until(async () => valueOf(await readScrape(adminUrl), 'gateway_ready') === 0);
     // The books have not changed.
     expect(valueOf(await readScrape(adminUrl), 'gateway_data_version', { organization: `${organization.id}` })).toBe(1);
+  });
+});
+
+test('an operator sees that readings are refused because the database takes no audit rows', async () => {
+  await withGateway({ ADMIN_PORT: '0' }, async ({ url, adminUrl, services, database }) => {
+    const { apiProvision } = await createOrganization(services);
+    await database.client.query(`REVOKE INSERT ON audit_record FROM ${SERVING_ROLE}`);
+    const answer = await fetch(`${url}${REPORT}?${YEAR}`, { headers: { Provision: apiProvision } });
+    expect(answer.ok).toBe(false);
+    expect(valueOf(await readScrape(adminUrl), 'gateway_audit_rows_total', { outcome: 'refused' })).toBe(1);
   });
 });

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { readConfig } from '../../src/config';
 import { createServices } from '../../src/services';
 import { startServe } from '../support/command';
@@ -74,12 +76,35 @@ describe('an operator with a collector', () => {
     expect(JSON.stringify(spans)).not.toContain('Lovelace');
   });
 
-  test('gets no trace that its caller does not sample, and none with a share of 0', async () => {
-    expect(await collect({}, (url, organization) => askReport(url, organization, `00-${TRACE}-${PARENT}-00`))).toEqual([]);
+  test('gets the share of traces that the setting says, whatever id and flag their callers send', async () => {
+    const unsampled = await collect({}, (url, organization) => askReport(url, organization, `00-${TRACE}-${PARENT}-00`));
+    expect(unsampled.filter(({ kind }) => kind === 2).map(({ traceId }) => traceId)).toEqual([TRACE]);
+    const lowest = `00-0000000a0000000a0000000b0000000b-${PARENT}-01`;
+    const rare = { OTEL_TRACES_SAMPLER_ARG: '0.0001' };
+    expect(await collect(rare, (url, organization) => askReport(url, organization, lowest))).toEqual([]);
     expect(await collect({ OTEL_TRACES_SAMPLER_ARG: '0' }, askReport)).toEqual([]);
     expect(
       await collect({ OTEL_TRACES_SAMPLER_ARG: '0' }, (url, organization) => askReport(url, organization, `00-${TRACE}-${PARENT}-01`)),
     ).toEqual([]);
+  });
+
+  test('that never answers holds the stop of the gateway for about a second', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    const sockets: Socket[] = [];
+    silent.on('connection', (socket) => sockets.push(socket.on('error', () => undefined)));
+    await once(silent, 'listening');
+    const database = await createTestDatabase();
+    const OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const gateway = await startServe({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER_ARG: '1', DATABASE_URL: database.url });
+    await (await fetch(`${gateway.url}/live`)).arrayBuffer();
+    const asked = performance.now();
+    expect(await gateway.end('SIGTERM')).toBe(0);
+    const stopMs = performance.now() - asked;
+    // The exporter itself gives up after ten seconds.
+    expect([stopMs < 8000, sockets.length]).toEqual([true, 1]);
+    sockets.forEach((socket) => socket.destroy());
+    silent.close();
+    await database.drop();
   });
 
   test('that is away does not keep the gateway from answering', async () => {

@@ -48,6 +48,8 @@ interface ListeningPorts {
 
 const MS_PER_SECOND = 1000;
 const MS_PER_DAY = 86_400_000;
+/** The database connections for short queries of operators. None is opened before an operator asks, or old audit rows are deleted. */
+const OWNER_CONNECTIONS = 2;
 /** On a stop: the time for an operator's answer to finish. */
 const ADMIN_GRACE_MS = 1000;
 
@@ -66,7 +68,8 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   };
   const services: Services & { close(): Promise<void> } = createServices(config, serving, { onConnectionLost, onEvent });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
-  const ownerServices = createServices(config, owner, { onConnectionLost, onEvent, operatorDoor: 'operators' });
+  const ownerConfig = { ...config, POOL_SIZE: OWNER_CONNECTIONS, REPORT_CONCURRENCY: 1 };
+  const ownerServices = createServices(ownerConfig, owner, { onConnectionLost, onEvent, operatorDoor: 'operators' });
   const tracer = config.OTEL_EXPORTER_OTLP_ENDPOINT === '' ? undefined : startTracer(config);
   const resolvers = createResolvers(services);
   const schema = createSchema(resolvers);
@@ -100,7 +103,7 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
     config.ADMIN_TOKEN === ''
       ? []
       : [createOperatorsRoute(createOperatorsSchema(createOperatorSet(ownerServices)), { token: config.ADMIN_TOKEN, onInternalError })];
-  const adminApp = createAdminApp(config, log, [...(metrics ? [createMetricsRoutes(metrics)] : []), ...operators]);
+  const adminApp = createAdminApp(config, log, [...(metrics ? [createMetricsRoutes(metrics)] : []), ...operators], metrics?.observe);
   const adminServer = new HttpServer(adminApp, { keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND });
   const listen = async (): Promise<ListeningPorts> => {
     const adminPort = config.ADMIN_PORT === undefined ? undefined : await listenAt(adminServer, config.ADMIN_PORT, config.ADMIN_HOST);
@@ -113,7 +116,7 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
     const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
     const inTime = await httpServer.drain({ drainMs: config.DRAIN_MILLISECONDS, graceMs });
     await apollo.stop();
-    // What the gateway does can be seen until its last answer has left.
+    // The metrics can be read until the last answer has left.
     await adminServer.drain({ drainMs: 0, graceMs: ADMIN_GRACE_MS });
     await Promise.all([services.close(), ownerServices.close()]);
     await tracer?.close();

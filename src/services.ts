@@ -68,7 +68,7 @@ export interface Services {
   readonly backups: BackupService;
   /** The reason why the gateway cannot serve, for an operator; undefined when the database answers and has the newest migration. */
   findObstacle(): Promise<string | undefined>;
-  /** What the services hold now, and what they have counted since the start. It costs next to nothing. */
+  /** The figures of now, and the counts since the start. Reading them costs next to nothing. */
   readFigures(): Figures;
 }
 

@@ -5,7 +5,7 @@ import type { Config } from '../config';
 import { AppError } from '../errors';
 import { createErrorHandler } from '../http/error-handler';
 import { refuseAmbiguousHeaders } from '../http/express-app';
-import { logRequests } from '../http/request-log';
+import { logRequests, type RequestObserver } from '../http/request-log';
 import { setSecurityHeaders } from '../http/security-headers';
 
 /** The names of this machine for itself. */
@@ -15,13 +15,18 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
  * The operators' application, which has a port of its own. It has no CORS, so that no page can read it, and it answers to the names of the
  * settings alone. The first router that knows a path answers it.
  */
-export function createAdminApp({ ADMIN_HOST, ADMIN_NAMES }: Config, log: Logger, routers: readonly Router[]): Express {
+export function createAdminApp(
+  { ADMIN_HOST, ADMIN_NAMES }: Config,
+  log: Logger,
+  routers: readonly Router[],
+  observe?: RequestObserver,
+): Express {
   const app = express();
   app.set('case sensitive routing', true);
   app.set('strict routing', true);
   app.set('etag', false);
   app.disable('x-powered-by');
-  app.use(logRequests(log));
+  app.use(logRequests(log, { observe }));
   app.use(setSecurityHeaders());
   app.use(refuseAmbiguousHeaders);
   app.use(refuseOtherNames([...LOOPBACK, bracketed(ADMIN_HOST), ...ADMIN_NAMES]));

@@ -42,11 +42,13 @@ export class GatewayMetrics {
   private readonly bytes = this.counter('gateway_sent_bytes_total', 'Bytes of answers on the network', ['door']);
   private readonly lines = this.counter('gateway_lines_total', 'Lines of the report that answers had', ['door']);
   private readonly cost = this.counter('gateway_cost_values_total', 'Values that GraphQL operations were counted to cost', ['operation']);
-  private readonly events = this.counter('gateway_events_total', 'Logins, failed logins, lockouts, logouts, refusals', ['event']);
+  private readonly events = this.counter('gateway_events_total', 'Logins, failed logins, lockouts, logouts, refusals, changes of rights', [
+    'event',
+  ]);
 
   constructor(private readonly services: Pick<Services, 'readFigures' | 'books' | 'findObstacle'>) {
     collectDefaultMetrics({ register: this.registry });
-    for (const event of ['login', 'login_failed', 'lockout', 'logout', 'refusal']) this.events.inc({ event }, 0);
+    for (const event of ['login', 'login_failed', 'lockout', 'logout', 'refusal', 'rights']) this.events.inc({ event }, 0);
     this.gauge('gateway_report_lanes', 'Lanes that read a report now', [], ({ queue }) => [[{}, queue.taken]]);
     this.gauge('gateway_reports_waiting', 'Reports that wait for a lane now', [], ({ queue }) => [[{}, queue.waiting]]);
     this.total('gateway_reports_turned_away_total', 'Reports that got no lane', ['reason'], ({ queue }) =>
@@ -78,6 +80,8 @@ export class GatewayMetrics {
     this.total('gateway_imports_total', 'Imports that have changed the books', ['organization'], () =>
       this.books.map(({ organizationId, imports }) => [{ organization: organizationId }, imports]),
     );
+    // The first scrape tells of the start.
+    void this.readDatabase();
   }
 
   get contentType(): string {

@@ -143,7 +143,7 @@ async function loadAndCompare(
   await useServices(config, address, ({ backups }) => backups.assertCopy(archive.manifest));
 }
 
-/** Gives a signal that aborts when the process is told to end. What was begun is then undone, before the process ends. */
+/** Gives a signal that aborts when the process is told to end. The work is then undone before the process ends. */
 async function untilSignal<Result>(use: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const controller = new AbortController();
   const onSignal = (): void => controller.abort(new OperatorError('It was told to stop'));

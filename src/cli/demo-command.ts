@@ -74,7 +74,7 @@ async function saveDemo(config: Config, credentials: DemoCredentials): Promise<v
 const demoFile = (config: Config): string => join(config.DATA_DIR, 'demo.json');
 
 /** The URL at which a browser on this machine reaches the gateway. */
-export function baseUrl({ HOST }: Config, port: number): string {
+export function baseUrl({ HOST }: Pick<Config, 'HOST'>, port: number): string {
   const host = HOST === '0.0.0.0' || HOST === '::' ? 'localhost' : HOST.includes(':') ? `[${HOST}]` : HOST;
   return `http://${host}:${port}`;
 }

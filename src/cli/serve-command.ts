@@ -42,7 +42,7 @@ async function listen(app: App, demo: DemoCredentials | undefined, { config, ter
     // Many people read a log, and it is kept for long, so credentials go to a terminal only.
     if (demo && terminal.output.isTTY) terminal.output.write(`${describeDemo(demo, url)}\n`);
     else if (demo) log.info('there is a demo organization: `deposit-gateway demo --show` prints its provisions and login');
-    if (adminPort !== undefined) log.info({ url: `http://${config.ADMIN_HOST}:${adminPort}` }, 'listening for operators');
+    if (adminPort !== undefined) log.info({ url: baseUrl({ HOST: config.ADMIN_HOST }, adminPort) }, 'listening for operators');
     log.info({ url }, 'listening');
     const reason = await app.findObstacle();
     if (reason !== undefined) log.warn({ reason }, 'not ready');

@@ -86,19 +86,19 @@ export class AuditService {
   ) {}
 
   /** Adds an event. Throws NO_DATA_SOURCE_CONNECTION when its row cannot be written. */
-  record(caller: AuditCaller, operation: AuditOperation, { kind, subject, detail }: AuditEvent): Promise<void> {
-    this.onEvent(toSeenEvent(kind, caller, operation));
+  async record(caller: AuditCaller, operation: AuditOperation, { kind, subject, detail }: AuditEvent): Promise<void> {
     const facts = { ...toFacts(caller, operation, NO_RANGE), kind, subject: clean(subject ?? null), detail: clean(detail ?? null) };
-    return this.writer.write(caller.organizationId, { ...NO_FACTS, ...facts, entry: randomUUID(), part: 'only', at: new Date() });
+    await this.writer.write(caller.organizationId, { ...NO_FACTS, ...facts, entry: randomUUID(), part: 'only', at: new Date() });
+    this.onEvent(toSeenEvent(kind, caller, operation));
   }
 
   /** Adds an event that callers may cause as often as they like. Equal ones of a minute share an entry. Throws as `record`. */
   async recordOften(caller: AuditCaller, operation: AuditOperation, { kind, subject, detail }: AuditEvent): Promise<void> {
-    this.onEvent(toSeenEvent(kind, caller, operation));
     const facts = { ...toFacts(caller, operation, NO_RANGE), kind, subject: clean(subject ?? null), detail: clean(detail ?? null) };
     const reading = this.gathering.begin(caller.organizationId, facts);
     reading.end({ lines: null, dataVersion: null, outcome: null });
     await reading.written;
+    this.onEvent(toSeenEvent(kind, caller, operation));
   }
 
   /** Begins a reading of personal data. Equal ones of a minute share an entry. */

@@ -10,7 +10,7 @@ export class ReaderLeft extends Error {
   override readonly name = 'ReaderLeft';
 }
 
-/** Sees a request when its answer has ended. `outcome` is its status, or undefined when nobody received one. */
+/** Sees a request when its answer has ended. */
 export type RequestObserver = (record: RequestRecord, end: RequestEnd) => void;
 
 /** Those who see each request beside the log. */

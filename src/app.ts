@@ -98,11 +98,15 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   });
   doors.use(kit.createErrorHandler());
 
-  const onInternalError = (error: AppError, requestId: string): void => kit.logFailure(error, requestId);
   const operators =
     config.ADMIN_TOKEN === ''
       ? []
-      : [createOperatorsRoute(createOperatorsSchema(createOperatorSet(ownerServices)), { token: config.ADMIN_TOKEN, onInternalError })];
+      : [
+          createOperatorsRoute(createOperatorsSchema(createOperatorSet(ownerServices)), {
+            token: config.ADMIN_TOKEN,
+            onInternalError: kit.logFailure,
+          }),
+        ];
   const adminApp = createAdminApp(config, log, [...(metrics ? [createMetricsRoutes(metrics)] : []), ...operators], metrics?.observe);
   const adminServer = new HttpServer(adminApp, { keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND });
   const listen = async (): Promise<ListeningPorts> => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { killTargets, NotRun, type Attack, type Finding } from './attack';
 
-/** What an attack sends from its process: its findings, the reason why it was not run, or its failure. */
+/** The message of an attack's process: its findings, the reason why it was not run, or its failure. */
 type Outcome = { readonly findings: readonly Finding[] } | { readonly notRun: string } | { readonly failure: string };
 
 const KILL_MS = 5000;

@@ -1,6 +1,6 @@
 import type { TrustEntry } from './catalogue';
 
-/** Who may do what, and the secrets that prove it. */
+/** The promises on access, and on the secrets that prove it. */
 export const callerEntries: readonly TrustEntry[] = [
   {
     ...{ id: 'T20', subject: 'the session cookie', goal: 'HttpOnly, SameSite, and over https Secure and __Host-' },

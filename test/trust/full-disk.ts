@@ -61,7 +61,7 @@ async function fillUp(disk: string): Promise<readonly Finding[]> {
     const health = probe(FULL_SECONDS, 50, () => send(`${serve.url}/live`));
     for (const end = Date.now() + FULL_SECONDS * 1000; Date.now() < end;) {
       await save();
-      // What the database frees is taken too.
+      // Space that the database frees is taken too.
       fill(filler, disk);
     }
     const live = await health;

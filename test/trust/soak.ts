@@ -85,7 +85,7 @@ export async function run(): Promise<readonly Finding[]> {
         await sleep(60_000 / SAMPLES);
         samples.push(await readProcess(target, minute, requests));
       }
-      // What is garbage and not collected yet rises and falls by 100 MB.
+      // Garbage that is not collected yet rises and falls by 100 MB.
       const rssMb = samples.map((sample) => sample.rssMb).toSorted((one, other) => one - other)[SAMPLES / 2]!;
       readings.push({ ...samples.at(-1)!, rssMb });
     }

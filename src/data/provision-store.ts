@@ -59,8 +59,10 @@ export class ProvisionStore {
     return (await this.database.prisma.provision.create({ data, select: { id: true } })).id;
   }
 
-  async list(): Promise<ProvisionRow[]> {
+  /** The provisions of an organization, or of all. */
+  async list(organizationId?: number): Promise<ProvisionRow[]> {
     return this.database.prisma.provision.findMany({
+      ...(organizationId !== undefined && { where: { organizationId } }),
       include: { organization: true, keys: KEYS },
       orderBy: [{ organizationId: 'asc' }, { createdAt: 'asc' }, { id: 'asc' }],
     });

@@ -55,8 +55,9 @@ export class ProvisionService {
     return uuid;
   }
 
-  async list(): Promise<ProvisionRow[]> {
-    return this.provisions.list();
+  /** The provisions of an organization, or of all. */
+  async list(organization?: string): Promise<ProvisionRow[]> {
+    return this.provisions.list(organization === undefined ? undefined : (await this.organizations.get(organization)).id);
   }
 
   /** The provision that an operator names by its number, by the first characters of one of its UUIDs or by a whole one. */

@@ -173,6 +173,7 @@ describe('an operator', () => {
     const { name } = organization;
     for (const [query, message] of [
       ['mutation { setHosts(organization: "Nobody", hosts: []) { name } }', 'There is no organization "Nobody"'],
+      ['{ provisions(organization: "Nobody") { label } }', 'There is no organization "Nobody"'],
       [
         `mutation { deleteOrganization(organization: "${name}", confirm: "other") { lastAnchor } }`,
         `"other" does not confirm the name "${name}": nothing was deleted`,

@@ -25,7 +25,7 @@ export class ProvisionOperations {
 
   @Query(() => [IssuedProvision], { name: 'provisions', description: 'The provisions of an organization.' })
   async list(@Arg('organization', () => String, ORGANIZATION) organization: string): Promise<IssuedProvision[]> {
-    return (await this.provisions.list()).filter((provision) => provision.organization.name === organization).map(toIssued);
+    return (await this.provisions.list(organization)).map(toIssued);
   }
 
   @Query(() => IssuedProvision, { name: 'provision', description: 'One provision.' })

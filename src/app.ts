@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from 'pino';
 import { createAdminApp } from './admin/admin-app';
 import { createMetricsRoutes } from './admin/metrics-routes';
@@ -24,7 +25,7 @@ import { SchemaReportDocuments } from './resolvers/report-documents';
 import { createOperatorSet } from './resolvers/operators/operator-set';
 import { createResolvers } from './resolvers/resolver-set';
 import { createV2Routes } from './rest/v2-routes';
-import type { SeenEvent } from './domain/audit-service';
+import type { Operator, SeenEvent } from './domain/audit-service';
 import type { RequestTracer } from './tracing/request-tracer';
 import { createServices, type OpenDatabase, type Services } from './services';
 
@@ -68,8 +69,10 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   };
   const services: Services & { close(): Promise<void> } = createServices(config, serving, { onConnectionLost, onEvent });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
+  const operatorAddress = new AsyncLocalStorage<string>();
+  const findOperator = (): Operator => ({ door: 'operators', account: null, address: operatorAddress.getStore() ?? null });
   const ownerConfig = { ...config, POOL_SIZE: OWNER_CONNECTIONS, REPORT_CONCURRENCY: 1 };
-  const ownerServices = createServices(ownerConfig, owner, { onConnectionLost, onEvent, operatorDoor: 'operators' });
+  const ownerServices = createServices(ownerConfig, owner, { onConnectionLost, onEvent, findOperator });
   const tracer = config.OTEL_EXPORTER_OTLP_ENDPOINT === '' ? undefined : startTracer(config);
   const resolvers = createResolvers(services);
   const schema = createSchema(resolvers);
@@ -105,6 +108,7 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
           createOperatorsRoute(createOperatorsSchema(createOperatorSet(ownerServices)), {
             token: config.ADMIN_TOKEN,
             onInternalError: kit.logFailure,
+            during: (address, answer) => operatorAddress.run(address, answer),
           }),
         ];
   const adminApp = createAdminApp(config, log, [...(metrics ? [createMetricsRoutes(metrics)] : []), ...operators], metrics?.observe);

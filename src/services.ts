@@ -30,7 +30,7 @@ import { VersionMemory } from './data/version-memory';
 import { AccessService } from './domain/access-service';
 import { AuditGathering } from './domain/audit-gathering';
 import { AccessWatch } from './domain/access-watch';
-import { AuditService, type OperatorDoor, type SeenEvent } from './domain/audit-service';
+import { AuditService, type Operator, type SeenEvent } from './domain/audit-service';
 import { BackupService } from './domain/backup-service';
 import { BookService } from './domain/book-service';
 import { BudgetService } from './domain/budget-service';
@@ -183,15 +183,15 @@ interface ServiceOptions {
   readonly onConnectionLost?: (error: Error) => void;
   /** Called with each event that the audit gets. */
   readonly onEvent?: (event: SeenEvent) => void;
-  /** The door by which operators use these services; the command line unless it is given. */
-  readonly operatorDoor?: OperatorDoor;
+  /** The operator of now, where operators use these services. */
+  readonly findOperator?: () => Operator;
 }
 
 /** Wires stores and services over a database. A connection is opened only when one is needed. */
 export function createServices(
   config: Config,
   address: DatabaseAddress,
-  { onConnectionLost = () => undefined, onEvent, operatorDoor = 'command' }: ServiceOptions = {},
+  { onConnectionLost = () => undefined, onEvent, findOperator }: ServiceOptions = {},
 ): Services & { close(): Promise<void> } {
   const database = new Database({
     address,
@@ -211,11 +211,11 @@ export function createServices(
   const depositDetails = new DepositDetailService(new DepositDetailStore(database, queue), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND);
   const chains = new AuditChainStore(database);
   const auditWriter = new AuditWriter(chains, { maxWaitMs: config.DATABASE_ANSWER_MILLISECONDS, maxWaiting: MAX_WAITING_AUDIT_ROWS });
-  const audit = new AuditService(new AuditStore(database), chains, auditWriter, new AuditGathering(auditWriter), onEvent);
+  const audit = new AuditService(new AuditStore(database), chains, auditWriter, new AuditGathering(auditWriter), onEvent, findOperator);
   const userStore = new UserStore(database);
   const sessionStore = new SessionStore(database, config.SESSION_IDLE_MINUTES);
   const savedReportStore = new SavedReportStore(database);
-  const rights = new RightsAudit(audit, operatorDoor);
+  const rights = new RightsAudit(audit);
   const organizations = new OrganizationService(new OrganizationStore(database), rights);
   const provisions = new ProvisionService(organizations, new ProvisionStore(database), savedReportStore, rights);
   const imports = new ImportService(new ImportStore(database));

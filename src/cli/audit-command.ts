@@ -81,7 +81,7 @@ export function auditCommand(context: () => CommandContext): Command {
   return command;
 }
 
-/** Operators have no name in the audit; the way by which they came stands for it. */
+/** The names of the ways by which operators come. */
 const OPERATOR_DOORS: Readonly<Partial<Record<AuditDoor, string>>> = { command: 'command line', operators: "operators' door" };
 
 const COLUMNS = ['AT', 'WHO', 'FROM', 'KIND', 'DOOR', 'WHAT', 'RANGE', 'READS', 'OUTCOME', 'LINES', 'DIGEST'];

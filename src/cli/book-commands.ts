@@ -1,6 +1,5 @@
 import { Command, Option } from 'commander';
 import type { BookCheck } from '../data/book-store';
-import { toCommand, toOperator } from '../domain/audit-service';
 import { OperatorError } from '../errors';
 import { withServices, type CommandContext } from './command';
 import { formatTable, printResult, readCount } from './terminal';
@@ -67,7 +66,7 @@ export function versionCommand(context: () => CommandContext): Command {
       const { terminal, json } = context();
       const versions = await withServices(context(), async ({ organizations, books, audit }) => {
         const { id } = await organizations.get(options.organization);
-        return audit.accompany(toOperator(id), toCommand('version list'), () => books.newestVersions(id, options.limit));
+        return audit.accompany(audit.operator(id), audit.command('version list'), () => books.newestVersions(id, options.limit));
       });
       const rows = versions.map((version) => [
         ...[String(version.number), version.recordedAt.toISOString(), version.cause, version.fileName ?? ''],

@@ -1,6 +1,8 @@
+import { userInfo } from 'node:os';
 import { pino } from 'pino';
 import type { Config } from '../config';
 import { findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
+import type { Operator } from '../domain/audit-service';
 import { AppError, OperatorError } from '../errors';
 import { createServices, openDatabase, type OpenDatabase, type Services } from '../services';
 import type { Terminal } from './terminal';
@@ -74,7 +76,7 @@ export async function useServices<Result>(
   address: OpenDatabase['address'],
   use: (services: Services) => Promise<Result>,
 ): Promise<Result> {
-  const services = createServices(config, address, { onConnectionLost: lostIn(config) });
+  const services = createServices(config, address, { onConnectionLost: lostIn(config), findOperator });
   try {
     return await use(services);
   } catch (error) {
@@ -84,6 +86,17 @@ export async function useServices<Result>(
     throw reason === undefined ? error : new OperatorError(reason, { cause: error });
   } finally {
     await services.close();
+  }
+}
+
+const findOperator = (): Operator => ({ door: 'command', account: findAccount(), address: null });
+
+/** The account of the operating system, or its number where it has no name, as in a container. */
+function findAccount(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
   }
 }
 

@@ -3,7 +3,6 @@ import { open, rename } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { Command, Option } from 'commander';
 import type { FilePieces } from '../domain/audit-file';
-import { toCommand, toOperator } from '../domain/audit-service';
 import { toReportPeriod, toLineSet, type ReportPeriod } from '../domain/deposit-detail-service';
 import { OperatorError } from '../errors';
 import { chosenColumns, columnsOf, parseColumns } from '../formats/file-address';
@@ -50,7 +49,7 @@ export function exportCommand(context: () => CommandContext): Command {
           const { format } = options;
           const lineSet = toLineSet(organizationId, period);
           const subject = { report: 'deposit-details', format, lineSet, conditions: [], tellsDonors: true } as const;
-          const entry = await audit.openFile(toOperator(organizationId), toCommand('export'), subject);
+          const entry = await audit.openFile(audit.operator(organizationId), audit.command('export'), subject);
           const caller = { organizationId, credential: 'operator' };
           const snapshot = depositDetails.openSnapshot(new AbortController().signal, () => Promise.resolve(caller));
           const { head, template, tail } = createFileLayout(format, columns);

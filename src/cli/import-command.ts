@@ -5,7 +5,6 @@ import { basename, extname } from 'node:path';
 import { Command, Option } from 'commander';
 import type { ChangedLine, ChangeSource, NewVersion } from '../data/book-transaction';
 import type { CompleteRange, RemovalCounts } from '../data/import-removal';
-import { toCommand, toOperator } from '../domain/audit-service';
 import { ImportError, type ImportResult } from '../domain/import-service';
 import { OperatorError } from '../errors';
 import { fileFormats } from '../formats/file-format';
@@ -57,8 +56,8 @@ export function importCommand(context: () => CommandContext): Command {
             file: { name: toPrintable(basename(file)), sha256: hash.digest('hex') },
           });
           // The result shows lines of the books.
-          const operation = toCommand(isTrial ? 'import --dry-run' : 'import');
-          return audit.accompany(toOperator(id), operation, () =>
+          const operation = audit.command(isTrial ? 'import --dry-run' : 'import');
+          return audit.accompany(audit.operator(id), operation, () =>
             imports.importLines(id, readImportLines(format, read), {
               ...{ status, source, complete, maxRemoved, allowsMismatch, isTrial },
             }),

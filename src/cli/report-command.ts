@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { OperatorError } from '../errors';
-import { toCommand, toOperator } from '../domain/audit-service';
 import { findJsonFault } from '../formats/json-fault';
 import { createSchema } from '../graphql/schema';
 import { SchemaReportDocuments } from '../resolvers/report-documents';
@@ -28,7 +27,7 @@ export function reportCommand(context: () => CommandContext): Command {
       const { terminal, json } = context();
       const reports = await withServices(context(), async ({ organizations, savedReports, audit }) => {
         const { id } = await organizations.get(organization);
-        return audit.accompany(toOperator(id), toCommand('report list'), () => savedReports.list(id));
+        return audit.accompany(audit.operator(id), audit.command('report list'), () => savedReports.list(id));
       });
       const rows = reports.map(({ name, title, updatedAt, updatedBy, variables }) => [
         name,

@@ -21,11 +21,23 @@ import { readPage, type Page, type PageParameters } from './keyset-page';
 /** A caller as the audit names it. */
 export interface AuditCaller {
   readonly organizationId: number;
-  /** Null when no user was logged in. */
+  /** The account of the operating system for a command; null when no user was logged in. */
   readonly username: string | null;
   readonly provisionLabel: string | null;
   /** The first eight characters of the provision. */
   readonly provisionStart: string | null;
+}
+
+/** The ways by which operators use the gateway. */
+export type OperatorDoor = Extract<AuditDoor, 'command' | 'operators'>;
+
+/** An operator as the audit names it. */
+export interface Operator {
+  readonly door: OperatorDoor;
+  /** The account of the operating system that runs the command; null at the operators' door. */
+  readonly account: string | null;
+  /** The IP address of the operator; null on the command line. */
+  readonly address: string | null;
 }
 
 /** The operation of a caller, the door that it came through and the address that it came from. */
@@ -71,6 +83,7 @@ export interface FileSubject {
 }
 
 const NO_RANGE: ReadRange = { startDate: null, endDate: null, pending: null, conditions: [] };
+const NOBODY: Operator = { door: 'command', account: null, address: null };
 const PROVISION_LENGTH = 8;
 const MAX_TEXT_LENGTH = 200;
 const MS_PER_DAY = 86_400_000;
@@ -83,7 +96,20 @@ export class AuditService {
     private readonly writer: AuditWriter,
     private readonly gathering: AuditGathering,
     private readonly onEvent: (event: SeenEvent) => void = () => undefined,
+    /** The operator of now, where operators use this service. */
+    private readonly findOperator: () => Operator = () => NOBODY,
   ) {}
+
+  /** The operator of now as the caller of an entry, who has no provision. */
+  operator(organizationId: number): AuditCaller {
+    return { organizationId, username: this.findOperator().account, provisionLabel: null, provisionStart: null };
+  }
+
+  /** The operation of a command, or of what stands for it at the operators' door. */
+  command(name: string): AuditOperation {
+    const { door, address } = this.findOperator();
+    return { door, name, hash: null, address };
+  }
 
   /** Adds an event. Throws NO_DATA_SOURCE_CONNECTION when its row cannot be written. */
   async record(caller: AuditCaller, operation: AuditOperation, { kind, subject, detail }: AuditEvent): Promise<void> {
@@ -179,20 +205,6 @@ export class AuditService {
     await this.writer.close();
   }
 }
-
-/** The caller of a command, who has neither a user nor a provision. */
-export const toOperator = (organizationId: number): AuditCaller => ({
-  organizationId,
-  username: null,
-  provisionLabel: null,
-  provisionStart: null,
-});
-
-/** The ways by which operators change rights. */
-export type OperatorDoor = Extract<AuditDoor, 'command' | 'operators'>;
-
-/** The operation of a command, or of what stands for it at the operators' door. */
-export const toCommand = (name: string, door: OperatorDoor = 'command'): AuditOperation => ({ door, name, hash: null, address: null });
 
 /** The part of a provision that the audit may show. */
 export const toProvisionStart = (provision: string): string => provision.slice(0, PROVISION_LENGTH);

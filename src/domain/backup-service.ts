@@ -5,7 +5,7 @@ import { RestoreStore } from '../data/restore-store';
 import { OperatorError } from '../errors';
 import { formatAnchor } from '../formats/audit-row';
 import { writeArchive, type BackupManifest, type OpenArchive, type OrganizationFigures } from '../formats/backup-archive';
-import { toCommand, toOperator, type AuditService } from './audit-service';
+import type { AuditService } from './audit-service';
 import type { DepositDetailService } from './deposit-detail-service';
 
 /** A figure of an organization that is another than in the backup. */
@@ -83,7 +83,7 @@ export class BackupService {
     const snapshot = await BackupSnapshot.open(this.address);
     const saved = await snapshot.listOrganizations().finally(() => snapshot.close());
     const detail = `backup of ${createdAt} by gateway ${gateway}`;
-    for (const { id } of saved) await this.audit.record(toOperator(id), toCommand(operation), { kind: 'rights', detail });
+    for (const { id } of saved) await this.audit.record(this.audit.operator(id), this.audit.command(operation), { kind: 'rights', detail });
   }
 
   private async listFigures(saved: readonly SavedOrganization[], { name }: BackupSnapshot): Promise<OrganizationFigures[]> {
@@ -103,7 +103,9 @@ export class BackupService {
   private async accompany<Value>(saved: readonly SavedOrganization[], operation: string, read: () => Promise<Value>): Promise<Value> {
     const [first, ...others] = saved;
     if (!first) return read();
-    return this.audit.accompany(toOperator(first.id), toCommand(operation), () => this.accompany(others, operation, read));
+    return this.audit.accompany(this.audit.operator(first.id), this.audit.command(operation), () =>
+      this.accompany(others, operation, read),
+    );
   }
 }
 

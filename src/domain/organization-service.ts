@@ -1,6 +1,6 @@
 import type { DeletedRows, OrganizationRow, OrganizationStore } from '../data/organization-store';
 import { OperatorError } from '../errors';
-import { toHostName } from './access-service';
+import { toHostName } from './credentials';
 import { assertName } from './operator-names';
 import type { RightsAudit } from './rights-audit';
 

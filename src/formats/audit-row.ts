@@ -20,7 +20,7 @@ export interface AuditFacts {
   readonly operation: string;
   /** SHA-256 of the operation's text, in hex; null for an operation without a text. */
   readonly operationHash: string | null;
-  /** Null when no user was logged in. */
+  /** The account of the operating system for a command; null when no user was logged in. */
   readonly username: string | null;
   readonly provisionLabel: string | null;
   /** The first eight characters of the provision, because the whole of it may be a secret; null on the command line. */

@@ -13,17 +13,19 @@ const MAX_BODY = '100kb';
 interface OperatorsRouteOptions {
   /** The token that every request carries as `Authorization: Bearer TOKEN`. */
   readonly token: string;
+  /** Answers a request while its client's address counts as the operator's. */
+  readonly during: <Answer>(address: string, answer: () => Answer) => Answer;
   /** Logs a failure whose cause the caller does not see. */
   readonly onInternalError: (error: AppError, requestId: string) => void;
 }
 
 /** The operators' door at /graphql of their own port. It tells nothing without the token, not even the schema. */
-export function createOperatorsRoute(schema: GraphQLSchema, { token, onInternalError }: OperatorsRouteOptions): Router {
+export function createOperatorsRoute(schema: GraphQLSchema, { token, during, onInternalError }: OperatorsRouteOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.all('/graphql', enterDoor('admin', '/graphql'));
   router.all('/graphql', requireToken(token), express.json({ limit: MAX_BODY, inflate: false }), (request, response, next) => {
     const handle = createHandler({ schema, formatError: (error) => toFault(error, response, onInternalError) });
-    handle(request, response, next);
+    return during(request.ip ?? '', () => handle(request, response, next));
   });
   return router;
 }

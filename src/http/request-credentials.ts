@@ -1,6 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request, Response } from 'express';
-import type { Credentials } from '../domain/access-service';
+import type { Credentials } from '../domain/credentials';
 import type { LinkCaller } from '../formats/link-address';
 import type { SessionCookie } from '../resolvers/request-context';
 

@@ -93,7 +93,10 @@ export class AuditRecord implements AuditEntry {
   @Field(() => String, { nullable: true, description: 'SHA-256 of the GraphQL document, in hex; null on other doors.' })
   operationHash!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Name of the logged-in user; null when nobody was.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Name of the logged-in user; on the command line, of the account of the operating system; null for neither.',
+  })
   username!: string | null;
 
   @Field(() => String, { nullable: true, description: 'First eight characters of the provision; null on the command line.' })

@@ -1,6 +1,6 @@
 import { Arg, Ctx, Field, GraphQLISODateTime, InputType, Int, Mutation, ObjectType, Query, Resolver } from 'type-graphql';
 import type { SessionRow } from '../data/access-store';
-import { sessionTokenOf } from '../domain/access-service';
+import { sessionTokenOf } from '../domain/credentials';
 import type { SessionService } from '../domain/session-service';
 import type { RequestContext } from './request-context';
 

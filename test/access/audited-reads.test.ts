@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { userInfo } from 'node:os';
 import { createSchema } from '../../src/graphql/schema';
 import { SchemaReportDocuments } from '../../src/resolvers/report-documents';
 import { readAudit, type AuditRecord } from '../support/audit-reader';
@@ -8,6 +9,7 @@ import { createOrganization, graphql, importLines, login, type TestOrganization 
 import { openGateway } from '../support/open-gateway';
 
 const gateway = openGateway();
+const account = userInfo().username;
 const RANGE = { startDate: '2024-01-01', endDate: '2024-12-31' };
 const QUERY = 'start_date=2024-01-01&end_date=2024-12-31';
 const PERIOD = 'startDate: "2024-01-01", endDate: "2024-12-31"';
@@ -98,9 +100,13 @@ const READS: readonly (readonly [string, Read, object])[] = [
   [
     'an export on the command line',
     run('export', '--start', '2024-01-01', '--end', '2024-12-31', '--format', 'json'),
-    { kind: 'FILE', door: 'command', operation: 'export', ...RANGE, provision: null },
+    { kind: 'FILE', door: 'command', operation: 'export', username: account, ...RANGE, provision: null },
   ],
-  ['saved reports on the command line', run('report', 'list'), { door: 'command', operation: 'report list', provision: null }],
+  [
+    'saved reports on the command line',
+    run('report', 'list'),
+    { door: 'command', operation: 'report list', username: account, provision: null },
+  ],
   ['versions on the command line', run('version', 'list'), { door: 'command', operation: 'version list', provision: null }],
 ];
 

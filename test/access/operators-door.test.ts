@@ -29,8 +29,8 @@ async function operate<Data>(query: string, variables: object = {}): Promise<Dat
 
 const rightsRows = async () =>
   (
-    await gateway.database.client.query<{ door: string; operation: string; subject: string | null; detail: string | null }>(
-      `SELECT door, operation, subject, detail FROM audit_record WHERE kind = 'rights' AND door = 'operators' ORDER BY organization_id, number`,
+    await gateway.database.client.query<{ door: string; address: string | null; operation: string; subject: string | null; detail: string | null }>(
+      `SELECT door, address, operation, subject, detail FROM audit_record WHERE kind = 'rights' AND door = 'operators' ORDER BY organization_id, number`,
     )
   ).rows;
 
@@ -198,14 +198,14 @@ describe('an operator', () => {
     expect(await rightsRows()).toEqual(before);
   });
 
-  test('leaves a row in the audit for each change, with the door and without a secret', async () => {
+  test('leaves a row in the audit for each change, with the door and the address, and without a secret', async () => {
     const { name } = organization;
     await operate(`mutation { setMaintenance(organization: "${name}", underMaintenance: true) { name } }`);
     await operate(`mutation { setMaintenance(organization: "${name}", underMaintenance: false) { name } }`);
     await operate(`mutation { setPassword(organization: "${name}", username: "ada", password: "${PASSWORD}") }`);
     const rows = await rightsRows();
     expect(rows.filter(({ operation }) => operation === 'organization maintenance').map(({ detail }) => detail)).toEqual(['on', 'off']);
-    expect(rows.find(({ operation }) => operation === 'user password')).toMatchObject({ subject: 'user ada', detail: null });
+    expect(rows.find(({ operation }) => operation === 'user password')).toMatchObject({ subject: 'user ada', detail: null, address: '127.0.0.1' });
     expect(JSON.stringify(rows) + gateway.logLines.join('')).not.toContain(PASSWORD);
     expect(gateway.logLines.join('')).not.toContain(TOKEN);
   });

@@ -29,7 +29,7 @@ export interface AuditCaller {
 }
 
 /** The ways by which operators use the gateway. */
-export type OperatorDoor = Extract<AuditDoor, 'command' | 'operators'>;
+type OperatorDoor = Extract<AuditDoor, 'command' | 'operators'>;
 
 /** An operator as the audit names it. */
 export interface Operator {

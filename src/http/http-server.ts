@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, toErrorBody, type ErrorCode } from '../errors';
 
 const HEADERS_TIMEOUT_MS = 5000;
-const REQUEST_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 8000;
+/** A slow request is closed up to this time later. */
 const CHECK_INTERVAL_MS = 1000;
 /** On a stop, connections without a request are closed at this interval. */
 const IDLE_MS = 200;

@@ -66,7 +66,7 @@ export const failureEntries: readonly TrustEntry[] = [
     ...{
       id: 'T38',
       subject: 'slow senders',
-      goal: '500 slow headers, 500 slow bodies and 2,000 silent connections are closed within 11.5 s; others are served',
+      goal: '500 slow headers, 500 slow bodies and 2,000 silent connections are closed within 10 s; others are served',
     },
     attack: 'slow-requests',
   },

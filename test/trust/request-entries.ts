@@ -10,9 +10,14 @@ export const requestEntries: readonly TrustEntry[] = [
     ...{
       id: 'T02',
       subject: 'clients and caches of GraphQL',
-      goal: "Apollo Client, urql, Relay and graphql-request work as the documents show; Apollo's own integration suite is not installed",
+      goal: "Apollo's integration suite passes but for incremental delivery and one text; Apollo Client, urql, Relay and graphql-request work as the documents show",
     },
-    tests: { 'graphql/client-libraries.test.ts': [], 'graphql/client-caches.test.ts': [], 'graphql/trusted-document-clients.test.ts': [] },
+    tests: {
+      'graphql/apollo-integration.test.ts': [],
+      'graphql/client-libraries.test.ts': [],
+      'graphql/client-caches.test.ts': [],
+      'graphql/trusted-document-clients.test.ts': [],
+    },
   },
   {
     ...{

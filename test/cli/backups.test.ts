@@ -308,14 +308,47 @@ test('an operator restores a backup of an older schema, which is then the newest
   expect(JSON.parse(restored)).toMatchObject({ organizations: [], compared: false });
 });
 
-test('an operator gets the same backup from a database whose address sets how dates are written', async () => {
+test('an operator gets the same data from a database whose address sets how dates are written', async () => {
   await withDatabase(async ({ url }) => {
-    await succeed({ DATABASE_URL: url }, ['restore', backup]);
-    const german = new URL(url);
-    german.searchParams.set('options', '-c datestyle=German');
-    await succeed({ DATABASE_URL: german.href }, ['backup', at('german.backup')]);
+    const address = new URL(url);
+    address.searchParams.set('options', '-c datestyle=German');
+    const german = { DATABASE_URL: address.href };
+    await succeed(german, ['restore', backup]);
+    await succeed(german, ['verify', backup, '--current']);
+    await succeed(german, ['backup', at('german.backup')]);
     const depositsOf = async (file: string) => (await readBackup(file)).filter(({ name }) => name.includes('/deposit/'));
     expect(await depositsOf(at('german.backup'))).toEqual(await depositsOf(backup));
+  });
+});
+
+test('an operator who stops a restore finds the database empty, and restores again', async () => {
+  await withDatabase(async ({ url, client }) => {
+    const own = { DATABASE_URL: url };
+    const restoring = async (): Promise<(string | null)[]> => {
+      const { rows } = await watcher.query<{ wait: string | null }>(
+        `SELECT wait_event_type AS wait FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'deposit-gateway restore'`,
+      );
+      return rows.map(({ wait }) => wait);
+    };
+    const watcher = new Client({ connectionString: url });
+    await watcher.connect();
+    try {
+      // The restore can see that there are no allocations, and must wait before it writes one.
+      await client.query('BEGIN');
+      await client.query('LOCK TABLE allocation IN SHARE MODE');
+      const child = startCommand(own, ['restore', backup]);
+      const closed = once(child, 'close') as Promise<[number | null]>;
+      await until(async () => (await restoring()).includes('Lock'));
+      child.kill('SIGTERM');
+      expect((await closed)[0]).toBe(1);
+      await client.query('COMMIT');
+      await until(async () => (await restoring()).length === 0);
+    } finally {
+      await watcher.end();
+    }
+    expect((await client.query('SELECT id FROM organization')).rows).toEqual([]);
+    await succeed(own, ['restore', backup]);
+    await succeed(own, ['verify', backup, '--current']);
   });
 });
 

@@ -5,6 +5,7 @@ import { limitAnswer } from './answer-timeout';
 import { rethrowTranslated, toDataSourceError } from './database-errors';
 import { paceReading } from './paced-reading';
 import { keepsTooMany, runPrepared } from './prepared-statements';
+import { withOptions } from './startup-options';
 
 /** The address of a PostgreSQL: the part of pg's configuration with the server, the database and the user. */
 export type DatabaseAddress = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database'>;
@@ -61,9 +62,9 @@ export class Database {
   private isClosing = false;
 
   constructor(options: DatabaseOptions) {
-    const createPool = (config: PoolConfig): Pool => {
+    const createPool = (settings: string, config: PoolConfig): Pool => {
       const pool = new Pool({
-        ...options.address,
+        ...withOptions(options.address, settings),
         connectionTimeoutMillis: options.connectTimeoutMs,
         keepAlive: true,
         application_name: 'deposit-gateway',
@@ -81,14 +82,13 @@ export class Database {
       });
       return pool;
     };
-    this.pool = createPool({
+    this.pool = createPool(`${SESSION} ${PLANNING}`, {
       max: options.poolSize,
       statement_timeout: options.answerTimeoutMs - STATEMENT_MARGIN_MS,
-      options: `${SESSION} ${PLANNING}`,
     });
     this.answerTimeoutMs = options.answerTimeoutMs;
     limitUse(this.pool, options.answerTimeoutMs);
-    this.longPool = createPool({ max: options.longConnections, options: `${SESSION} ${REPORT_PLANNING}` });
+    this.longPool = createPool(`${SESSION} ${REPORT_PLANNING}`, { max: options.longConnections });
     this.prisma = createPrisma(this.pool);
   }
 

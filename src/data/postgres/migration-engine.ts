@@ -12,6 +12,7 @@ import type { Database, DatabaseAddress } from './database';
 import { describeConnectionFault, toDataSourceError } from './database-errors';
 import { grantServingRole } from './serving-role';
 import { findSqlFault, LOCK_TIMEOUT, MISSING_GRANT, MISSING_TABLE } from './sql-fault';
+import { withOptions } from './startup-options';
 
 const PRISMA_DIRECTORY = join(__dirname, '../../../prisma');
 const MIGRATIONS_DIRECTORY = join(PRISMA_DIRECTORY, 'migrations');
@@ -110,7 +111,11 @@ async function withEngine<Result>(
   onWait?: () => void,
 ): Promise<Result> {
   const Engine = await (engineModule ??= loadEngine());
-  const pool = new IntrospectionPool({ ...address, max: 2, application_name: 'deposit-gateway migrate' });
+  // The engine reads times as ISO 8601 alone. The address, the role or the server may set another style.
+  const pool = new IntrospectionPool({
+    ...withOptions(address, '-c datestyle=ISO'),
+    ...{ max: 2, application_name: 'deposit-gateway migrate' },
+  });
   const engine = await Engine.new(
     { datamodels: [[SCHEMA_FILE, readSchema()]] },
     () => undefined,

@@ -333,9 +333,9 @@ test('an operator who stops a restore finds the database empty, and restores aga
     const watcher = new Client({ connectionString: url });
     await watcher.connect();
     try {
-      // The restore can see that there are no allocations, and must wait before it writes one.
+      // The restore can see that there are no lines, and must wait before it writes one. The deposits are loaded before them.
       await client.query('BEGIN');
-      await client.query('LOCK TABLE allocation IN SHARE MODE');
+      await client.query('LOCK TABLE deposit_line IN SHARE MODE');
       const child = startCommand(own, ['restore', backup]);
       const closed = once(child, 'close') as Promise<[number | null]>;
       await until(async () => (await restoring()).includes('Lock'));
@@ -346,7 +346,7 @@ test('an operator who stops a restore finds the database empty, and restores aga
     } finally {
       await watcher.end();
     }
-    expect((await client.query('SELECT id FROM organization')).rows).toEqual([]);
+    expect((await client.query('SELECT id FROM deposit')).rows).toEqual([]);
     await succeed(own, ['restore', backup]);
     await succeed(own, ['verify', backup, '--current']);
   });

@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { login } from '../support/gateway';
 import type { BenchDatabase } from './database';
-import { startProcess, startServer, type ServerProcess } from './processes';
+import { cpuMs, startProcess, startServer, treeCpuMs, type ServerProcess } from './processes';
 import { median, type Result } from './results';
 
 const SECONDS = 4;
 const WARM_UP_SECONDS = 5;
 const MS_PER_SECOND = 1000;
 
-/** The two authentication routes against Express that only looks the provision up; each answers as many requests as 8 connections bring. */
+/**
+ * The two authentication routes against Express that only looks the provision up; each answers as many requests as 8 connections bring. The
+ * CPU is that of one request.
+ */
 export async function measureAuthentication(database: BenchDatabase, gateway: ServerProcess, rounds: number): Promise<Result[]> {
   const bare = await startServer(process.execPath, [join(__dirname, 'bare-express.mjs')], { DATABASE_URL: database.url });
   const { apiProvision, webProvision } = database.organization;
@@ -26,23 +29,41 @@ export async function measureAuthentication(database: BenchDatabase, gateway: Se
   try {
     for (const { path, headers } of routes) {
       const contenders = [
-        { name: 'bare Express + pg', url: bare.url + path, times: [] as number[] },
-        { name: 'ours, REST', url: `${gateway.url}/api/v2${path}`, times: [] as number[] },
+        { name: 'bare Express + pg', pid: bare.pid, url: bare.url + path, loads: [] as Load[] },
+        { name: 'ours, REST', pid: gateway.pid, url: `${gateway.url}/api/v2${path}`, loads: [] as Load[] },
       ];
       const bodies = await Promise.all(contenders.map(async ({ url }) => (await fetch(url, { headers })).text()));
       if (new Set(bodies).size !== 1) throw new Error(`${path} is answered in different ways: ${bodies.join(', ')}`);
       for (const { url } of contenders) await load(WARM_UP_SECONDS, url, headers);
       for (let round = 0; round < rounds; round++) {
-        for (const { url, times } of contenders) times.push(MS_PER_SECOND / (await load(SECONDS, url, headers)));
+        for (const { pid, url, loads } of contenders) loads.push(await measureLoad(() => load(SECONDS, url, headers), pid, database.pid));
       }
-      for (const { name, times } of contenders) {
-        results.push({ work: path.slice(1), contender: name, medianMs: median(times), minMs: Math.min(...times), rounds });
+      for (const { name, loads } of contenders) {
+        const times = loads.map(({ ms }) => ms);
+        const middle = (key: 'serverCpuMs' | 'databaseCpuMs'): number => median(loads.map((each) => each[key]));
+        const cpu = { serverCpuMs: middle('serverCpuMs'), databaseCpuMs: middle('databaseCpuMs') };
+        results.push({ work: path.slice(1), contender: name, medianMs: median(times), minMs: Math.min(...times), rounds, ...cpu });
       }
     }
   } finally {
     await bare.stop();
   }
   return results;
+}
+
+/** The time and the CPU of one request; NaN where there is no /proc. */
+interface Load {
+  readonly ms: number;
+  readonly serverCpuMs: number;
+  readonly databaseCpuMs: number;
+}
+
+async function measureLoad(run: () => Promise<number>, server: number, database: number | undefined): Promise<Load> {
+  const read = () => [cpuMs(server) ?? NaN, database === undefined ? NaN : (treeCpuMs(database) ?? NaN)] as const;
+  const before = read();
+  const rate = await run();
+  const [serverCpuMs, databaseCpuMs] = read().map((after, place) => (after - before[place]!) / (rate * SECONDS)) as [number, number];
+  return { ms: MS_PER_SECOND / rate, serverCpuMs, databaseCpuMs };
 }
 
 /** Answers a second. */

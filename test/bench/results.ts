@@ -28,8 +28,11 @@ export function median(values: readonly number[]): number {
 
 export const p99 = (values: readonly number[]): number => values.toSorted((one, other) => one - other)[Math.floor(values.length * 0.99)]!;
 
-const format = (value: number | undefined, digits = value !== undefined && value < 100 ? 1 : 0): string =>
+const format = (value: number | undefined, digits = digitsOf(value)): string =>
   value === undefined || Number.isNaN(value) ? '' : value.toFixed(digits);
+
+/** Digits after the point, so that three or more of a figure's digits tell. */
+const digitsOf = (value = 0): number => (value < 1 ? 3 : value < 100 ? 1 : 0);
 
 const columns: readonly (readonly [name: string, value: (result: Result, first: Result) => string])[] = [
   ['work', ({ work }) => work],

@@ -106,6 +106,17 @@ export const settings = {
       "The same database with the role that owns the tables, for commands, AUDIT_RETENTION_DAYS and ADMIN_TOKEN; empty takes DATABASE_URL's",
     isSecret: true,
   },
+  DATABASE_POOLER: {
+    schema: oneOf('none', 'transaction'),
+    fallback: 'none',
+    meaning:
+      'Pooler that DATABASE_URL leads to: none, or one that gives each transaction another connection, as PgBouncer can (transaction)',
+  },
+  DATABASE_ENGINE: {
+    schema: oneOf('postgresql', 'citus'),
+    fallback: 'postgresql',
+    meaning: 'Kind of the database: postgresql, or citus where the books are distributed over nodes',
+  },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: httpUrl.or(z.literal('')),
     fallback: '',

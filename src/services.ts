@@ -200,6 +200,8 @@ export function createServices(
     longConnections: config.REPORT_CONCURRENCY * 2,
     connectTimeoutMs: config.DATABASE_CONNECT_MILLISECONDS,
     answerTimeoutMs: config.DATABASE_ANSWER_MILLISECONDS,
+    isPooled: config.DATABASE_POOLER === 'transaction',
+    isDistributed: config.DATABASE_ENGINE === 'citus',
     onConnectionLost,
   });
   const queue = new FairQueue({

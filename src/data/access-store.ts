@@ -91,7 +91,7 @@ const HAS_ENDED = `(p.revoked_at IS NOT NULL OR COALESCE(p.expires_at <= now(), 
 const PROVISION_COLUMNS = `asked.place::int, p.id AS provision_id, k.first_characters, ${HAS_ENDED} AS has_ended, p.addresses, p.reports,
   p.kind, p.label, p.privileges AS provision_privileges,
   o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance, o.fiscal_year_start,
-  ${selectStamp('p.organization_id')} AS data_version`;
+  :version AS data_version`;
 const ASKED_PROVISIONS = `JOIN provision_key k ON k.uuid_hash = asked.uuid_hash
 JOIN provision p ON p.id = k.provision_id
 JOIN organization o ON o.id = p.organization_id`;
@@ -112,6 +112,11 @@ FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS asked (uuid_hash, token
 ${ASKED_PROVISIONS}
 LEFT JOIN session s ON s.token_hash = asked.token_hash AND ${IS_ALIVE}
 LEFT JOIN "user" u ON u.organization_id = s.organization_id AND u.id = s.user_id`;
+
+/** The version is read together with the rest, but where it may be on another node: a join of both would ask every node. */
+const versioned = (statement: string, isDistributed: boolean): string =>
+  statement.replace(':version', isDistributed ? 'NULL' : selectStamp('p.organization_id'));
+const FIND_VERSION = `SELECT ${selectStamp('$1::int')} AS version`;
 
 const FIND_PROVISION = `
 SELECT ${PROVISION_COLUMNS}, NULL AS session_provision_id, false AS is_unmarked
@@ -160,12 +165,16 @@ export class AccessStore {
   private readonly waiting: (() => void)[] = [];
   private underWay = 0;
   /** The statement, as traces tell it. Requests that come together share it, and each waits for it. */
-  readonly wait: Wait = { name: 'SELECT', sql: FIND_ACCESS };
+  readonly wait: Wait;
+  private readonly statements: { readonly access: string; readonly provision: string };
 
   constructor(
     private readonly database: Database,
     private readonly sessionIdleMinutes: number,
   ) {
+    const { isDistributed } = database;
+    this.statements = { access: versioned(FIND_ACCESS, isDistributed), provision: versioned(FIND_PROVISION, isDistributed) };
+    this.wait = { name: 'SELECT', sql: this.statements.access };
     this.loader = new DataLoader((credentials) => this.readNext(credentials), {
       maxBatchSize: MAX_CREDENTIALS,
       cacheKeyFn: ({ uuidHash, tokenHash }) => `${uuidHash.toString('hex')} ${tokenHash?.toString('hex') ?? ''}`,
@@ -175,8 +184,16 @@ export class AccessStore {
   }
 
   /** Finds a provision and, when a token's hash is given, the session of that token. Null when there is no such provision. */
-  find(credential: Credential): Promise<AccessRow | null> {
-    return this.loader.load(credential);
+  async find(credential: Credential): Promise<AccessRow | null> {
+    const found = await this.loader.load(credential);
+    return found && this.database.isDistributed ? this.withVersion(found) : found;
+  }
+
+  /** Reads the version of one organization by itself, so that a node that is away concerns its own organizations alone. */
+  private async withVersion(found: AccessRow): Promise<AccessRow> {
+    const { id } = found.organization;
+    const [row] = await this.database.query<{ version: VersionStamp }>({ name: 'find-version', text: FIND_VERSION, values: [id] });
+    return { ...found, organization: { ...found.organization, dataVersion: row!.version } };
   }
 
   /** The credentials that a link stands for, by the hash that it leads to. Null when there are none any more. */
@@ -228,7 +245,7 @@ export class AccessStore {
       return credentials.map((_credential, index) => found.get(index + 1) ?? null);
     };
     try {
-      const rows = await this.database.query<JoinedRow>({ name: 'find-access', text: FIND_ACCESS, values });
+      const rows = await this.database.query<JoinedRow>({ name: 'find-access', text: this.statements.access, values });
       await this.markUsed(rows, credentials);
       return inPlaces(rows);
     } catch (error) {
@@ -236,7 +253,7 @@ export class AccessStore {
       // A data source that is too slow is not asked a second time, because the caller would wait twice as long.
       if (isCancelled(error)) throw error;
       // A second statement without the sessions tells a broken data source from a broken session store.
-      const found = inPlaces(await this.database.query<JoinedRow>({ text: FIND_PROVISION, values: [uuidHashes] }));
+      const found = inPlaces(await this.database.query<JoinedRow>({ text: this.statements.provision, values: [uuidHashes] }));
       const session = new AppError('ESTABLISHING_SESSION_FAILED', { cause: error.cause });
       return found.map((row, index) => row && { ...row, session: credentials[index]!.tokenHash ? session : null });
     }

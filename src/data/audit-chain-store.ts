@@ -2,6 +2,7 @@ import { CHAIN_START, toNextPlace, type ChainPlace, type NewAuditRow } from '../
 import { Prisma } from '../generated/prisma/client';
 import type { Database } from './postgres/database';
 import { rethrowTranslated, toDataSourceError } from './postgres/database-errors';
+import { beginWith, LONG_SETTINGS } from './postgres/local-settings';
 
 const { sql } = Prisma;
 
@@ -72,7 +73,7 @@ export class AuditChainStore {
       }
     }
     try {
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      await client.query(beginWith(LONG_SETTINGS, 'ISOLATION LEVEL REPEATABLE READ READ ONLY'));
       const [ends] = await list<Parameters<typeof toEnds>[0]>(
         sql`SELECT number, hash, anchor_number AS "anchorNumber", anchor_hash AS "anchorHash" FROM audit_chain
           WHERE organization_id = ${organizationId}::int`,

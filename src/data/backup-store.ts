@@ -1,9 +1,12 @@
 import { Client, escapeIdentifier, type QueryResultRow } from 'pg';
+import { OperatorError } from '../errors';
 import type { BackupManifest, BackupSequence, BackupTable, TablePiece } from '../formats/backup-archive';
-import { destroyConnection, setSession } from './postgres/client-session';
+import { destroyConnection } from './postgres/client-session';
 import { CopyQuery } from './postgres/copy-query';
 import type { DatabaseAddress } from './postgres/database';
 import { toDataSourceError } from './postgres/database-errors';
+import { IS_DISTRIBUTED } from './postgres/distribution';
+import { beginWith } from './postgres/local-settings';
 import { Stopwatch } from './postgres/request-times';
 import { listSequences, listTables, toColumnList } from './table-catalog';
 
@@ -22,7 +25,7 @@ export type SavedSchema = Pick<BackupManifest, 'postgres' | 'migrations' | 'tabl
 /** The longest wait for a connection, and for the statements before the rows of a table. */
 const ANSWER_TIMEOUT_MS = 60_000;
 /** Rows that leave as text must not depend on the settings of a database. Rows are read in the order in which they lie. */
-const SESSION = {
+const SETTINGS = {
   ...{
     datestyle: 'ISO',
     intervalstyle: 'postgres',
@@ -53,13 +56,15 @@ export class BackupSnapshot {
     client.on('error', () => undefined);
     try {
       await client.connect();
-      await setSession(client, SESSION);
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const { rows } = await client.query<{ name: string }>('SELECT pg_export_snapshot() AS name');
+      await client.query(beginWith(SETTINGS, 'ISOLATION LEVEL REPEATABLE READ READ ONLY'));
+      const { rows } = await client.query<{ name: string; isDistributed: boolean }>(
+        `SELECT pg_export_snapshot() AS name, ${IS_DISTRIBUTED} AS "isDistributed"`,
+      );
+      if (rows[0]!.isDistributed) throw new OperatorError(DISTRIBUTED);
       return new BackupSnapshot(client, rows[0]!.name);
     } catch (error) {
       await client.end().catch(() => undefined);
-      throw toDataSourceError(error);
+      throw error instanceof OperatorError ? error : toDataSourceError(error);
     }
   }
 
@@ -119,6 +124,10 @@ export class BackupSnapshot {
 function fail(error: unknown): never {
   throw toDataSourceError(error);
 }
+
+/** No transaction sees one state of several nodes. */
+const DISTRIBUTED =
+  'Citus distributes the books, so that no backup here would be of one state: back up all nodes by a restore point of Citus';
 
 const ORGANIZATIONS = `
 SELECT id, name, number::float8 AS "auditNumber", hash AS "auditHash"

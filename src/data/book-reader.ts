@@ -3,11 +3,11 @@ import { Prisma } from '../generated/prisma/client';
 import type { Database } from './postgres/database';
 import type { ReportSnapshot } from './postgres/report-snapshot';
 import type { RequestTimes } from './postgres/request-times';
-import { selectStamp, type VersionStamp } from './postgres/version-stamp';
+import { stampOf, type VersionStamp } from './postgres/version-stamp';
 import { Turns } from './postgres/turns';
 import type { VersionMemory } from './version-memory';
 
-const { sql, raw } = Prisma;
+const { sql } = Prisma;
 
 /** The request that a BookReader reads for. */
 export interface ReaderOptions {
@@ -38,8 +38,7 @@ export class BookReader {
 
   /** The data versions that the request has seen, those of its snapshot included. An answer must be of one. */
   get versions(): readonly VersionStamp[] {
-    const { version } = this.options.snapshot;
-    return [...new Set(version === undefined ? this.seen : [...this.seen, version])];
+    return [...new Set([...this.seen, ...this.options.snapshot.versions])];
   }
 
   /** Reads the rows of a SELECT over the organization's books. */
@@ -48,8 +47,7 @@ export class BookReader {
     // The outer join keeps the order of its one right side, and gives a row even when that has none.
     const endTurn = await this.turns.take();
     const listed = this.database.list<Row & { seenVersion: VersionStamp; isRow: true | null }>(
-      sql`SELECT "seenVersion", source.* FROM (SELECT ${raw(selectStamp('caller.id'))} AS "seenVersion"
-          FROM (SELECT ${organizationId}::int AS id) AS caller) AS seen
+      sql`SELECT "seenVersion", source.* FROM (SELECT ${stampOf(organizationId)} AS "seenVersion") AS seen
         LEFT JOIN (SELECT true AS "isRow", found.* FROM (${select}) AS found) AS source ON true`,
     );
     const rows = await this.options.times.database.during(listed, { name: 'SELECT', sql: select.text }).finally(endTurn);
@@ -75,6 +73,7 @@ export class BookReader {
     const { version, value } = await this.memory.get<Value>(present, key, {
       compute: async () => {
         const computed = await compute(snapshot);
+        await snapshot.confirm();
         return { version: snapshot.version!, value: computed };
       },
       lane: snapshot.laneTaken,

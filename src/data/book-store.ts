@@ -5,6 +5,7 @@ import { columnsOf, differingColumns, IS_CURRENT } from './line-columns';
 import type { Database } from './postgres/database';
 import { rethrowTranslated, toDataSourceError } from './postgres/database-errors';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
+import { beginWith, LONG_SETTINGS } from './postgres/local-settings';
 import type { VersionMemory } from './version-memory';
 
 const { sql } = Prisma;
@@ -112,7 +113,7 @@ export class BookStore {
   async check(organizationId: number, limit: number): Promise<BookCheck> {
     const client = await this.database.longPool.connect().catch(rethrowTranslated);
     try {
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      await client.query(beginWith(LONG_SETTINGS, 'ISOLATION LEVEL REPEATABLE READ READ ONLY'));
       const { rows: first } = await client.query<LineDifference & { total: string }>(FIND_DIFFERENCES, [organizationId, limit]);
       const { rows: totals } = await client.query<{ lines: string; agree: boolean }>(COMPARE_TOTALS, [organizationId]);
       const { rows: versions } = await client.query<{ count: string; last: string }>(COUNT_VERSIONS, [organizationId]);

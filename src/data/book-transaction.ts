@@ -3,6 +3,7 @@ import type { LocalDate } from '../values/dates';
 import { columnsOf, computedColumns, differingColumns, IS_CURRENT } from './line-columns';
 import type { Database } from './postgres/database';
 import { rethrowTranslated } from './postgres/database-errors';
+import { beginWith, LONG_SETTINGS } from './postgres/local-settings';
 
 /** The origin of a data version. */
 export interface ChangeSource {
@@ -73,7 +74,7 @@ export class BookTransaction {
     try {
       const books = new BookTransaction(client, organizationId);
       // A statement after the lock must see what the transaction before has committed, whatever the server's default is.
-      await books.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+      await books.query(beginWith(LONG_SETTINGS, 'ISOLATION LEVEL READ COMMITTED'));
       await books.query(CREATE_CHANGES);
       const result = await work(books);
       await books.query(end);
@@ -199,14 +200,15 @@ WITH ended AS (
 )
 SELECT count(*) AS ended, count(*) FILTER (WHERE is_removed) AS removed FROM ended`;
 
-// New lines are written in the order in which reports read them.
+// New lines are written in the order in which reports read them. Citus joins a temporary table with a subquery of lines, not with the lines.
 const ADD_LINES = `
 INSERT INTO deposit_line (${computedColumns.join(', ')}, since)
 SELECT ${columnsOf('computed')}, $2::bigint FROM computed_line computed
-WHERE NOT EXISTS (
-  SELECT FROM deposit_line line
-  WHERE line.organization_id = $1 AND line.${IS_CURRENT} AND line.allocation_id = computed.allocation_id
-)
+LEFT JOIN (
+  SELECT allocation_id FROM deposit_line
+  WHERE organization_id = $1 AND ${IS_CURRENT} AND allocation_id IN (SELECT allocation_id FROM computed_line)
+) AS standing ON standing.allocation_id = computed.allocation_id
+WHERE standing.allocation_id IS NULL
 ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;
 
 const RECORD_VERSION = `

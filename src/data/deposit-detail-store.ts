@@ -7,7 +7,7 @@ import { whereLines, type LineSet } from './line-set';
 import type { Database } from './postgres/database';
 import type { FairQueue } from './postgres/fair-queue';
 import { keyFields, selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
-import { ReportSnapshot, type Copy, type SnapshotOptions } from './postgres/report-snapshot';
+import { ReportSnapshot, type Copy, type SharedState, type SnapshotOptions } from './postgres/report-snapshot';
 
 /** A line of the report: dates and amounts are text, numeric ids are numbers. */
 export type DepositDetailLine = Omit<DepositLine, Unread | Dates | Amounts | Ids> &
@@ -50,8 +50,8 @@ export class DepositDetailStore {
     private readonly queue: FairQueue,
   ) {}
 
-  /** Opens a snapshot, or one of the state that another connection has given this name. */
-  openSnapshot(options: SnapshotOptions, shared?: string): ReportSnapshot {
+  /** Opens a snapshot, or one of a state that another connection reads. */
+  openSnapshot(options: SnapshotOptions, shared?: SharedState): ReportSnapshot {
     return new ReportSnapshot(this.database, this.queue, options, shared);
   }
 

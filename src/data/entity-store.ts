@@ -108,8 +108,8 @@ interface Table {
 }
 
 /** A column of the allocation's line. The rule of an inferred share is written in the view of the lines and nowhere else. */
-const ofLine = (column: string): Prisma.Sql =>
-  sql`(SELECT ${raw(column)} FROM deposit_line WHERE ${raw(IS_CURRENT)} AND organization_id = source.organization_id AND allocation_id = source.id)`;
+const ofLine = (column: string, organizationId: number): Prisma.Sql =>
+  sql`(SELECT ${raw(column)} FROM deposit_line WHERE ${raw(IS_CURRENT)} AND organization_id = ${organizationId}::int AND allocation_id = source.id)`;
 
 /** The table of each kind of entity and the values that are read from it. Ids and dates have the report's form; amounts are text. */
 const TABLES: Readonly<Record<EntityKind, Table>> = {
@@ -128,9 +128,13 @@ const TABLES: Readonly<Record<EntityKind, Table>> = {
   },
   allocation: {
     from: '"allocation"',
-    values: ({ mayReadDonors }) => sql`id AS "allocationId", transaction_id AS "transactionId", designation_id::float8 AS "designationId",
-      COALESCE(amount, ${ofLine('allocation_amount')}) AS amount, amount IS NULL AND ${ofLine('allocation_amount_inferred')} AS "amountInferred",
-      (SELECT name FROM designation WHERE organization_id = source.organization_id AND id = source.designation_id) AS "designationName",
+    values: ({
+      organizationId,
+      mayReadDonors,
+    }) => sql`id AS "allocationId", transaction_id AS "transactionId", designation_id::float8 AS "designationId",
+      COALESCE(amount, ${ofLine('allocation_amount', organizationId)}) AS amount,
+      amount IS NULL AND ${ofLine('allocation_amount_inferred', organizationId)} AS "amountInferred",
+      (SELECT name FROM designation WHERE organization_id = ${organizationId}::int AND id = source.designation_id) AS "designationName",
       CASE WHEN ${mayReadDonors}::boolean THEN memo END AS memo`,
   },
   designation: {

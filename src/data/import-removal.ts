@@ -56,6 +56,7 @@ const valuesOf = ({ organizationId }: BookTransaction, { from, to, pending }: Co
 /** The condition on rows that have a deposit's date and status in the columns of these names. */
 const inRange = (date: string, status: string): string => `${date} BETWEEN $2::date AND $3::date AND ($4::boolean OR ${status} = 'POSTED')`;
 
+// Citus joins a temporary table with the books as a subquery, not inside of a NOT EXISTS.
 const NOTE_MISSING = `
 WITH noted AS (
   INSERT INTO removed_allocation
@@ -63,8 +64,8 @@ WITH noted AS (
   FROM deposit d
   JOIN transaction t ON t.organization_id = $1 AND t.deposit_id = d.id
   JOIN allocation a ON a.organization_id = $1 AND a.transaction_id = t.id
-  WHERE d.organization_id = $1 AND ${inRange('d.deposit_date', 'd.status')}
-    AND NOT EXISTS (SELECT FROM import_line l WHERE l.allocation_id = a.id)
+  LEFT JOIN (SELECT allocation_id FROM import_line) AS file ON file.allocation_id = a.id
+  WHERE d.organization_id = $1 AND ${inRange('d.deposit_date', 'd.status')} AND file.allocation_id IS NULL
   RETURNING id
 )
 SELECT (SELECT count(*) FROM noted) AS missing, (

@@ -6,11 +6,12 @@ import type { BackupManifest, BackupTable, TablePiece } from '../formats/backup-
 import type { DatabaseAddress } from './postgres/database';
 import { rethrowTranslated, toDataSourceError } from './postgres/database-errors';
 import { applyMigrations, listMigrationNames } from './postgres/migration-engine';
-import { destroyConnection, setSession } from './postgres/client-session';
+import { destroyConnection } from './postgres/client-session';
+import { beginWith } from './postgres/local-settings';
 import { listForeignKeys, listTables, toColumnList } from './table-catalog';
 
 const CONNECT_TIMEOUT_MS = 60_000;
-const SESSION = { datestyle: 'ISO', timezone: 'UTC', client_encoding: 'UTF8', statement_timeout: '0', maintenance_work_mem: '256MB' };
+const SETTINGS = { datestyle: 'ISO', timezone: 'UTC', client_encoding: 'UTF8', statement_timeout: '0', maintenance_work_mem: '256MB' };
 
 /** Fills an empty database with the rows of a backup. */
 export class RestoreStore {
@@ -29,7 +30,7 @@ export class RestoreStore {
     await this.use(assertEmpty);
     await applyMigrations(this.address, { last: migrations.at(-1) });
     await this.use(async (client) => {
-      await client.query('BEGIN');
+      await client.query(beginWith(SETTINGS, ''));
       await assertSchema(client, migrations, tables);
       const keys = await listForeignKeys(client);
       // A foreign key that is added compares all rows at once, which takes less time than each row by itself. Its SQL is the catalog's own.
@@ -40,7 +41,7 @@ export class RestoreStore {
         await client.query('SELECT setval($1::text::regclass, $2::bigint, $3::boolean)', [escapeIdentifier(name), value, isCalled]);
       }
       await client.query('COMMIT');
-      await client.query('ANALYZE');
+      await client.query(`${beginWith(SETTINGS, '')}; ANALYZE; COMMIT`);
     });
     await applyMigrations(this.address);
   }
@@ -57,7 +58,6 @@ export class RestoreStore {
     this.signal.addEventListener('abort', end);
     try {
       await client.connect().catch(rethrowTranslated);
-      await setSession(client, SESSION);
       await work(client);
     } catch (error) {
       throw error instanceof OperatorError ? error : toDataSourceError(error);

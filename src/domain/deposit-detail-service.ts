@@ -84,7 +84,10 @@ export class DepositDetailService {
   async readBooks(organizationId: number, shared?: string): Promise<LineFigures & { readonly dataVersion: number }> {
     const caller = () => Promise.resolve({ organizationId, credential: 'operator' });
     const signal = new AbortController().signal;
-    const snapshot = this.store.openSnapshot({ signal, caller, times: new RequestTimes(), timeoutMs: BOOKS_TIMEOUT_MS }, shared);
+    const snapshot = this.store.openSnapshot(
+      { signal, caller, times: new RequestTimes(), timeoutMs: BOOKS_TIMEOUT_MS },
+      shared === undefined ? undefined : { name: shared },
+    );
     try {
       const columns = withFigureColumns([]);
       const reader = new FigureReader(columns);

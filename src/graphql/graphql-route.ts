@@ -66,6 +66,8 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
         context = { ...kit.openRequest(request, response, again === MAX_RERUNS), insertions: new Insertions(), account };
         answer = await execute();
       }
+      // Only rows that go on moving between the nodes of a database can have an answer come here.
+      if (context.reader.versions.length > 1) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
       noteOperation(recordOf(response), context);
       if (!context.account?.asked) recordOf(response).addCodes(answer.body.kind === 'complete' ? answer.body.string : '');
       await audited(context, kit, (ready) =>
@@ -116,6 +118,7 @@ async function sawSeveralVersions({ reader, snapshot, insertions }: GraphqlConte
   // Rows are read after everything else, and their snapshot must be of the same version. When it cannot be opened, the rows fail with the
   // same error, at the path of their field.
   if (insertions?.haveRows && reader.versions.length > 0) await snapshot.open().catch(() => undefined);
+  else await snapshot.confirm().catch(() => undefined);
   return reader.versions.length > 1;
 }
 

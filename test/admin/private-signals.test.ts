@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readConfig } from '../../src/config';
 import { createServices, type Services } from '../../src/services';
 import { startServe, type ServeProcess } from '../support/command';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase, databaseSettings, type TestDatabase } from '../support/database';
 import { createOrganization, importLines, login, openSession, v2Line, type TestOrganization } from '../support/gateway';
 import { SERVING_ROLE } from '../support/global-setup';
 import { startTraceCollector, type TraceCollector } from '../support/trace-collector';
@@ -21,7 +21,7 @@ let organization: TestOrganization;
 beforeAll(async () => {
   collector = await startTraceCollector();
   database = await createTestDatabase();
-  services = createServices(readConfig({}), { connectionString: database.url });
+  services = createServices(readConfig(databaseSettings()), { connectionString: database.url });
   organization = await createOrganization(services);
   gateway = await startServe({
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, DATABASE_URL: database.url, ADMIN_PORT: '0', LOG_LEVEL: 'debug' },

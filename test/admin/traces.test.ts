@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { readConfig } from '../../src/config';
 import { createServices } from '../../src/services';
 import { startServe } from '../support/command';
-import { createTestDatabase } from '../support/database';
+import { createTestDatabase, databaseSettings } from '../support/database';
 import { createOrganization, graphql, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
 import { startTraceCollector, type CollectedSpan, type TraceCollector } from '../support/trace-collector';
 
@@ -18,7 +18,7 @@ async function collect(
 ): Promise<readonly CollectedSpan[]> {
   const collector: TraceCollector = await startTraceCollector();
   const database = await createTestDatabase();
-  const services = createServices(readConfig({}), { connectionString: database.url });
+  const services = createServices(readConfig(databaseSettings()), { connectionString: database.url });
   // Jest does not let the library of the exporter load Node's http.
   const gateway = await startServe({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

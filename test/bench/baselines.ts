@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { to as copyTo } from 'pg-copy-streams';
 import { IS_CURRENT } from '../../src/data/line-columns';
-import { REPORT_PLANNING } from '../../src/data/postgres/database';
+import { LONG_SETTINGS, toStartupOptions } from '../../src/data/postgres/local-settings';
 import { fields, type Contender, type Period } from './contenders';
 import { connectTo, type BenchDatabase } from './database';
 import type { Reading } from './http-client';
@@ -116,7 +116,7 @@ export async function openBaselines(database: BenchDatabase): Promise<Contender[
         psql(database, 'join'),
         psql(database, 'lines'),
         // The limit that the gateway's reports themselves could reach.
-        psql(database, 'lines', { suffix: ', report settings', options: REPORT_PLANNING }),
+        psql(database, 'lines', { suffix: ', report settings', options: toStartupOptions(LONG_SETTINGS) }),
       ]
     : [copyStream(database, 'join')];
   return [...ofClient, copyStream(database, 'lines'), pgQuery(database)];

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { IS_CURRENT } from '../../src/data/line-columns';
-import { REPORT_PLANNING } from '../../src/data/postgres/database';
+import { LONG_SETTINGS, toStartupOptions } from '../../src/data/postgres/local-settings';
 import { toPost, type Period } from './contenders';
 import type { BenchDatabase } from './database';
 import { HttpClient, type HttpRequest } from './http-client';
@@ -69,7 +69,7 @@ export async function measureDashboard(work: DashboardWork, { database, gateway,
   const ask = ({ url }: ServerProcess): HttpRequest => toPost(`${url}/graphql`, QUERY, variables, { Provision: apiProvision });
   const values = [id, period.startDate, period.endDate, compared.startDate, compared.endDate, designationIds];
   const statement = { name: 'dashboard', text: STATEMENT, values, rowMode: 'array' };
-  const session = new Client({ connectionString: database.url, options: REPORT_PLANNING });
+  const session = new Client({ connectionString: database.url, options: toStartupOptions(LONG_SETTINGS) });
   await session.connect();
   const client = new HttpClient();
   try {

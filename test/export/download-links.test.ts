@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
 import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
-import { rolesOf } from '../support/database';
+import { databaseSettings, rolesOf } from '../support/database';
 import { createOrganization, graphql, login, openSession, PASSWORD, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
@@ -269,7 +269,7 @@ describe('a link that was changed', () => {
 
 describe('the key of links', () => {
   test('is the same in every process, is replaced daily, and is forgotten when an operator deletes it', async () => {
-    const config = readConfig({ PORT: '0', DATABASE_URL: gateway.database.url, DRAIN_MILLISECONDS: '0' });
+    const config = readConfig({ ...databaseSettings(), PORT: '0', DATABASE_URL: gateway.database.url, DRAIN_MILLISECONDS: '0' });
     const second = await createApp(config, rolesOf(gateway.database.url), pino({ level: 'silent' }));
     try {
       const url = `http://127.0.0.1:${(await second.listen()).port}`;

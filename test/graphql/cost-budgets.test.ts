@@ -1,4 +1,4 @@
-import { rolesOf } from '../support/database';
+import { databaseSettings, rolesOf } from '../support/database';
 import { startDatabaseProxy } from '../support/database-proxy';
 import { createOrganization, importLines, startGateway, v2Line, withGateway } from '../support/gateway';
 import { createApp } from '../../src/app';
@@ -143,7 +143,13 @@ describe('a provision with a budget', () => {
 
   test('has the same budget in every process', async () => {
     const gateway = await startGateway({ COST_PER_MINUTE: '23' });
-    const config = readConfig({ PORT: '0', DATABASE_URL: gateway.database.url, COST_PER_MINUTE: '23', DRAIN_MILLISECONDS: '0' });
+    const config = readConfig({
+      ...databaseSettings(),
+      PORT: '0',
+      DATABASE_URL: gateway.database.url,
+      COST_PER_MINUTE: '23',
+      DRAIN_MILLISECONDS: '0',
+    });
     const second = await createApp(config, rolesOf(gateway.database.url), pino({ level: 'silent' }));
     try {
       const { port } = await second.listen();

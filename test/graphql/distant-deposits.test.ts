@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/config';
 import { createServices } from '../../src/services';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase, databaseSettings, type TestDatabase } from '../support/database';
 import { createOrganization, graphql, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
 import { until } from '../support/until';
 
@@ -12,7 +12,7 @@ let organization: TestOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
   // PostgreSQL counts the pages that a connection has read when it ends, so these end before the test.
-  const services = createServices(readConfig({}), { connectionString: database.url });
+  const services = createServices(readConfig(databaseSettings()), { connectionString: database.url });
   organization = await createOrganization(services);
   await importLines(services, organization, [
     v2Line({ deposit_id: 'FIRST', deposit_date: '1900-01-01', transaction_id: 'T1', allocation_id: 'A1' }),

@@ -185,6 +185,7 @@ describe('a data source', () => {
     const database = new Database({
       address: { connectionString: gateway.database.url },
       ...{ poolSize: 1, longConnections: 1, connectTimeoutMs: 30_000, answerTimeoutMs: 3000, onConnectionLost: () => undefined },
+      isPooled: process.env.TEST_POOLER_URL !== undefined,
     });
     const snapshot = new ReportSnapshot(database, new FairQueue({ width: 1, guests: 0, maxWaiting: 0, maxWaitMs: 0 }), {
       ...{ signal: new AbortController().signal, timeoutMs: 60_000, times: new RequestTimes() },

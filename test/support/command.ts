@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { kill } from 'node:process';
 import { text } from 'node:stream/consumers';
-import { asServing } from './database';
+import { asServing, databaseSettings } from './database';
 import { until } from './until';
 
 const MAIN = join(__dirname, '../../dist/main.js');
@@ -30,7 +30,10 @@ export const failed = (line: string): CommandResult => ({ status: 1, stdout: '',
 
 /** Starts the real `deposit-gateway`, which gets PATH alone of the test's own environment. */
 export function startCommand(environment: Environment, words: readonly string[], stdio: StdioOptions = 'pipe'): ChildProcess {
-  return spawn(process.execPath, [...NODE_FLAGS, MAIN, ...words], { env: { PATH: process.env.PATH, ...PATIENT, ...environment }, stdio });
+  return spawn(process.execPath, [...NODE_FLAGS, MAIN, ...words], {
+    env: { PATH: process.env.PATH, ...PATIENT, ...databaseSettings(), ...environment },
+    stdio,
+  });
 }
 
 /** Runs a command to its end, with `input` on its standard input. */

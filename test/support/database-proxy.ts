@@ -8,10 +8,19 @@ import { Transform } from 'node:stream';
  */
 export interface DatabaseProxy {
   readonly url: string;
-  /** The number of statements executed so far: each is one Query or Execute message (PostgreSQL manual, Message Formats). */
+  /**
+   * The number of statements executed so far: each is one Query or Execute message (PostgreSQL manual, Message Formats). Settings that travel
+   * with a statement do not count.
+   */
   statements(): number;
   /** The number of times that the gateway has waited for an answer: each is one Query or Sync message. Logging in does not count. */
   roundTrips(): number;
+  /** The names of the parameters with which connections were opened so far, each once. */
+  startupParameters(): string[];
+  /** The names under which statements were kept so far. */
+  keptNames(): string[];
+  /** The number of requests to cancel a statement so far. */
+  cancellations(): number;
   /** The number of pieces of answers that the database has sent so far. */
   answers(): number;
   /** Cuts off all further answers on any connection that sends this text from now on. */
@@ -28,6 +37,9 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   let statements = 0;
   let roundTrips = 0;
   let answers = 0;
+  let cancellations = 0;
+  const startupParameters = new Set<string>();
+  const keptNames = new Set<string>();
   let frozenText: string | undefined;
   let awaited: { readonly text: string; readonly act: () => Promise<void> } | undefined;
   const server = createServer((client) => {
@@ -37,16 +49,25 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     /** The texts of the prepared statements that the newest piece runs. */
     let running: string[] = [];
     let isAudit = false;
+    let isSetting = false;
     const readMessages = createMessageReader((type, body) => {
+      if (type === STARTUP) {
+        if (body.readUInt32BE() === CANCEL_CODE) cancellations++;
+        else
+          for (const [position, word] of body.toString('latin1', 4).split('\0').entries())
+            if (position % 2 === 0 && word !== '') startupParameters.add(word);
+      }
       // Parse begins with the statement's name and text, Bind with the portal's name and the statement's.
       const [first, second] = type === 'P' || type === 'B' ? body.toString('latin1').split('\0', 2) : [];
       if (type === 'P') prepared.set(first!, second!);
+      if (type === 'P' && first !== '') keptNames.add(first!);
       if (type === 'B') {
         const text = prepared.get(second!) ?? '';
         running.push(text);
         isAudit = text.includes('audit_chain');
+        isSetting = text.startsWith(SETTINGS);
       }
-      if (type === 'Q' || (type === 'E' && !isAudit)) statements++;
+      if (type === 'Q' || (type === 'E' && !isAudit && !isSetting)) statements++;
       if (type === 'Q' || (type === 'S' && !isAudit)) roundTrips++;
     });
     client.on('data', (piece: Buffer) => {
@@ -85,6 +106,9 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     url: url.href,
     statements: () => statements,
     roundTrips: () => roundTrips,
+    startupParameters: () => [...startupParameters].sort(),
+    keptNames: () => [...keptNames],
+    cancellations: () => cancellations,
     answers: () => answers,
     freezeAt: (text) => {
       frozenText = text;
@@ -100,6 +124,13 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   };
 }
 
+/** The beginning of a statement that makes settings and nothing else. */
+const SETTINGS = 'SELECT set_config(';
+/** The type that the reader gives to a connection's first message, which has none of its own. */
+const STARTUP = 'startup';
+/** The code that a request to cancel has in place of the protocol's version. */
+const CANCEL_CODE = 80877102;
+
 /** Splits a client's bytes into protocol messages. The startup message has no type; every other message begins with its type. */
 function createMessageReader(onMessage: (type: string, body: Buffer) => void): (piece: Buffer) => void {
   let pending: Buffer = Buffer.alloc(0);
@@ -111,7 +142,7 @@ function createMessageReader(onMessage: (type: string, body: Buffer) => void): (
       if (pending.length < header + 4) return;
       const length = header + pending.readUInt32BE(header);
       if (pending.length < length) return;
-      if (started) onMessage(String.fromCharCode(pending[0]!), pending.subarray(header + 4, length));
+      onMessage(started ? String.fromCharCode(pending[0]!) : STARTUP, pending.subarray(header + 4, length));
       started = true;
       pending = pending.subarray(length);
     }

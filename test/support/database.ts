@@ -5,6 +5,7 @@ import { SERVING_PASSWORD, SERVING_ROLE, TEMPLATE_DATABASE } from './global-setu
 
 /** A migrated, empty database of one test file, with a connection for reading and damaging its data. */
 export interface TestDatabase {
+  /** The address for gateways and commands: that of the pooler when TEST_POOLER is set. */
   readonly url: string;
   readonly client: Client;
   drop(): Promise<void>;
@@ -13,23 +14,38 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const url = new URL(process.env.TEST_SERVER_URL!);
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  const admin = new Client({ connectionString: url.href });
-  await admin.connect();
-  await admin.query(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE}`);
+  const admins = process.env.TEST_NODE_URLS!.split(' ').map((node) => new Client({ connectionString: node }));
+  for (const admin of admins) {
+    await admin.connect();
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE}`);
+  }
   url.pathname = `/${name}`;
   const client = new Client({ connectionString: url.href });
   await client.connect();
   // Without a listener, the connection error of a stopped server would replace the failure of the test.
-  for (const connection of [admin, client]) connection.on('error', () => undefined);
+  for (const connection of [...admins, client]) connection.on('error', () => undefined);
   return {
-    url: url.href,
+    url: throughPooler(url),
     client,
     drop: async () => {
       await client.end();
-      await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
-      await admin.end();
+      for (const admin of admins) {
+        await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
+        await admin.end();
+      }
     },
   };
+}
+
+/** The settings that gateways and commands of tests take beside their addresses. */
+export const databaseSettings = (): Readonly<Record<string, string>> => ({
+  ...(process.env.TEST_POOLER_URL !== undefined && { DATABASE_POOLER: 'transaction' }),
+  ...(process.env.TEST_CITUS_WORKERS !== undefined && { DATABASE_ENGINE: 'citus' }),
+});
+
+function throughPooler({ href, pathname }: URL): string {
+  const pooler = process.env.TEST_POOLER_URL;
+  return pooler === undefined ? href : Object.assign(new URL(pooler), { pathname }).href;
 }
 
 /** The address of the same database with the role that serves. */

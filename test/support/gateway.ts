@@ -5,7 +5,7 @@ import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
 import type { ImportOptions } from '../../src/domain/import-service';
 import type { RawLine } from '../../src/formats/import-line';
 import { createServices, type Services } from '../../src/services';
-import { createTestDatabase, rolesOf, type TestDatabase } from './database';
+import { createTestDatabase, databaseSettings, rolesOf, type TestDatabase } from './database';
 
 /** A gateway on its own port and its own database, with the services that a test fills the database by. */
 export interface RunningGateway {
@@ -35,7 +35,14 @@ const PATIENT = {
 
 export async function startGateway(settings: Readonly<Record<string, string>> = {}): Promise<TestGateway> {
   const database = await createTestDatabase();
-  const config = readConfig({ ...PATIENT, PORT: '0', DATABASE_URL: database.url, DRAIN_MILLISECONDS: '0', ...settings });
+  const config = readConfig({
+    ...PATIENT,
+    ...databaseSettings(),
+    PORT: '0',
+    DATABASE_URL: database.url,
+    DRAIN_MILLISECONDS: '0',
+    ...settings,
+  });
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
   const app = await createApp(config, rolesOf(config.DATABASE_URL), log).catch(async (error: unknown) => {

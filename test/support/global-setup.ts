@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { EmbeddedPostgres } from '../../src/data/embedded/embedded-postgres';
+import { startCitus } from './citus-cluster';
+import { startPooler } from './pooler';
 
 export const TEMPLATE_DATABASE = 'gateway_template';
 /** Every gateway of a test serves as this role, and `prisma/roles/grants.sql` gives it its rights. */
@@ -12,20 +14,55 @@ export const SERVING_PASSWORD = 'serving';
 
 declare global {
   var stopTestDatabase: (() => Promise<void>) | undefined;
+  var stopTestPooler: (() => Promise<void>) | undefined;
 }
 
-/** Starts a PostgreSQL, or takes the server of TEST_DATABASE_URL, and makes the migrated database that every test file clones. */
+/**
+ * Starts a PostgreSQL, or takes the server of TEST_DATABASE_URL, and makes the migrated database that every test file clones. With
+ * TEST_CITUS_WORKERS, the books of that database are distributed over so many nodes. With TEST_POOLER, gateways and commands reach it by way
+ * of a PgBouncer.
+ */
 export default async function setUp(): Promise<void> {
-  const server = new URL(process.env.TEST_DATABASE_URL ?? (await startServer()));
-  await withClient(server, async (client) => {
-    await client.query(`DROP DATABASE IF EXISTS ${TEMPLATE_DATABASE} WITH (FORCE)`);
-    await client.query(`CREATE DATABASE ${TEMPLATE_DATABASE}`);
-    const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVING_ROLE]);
-    await client.query(`${rowCount === 0 ? 'CREATE' : 'ALTER'} ROLE ${SERVING_ROLE} LOGIN PASSWORD '${SERVING_PASSWORD}'`);
-  });
+  const workers = Number(process.env.TEST_CITUS_WORKERS ?? 0);
+  const nodes = (workers > 0 ? await startNodes(workers) : [process.env.TEST_DATABASE_URL ?? (await startServer())]).map(
+    (url) => new URL(url),
+  );
+  for (const node of nodes) {
+    await withClient(node, async (client) => {
+      const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVING_ROLE]);
+      await client.query(`${rowCount === 0 ? 'CREATE' : 'ALTER'} ROLE ${SERVING_ROLE} LOGIN PASSWORD '${SERVING_PASSWORD}'`);
+      if (workers > 0) return;
+      await client.query(`DROP DATABASE IF EXISTS ${TEMPLATE_DATABASE} WITH (FORCE)`);
+      await client.query(`CREATE DATABASE ${TEMPLATE_DATABASE}`);
+    });
+  }
+  process.env.TEST_NODE_URLS = nodes.map(({ href }) => href).join(' ');
+  const server = new URL(nodes[0]!);
   process.env.TEST_SERVER_URL = server.href;
+  if (process.env.TEST_POOLER) await startTestPooler(server);
   server.pathname = `/${TEMPLATE_DATABASE}`;
   execFileSync(process.execPath, ['dist/main.js', 'migrate'], { env: { ...process.env, DATABASE_URL: server.href } });
+  // Citus has a process of its own in each database, beside which no other could be copied from it.
+  if (workers > 0) for (const node of nodes) await withClient(node, closeTemplate);
+}
+
+async function closeTemplate(client: Client): Promise<void> {
+  await client.query(`ALTER DATABASE ${TEMPLATE_DATABASE} ALLOW_CONNECTIONS false`);
+  await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [TEMPLATE_DATABASE]);
+}
+
+async function startNodes(workers: number): Promise<readonly string[]> {
+  const cluster = await startCitus(workers);
+  globalThis.stopTestDatabase = () => cluster.stop();
+  await cluster.createDatabase(TEMPLATE_DATABASE);
+  return cluster.urls;
+}
+
+async function startTestPooler({ href, username, password }: URL): Promise<void> {
+  const users = { [username]: decodeURIComponent(password), [SERVING_ROLE]: SERVING_PASSWORD };
+  const pooler = await startPooler(href, users);
+  process.env.TEST_POOLER_URL = pooler.through(href);
+  globalThis.stopTestPooler = () => pooler.stop();
 }
 
 async function startServer(): Promise<string> {

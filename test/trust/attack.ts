@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config';
 import { createServices, type Services } from '../../src/services';
 import { startServe, type ServeProcess } from '../support/command';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase, databaseSettings, type TestDatabase } from '../support/database';
 
 /** A figure that an attack reached, and whether it holds the limit. */
 export interface Finding {
@@ -49,7 +49,7 @@ export function killTargets(): void {
 
 export async function startTarget(settings: Readonly<Record<string, string>> = {}): Promise<Target> {
   const database = await createTestDatabase();
-  const config = readConfig({ DATABASE_URL: database.url });
+  const config = readConfig({ ...databaseSettings(), DATABASE_URL: database.url });
   const services = createServices(config, { connectionString: database.url });
   const serve = await startServe({ DATABASE_URL: database.url, ...settings });
   serving.add(serve);

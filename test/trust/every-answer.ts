@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOrganization, importLines, openSession, v2Line } from '../support/gateway';
+import { freePort } from '../support/free-port';
 import { assertInstalled, NotRun, startTarget, type Finding } from './attack';
-import { freePort } from './postgres-cluster';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const RANGE = 'start_date=2024-01-01&end_date=2024-12-31';

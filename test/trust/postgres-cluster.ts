@@ -1,11 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { appendFileSync, chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { promisify } from 'node:util';
+import { freePort } from '../support/free-port';
 import { NotRun } from './attack';
 
 const DEBIAN = '/usr/lib/postgresql';
@@ -26,21 +25,12 @@ export interface Cluster {
 }
 
 /** Runs a program of PostgreSQL, which refuses to run as root. */
-async function runAsPostgres(program: string, words: readonly string[]): Promise<void> {
+export async function runAsPostgres(program: string, words: readonly string[]): Promise<void> {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN) : [];
   if (versions.length === 0 || spawnSync('runuser', ['--version']).error || getuid!() !== 0) {
     throw new NotRun("Debian's PostgreSQL, or root to run it as another user, is missing");
   }
   await promisify(execFile)('runuser', ['-u', USER, '--', join(DEBIAN, versions.at(-1)!, 'bin', program), ...words], { cwd: '/' });
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Makes and starts a server below a directory that its account may write to. */

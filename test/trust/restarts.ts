@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { startServe, succeed } from '../support/command';
+import { freePort } from '../support/free-port';
 import { SERVING_ROLE } from '../support/global-setup';
 import { assertInstalled, inMs, probe, send, USUAL_WAITS, type Answer, type Finding } from './attack';
-import { freePort, makeClusterDirectory, startCluster, type Cluster } from './postgres-cluster';
+import { makeClusterDirectory, startCluster, type Cluster } from './postgres-cluster';
 
 const RESTARTS = 3;
 const TERMINATIONS = 100;

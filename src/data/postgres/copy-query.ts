@@ -3,6 +3,7 @@ import type { Connection, Submittable } from 'pg';
 import { limitAnswer } from './answer-timeout';
 import { borrowSocket, type BorrowedSocket } from './borrowed-socket';
 import type { Stopwatch } from './request-times';
+import { sendStatement, type Statement } from './statement-messages';
 
 /** Frames of PostgreSQL's protocol: a type, a length that counts itself, the content (manual, Message Formats). */
 const HEADER_LENGTH = 5;
@@ -15,11 +16,6 @@ const ERROR_RESPONSE = 0x45;
 /** The most bytes of output that wait for their reader in memory. Further output stays in the socket. */
 const MAX_WAITING_BYTES = 128 * 1024;
 
-export interface Statement {
-  readonly text: string;
-  readonly values?: readonly string[];
-}
-
 export interface CopyOptions {
   readonly before: readonly Statement[];
   readonly text: string;
@@ -30,6 +26,8 @@ export interface CopyOptions {
   readonly waiting: Stopwatch;
   /** Gets the first value of the last statement before the COPY. */
   readonly onAnswer: (value: string) => void;
+  /** Gets the first value of each row of the statements after the COPY. */
+  readonly onAnswerAfter?: (value: string) => void;
 }
 
 /**
@@ -84,9 +82,9 @@ export class CopyQuery implements Submittable {
     this.answered = limitAnswer(connection, answerTimeoutMs);
     const stream = connection.stream as Socket;
     stream.cork();
-    for (const statement of before) send(connection, statement);
+    for (const statement of before) sendStatement(connection, statement);
     connection.flush();
-    for (const statement of [{ text }, ...after]) send(connection, statement);
+    for (const statement of [{ text }, ...after]) sendStatement(connection, statement);
     connection.sync();
     stream.uncork();
     return undefined;
@@ -96,6 +94,11 @@ export class CopyQuery implements Submittable {
     this.handBack();
     this.failure = error;
     this.wake?.();
+  }
+
+  /** pg calls this with the rows of the statements after the COPY. */
+  handleDataRow({ fields }: { readonly fields: readonly [string, ...unknown[]] }): void {
+    this.options.onAnswerAfter?.(fields[0]);
   }
 
   handleCommandComplete(): void {
@@ -155,11 +158,4 @@ export class CopyQuery implements Submittable {
 function firstValue(row: Buffer): string {
   const start = 2 + LENGTH_LENGTH;
   return row.toString('utf8', start, start + row.readUInt32BE(2));
-}
-
-/** Sends an unnamed statement by the extended protocol, its parameters as text. */
-function send(connection: Connection, { text, values = [] }: Statement): void {
-  connection.parse({ name: '', text, types: [] }, true);
-  connection.bind({ portal: '', statement: '', values: [...values] }, true);
-  connection.execute({ portal: '', rows: '0' }, true);
 }

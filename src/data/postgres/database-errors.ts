@@ -28,7 +28,13 @@ export function rethrowTranslated(error: unknown): never {
 
 /** The reason why there is no connection, in words for an operator. They name neither the server nor the user. */
 export function describeConnectionFault(error: AppError): string {
-  return someFault(error, ({ code }) => REASONS.find(([codes]) => codes.test(code))?.[1]) ?? 'The database cannot be reached';
+  const reason = someFault(
+    error,
+    ({ code, message }) =>
+      REASONS.find(([codes]) => codes.test(code))?.[1] ??
+      (code === POOLER_STATE ? POOLER_REASONS.find(([texts]) => texts.test(message))?.[1] : undefined),
+  );
+  return reason ?? 'The database cannot be reached';
 }
 
 const REASONS: readonly (readonly [RegExp, string])[] = [
@@ -36,6 +42,16 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^28...$/, 'The database refuses the user or the password'],
   [/^3D000$/, 'There is no database of that name'],
   [/^53300$/, 'The database has no connection left'],
+];
+
+/** The state of every message that PgBouncer makes itself, up to 1.18; the text alone tells them apart. */
+const POOLER_STATE = '08P01';
+const POOLER_REASONS: readonly (readonly [RegExp, string])[] = [
+  [/^unsupported startup parameter/, 'The pooler refuses the settings of a connection: set DATABASE_POOLER to transaction'],
+  [/^(no more connections allowed|query_wait_timeout)/, 'The pooler has no connection left'],
+  [/^no such database/, 'There is no database of that name'],
+  [/authentication failed|^no such user/, 'The database refuses the user or the password'],
+  [/server/, 'The pooler cannot reach the database'],
 ];
 
 const isConnectionError = (error: unknown): boolean =>

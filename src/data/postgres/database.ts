@@ -3,7 +3,9 @@ import { Pool, type Connection, type PoolClient, type PoolConfig, type QueryConf
 import { PrismaClient, type Prisma } from '../../generated/prisma/client';
 import { limitAnswer } from './answer-timeout';
 import { rethrowTranslated, toDataSourceError } from './database-errors';
+import { SHORT_SETTINGS, toStartupOptions } from './local-settings';
 import { paceReading } from './paced-reading';
+import { createPooledClient } from './pooled-client';
 import { keepsTooMany, runPrepared } from './prepared-statements';
 import { withOptions } from './startup-options';
 
@@ -19,6 +21,10 @@ export interface DatabaseOptions {
   readonly connectTimeoutMs: number;
   /** The longest wait for the answer to a short query, in milliseconds. */
   readonly answerTimeoutMs: number;
+  /** True behind a pooler that may give each transaction another connection of the server. */
+  readonly isPooled?: boolean;
+  /** True where Citus distributes the books over nodes. */
+  readonly isDistributed?: boolean;
   /** Called when an idle connection is lost; the pool replaces it without help. */
   readonly onConnectionLost: (error: Error) => void;
 }
@@ -31,15 +37,6 @@ export interface PoolFigures {
 
 /** PostgreSQL ends a short statement this long before the gateway stops waiting for it. */
 const STATEMENT_MARGIN_MS = 500;
-
-const SESSION = '-c datestyle=ISO -c timezone=UTC';
-/** Random reads are cheap, as the data is on an SSD or in memory. This cost makes the planner use an index in small tables as in large. */
-const PLANNING = '-c random_page_cost=2';
-/**
- * Settings for reports: JIT compilation and memoized inner rows cost a report more time than they save, and 32 MB sort a year of lines in
- * memory.
- */
-export const REPORT_PLANNING = `${PLANNING} -c jit=off -c enable_memoize=off -c work_mem=32MB`;
 
 const createPrisma = (pool: Pool) =>
   new PrismaClient({ adapter: new PrismaPg(pool) }).$extends({
@@ -55,16 +52,17 @@ export type Models = ReturnType<typeof createPrisma>;
 export class Database {
   /** The short pool, for short queries. Each wait for a connection or an answer is limited. */
   readonly pool: Pool;
-  /** The long pool, for reports and imports. They set their own limits. */
+  /** The long pool, for reports and imports. Their transactions begin with LONG_SETTINGS, and set their own limits. */
   readonly longPool: Pool;
   readonly prisma: Models;
   readonly answerTimeoutMs: number;
+  readonly isDistributed: boolean;
   private isClosing = false;
 
-  constructor(options: DatabaseOptions) {
-    const createPool = (settings: string, config: PoolConfig): Pool => {
+  constructor(private readonly options: DatabaseOptions) {
+    const createPool = (config: PoolConfig): Pool => {
       const pool = new Pool({
-        ...withOptions(options.address, settings),
+        ...options.address,
         connectionTimeoutMillis: options.connectTimeoutMs,
         keepAlive: true,
         application_name: 'deposit-gateway',
@@ -72,9 +70,7 @@ export class Database {
       });
       // Without this handler, an idle connection that the server ends would end the process. An embedded server that is stopped may end
       // the connections before the pool does: they do not count as lost.
-      pool.on('error', (error) => {
-        if (!this.isClosing) options.onConnectionLost(error);
-      });
+      pool.on('error', (error) => this.noteLoss(error));
       // The same holds for a connection that is lost while in use. Its query gets the error.
       pool.on('connect', (client) => {
         client.on('error', () => undefined);
@@ -82,13 +78,15 @@ export class Database {
       });
       return pool;
     };
-    this.pool = createPool(`${SESSION} ${PLANNING}`, {
+    const settings = { ...SHORT_SETTINGS, statement_timeout: String(options.answerTimeoutMs - STATEMENT_MARGIN_MS) };
+    this.pool = createPool({
       max: options.poolSize,
-      statement_timeout: options.answerTimeoutMs - STATEMENT_MARGIN_MS,
+      ...(options.isPooled ? { Client: createPooledClient(settings) } : withOptions(options.address, toStartupOptions(settings))),
     });
     this.answerTimeoutMs = options.answerTimeoutMs;
+    this.isDistributed = options.isDistributed ?? false;
     limitUse(this.pool, options.answerTimeoutMs);
-    this.longPool = createPool(`${SESSION} ${REPORT_PLANNING}`, { max: options.longConnections });
+    this.longPool = createPool({ max: options.longConnections });
     this.prisma = createPrisma(this.pool);
   }
 
@@ -126,6 +124,11 @@ export class Database {
       waiting: waitingCount,
     });
     return { short: count(this.pool), long: count(this.longPool) };
+  }
+
+  /** Tells that the database was not reached where no caller waits for it. */
+  noteLoss(error: Error): void {
+    if (!this.isClosing) this.options.onConnectionLost(error);
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { cancelStatement } from './cancel-request';
 import type { Database } from './database';
 import type { Caller, FairQueue } from './fair-queue';
 import type { RequestTimes } from './request-times';
@@ -6,6 +7,7 @@ import type { RequestTimes } from './request-times';
 /** A connection of the long pool and the lane of the report queue that allows its use. Both are given back together, once. */
 export class LaneConnection {
   private isHeld = true;
+  private abandoned: Promise<void> | undefined;
 
   private constructor(
     readonly client: PoolClient,
@@ -53,13 +55,18 @@ export class LaneConnection {
     this.giveBack(true);
   }
 
-  /** Cancels the statement of a dropped connection, because a backend that is sorting does not notice that its client is gone. */
-  async cancel(): Promise<void> {
-    // pg learns the backend's process id when it connects; its types leave the field out.
-    const { processID } = this.client as PoolClient & { readonly processID: number };
-    await this.database.query({ text: 'SELECT pg_cancel_backend($1)', values: [processID] }).catch(() => {
-      // The data source is gone, and the statement with it.
-    });
+  /**
+   * Cancels the statement that is under way, because a backend that is sorting does not notice that its client is gone, and closes the
+   * connection then: a pooler knows by it which statement to cancel.
+   */
+  abandon(): Promise<void> {
+    this.abandoned ??= this.isHeld ? this.cancel().finally(() => this.drop()) : Promise.resolve();
+    return this.abandoned;
+  }
+
+  private cancel(): Promise<void> {
+    // Nobody waits for the statement any more, and it ends with the server when that is gone.
+    return cancelStatement(this.client).catch((error: unknown) => this.database.noteLoss(error as Error));
   }
 
   private giveBack(drop: boolean): void {

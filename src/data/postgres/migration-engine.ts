@@ -10,9 +10,10 @@ import { Client, Pool, type PoolConfig, type QueryResult } from 'pg';
 import { AppError } from '../../errors';
 import type { Database, DatabaseAddress } from './database';
 import { describeConnectionFault, toDataSourceError } from './database-errors';
+import { distributeBooks, IS_DISTRIBUTED } from './distribution';
 import { grantServingRole } from './serving-role';
 import { findSqlFault, LOCK_TIMEOUT, MISSING_GRANT, MISSING_TABLE } from './sql-fault';
-import { withOptions } from './startup-options';
+import { overOptions } from './startup-options';
 
 const PRISMA_DIRECTORY = join(__dirname, '../../../prisma');
 const MIGRATIONS_DIRECTORY = join(PRISMA_DIRECTORY, 'migrations');
@@ -20,10 +21,10 @@ const SCHEMA_FILE = 'prisma/schema.prisma';
 const NO_FILTERS = { externalTables: [], externalEnums: [] };
 
 /**
- * Applies prisma/migrations to the database, and the grants of the serving role. Returns the names of the migrations that were missing. It
+ * Applies prisma/migrations to the database, distributes the books where Citus is, and gives the serving role its grants. Returns the names of the migrations that were missing. It
  * runs Prisma Migrate's own engine in its WebAssembly build: nothing is downloaded, and the Prisma CLI reads the same table
- * `_prisma_migrations`. `onWait` is called when a table that others read holds a migration up. No migration after `last` is applied, and no
- * grants are given then, as they name newer tables.
+ * `_prisma_migrations`. `onWait` is called when a table that others read holds a migration up. No migration after `last` is applied, and
+ * neither distribution nor grants follow then, as they name newer tables.
  */
 export async function applyMigrations(
   address: DatabaseAddress,
@@ -32,7 +33,10 @@ export async function applyMigrations(
   const migrationsList = await readMigrations(last);
   const apply = (engine: SchemaEngine) => engine.applyMigrations({ migrationsList, filters: NO_FILTERS });
   const { appliedMigrationNames } = await withEngine(address, apply, onWait);
-  if (last === undefined) await grantServingRole(address);
+  if (last === undefined) {
+    await distributeBooks(address);
+    await grantServingRole(address);
+  }
   return appliedMigrationNames;
 }
 
@@ -89,8 +93,10 @@ export async function findObstacle(database: Database): Promise<string | undefin
   newestMigration ??= listMigrationNames().then((names) => names.at(-1));
   try {
     const values = [await newestMigration];
-    const rows = await database.query({ name: 'is-migrated', text: `${LIST_APPLIED} AND migration_name = $1`, values });
-    return rows.length > 0 ? undefined : NOT_MIGRATED;
+    const rows = await database.query<{ isDistributed: boolean }>({ name: 'is-migrated', text: IS_MIGRATED, values });
+    if (!rows[0]) return NOT_MIGRATED;
+    if (rows[0].isDistributed === database.isDistributed) return undefined;
+    return rows[0].isDistributed ? NOT_KNOWN_AS_DISTRIBUTED : NOT_DISTRIBUTED;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'NO_DATA_SOURCE_CONNECTION') return describeConnectionFault(error);
@@ -102,7 +108,11 @@ export async function findObstacle(database: Database): Promise<string | undefin
 
 const CONNECT_TIMEOUT_MS = 2000;
 const NOT_MIGRATED = 'The database lacks migrations: run `deposit-gateway migrate`';
-const LIST_APPLIED = 'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
+const NOT_KNOWN_AS_DISTRIBUTED = 'Citus distributes the books: set DATABASE_ENGINE to citus';
+const NOT_DISTRIBUTED = 'DATABASE_ENGINE is citus, but the books are not distributed: run `deposit-gateway migrate`';
+const APPLIED = 'FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
+const LIST_APPLIED = `SELECT migration_name ${APPLIED}`;
+const IS_MIGRATED = `SELECT ${IS_DISTRIBUTED} AS "isDistributed" ${APPLIED} AND migration_name = $1`;
 let newestMigration: Promise<string | undefined> | undefined;
 
 async function withEngine<Result>(
@@ -111,9 +121,9 @@ async function withEngine<Result>(
   onWait?: () => void,
 ): Promise<Result> {
   const Engine = await (engineModule ??= loadEngine());
-  // The engine reads times as ISO 8601 alone. The address, the role or the server may set another style.
+  // The engine reads times as ISO 8601 alone. The address may set another style.
   const pool = new IntrospectionPool({
-    ...withOptions(address, '-c datestyle=ISO'),
+    ...overOptions(address, '-c datestyle=ISO'),
     ...{ max: 2, application_name: 'deposit-gateway migrate' },
   });
   const engine = await Engine.new(

@@ -2,19 +2,38 @@ import type { QueryConfig, QueryResultRow } from 'pg';
 import { AppError } from '../../errors';
 import { Prisma } from '../../generated/prisma/client';
 import { AnswerDeadline } from './answer-deadline';
-import { CopyQuery, type Statement } from './copy-query';
+import { CopyQuery } from './copy-query';
+import { toSettings as settingsOf, withConstants, withSettings } from './copy-values';
 import type { Database } from './database';
 import { toDataSourceError } from './database-errors';
 import type { Caller, FairQueue } from './fair-queue';
 import { LaneConnection } from './lane-connection';
+import { LONG_SETTINGS, setLocally } from './local-settings';
 import type { RequestTimes } from './request-times';
+import type { Statement } from './statement-messages';
 import { Turns } from './turns';
-import { selectStamp, type VersionStamp } from './version-stamp';
+import { selectStamp, stampOf, type VersionStamp } from './version-stamp';
 
 const { sql, raw } = Prisma;
 
 /** The rows that are read at a time from a long SELECT. */
 const BATCH_ROWS = 1000;
+
+/**
+ * A state that several connections read: by the name that PostgreSQL gave it, or on a distributed database, where a name means nothing to
+ * other nodes, by the version of the organization's books.
+ */
+export type SharedState = { readonly name: string } | { readonly version: VersionStamp };
+
+/** The rows have moved to another node while they were read, and the books have changed. */
+class RowsMoved extends Error {
+  override readonly name = 'RowsMoved';
+}
+
+/** A second connection came to see another version than the first. Nothing was read from it. */
+class OtherVersion extends Error {
+  override readonly name = 'OtherVersion';
+}
 
 export interface SnapshotOptions {
   /** Resolves to the caller whose lane is used; asked with the first statement. */
@@ -60,11 +79,13 @@ export class ReportSnapshot {
   private readonly turns = new Turns();
   private readonly deadline: AnswerDeadline;
   private seenVersion: VersionStamp | undefined;
+  /** The version that was seen last on a distributed database. */
+  private lastVersion: VersionStamp | undefined;
   private tellLane!: () => void;
   /** Resolves when the snapshot holds a lane of the queue. */
   readonly laneTaken = new Promise<void>((resolve) => (this.tellLane = resolve));
-  /** Resolves when the transaction has begun: to the name with which a second connection may read the same state, or to undefined. */
-  private begun: Promise<string | undefined> | undefined;
+  /** Resolves when the transaction has begun: to the state that a second connection may read, or to undefined. */
+  private begun: Promise<SharedState | undefined> | undefined;
   /** The number of COPYs that were prepared and have not begun. */
   private unread = 0;
 
@@ -72,13 +93,13 @@ export class ReportSnapshot {
     private readonly database: Database,
     private readonly queue: FairQueue,
     private readonly options: SnapshotOptions,
-    /** The name of another connection's state that this one shall read. */
-    private readonly shared?: string,
+    /** The state of another connection that this one shall read. */
+    private readonly shared?: SharedState,
   ) {
     this.deadline = new AnswerDeadline({
       readerLeft: options.signal,
       timeoutMs: options.timeoutMs,
-      onGiveUp: () => this.lane?.drop(),
+      onGiveUp: () => void this.lane?.abandon(),
     });
   }
 
@@ -90,6 +111,26 @@ export class ReportSnapshot {
   /** The data version of the state; undefined until the transaction has begun. */
   get version(): VersionStamp | undefined {
     return this.seenVersion;
+  }
+
+  /** The versions that were seen. They are several only when the rows have moved to another node meanwhile. */
+  get versions(): readonly VersionStamp[] {
+    return [...new Set([this.seenVersion, this.lastVersion].filter((version) => version !== undefined))];
+  }
+
+  /**
+   * Reads the version again on a distributed database, where rows that move to another node take the transaction to a later state. Throws
+   * when they did so and the books have changed: statements may then have read two states.
+   */
+  async confirm(): Promise<void> {
+    if (!this.database.isDistributed || (this.state !== 'idle' && this.state !== 'busy')) return;
+    const [row] = await this.list<{ version: VersionStamp }>(sql`SELECT ${stampOf(this.lane!.caller.organizationId)} AS version`);
+    this.assertSame(row!.version);
+  }
+
+  private assertSame(version: VersionStamp): void {
+    this.lastVersion = version;
+    if (version !== this.seenVersion) throw new AppError('NO_DATA_SOURCE_CONNECTION', { cause: new RowsMoved(), retryAfterSeconds: 1 });
   }
 
   /** Begins the transaction, unless a statement has, so that its version is known. */
@@ -115,14 +156,17 @@ export class ReportSnapshot {
    * read on a second connection at the same time.
    */
   async *copy(select: Prisma.Sql): AsyncGenerator<Buffer> {
-    const name = await this.nameForSecond();
-    if (name === undefined) {
+    const shared = await this.stateForSecond();
+    if (shared === undefined) {
       yield* this.readCopy(select, false);
       return;
     }
-    const second = new ReportSnapshot(this.database, this.queue, { ...this.options, signal: this.signal }, name);
+    const second = new ReportSnapshot(this.database, this.queue, { ...this.options, signal: this.signal }, shared);
     try {
       yield* second.readCopy(select, true);
+    } catch (error) {
+      if (!(error instanceof OtherVersion)) throw error;
+      yield* this.readCopy(select, false);
     } finally {
       await second.close();
     }
@@ -156,6 +200,7 @@ export class ReportSnapshot {
 
   /** Ends the transaction when all of the answer has been read: what is still to be sent needs no connection. */
   async end(): Promise<void> {
+    await this.confirm();
     this.move('ended');
     await this.commit();
   }
@@ -166,10 +211,8 @@ export class ReportSnapshot {
     if (state === 'closed') return;
     this.move('closed');
     this.deadline.end();
-    if (state === 'busy' && lane) {
-      lane.drop();
-      await lane.cancel();
-    } else if (state === 'idle') await this.commit();
+    if (state === 'busy') await lane?.abandon();
+    else if (state === 'idle') await this.commit();
   }
 
   private async commit(): Promise<void> {
@@ -182,22 +225,24 @@ export class ReportSnapshot {
     );
   }
 
-  /** The name of the state when a second connection should read it, or else undefined. */
-  private async nameForSecond(): Promise<string | undefined> {
+  /** The state when a second connection should read it, or else undefined. */
+  private async stateForSecond(): Promise<SharedState | undefined> {
     try {
-      const name = await (this.begun ??= this.begin());
-      return this.turns.areTaken && this.queue.isQuiet && this.queue.hasRoom ? name : undefined;
+      const state = await (this.begun ??= this.begin());
+      return this.turns.areTaken && this.queue.isQuiet && this.queue.hasRoom ? state : undefined;
     } catch (error) {
       throw this.fail(error);
     }
   }
 
-  private async begin(): Promise<string | undefined> {
+  private async begin(): Promise<SharedState | undefined> {
     const { client, caller } = await this.enterStatement();
     const { isQuiet } = this.queue;
     // Several statements at once take no parameters. The id is a number of the database.
-    const stamp = `SELECT ${selectStamp(String(caller.organizationId))} AS version`;
-    const statements = [BEGIN.text, stamp, isQuiet ? SHARE : ONE_CORE];
+    const { isDistributed } = this.database;
+    const stamp = `SELECT ${selectStamp(String(caller.organizationId))} AS version, ${SETTINGS}`;
+    const last = isQuiet ? (isDistributed ? [] : [SHARE]) : [ONE_CORE];
+    const statements = [...this.opening().map(({ text }) => text), stamp, ...last];
     const answers = await this.options.times.database.during(
       client.query<{ readonly version?: string; readonly name?: string }>(statements.join('; ')),
       { name: 'BEGIN', sql: BEGIN.text },
@@ -205,8 +250,9 @@ export class ReportSnapshot {
     this.leaveStatement('idle');
     // For several statements pg returns a list of results, which its types leave out.
     const rows = [answers].flat().flatMap((answer) => answer.rows);
-    this.seenVersion = rows[0]!.version;
-    return isQuiet ? rows.at(-1)!.name : undefined;
+    this.seenVersion = rows.find(({ version }) => version !== undefined)!.version;
+    if (!isQuiet) return undefined;
+    return isDistributed ? { version: this.seenVersion! } : { name: rows.at(-1)!.name! };
   }
 
   private async *readCopy(select: Prisma.Sql, isLast: boolean): AsyncGenerator<Buffer> {
@@ -216,17 +262,25 @@ export class ReportSnapshot {
       const opening = this.begun ? [] : this.opening();
       await (this.begun ??= NOT_SHARED);
       const lane = await this.enterStatement();
-      const sql = toCopy(select);
+      const { isDistributed } = this.database;
+      const sql = withSettings(select);
+      // The span has the text without values, which may be a donor's.
       endSpan = this.options.times.spans?.wait({ name: 'COPY', sql });
       const copy = new CopyQuery({
-        before: [...opening, toSettings(select, lane.caller.organizationId, this.queue.isQuiet)],
-        text: sql,
-        after: isLast ? [COMMIT] : [],
+        before: [...opening, toSettings(isDistributed ? undefined : select, lane.caller.organizationId, this.queue.isQuiet)],
+        text: isDistributed ? withConstants(select) : sql,
+        after: isLast ? [...(isDistributed ? [toStamp(lane.caller.organizationId)] : []), COMMIT] : [],
         answerTimeoutMs: this.database.answerTimeoutMs,
         waiting: this.options.times.database,
         onAnswer: (version) => void (this.seenVersion ??= version),
+        onAnswerAfter: (version) => void (this.lastVersion = version),
       });
-      yield* lane.client.query(copy).read();
+      for await (const piece of lane.client.query(copy).read()) {
+        this.assertShared();
+        yield piece;
+      }
+      this.assertShared();
+      if (isDistributed && isLast) this.assertSame(this.lastVersion!);
       this.leaveStatement(isLast ? 'ended' : 'idle');
       // The transaction is over, and rows that are not yet sent need no connection.
       if (isLast) lane.release();
@@ -243,9 +297,21 @@ export class ReportSnapshot {
     }
   }
 
-  /** The statements that open the transaction together with its first COPY. */
+  /** Throws when this connection reads another version than the one whose state it shall read. */
+  private assertShared(): void {
+    const { shared } = this;
+    if (shared && 'version' in shared && shared.version !== this.seenVersion) throw new OtherVersion();
+  }
+
+  /** The statements that open the transaction together with its first one. */
   private opening(): Statement[] {
-    return this.shared === undefined ? [BEGIN] : [BEGIN, { text: `SET TRANSACTION SNAPSHOT '${this.shared}'` }];
+    const { shared } = this;
+    return [
+      BEGIN,
+      ...(shared && 'name' in shared ? [{ text: `SET TRANSACTION SNAPSHOT '${shared.name}'` }] : []),
+      // The settings beside the version are made on the node that has it.
+      ...(this.database.isDistributed ? [{ text: `SELECT ${SETTINGS}` }] : []),
+    ];
   }
 
   /** Returns the connection for the next statement. Throws when no further statement may run. */
@@ -269,9 +335,10 @@ export class ReportSnapshot {
    * Returns the error to throw, after which this snapshot reads nothing more. Throws the signal's reason instead when the answer was given
    * up or has ended; `close` then cancels the statement that was under way.
    */
-  private fail(error: unknown): AppError {
+  private fail(error: unknown): AppError | OtherVersion {
     this.lane?.drop();
     this.signal.throwIfAborted();
+    if (error instanceof OtherVersion) return error;
     if (this.state !== 'failed') this.move('failed');
     return (this.failure ??= toDataSourceError(error));
   }
@@ -283,6 +350,7 @@ export class ReportSnapshot {
   }
 }
 
+const SETTINGS = setLocally(LONG_SETTINGS);
 /** Keeps a report to one core for its whole transaction, when other reports are read at the same time. */
 const ONE_CORE = 'SET LOCAL max_parallel_workers_per_gather = 0';
 /** Names the state for a second connection. It is sent before the first statement, which may be long and would keep the connection busy. */
@@ -291,15 +359,12 @@ const NOT_SHARED = Promise.resolve(undefined);
 const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' };
 const COMMIT: Statement = { text: 'COMMIT' };
 
-// COPY takes no bind parameters, so the values are sent as settings of this transaction.
-const setting = (n: number): string => `gateway.value_${n}`;
-const toCopy = ({ strings }: Prisma.Sql): string =>
-  `COPY (${strings.reduce((text, next, n) => `${text}current_setting('${setting(n)}')${next}`)}) TO STDOUT`;
+const toStamp = (organizationId: number): Statement => ({ text: `SELECT ${selectStamp('$1::int')}`, values: [String(organizationId)] });
 
-/** The statement that sets the values as settings of the transaction. The first value of its answer is the data version. */
-function toSettings({ values }: Prisma.Sql, organizationId: number, isQuiet: boolean): Statement {
-  const settings = values.map((_value, index) => `set_config('${setting(index + 1)}', $${index + 1}, true)`);
-  if (!isQuiet) settings.push(`set_config('max_parallel_workers_per_gather', '0', true)`);
-  const stamp = selectStamp(`$${values.length + 1}::int`);
-  return { text: `SELECT ${[stamp, ...settings].join(', ')}`, values: [...values, organizationId].map(String) };
+/** The statement before a COPY, which makes settings of the transaction. The first value of its answer is the data version. */
+function toSettings(select: Prisma.Sql | undefined, organizationId: number, isQuiet: boolean): Statement {
+  const values = select?.values ?? [];
+  const oneCore = isQuiet ? [] : [`set_config('max_parallel_workers_per_gather', '0', true)`];
+  const expressions = [selectStamp(`$${values.length + 1}::int`), SETTINGS, ...oneCore, ...(select ? settingsOf(select) : [])];
+  return { text: `SELECT ${expressions.join(', ')}`, values: [...values, organizationId].map(String) };
 }

@@ -4,11 +4,18 @@ import type { PoolConfig } from 'pg';
  * The configuration of connections that begin with these options of PostgreSQL, such as `-c datestyle=ISO`. An address may have options of its
  * own, which would replace those of a client: they keep their place before these, and the last of two for one setting holds.
  */
-export function withOptions(address: PoolConfig, options: string): PoolConfig {
-  if (address.connectionString === undefined) return { ...address, options };
-  const url = new URL(address.connectionString);
-  const own = url.searchParams.get('options');
-  if (own === null) return { ...address, options };
-  url.searchParams.set('options', `${own} ${options}`);
+export const withOptions = (address: PoolConfig, options: string): PoolConfig =>
+  hasOptions(address) ? afterOwn(address, options) : { ...address, options };
+
+/** The same where an address has options of its own. Any other address stays as it is: a pooler may refuse all options. */
+export const overOptions = (address: PoolConfig, options: string): PoolConfig =>
+  hasOptions(address) ? afterOwn(address, options) : address;
+
+const hasOptions = ({ connectionString }: PoolConfig): boolean =>
+  connectionString !== undefined && new URL(connectionString).searchParams.has('options');
+
+function afterOwn(address: PoolConfig, options: string): PoolConfig {
+  const url = new URL(address.connectionString!);
+  url.searchParams.set('options', `${url.searchParams.get('options')} ${options}`);
   return { ...address, connectionString: url.href };
 }

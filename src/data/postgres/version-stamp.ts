@@ -1,3 +1,5 @@
+import { Prisma } from '../../generated/prisma/client';
+
 /**
  * The stamp of a data version: its number, a space, and the time of its change in microseconds. The number alone could come back with other
  * books, when a backup is restored and goes on. Before the first change of the books the stamp is `0`.
@@ -8,6 +10,13 @@ export type VersionStamp = string;
 export const selectStamp = (organizationId: string): string =>
   `COALESCE((SELECT number || ' ' || (extract(epoch FROM recorded_at) * 1000000)::bigint FROM data_version
     WHERE organization_id = ${organizationId} ORDER BY number DESC LIMIT 1), '0')`;
+
+/** The same as a part of a composed statement. The organization is a value of its own, by which a distributed database finds its node. */
+export const stampOf = (organizationId: number): Prisma.Sql => {
+  const [before, after] = selectStamp(PLACE).split(PLACE) as [string, string];
+  return Prisma.sql`${Prisma.raw(before)}${organizationId}::int${Prisma.raw(after)}`;
+};
+const PLACE = ':organization';
 
 /** The number of a stamp's version. */
 export const numberOf = (stamp: VersionStamp): number => Number(stamp.split(' ')[0]);

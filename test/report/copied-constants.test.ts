@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { depositBook } from '../support/deposit-book';
+import { graphql, importLines, startGateway, v2Line, type TestGateway } from '../support/gateway';
+import { openGateway } from '../support/open-gateway';
+
+/** The texts of a hostile caller, and those of honest people that hold the same characters. */
+const HOSTILE = [
+  `'`,
+  `''`,
+  `\\`,
+  `\\'`,
+  `'::text) TO STDOUT; DROP TABLE deposit_line; --`,
+  `$$`,
+  `E'\\''`,
+  `"`,
+  `{`,
+  `}`,
+  `,`,
+  `O'Brien`,
+  `\u02bc`,
+];
+
+const text = fc.oneof(
+  fc.constantFrom(...HOSTILE),
+  fc.string({ maxLength: 20 }).map((any) => any.replaceAll('\0', '')),
+  fc.array(fc.constantFrom(...HOSTILE, 'a'), { maxLength: 6 }).map((parts) => parts.join('')),
+);
+const texts = fc.array(text, { minLength: 1, maxLength: 4 });
+const numbers = fc.array(fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), { minLength: 1, maxLength: 3 });
+const amount = fc.record({ min: fc.constantFrom('-100.00', '0.00'), max: fc.constantFrom('0.01', '99999.99') });
+const date = fc.record({ from: fc.constantFrom('0001-01-01', '2024-01-05'), to: fc.constantFrom('2024-02-01', '9999-12-31') });
+const filter = fc.record(
+  {
+    ...{ accountTypes: texts, depositIds: texts, statuses: texts, paymentTypes: texts, transactionIds: texts, donorName: text },
+    ...{ donorIds: numbers, designationIds: numbers, amount, transactionDate: date },
+  },
+  { requiredKeys: [] },
+);
+
+const names = HOSTILE.map((name, n) =>
+  v2Line({
+    ...{
+      deposit_id: `H${n}`,
+      transaction_id: `H${n}`,
+      allocation_id: `H${n}`,
+      donor_id: 100 + n,
+      donor_first_name: name,
+      donor_last_name: 'Last',
+    },
+    status: name,
+  }),
+);
+const store = openGateway({ lines: depositBook(30) });
+let constant: TestGateway;
+
+beforeAll(async () => {
+  // The statements for a distributed database, which a plain one understands too.
+  constant = await startGateway({ DATABASE_URL: store.database.url, DATABASE_ENGINE: 'citus' });
+  await importLines(store.services, store.organization, names);
+});
+afterAll(() => constant.stop());
+
+/** The digest is made from a COPY of the lines. */
+const QUERY = `query ($filter: DepositDetailFilter) {
+  depositSummary(startDate: "2000-01-01", endDate: "2030-12-31", pending: WITH, filter: $filter) { all { lines } digest }
+}`;
+interface Found {
+  readonly data: { readonly depositSummary: { readonly all: { readonly lines: number } } };
+}
+
+test('a caller gets the same lines where values stand in the statement as where they travel beside it, whatever they are', async () => {
+  const ask = async (url: string, variables: object): Promise<unknown> =>
+    (await graphql(url, QUERY, { provision: store.organization.apiProvision, variables })).body;
+  for (const name of HOSTILE) {
+    const found = (await ask(constant.url, { filter: { statuses: [name] } })) as Found;
+    expect(found.data.depositSummary.all.lines).toBe(1);
+    expect(found).toEqual(await ask(store.url, { filter: { statuses: [name] } }));
+  }
+  await fc.assert(
+    fc.asyncProperty(filter, async (given) => {
+      const found = await ask(constant.url, { filter: given });
+      expect(found).toHaveProperty('data.depositSummary.digest');
+      expect(found).toEqual(await ask(store.url, { filter: given }));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('an answer of several fields on a distributed database has the totals, the digest and the lines of a plain one', async () => {
+  const query = `{ depositSummary(startDate: "2024-01-01", endDate: "2024-12-31") { all { lines } digest }
+    depositDetails(startDate: "2024-01-01", endDate: "2024-12-31") { allocationId amount } }`;
+  const ask = async (url: string): Promise<unknown> => (await graphql(url, query, { provision: store.organization.apiProvision })).body;
+  const answer = await ask(constant.url);
+  expect(answer).toEqual(await ask(store.url));
+  expect(answer).toHaveProperty('data.depositSummary.digest');
+});

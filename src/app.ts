@@ -67,7 +67,14 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
     log.info(event, 'audited');
     metrics?.countEvent(event);
   };
-  const services: Services & { close(): Promise<void> } = createServices(config, serving, { onConnectionLost, onEvent });
+  const onReplicaChange = (replica: number, reason: string | undefined): void => {
+    if (reason === undefined) log.info({ replica }, 'replica is read');
+    else log.warn({ replica, reason }, 'replica is set aside');
+  };
+  const replicas = config.DATABASE_REPLICA_URLS.map((connectionString) => ({ connectionString }));
+  const services: Services & { close(): Promise<void> } = createServices(config, serving, {
+    ...{ onConnectionLost, onEvent, replicas, onReplicaChange },
+  });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
   const operatorAddress = new AsyncLocalStorage<string>();
   const findOperator = (): Operator => ({ door: 'operators', account: null, address: operatorAddress.getStore() ?? null });

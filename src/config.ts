@@ -13,10 +13,16 @@ const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) => 
 
 const onOff = oneOf('on', 'off').transform((value) => value === 'on');
 
-const postgresUrl = z.string().refine((value) => {
+const isPostgresUrl = (value: string): boolean => {
   const protocol = URL.canParse(value) ? new URL(value).protocol : '';
   return protocol === 'postgresql:' || protocol === 'postgres:';
-}, 'expected a URL like postgresql://user:password@host:5432/database');
+};
+const postgresUrl = z.string().refine(isPostgresUrl, 'expected a URL like postgresql://user:password@host:5432/database');
+
+const postgresUrls = z
+  .string()
+  .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
+  .refine((list) => list.every(isPostgresUrl), 'expected URLs like postgresql://user:password@host:5432/database, separated by commas');
 
 const httpUrl = z
   .string()
@@ -116,6 +122,17 @@ export const settings = {
     schema: oneOf('postgresql', 'citus'),
     fallback: 'postgresql',
     meaning: 'Kind of the database: postgresql, or citus where the books are distributed over nodes',
+  },
+  DATABASE_REPLICA_URLS: {
+    schema: postgresUrls,
+    fallback: '',
+    meaning: 'Servers that follow the one of DATABASE_URL, separated by commas: the books are read from one that has their newest version',
+    isSecret: true,
+  },
+  REPLICA_WAIT_MILLISECONDS: {
+    schema: wholeNumber(0, 60_000),
+    fallback: '500',
+    meaning: 'Longest time that a request waits for a replica to get the newest version of the books; DATABASE_URL answers then',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: httpUrl.or(z.literal('')),
@@ -272,6 +289,9 @@ export function readConfig(environment: Environment): Config {
   });
   const config = Object.fromEntries(values) as Config;
   if (config.OWNER_DATABASE_URL !== '' && config.DATABASE_URL === '') faults.push('OWNER_DATABASE_URL: expected DATABASE_URL beside it');
+  if (faults.length === 0 && config.DATABASE_REPLICA_URLS.length > 0 && config.DATABASE_URL === '') {
+    faults.push('DATABASE_REPLICA_URLS: expected DATABASE_URL beside it');
+  }
   if (config.ADMIN_TOKEN !== '' && config.ADMIN_PORT === undefined) faults.push('ADMIN_TOKEN: expected ADMIN_PORT beside it');
   if (faults.length > 0) throw new ConfigError(faults.join('\n'));
   return config;

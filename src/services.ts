@@ -22,6 +22,9 @@ import { ProvisionStore } from './data/provision-store';
 import { Database, type DatabaseAddress, type PoolFigures } from './data/postgres/database';
 import { FairQueue, type QueueFigures } from './data/postgres/fair-queue';
 import { applyMigrations, findDrift, findObstacle, listMissingMigrations } from './data/postgres/migration-engine';
+import type { ReplicaFigures } from './data/postgres/replica';
+import { Replicas } from './data/postgres/replicas';
+import { SeenVersions } from './data/postgres/seen-versions';
 import { renewServingRole } from './data/postgres/serving-role';
 import { SavedReportStore } from './data/saved-report-store';
 import { SessionStore } from './data/session-store';
@@ -74,7 +77,9 @@ export interface Services {
 
 export interface Figures {
   readonly queue: QueueFigures;
-  readonly pools: Readonly<Record<'short' | 'long', PoolFigures>>;
+  /** The pools by their names: `short` and `long`, and those of each replica with its number, such as `short of replica 1`. */
+  readonly pools: Readonly<Record<string, PoolFigures>>;
+  readonly replicas: readonly ReplicaFigures[];
   readonly audit: AuditFigures;
   readonly guesses: GuessFigures;
 }
@@ -185,25 +190,40 @@ interface ServiceOptions {
   readonly onEvent?: (event: SeenEvent) => void;
   /** The operator of now, where operators use these services. */
   readonly findOperator?: () => Operator;
+  /** The servers that the books are read from beside the address; none unless they are given. */
+  readonly replicas?: readonly DatabaseAddress[];
+  /** Called with the number of a replica, and the reason when it is set aside, or undefined when it serves. */
+  readonly onReplicaChange?: (replica: number, reason: string | undefined) => void;
 }
 
 /** Wires stores and services over a database. A connection is opened only when one is needed. */
 export function createServices(
   config: Config,
   address: DatabaseAddress,
-  { onConnectionLost = () => undefined, onEvent, findOperator }: ServiceOptions = {},
+  {
+    onConnectionLost = () => undefined,
+    onEvent,
+    findOperator,
+    replicas: addresses = [],
+    onReplicaChange: onChange = () => undefined,
+  }: ServiceOptions = {},
 ): Services & { close(): Promise<void> } {
-  const database = new Database({
-    address,
-    poolSize: config.POOL_SIZE,
-    // The second half is for the extra lanes of organizations that hold no lane.
-    longConnections: config.REPORT_CONCURRENCY * 2,
-    connectTimeoutMs: config.DATABASE_CONNECT_MILLISECONDS,
-    answerTimeoutMs: config.DATABASE_ANSWER_MILLISECONDS,
-    isPooled: config.DATABASE_POOLER === 'transaction',
-    isDistributed: config.DATABASE_ENGINE === 'citus',
-    onConnectionLost,
-  });
+  const open = (server: DatabaseAddress, onLost: (error: Error) => void): Database =>
+    new Database({
+      address: server,
+      poolSize: config.POOL_SIZE,
+      // The second half is for the extra lanes of organizations that hold no lane.
+      longConnections: config.REPORT_CONCURRENCY * 2,
+      connectTimeoutMs: config.DATABASE_CONNECT_MILLISECONDS,
+      answerTimeoutMs: config.DATABASE_ANSWER_MILLISECONDS,
+      isPooled: config.DATABASE_POOLER === 'transaction',
+      isDistributed: config.DATABASE_ENGINE === 'citus',
+      onConnectionLost: onLost,
+    });
+  const database = open(address, onConnectionLost);
+  const replicas = new Replicas(database, { addresses, open, waitMs: config.REPLICA_WAIT_MILLISECONDS, onChange });
+  const seen = new SeenVersions();
+  const memory = new VersionMemory(config.SUMMARY_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE);
   const queue = new FairQueue({
     width: config.REPORT_CONCURRENCY,
     guests: config.REPORT_CONCURRENCY,
@@ -226,7 +246,7 @@ export function createServices(
   const guard = new ProvisionGuard(new GuessStore(), config.PROVISION_ATTEMPTS);
   return {
     access: new AccessService({
-      store: new AccessStore(database, config.SESSION_IDLE_MINUTES),
+      store: new AccessStore(database, config.SESSION_IDLE_MINUTES, seen),
       guard,
       underMaintenance: config.UNDER_MAINTENANCE,
     }),
@@ -244,15 +264,18 @@ export function createServices(
     organizations,
     provisions,
     users,
-    books: new BookService(new BookStore(database, new VersionMemory(config.SUMMARY_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE))),
+    books: new BookService(new BookStore(database, memory, replicas), seen),
     imports,
     demo: new DemoService({ organizations, provisions, users, imports }),
     backups: new BackupService(address, depositDetails, audit),
     findObstacle: () => findObstacle(database),
-    readFigures: () => ({ queue: queue.figures, pools: database.figures, audit: auditWriter.figures, guesses: guard.figures }),
+    readFigures: () => ({
+      ...{ queue: queue.figures, audit: auditWriter.figures, guesses: guard.figures },
+      ...{ pools: { ...database.figures, ...replicas.pools }, replicas: replicas.figures },
+    }),
     close: async () => {
       await audit.close();
-      await database.close();
+      await Promise.all([replicas.close(), database.close()]);
     },
   };
 }

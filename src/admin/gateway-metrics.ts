@@ -59,6 +59,18 @@ export class GatewayMetrics {
         Object.entries({ ...states }).map(([state, count]) => [{ pool, state }, count] as const),
       ),
     );
+    this.gauge('gateway_replica_used', 'Whether a replica is read: 1, or 0 while it is set aside', ['replica'], ({ replicas }) =>
+      replicas.map(({ isUsed }, index) => [{ replica: index + 1 }, isUsed ? 1 : 0]),
+    );
+    this.total(
+      'gateway_replica_readings_total',
+      'Requests that read a replica, that it was too late for, and that left it for the primary',
+      ['replica', 'outcome'],
+      ({ replicas }) =>
+        replicas.flatMap(({ read, late, left }, index) =>
+          Object.entries({ read, late, left }).map(([outcome, count]) => [{ replica: index + 1, outcome }, count] as const),
+        ),
+    );
     this.gauge('gateway_audit_rows_waiting', 'Audit rows that wait to be written', [], ({ audit }) => [[{}, audit.waiting]]);
     this.total('gateway_audit_rows_total', 'Audit rows that were written, and that were refused', ['outcome'], ({ audit }) => [
       [{ outcome: 'written' }, audit.written],

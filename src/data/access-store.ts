@@ -4,6 +4,7 @@ import type { ProvisionKind } from './organization-store';
 import type { Database } from './postgres/database';
 import type { Wait } from './postgres/request-times';
 import { findSqlFault, QUERY_CANCELED } from './postgres/sql-fault';
+import type { SeenVersions } from './postgres/seen-versions';
 import { selectStamp, type VersionStamp } from './postgres/version-stamp';
 
 /** The provision, organization and session that a request's credentials stand for. */
@@ -75,6 +76,8 @@ interface JoinedRow {
   under_maintenance: boolean;
   fiscal_year_start: number;
   data_version: VersionStamp;
+  /** True when the server follows another one. */
+  is_standby: boolean;
   session_provision_id: number | null;
   expires_at: Date;
   idle_expires_at: Date;
@@ -91,7 +94,7 @@ const HAS_ENDED = `(p.revoked_at IS NOT NULL OR COALESCE(p.expires_at <= now(), 
 const PROVISION_COLUMNS = `asked.place::int, p.id AS provision_id, k.first_characters, ${HAS_ENDED} AS has_ended, p.addresses, p.reports,
   p.kind, p.label, p.privileges AS provision_privileges,
   o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance, o.fiscal_year_start,
-  :version AS data_version`;
+  :version AS data_version, pg_is_in_recovery() AS is_standby`;
 const ASKED_PROVISIONS = `JOIN provision_key k ON k.uuid_hash = asked.uuid_hash
 JOIN provision p ON p.id = k.provision_id
 JOIN organization o ON o.id = p.organization_id`;
@@ -171,11 +174,12 @@ export class AccessStore {
   constructor(
     private readonly database: Database,
     private readonly sessionIdleMinutes: number,
+    private readonly seen: SeenVersions,
   ) {
     const { isDistributed } = database;
     this.statements = { access: versioned(FIND_ACCESS, isDistributed), provision: versioned(FIND_PROVISION, isDistributed) };
     this.wait = { name: 'SELECT', sql: this.statements.access };
-    this.loader = new DataLoader((credentials) => this.readNext(credentials), {
+    this.loader = new DataLoader<Credential, AccessRow | null, string>((credentials) => this.readNext(credentials), {
       maxBatchSize: MAX_CREDENTIALS,
       cacheKeyFn: ({ uuidHash, tokenHash }) => `${uuidHash.toString('hex')} ${tokenHash?.toString('hex') ?? ''}`,
       // All requests that have arrived in this turn of the event loop are read together.
@@ -221,7 +225,7 @@ export class AccessStore {
     this.waiting.push(turn);
   }
 
-  private async readNext(credentials: readonly Credential[]): Promise<(AccessRow | null)[]> {
+  private async readNext(credentials: readonly Credential[]): Promise<Found[]> {
     // A request that comes from now on needs a statement that begins later.
     for (const credential of credentials) this.loader.clear(credential);
     this.underWay++;
@@ -237,11 +241,11 @@ export class AccessStore {
     }
   }
 
-  private async read(credentials: readonly Credential[]): Promise<(AccessRow | null)[]> {
+  private async read(credentials: readonly Credential[]): Promise<Found[]> {
     const uuidHashes = credentials.map(({ uuidHash }) => uuidHash);
     const values = [uuidHashes, credentials.map(({ tokenHash }) => tokenHash ?? null), this.sessionIdleMinutes];
-    const inPlaces = (rows: readonly JoinedRow[]): (AccessRow | null)[] => {
-      const found = new Map(rows.map((row) => [row.place, toAccessRow(row)]));
+    const inPlaces = (rows: readonly JoinedRow[]): Found[] => {
+      const found = new Map(rows.map((row) => [row.place, this.isLate(row) ? lateServer() : toAccessRow(row)]));
       return credentials.map((_credential, index) => found.get(index + 1) ?? null);
     };
     try {
@@ -255,8 +259,15 @@ export class AccessStore {
       // A second statement without the sessions tells a broken data source from a broken session store.
       const found = inPlaces(await this.database.query<JoinedRow>({ text: this.statements.provision, values: [uuidHashes] }));
       const session = new AppError('ESTABLISHING_SESSION_FAILED', { cause: error.cause });
-      return found.map((row, index) => row && { ...row, session: credentials[index]!.tokenHash ? session : null });
+      return found.map((row, index) => {
+        if (row === null || row instanceof AppError) return row;
+        return { ...row, session: credentials[index]!.tokenHash ? session : null };
+      });
     }
+  }
+
+  private isLate({ organization_id, data_version, is_standby }: JoinedRow): boolean {
+    return !this.seen.admits(organization_id, data_version, is_standby);
   }
 
   /** Writes the times of last use, once a minute at most, so that nearly every request only reads. Where that fails, the next tries again. */
@@ -268,6 +279,15 @@ export class AccessStore {
     await this.database.query({ text: MARK_USED, values }).catch(() => undefined);
   }
 }
+
+/** The access that was found: null when there is no such provision, an error when the server lacks what was answered before. */
+type Found = AccessRow | null | AppError;
+
+const lateServer = (): AppError =>
+  new AppError('NO_DATA_SOURCE_CONNECTION', {
+    cause: new Error('DATABASE_URL leads to a standby that lacks a version of the books which was seen before'),
+    retryAfterSeconds: 1,
+  });
 
 /** True for a statement that PostgreSQL ended at its time limit. */
 const isCancelled = ({ cause }: AppError): boolean => findSqlFault(cause)?.sqlState === QUERY_CANCELED;

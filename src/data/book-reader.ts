@@ -1,6 +1,6 @@
 import type { QueryResultRow } from 'pg';
 import { Prisma } from '../generated/prisma/client';
-import type { Database } from './postgres/database';
+import type { BookSource } from './postgres/book-source';
 import type { ReportSnapshot } from './postgres/report-snapshot';
 import type { RequestTimes } from './postgres/request-times';
 import { stampOf, type VersionStamp } from './postgres/version-stamp';
@@ -18,6 +18,7 @@ export interface ReaderOptions {
   readonly isHeld: boolean;
   /** Counts the time of waiting. */
   readonly times: RequestTimes;
+  readonly source: BookSource;
 }
 
 /**
@@ -31,7 +32,6 @@ export class BookReader {
   private readonly asked = new Map<string, Promise<object>>();
 
   constructor(
-    private readonly database: Database,
     private readonly memory: VersionMemory,
     private readonly options: ReaderOptions,
   ) {}
@@ -46,9 +46,11 @@ export class BookReader {
     if (this.options.isHeld) return this.options.snapshot.list<Row>(select);
     // The outer join keeps the order of its one right side, and gives a row even when that has none.
     const endTurn = await this.turns.take();
-    const listed = this.database.list<Row & { seenVersion: VersionStamp; isRow: true | null }>(
-      sql`SELECT "seenVersion", source.* FROM (SELECT ${stampOf(organizationId)} AS "seenVersion") AS seen
-        LEFT JOIN (SELECT true AS "isRow", found.* FROM (${select}) AS found) AS source ON true`,
+    const statement = sql`SELECT "seenVersion", source.* FROM (SELECT ${stampOf(organizationId)} AS "seenVersion") AS seen
+        LEFT JOIN (SELECT true AS "isRow", found.* FROM (${select}) AS found) AS source ON true`;
+    const listed = this.options.source.run(
+      (database) => database.list<Row & { seenVersion: VersionStamp; isRow: true | null }>(statement),
+      ([row]) => row!.seenVersion,
     );
     const rows = await this.options.times.database.during(listed, { name: 'SELECT', sql: select.text }).finally(endTurn);
     this.seen.add(rows[0]!.seenVersion);

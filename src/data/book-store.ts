@@ -2,10 +2,13 @@ import { Prisma } from '../generated/prisma/client';
 import { BookReader, type ReaderOptions } from './book-reader';
 import { BookTransaction, totalsOf, type ChangeSource, type NewVersion } from './book-transaction';
 import { columnsOf, differingColumns, IS_CURRENT } from './line-columns';
+import type { BookSource } from './postgres/book-source';
 import type { Database } from './postgres/database';
 import { rethrowTranslated, toDataSourceError } from './postgres/database-errors';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 import { beginWith, LONG_SETTINGS } from './postgres/local-settings';
+import type { BookState } from './postgres/replica';
+import { Replicas } from './postgres/replicas';
 import type { VersionMemory } from './version-memory';
 
 const { sql } = Prisma;
@@ -71,10 +74,16 @@ export class BookStore {
   constructor(
     private readonly database: Database,
     private readonly memory: VersionMemory,
+    private readonly replicas = new Replicas(database),
   ) {}
 
+  /** Opens the source of a request, as `Replicas.openSource` does. */
+  openSource(findState: () => BookState | undefined, isPrimary: boolean): BookSource {
+    return this.replicas.openSource(findState, isPrimary);
+  }
+
   openReader(options: ReaderOptions): BookReader {
-    return new BookReader(this.database, this.memory, options);
+    return new BookReader(this.memory, options);
   }
 
   /** The newest version of every organization that has one. */

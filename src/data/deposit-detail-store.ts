@@ -7,7 +7,7 @@ import { whereLines, type LineSet } from './line-set';
 import type { Database } from './postgres/database';
 import type { FairQueue } from './postgres/fair-queue';
 import { keyFields, selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
-import { ReportSnapshot, type Copy, type SharedState, type SnapshotOptions } from './postgres/report-snapshot';
+import { ReportSnapshot, type Copy, type SnapshotOptions } from './postgres/report-snapshot';
 
 /** A line of the report: dates and amounts are text, numeric ids are numbers. */
 export type DepositDetailLine = Omit<DepositLine, Unread | Dates | Amounts | Ids> &
@@ -50,9 +50,10 @@ export class DepositDetailStore {
     private readonly queue: FairQueue,
   ) {}
 
-  /** Opens a snapshot, or one of a state that another connection reads. */
-  openSnapshot(options: SnapshotOptions, shared?: SharedState): ReportSnapshot {
-    return new ReportSnapshot(this.database, this.queue, options, shared);
+  /** Opens a snapshot, or one of the state that another connection to the primary has given this name. */
+  openSnapshot(options: SnapshotOptions, shared?: string): ReportSnapshot {
+    const { database, queue } = this;
+    return new ReportSnapshot(database, queue, options, shared === undefined ? undefined : { database, name: shared });
   }
 
   /** Reads the lines in report order as COPY's text format. The `field` of each column is Prisma's name of a column of the lines. */

@@ -1,5 +1,6 @@
 import type { AccessProvision, AccessRow, AccessStore, SessionRow } from '../data/access-store';
 import type { Caller } from '../data/postgres/fair-queue';
+import type { BookState } from '../data/postgres/replica';
 import { RequestTimes } from '../data/postgres/request-times';
 import type { VersionStamp } from '../data/postgres/version-stamp';
 import { AppError } from '../errors';
@@ -156,6 +157,12 @@ export class RequestAccess {
   /** The version of the organization's books when the access was checked; undefined for callers who may read nothing. */
   get dataVersion(): VersionStamp | undefined {
     return this.version;
+  }
+
+  /** The organization and the version of its books when the access was checked; undefined for callers who may read nothing. */
+  get bookState(): BookState | undefined {
+    const { version, found } = this;
+    return version === undefined || !found ? undefined : { organizationId: found.organization.id, version };
   }
 
   /** True when the request was let in to personal data, or to a condition on donors. */

@@ -1,6 +1,7 @@
 import type { BookReader } from '../data/book-reader';
 import { lineOrders, type DepositDetailLine, type DepositDetailStore, type LineOrder } from '../data/deposit-detail-store';
 import type { LineSet } from '../data/line-set';
+import type { BookSource } from '../data/postgres/book-source';
 import type { Caller } from '../data/postgres/fair-queue';
 import type { OrderKey } from '../data/postgres/keyset';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
@@ -73,8 +74,8 @@ export class DepositDetailService {
   ) {}
 
   /** Opens a snapshot for one answer. It costs nothing until something is read from it. The signal aborts when the reader has left. */
-  openSnapshot(signal: AbortSignal, caller: () => Promise<Caller>, times = new RequestTimes()): ReportSnapshot {
-    return this.store.openSnapshot({ signal, caller, times, timeoutMs: this.timeoutMs });
+  openSnapshot(signal: AbortSignal, caller: () => Promise<Caller>, times = new RequestTimes(), source?: BookSource): ReportSnapshot {
+    return this.store.openSnapshot({ signal, caller, times, source, timeoutMs: this.timeoutMs });
   }
 
   /**
@@ -84,10 +85,7 @@ export class DepositDetailService {
   async readBooks(organizationId: number, shared?: string): Promise<LineFigures & { readonly dataVersion: number }> {
     const caller = () => Promise.resolve({ organizationId, credential: 'operator' });
     const signal = new AbortController().signal;
-    const snapshot = this.store.openSnapshot(
-      { signal, caller, times: new RequestTimes(), timeoutMs: BOOKS_TIMEOUT_MS },
-      shared === undefined ? undefined : { name: shared },
-    );
+    const snapshot = this.store.openSnapshot({ signal, caller, times: new RequestTimes(), timeoutMs: BOOKS_TIMEOUT_MS }, shared);
     try {
       const columns = withFigureColumns([]);
       const reader = new FigureReader(columns);

@@ -24,7 +24,7 @@ const SEVERAL = 'several';
 /** The longest part of an operation's name in the log. */
 const MAX_NAME_LENGTH = 64;
 
-/** The most times that an operation runs again because the books have changed under it. */
+/** The most times that an operation runs again because the books have changed under it, or because a replica has failed. */
 const MAX_RERUNS = 2;
 
 /** The door at /graphql. Apollo Server makes the answer, and the rows of a report are written into it. */
@@ -58,12 +58,13 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
           },
         });
       let answer = await execute();
-      for (let again = 1; again <= MAX_RERUNS && (await sawSeveralVersions(context)); again++) {
+      for (let again = 1; again <= MAX_RERUNS && ((await sawSeveralVersions(context)) || context.source.isBroken); again++) {
         await context.snapshot.close();
         await loopTurns.next();
         // The first time the books have most likely come to rest. The last time all is read from one snapshot, which takes a lane.
         const account = { budget: context.account?.budget };
-        context = { ...kit.openRequest(request, response, again === MAX_RERUNS), insertions: new Insertions(), account };
+        const next = kit.openRequest(request, response, again === MAX_RERUNS, context.source.isBroken);
+        context = { ...next, insertions: new Insertions(), account };
         answer = await execute();
       }
       // Only rows that go on moving between the nodes of a database can have an answer come here.

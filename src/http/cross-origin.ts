@@ -9,7 +9,7 @@ const DOORS: readonly (readonly [path: RegExp, methods: string])[] = [
 
 /** The request headers that the doors read, and those that GraphQL clients and tracing libraries add. */
 const ALLOWED_HEADERS = [
-  ...['Content-Type', 'Provision', 'Authorization', 'X-Requested-With', 'If-None-Match', 'X-GraphQL-Cost'],
+  ...['Content-Type', 'Provision', 'Authorization', 'X-Requested-With', 'If-None-Match', 'X-Min-Data-Version', 'X-GraphQL-Cost'],
   ...['Apollo-Require-Preflight', 'X-Apollo-Operation-Name', 'X-Apollo-Operation-Id', 'X-Apollo-Operation-Type'],
   ...['ApolloGraphQL-Client-Name', 'ApolloGraphQL-Client-Version', 'GraphQL-Client-Name', 'GraphQL-Client-Version'],
   ...['traceparent', 'tracestate', 'baggage', 'sentry-trace', 'X-Request-Id'],

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config';
 import { numberOf } from '../data/postgres/version-stamp';
 import { RequestEntities } from '../domain/entity-service';
-import type { AppError } from '../errors';
+import { AppError, InputError } from '../errors';
 import { dataVersionOf, LineCount, type RequestContext } from '../resolvers/request-context';
 import type { Services } from '../services';
 import { createErrorHandler, type ErrorFormat } from './error-handler';
@@ -18,9 +18,9 @@ import type { ReaderPace } from './row-sender';
 export interface DoorKit {
   /**
    * Opens the context of a request without reading anything. The caller must close its snapshot. With `isHeld`, the request reads everything
-   * from its snapshot.
+   * from its snapshot; with `isPrimary`, it reads no replica.
    */
-  readonly openRequest: (request: Request, response: Response, isHeld?: boolean) => RequestContext;
+  readonly openRequest: (request: Request, response: Response, isHeld?: boolean, isPrimary?: boolean) => RequestContext;
   readonly createErrorHandler: (format?: ErrorFormat) => ErrorRequestHandler;
   /** Logs a failure whose cause the caller does not see. */
   readonly logFailure: (error: AppError, requestId: string) => void;
@@ -28,10 +28,24 @@ export interface DoorKit {
   readonly audit: RequestAudit;
 }
 
-/** Says which version of the organization's books an answer is of. */
+/** The header by which a caller asks for a version of the books that is not older than one it has seen. */
+const LEAST_VERSION = 'X-Min-Data-Version';
+
+/**
+ * Says which version of the organization's books an answer is of. Throws INVALID_PARAMETERS when the version is older than the request asks
+ * for, which happens when a server takes over that lacks what another one had.
+ */
 export function setDataVersion(response: Response, context: RequestContext): void {
   const version = dataVersionOf(context);
-  if (version !== undefined) response.set('X-Data-Version', String(numberOf(version)));
+  if (version === undefined) return;
+  const number = numberOf(version);
+  const least = response.req.get(LEAST_VERSION) ?? '0';
+  if (!/^[0-9]{1,15}$/.test(least)) throw new InputError(`${LEAST_VERSION} is not the number of a version`);
+  if (number < Number(least)) {
+    const fault = `${LEAST_VERSION} is ${least}, and the books are of version ${number}`;
+    throw new AppError('INVALID_PARAMETERS', { fault, retryAfterSeconds: 1 });
+  }
+  response.set('X-Data-Version', String(number));
 }
 
 /**
@@ -51,7 +65,7 @@ const BYTES_PER_KILOBYTE = 1000;
 export function createDoorKit(config: Config, log: Logger, { access, accessWatch, audit, books, depositDetails }: Services): DoorKit {
   return {
     audit: new RequestAudit(audit),
-    openRequest: (request, response, isHeld = false) => {
+    openRequest: (request, response, isHeld = false, isPrimary = false) => {
       const left = new AbortController();
       const record = recordOf(response);
       const { id, times } = record;
@@ -62,13 +76,17 @@ export function createDoorKit(config: Config, log: Logger, { access, accessWatch
       const endWatch = accessWatch.add(requestAccess, (loss) => left.abort(loss));
       response.once('close', () => {
         endWatch();
+        const { bookState } = requestAccess;
+        if (bookState) books.noteVersions(bookState, reader.versions);
         if (!response.writableFinished) left.abort(new ReaderLeft());
       });
-      const snapshot = depositDetails.openSnapshot(left.signal, () => requestAccess.caller(), times);
-      const reader = books.openReader({ snapshot, accessVersion: () => requestAccess.dataVersion, isHeld, times });
+      const source = books.openSource(() => requestAccess.bookState, isPrimary);
+      const snapshot = depositDetails.openSnapshot(left.signal, () => requestAccess.caller(), times, source);
+      const reader = books.openReader({ snapshot, accessVersion: () => requestAccess.dataVersion, isHeld, times, source });
       return {
         requestId: id,
         access: requestAccess,
+        source,
         snapshot,
         reader,
         entities: new RequestEntities(reader),

@@ -19,10 +19,16 @@ export function createRequestRouter(
     router.all(path, (request, response, next) => enterDoor(door, request.baseUrl + path)(request, response, next));
     router.get(path, async (request, response) => {
       // Headers are sent before the rows, so all of an answer is read from one snapshot.
-      const context = openRequest(request, response, true);
+      let context = openRequest(request, response, true);
       const endSpan = context.times.spans?.resolve();
       try {
-        await handle(context, request, response);
+        await handle(context, request, response).catch(async (error: unknown) => {
+          // An answer that has begun was broken off. Any other is read again, and then from the primary.
+          if (!context.source.isBroken || response.headersSent || response.destroyed) throw error;
+          await context.snapshot.close();
+          context = openRequest(request, response, true, true);
+          await handle(context, request, response);
+        });
       } catch (error) {
         if (error instanceof AppError) await audit.recordRefusal(context, { door, name: request.path.slice(1), hash: null }, error);
         throw error;

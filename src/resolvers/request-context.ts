@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { BookReader } from '../data/book-reader';
+import type { BookSource } from '../data/postgres/book-source';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import type { RequestTimes } from '../data/postgres/request-times';
 import type { VersionStamp } from '../data/postgres/version-stamp';
@@ -31,6 +32,8 @@ export interface RequestContext {
   /** The id in the answer's header X-Request-Id and in the log. */
   readonly requestId: string;
   readonly access: RequestAccess;
+  /** The database that the request reads the books from. */
+  readonly source: BookSource;
   readonly snapshot: ReportSnapshot;
   /** Reads the request's short statements. */
   readonly reader: BookReader;

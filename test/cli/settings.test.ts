@@ -49,6 +49,12 @@ describe('an operator', () => {
     ['HOST', 'a b', 'HOST: expected an address or a host name, got "a b"'],
     ['DATABASE_URL', 'mysql://u:secret@h/d', 'DATABASE_URL: expected a URL like postgresql://user:password@host:5432/database'],
     ['DATABASE_URL', 'nonsense', 'DATABASE_URL: expected a URL like postgresql://user:password@host:5432/database'],
+    [
+      'DATABASE_REPLICA_URLS',
+      'postgresql://u:secret@h/d,http://h/d',
+      'DATABASE_REPLICA_URLS: expected URLs like postgresql://user:password@host:5432/database, separated by commas',
+    ],
+    ['DATABASE_REPLICA_URLS', 'postgresql://u:secret@h/d', 'DATABASE_REPLICA_URLS: expected DATABASE_URL beside it'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: expected one of fatal, error, warn, info, debug, silent, got "loud"'],
     ['TRUST_PROXY', 'true', 'TRUST_PROXY: expected addresses or CIDR ranges, separated by commas, got "true"'],
     ['TRUST_PROXY', '0.0.0.0/0', 'TRUST_PROXY: expected addresses or CIDR ranges, separated by commas, got "0.0.0.0/0"'],

@@ -8,7 +8,9 @@ import { openGateway } from '../support/open-gateway';
 import { readScrape } from '../support/scrape-reader';
 import { until } from '../support/until';
 
-const gateway = openGateway({ lines: [v2Line()], settings: { ADMIN_PORT: '0' } });
+/** A gateway has metrics of replicas when its settings name one, even one that is away. */
+const REPLICA = 'postgresql://nobody:nothing@127.0.0.1:1/none';
+const gateway = openGateway({ lines: [v2Line()], settings: { ADMIN_PORT: '0', DATABASE_REPLICA_URLS: REPLICA } });
 const ALERTS = 'docs/monitoring/alerts.yml';
 const DASHBOARD = 'docs/monitoring/dashboard.json';
 const readFile = (name: string): string => readFileSync(join(__dirname, '../..', name), 'utf8');

@@ -33,8 +33,9 @@ const PATIENT = {
   ACCESS_CHECK_SECONDS: '3600',
 };
 
-export async function startGateway(settings: Readonly<Record<string, string>> = {}): Promise<TestGateway> {
-  const database = await createTestDatabase();
+/** Starts a gateway over a new database, or over the one that is given, which it drops when it stops. */
+export async function startGateway(settings: Readonly<Record<string, string>> = {}, given?: TestDatabase): Promise<TestGateway> {
+  const database = given ?? (await createTestDatabase());
   const config = readConfig({
     ...PATIENT,
     ...databaseSettings(),

@@ -29,11 +29,13 @@ export function createObjectAnswers(services: Services, as: { readonly provision
       const access = services.access.open(credentials);
       const times = new RequestTimes();
       const snapshot = services.depositDetails.openSnapshot(new AbortController().signal, () => access.caller());
-      const reader = services.books.openReader({ snapshot, accessVersion: () => access.dataVersion, isHeld: false, times });
+      const source = services.books.openSource(() => access.bookState, true);
+      const reader = services.books.openReader({ snapshot, accessVersion: () => access.dataVersion, isHeld: false, times, source });
       const contextValue: GraphqlContext = {
         ...{
           requestId: '',
           access,
+          source,
           snapshot,
           reader,
           entities: new RequestEntities(reader),

@@ -5,7 +5,13 @@ import { NotRun, type Finding } from '../trust/attack';
 import { runAttack } from '../trust/attack-process';
 
 /** The parts, by their files in this folder, and the longest time that each may take. */
-const PARTS: Readonly<Record<string, { readonly minutes: number }>> = { pooler: { minutes: 10 } };
+const PARTS: Readonly<Record<string, { readonly minutes: number }>> = {
+  pooler: { minutes: 10 },
+  'replica-answers': { minutes: 5 },
+  'replica-loss': { minutes: 5 },
+  promotion: { minutes: 5 },
+  'slow-network': { minutes: 5 },
+};
 
 type Outcome = 'holds' | 'MISSED' | 'not run';
 

@@ -188,7 +188,9 @@ async function fail(setting: Setting): Promise<Finding[]> {
   const waiting = await serveThrough(cutOff, setting);
   await send(waiting.url + SYSTEM, { headers });
   await road.close();
-  findings.push(await tell('the pooler has lost the database', waiting, /The (pooler cannot reach the database|database cannot be reached)/));
+  findings.push(
+    await tell('the pooler has lost the database', waiting, /The (pooler cannot reach the database|database cannot be reached)/),
+  );
   await waiting.end('SIGTERM');
   await cutOff.stop();
 

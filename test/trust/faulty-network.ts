@@ -16,7 +16,7 @@ const LATENCY_MS = 500;
 type Mode = 'passes' | 'is silent' | 'resets' | 'sends single bytes' | 'is late' | 'cuts answers';
 
 /** A proxy before PostgreSQL whose mode is set while it runs. */
-async function startFaultProxy(databaseUrl: string) {
+export async function startFaultProxy(databaseUrl: string) {
   const target = new URL(databaseUrl);
   const directory = target.searchParams.get('host');
   const port = Number(target.port || '5432');

@@ -19,6 +19,7 @@ export interface Cluster {
   readonly port: number;
   restart(): Promise<void>;
   stop(): Promise<void>;
+  start(): Promise<void>;
   promote(): Promise<void>;
   /** Makes a standby that follows this server. */
   follow(): Promise<Cluster>;
@@ -53,6 +54,7 @@ async function startIn(parent: string, directory: string, port: number): Promise
     ...{ port, url: `postgresql://${USER}@127.0.0.1:${port}/${DATABASE}` },
     restart: () => control('restart', '-m', 'immediate'),
     stop: () => control('stop', '-m', 'immediate'),
+    start: () => control('start'),
     promote: () => control('promote'),
     follow: async () => {
       const copy = join(parent, 'standby');

@@ -135,7 +135,7 @@ async function failOver(primary: Cluster, standby: Cluster, ask: () => Promise<A
 }
 
 /** HAProxy before two servers: the second one is asked when the first one is gone. */
-async function startProxy(directory: string, ports: readonly number[]) {
+export async function startProxy(directory: string, ports: readonly number[]) {
   const port = await freePort();
   const config = join(directory, 'haproxy.cfg');
   writeFileSync(

@@ -1,12 +1,14 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool, type Connection, type PoolClient, type PoolConfig, type QueryConfig, type QueryResultRow } from 'pg';
+import type { AppError } from '../../errors';
 import { PrismaClient, type Prisma } from '../../generated/prisma/client';
 import { limitAnswer } from './answer-timeout';
-import { rethrowTranslated, toDataSourceError } from './database-errors';
+import { toDataSourceError } from './database-errors';
 import { SHORT_SETTINGS, toStartupOptions } from './local-settings';
 import { paceReading } from './paced-reading';
 import { createPooledClient } from './pooled-client';
 import { keepsTooMany, runPrepared } from './prepared-statements';
+import { findSqlFault, READ_ONLY } from './sql-fault';
 import { withOptions } from './startup-options';
 
 /** The address of a PostgreSQL: the part of pg's configuration with the server, the database and the user. */
@@ -38,9 +40,17 @@ export interface PoolFigures {
 /** PostgreSQL ends a short statement this long before the gateway stops waiting for it. */
 const STATEMENT_MARGIN_MS = 500;
 
-const createPrisma = (pool: Pool) =>
+/** Connections to a server that takes no writes are closed so often at most. */
+const RENEWAL_MS = 1000;
+
+const createPrisma = (pool: Pool, toError: (error: unknown) => AppError) =>
   new PrismaClient({ adapter: new PrismaPg(pool) }).$extends({
-    query: { $allOperations: ({ args, query }) => query(args).catch(rethrowTranslated) },
+    query: {
+      $allOperations: ({ args, query }) =>
+        query(args).catch((error: unknown) => {
+          throw toError(error);
+        }),
+    },
   });
 
 export type Models = ReturnType<typeof createPrisma>;
@@ -58,6 +68,7 @@ export class Database {
   readonly answerTimeoutMs: number;
   readonly isDistributed: boolean;
   private isClosing = false;
+  private renewedAt = -Infinity;
 
   constructor(private readonly options: DatabaseOptions) {
     const createPool = (config: PoolConfig): Pool => {
@@ -87,7 +98,7 @@ export class Database {
     this.isDistributed = options.isDistributed ?? false;
     limitUse(this.pool, options.answerTimeoutMs);
     this.longPool = createPool({ max: options.longConnections });
-    this.prisma = createPrisma(this.pool);
+    this.prisma = createPrisma(this.pool, (error) => this.toError(error));
   }
 
   /** Runs one statement on the short pool. A `name` makes pg prepare it once for each connection. */
@@ -95,7 +106,7 @@ export class Database {
     try {
       return (await this.pool.query<Row>(statement)).rows;
     } catch (error) {
-      throw toDataSourceError(error);
+      throw this.toError(error);
     }
   }
 
@@ -112,8 +123,21 @@ export class Database {
         throw error;
       }
     } catch (error) {
-      throw toDataSourceError(error);
+      throw this.toError(error);
     }
+  }
+
+  /**
+   * Translates an error. Connections to a server that takes no writes are closed: the address may lead to another server by now, while a
+   * balancer keeps the old connections.
+   */
+  private toError(error: unknown): AppError {
+    const now = performance.now();
+    if (findSqlFault(error)?.sqlState === READ_ONLY && now - this.renewedAt > RENEWAL_MS) {
+      this.renewedAt = now;
+      for (const pool of [this.pool, this.longPool]) closeIdle(pool);
+    }
+    return toDataSourceError(error);
   }
 
   /** The connections of each pool: those in use, those that are idle, and the requests that wait for one. */
@@ -135,6 +159,15 @@ export class Database {
     this.isClosing = true;
     await this.prisma.$disconnect();
     await Promise.all([this.pool.end(), this.longPool.end()]);
+  }
+}
+
+function closeIdle(pool: Pool): void {
+  for (let idle = pool.idleCount; idle > 0; idle--) {
+    pool.connect().then(
+      (client) => client.release(true),
+      () => undefined,
+    );
   }
 }
 

@@ -13,7 +13,8 @@ export class LaneConnection {
     readonly client: PoolClient,
     /** The caller for whom the connection reads. */
     readonly caller: Caller,
-    private readonly database: Database,
+    /** The database that is read. */
+    readonly database: Database,
     private readonly leave: () => void,
   ) {}
 

@@ -2,6 +2,7 @@ import type { QueryConfig, QueryResultRow } from 'pg';
 import { AppError } from '../../errors';
 import { Prisma } from '../../generated/prisma/client';
 import { AnswerDeadline } from './answer-deadline';
+import { BookSource } from './book-source';
 import { CopyQuery } from './copy-query';
 import { toSettings as settingsOf, withConstants, withSettings } from './copy-values';
 import type { Database } from './database';
@@ -9,7 +10,7 @@ import { toDataSourceError } from './database-errors';
 import type { Caller, FairQueue } from './fair-queue';
 import { LaneConnection } from './lane-connection';
 import { LONG_SETTINGS, setLocally } from './local-settings';
-import type { RequestTimes } from './request-times';
+import type { RequestTimes, Wait } from './request-times';
 import type { Statement } from './statement-messages';
 import { Turns } from './turns';
 import { selectStamp, stampOf, type VersionStamp } from './version-stamp';
@@ -18,22 +19,6 @@ const { sql, raw } = Prisma;
 
 /** The rows that are read at a time from a long SELECT. */
 const BATCH_ROWS = 1000;
-
-/**
- * A state that several connections read: by the name that PostgreSQL gave it, or on a distributed database, where a name means nothing to
- * other nodes, by the version of the organization's books.
- */
-export type SharedState = { readonly name: string } | { readonly version: VersionStamp };
-
-/** The rows have moved to another node while they were read, and the books have changed. */
-class RowsMoved extends Error {
-  override readonly name = 'RowsMoved';
-}
-
-/** A second connection came to see another version than the first. Nothing was read from it. */
-class OtherVersion extends Error {
-  override readonly name = 'OtherVersion';
-}
 
 export interface SnapshotOptions {
   /** Resolves to the caller whose lane is used; asked with the first statement. */
@@ -44,6 +29,24 @@ export interface SnapshotOptions {
   readonly times: RequestTimes;
   /** Milliseconds after which the whole answer is given up, counted from the moment at which its connection is there. */
   readonly timeoutMs: number;
+  /** The source of the request; the primary without it. */
+  readonly source?: BookSource | undefined;
+}
+
+/**
+ * A state that several connections to a server read: by the name that PostgreSQL gave it, or on a distributed database, where a name means
+ * nothing to other nodes, by the version of the organization's books.
+ */
+export type SharedState = { readonly database: Database } & ({ readonly name: string } | { readonly version: VersionStamp });
+
+/** The rows have moved to another node while they were read, and the books have changed. */
+class RowsMoved extends Error {
+  override readonly name = 'RowsMoved';
+}
+
+/** A second connection came to see another version than the first. Nothing was read from it. */
+class OtherState extends Error {
+  override readonly name = 'OtherState';
 }
 
 /**
@@ -56,10 +59,10 @@ export type Copy = (select: Prisma.Sql) => AsyncGenerator<Buffer>;
 const TRANSITIONS = {
   // Nothing was asked yet. The first statement takes a connection, or fails to.
   unopened: ['busy', 'failed', 'closed'],
-  // The transaction waits for a statement. Ending and closing commit it.
-  idle: ['busy', 'ended', 'closed'],
-  // A statement is under way. Closing cancels it.
-  busy: ['idle', 'ended', 'failed', 'closed'],
+  // The transaction waits for a statement. Ending and closing commit it. A replica that turns out to have another version is left.
+  idle: ['unopened', 'busy', 'ended', 'closed'],
+  // A statement is under way. Closing cancels it. When a replica fails it, the same state is opened on the primary.
+  busy: ['unopened', 'idle', 'ended', 'failed', 'closed'],
   // The last COPY or `end` has committed the transaction. A statement that comes too late fails.
   ended: ['failed', 'closed'],
   // A later statement would see another state of the data, so there is none.
@@ -76,6 +79,10 @@ export class ReportSnapshot {
   private state: State = 'unopened';
   private failure: AppError | undefined;
   private lane: LaneConnection | undefined;
+  /** The database that a connection was asked of. */
+  private asked: Database | undefined;
+  /** The number of times that a replica was left. */
+  private leavings = 0;
   private readonly turns = new Turns();
   private readonly deadline: AnswerDeadline;
   private seenVersion: VersionStamp | undefined;
@@ -88,14 +95,16 @@ export class ReportSnapshot {
   private begun: Promise<SharedState | undefined> | undefined;
   /** The number of COPYs that were prepared and have not begun. */
   private unread = 0;
+  private readonly source: BookSource;
 
   constructor(
-    private readonly database: Database,
+    primary: Database,
     private readonly queue: FairQueue,
     private readonly options: SnapshotOptions,
-    /** The state of another connection that this one shall read. */
+    /** Another connection's state that this one shall read. */
     private readonly shared?: SharedState,
   ) {
+    this.source = options.source ?? new BookSource(primary);
     this.deadline = new AnswerDeadline({
       readerLeft: options.signal,
       timeoutMs: options.timeoutMs,
@@ -123,8 +132,9 @@ export class ReportSnapshot {
    * when they did so and the books have changed: statements may then have read two states.
    */
   async confirm(): Promise<void> {
-    if (!this.database.isDistributed || (this.state !== 'idle' && this.state !== 'busy')) return;
-    const [row] = await this.list<{ version: VersionStamp }>(sql`SELECT ${stampOf(this.lane!.caller.organizationId)} AS version`);
+    const { lane } = this;
+    if (!lane?.database.isDistributed || (this.state !== 'idle' && this.state !== 'busy')) return;
+    const [row] = await this.list<{ version: VersionStamp }>(sql`SELECT ${stampOf(lane.caller.organizationId)} AS version`);
     this.assertSame(row!.version);
   }
 
@@ -137,7 +147,7 @@ export class ReportSnapshot {
   async open(): Promise<void> {
     const endTurn = await this.turns.take();
     try {
-      await (this.begun ??= this.begin());
+      await this.orOnPrimary(() => (this.begun ??= this.begin()));
     } catch (error) {
       throw this.fail(error);
     } finally {
@@ -156,16 +166,16 @@ export class ReportSnapshot {
    * read on a second connection at the same time.
    */
   async *copy(select: Prisma.Sql): AsyncGenerator<Buffer> {
-    const shared = await this.stateForSecond();
-    if (shared === undefined) {
+    const state = await this.stateForSecond();
+    if (!state) {
       yield* this.readCopy(select, false);
       return;
     }
-    const second = new ReportSnapshot(this.database, this.queue, { ...this.options, signal: this.signal }, shared);
+    const second = new ReportSnapshot(state.database, this.queue, { ...this.options, signal: this.signal }, state);
     try {
       yield* second.readCopy(select, true);
     } catch (error) {
-      if (!(error instanceof OtherVersion)) throw error;
+      if (!(error instanceof OtherState)) throw error;
       yield* this.readCopy(select, false);
     } finally {
       await second.close();
@@ -176,11 +186,13 @@ export class ReportSnapshot {
   async list<Row extends QueryResultRow>({ text, values }: Prisma.Sql): Promise<Row[]> {
     const endTurn = await this.turns.take();
     try {
-      await (this.begun ??= this.begin());
-      const { client } = await this.enterStatement();
-      const { rows } = await this.options.times.database.during(client.query<Row>(text, values), { name: 'SELECT', sql: text });
-      this.leaveStatement('idle');
-      return rows;
+      return await this.orOnPrimary(async () => {
+        await (this.begun ??= this.begin());
+        const lane = await this.enterStatement();
+        const { rows } = await this.waitFor(lane, lane.client.query<Row>(text, values), { name: 'SELECT', sql: text });
+        this.leaveStatement('idle');
+        return rows;
+      });
     } catch (error) {
       throw this.fail(error);
     } finally {
@@ -219,7 +231,7 @@ export class ReportSnapshot {
     const { lane } = this;
     if (!lane?.isOpen) return;
     // The long pool sets no time limit, so this statement brings one.
-    await lane.client.query({ text: COMMIT.text, query_timeout: this.database.answerTimeoutMs } as QueryConfig).then(
+    await lane.client.query({ text: COMMIT.text, query_timeout: lane.database.answerTimeoutMs } as QueryConfig).then(
       () => lane.release(),
       () => lane.drop(),
     );
@@ -228,7 +240,7 @@ export class ReportSnapshot {
   /** The state when a second connection should read it, or else undefined. */
   private async stateForSecond(): Promise<SharedState | undefined> {
     try {
-      const state = await (this.begun ??= this.begin());
+      const state = await this.orOnPrimary(() => (this.begun ??= this.begin()));
       return this.turns.areTaken && this.queue.isQuiet && this.queue.hasRoom ? state : undefined;
     } catch (error) {
       throw this.fail(error);
@@ -236,51 +248,98 @@ export class ReportSnapshot {
   }
 
   private async begin(): Promise<SharedState | undefined> {
-    const { client, caller } = await this.enterStatement();
+    const lane = await this.enterStatement();
+    const { client, caller, database } = lane;
     const { isQuiet } = this.queue;
     // Several statements at once take no parameters. The id is a number of the database.
-    const { isDistributed } = this.database;
+    const { isDistributed } = database;
     const stamp = `SELECT ${selectStamp(String(caller.organizationId))} AS version, ${SETTINGS}`;
     const last = isQuiet ? (isDistributed ? [] : [SHARE]) : [ONE_CORE];
-    const statements = [...this.opening().map(({ text }) => text), stamp, ...last];
-    const answers = await this.options.times.database.during(
-      client.query<{ readonly version?: string; readonly name?: string }>(statements.join('; ')),
-      { name: 'BEGIN', sql: BEGIN.text },
-    );
+    const statements = [...this.opening(database).map(({ text }) => text), stamp, ...last];
+    const begun = client.query<{ readonly version?: string; readonly name?: string }>(statements.join('; '));
+    const answers = await this.waitFor(lane, begun, { name: 'BEGIN', sql: BEGIN.text });
     this.leaveStatement('idle');
     // For several statements pg returns a list of results, which its types leave out.
     const rows = [answers].flat().flatMap((answer) => answer.rows);
-    this.seenVersion = rows.find(({ version }) => version !== undefined)!.version;
+    const version = rows.find((row) => row.version !== undefined)!.version!;
+    this.noteVersion(version, database);
     if (!isQuiet) return undefined;
-    return isDistributed ? { version: this.seenVersion! } : { name: rows.at(-1)!.name! };
+    return isDistributed ? { database, version } : { database, name: rows.at(-1)!.name! };
+  }
+
+  /**
+   * Notes the version of the state that was opened. Throws when an earlier statement has read another one: from a replica that failed, or
+   * before its rows moved to another node. Throws OtherState when this connection was to read the state of another, and does not.
+   */
+  private noteVersion(version: VersionStamp, database: Database): void {
+    this.source.assertVersion(version, database);
+    if (this.shared && 'version' in this.shared && this.shared.version !== version) throw new OtherState();
+    if (this.seenVersion !== undefined && this.seenVersion !== version) {
+      if (database.isDistributed) this.assertSame(version);
+      throw new Error('The books have changed since a replica failed in the midst of the answer');
+    }
+    this.seenVersion = version;
+  }
+
+  /** Runs a statement, and runs it again in the same state on the primary when a replica fails it. */
+  private async orOnPrimary<Value>(run: () => Promise<Value>): Promise<Value> {
+    const { leavings } = this;
+    try {
+      return await run();
+    } catch (error) {
+      this.signal.throwIfAborted();
+      if (this.shared || !this.source.leave(error, this.asked)) throw error;
+      // Two statements may have waited for the same beginning. The first of them leaves.
+      if (leavings === this.leavings) this.leaveReplica();
+      return run();
+    }
+  }
+
+  /** Gives up the connection to a replica, so that the next statement opens one to the primary. */
+  private leaveReplica(): void {
+    this.leavings++;
+    this.lane?.drop();
+    this.lane = undefined;
+    this.begun = undefined;
+    if (this.state !== 'unopened') this.move('unopened');
   }
 
   private async *readCopy(select: Prisma.Sql, isLast: boolean): AsyncGenerator<Buffer> {
     const endTurn = await this.turns.take();
     let endSpan: ((error?: unknown) => void) | undefined;
     try {
-      const opening = this.begun ? [] : this.opening();
-      await (this.begun ??= NOT_SHARED);
-      const lane = await this.enterStatement();
-      const { isDistributed } = this.database;
       const sql = withSettings(select);
-      // The span has the text without values, which may be a donor's.
-      endSpan = this.options.times.spans?.wait({ name: 'COPY', sql });
-      const copy = new CopyQuery({
-        before: [...opening, toSettings(isDistributed ? undefined : select, lane.caller.organizationId, this.queue.isQuiet)],
-        text: isDistributed ? withConstants(select) : sql,
-        after: isLast ? [...(isDistributed ? [toStamp(lane.caller.organizationId)] : []), COMMIT] : [],
-        answerTimeoutMs: this.database.answerTimeoutMs,
-        waiting: this.options.times.database,
-        onAnswer: (version) => void (this.seenVersion ??= version),
-        onAnswerAfter: (version) => void (this.lastVersion = version),
-      });
-      for await (const piece of lane.client.query(copy).read()) {
-        this.assertShared();
-        yield piece;
+      const begin = async () => {
+        const isFirst = !this.begun;
+        await (this.begun ??= NOT_SHARED);
+        const lane = await this.enterStatement();
+        const { caller, database } = lane;
+        const { isDistributed } = database;
+        endSpan?.();
+        // The span has the text without values, which may be a donor's.
+        endSpan = this.options.times.spans?.wait({ name: 'COPY', sql });
+        let version: VersionStamp | undefined;
+        const settings = toSettings(isDistributed ? undefined : select, caller.organizationId, this.queue.isQuiet);
+        const copy = new CopyQuery({
+          before: [...(isFirst ? this.opening(database) : []), settings],
+          text: isDistributed ? withConstants(select) : sql,
+          after: isLast ? [...(isDistributed ? [toStamp(caller.organizationId)] : []), COMMIT] : [],
+          answerTimeoutMs: database.answerTimeoutMs,
+          waiting: this.options.times.database,
+          onAnswer: (seen) => void (version = seen),
+          onAnswerAfter: (seen) => void (this.lastVersion = seen),
+        });
+        const output = lane.client.query(copy).read();
+        const first = await this.source.whileServing(output.next(), database, () => lane.drop());
+        this.noteVersion(version!, database);
+        return { lane, output, first };
+      };
+      const { lane, output, first } = await this.orOnPrimary(begin);
+      if (!first.done) {
+        yield first.value;
+        yield* output;
       }
-      this.assertShared();
-      if (isDistributed && isLast) this.assertSame(this.lastVersion!);
+      if (lane.database.isDistributed && isLast) this.assertSame(this.lastVersion!);
       this.leaveStatement(isLast ? 'ended' : 'idle');
       // The transaction is over, and rows that are not yet sent need no connection.
       if (isLast) lane.release();
@@ -297,20 +356,14 @@ export class ReportSnapshot {
     }
   }
 
-  /** Throws when this connection reads another version than the one whose state it shall read. */
-  private assertShared(): void {
-    const { shared } = this;
-    if (shared && 'version' in shared && shared.version !== this.seenVersion) throw new OtherVersion();
-  }
-
   /** The statements that open the transaction together with its first one. */
-  private opening(): Statement[] {
+  private opening({ isDistributed }: Database): Statement[] {
     const { shared } = this;
     return [
       BEGIN,
       ...(shared && 'name' in shared ? [{ text: `SET TRANSACTION SNAPSHOT '${shared.name}'` }] : []),
       // The settings beside the version are made on the node that has it.
-      ...(this.database.isDistributed ? [{ text: `SELECT ${SETTINGS}` }] : []),
+      ...(isDistributed ? [{ text: `SELECT ${SETTINGS}` }] : []),
     ];
   }
 
@@ -318,12 +371,24 @@ export class ReportSnapshot {
   private async enterStatement(): Promise<LaneConnection> {
     if (this.failure) throw this.failure;
     if (this.state === 'ended') throw new Error('The transaction of this state has ended: a later statement would read another');
-    this.lane ??= await LaneConnection.open(this.database, this.queue, await this.options.caller(), this.options.times, this.signal);
+    this.lane ??= await this.openLane();
     this.tellLane();
     this.signal.throwIfAborted();
     this.deadline.start();
     this.move('busy');
     return this.lane;
+  }
+
+  private async openLane(): Promise<LaneConnection> {
+    const caller = await this.options.caller();
+    this.asked = this.shared?.database ?? (await this.source.database());
+    return LaneConnection.open(this.asked, this.queue, caller, this.options.times, this.signal);
+  }
+
+  /** Waits for the answer to a statement, but for no replica that has fallen silent. */
+  private waitFor<Answer>(lane: LaneConnection, answer: Promise<Answer>, wait: Wait): Promise<Answer> {
+    const serving = this.source.whileServing(answer, lane.database, () => lane.drop());
+    return this.options.times.database.during(serving, wait);
   }
 
   private leaveStatement(to: 'idle' | 'ended'): void {
@@ -335,10 +400,11 @@ export class ReportSnapshot {
    * Returns the error to throw, after which this snapshot reads nothing more. Throws the signal's reason instead when the answer was given
    * up or has ended; `close` then cancels the statement that was under way.
    */
-  private fail(error: unknown): AppError | OtherVersion {
+  private fail(error: unknown): AppError | OtherState {
     this.lane?.drop();
     this.signal.throwIfAborted();
-    if (error instanceof OtherVersion) return error;
+    if (error instanceof OtherState) return error;
+    this.source.noteFailure(error, this.asked);
     if (this.state !== 'failed') this.move('failed');
     return (this.failure ??= toDataSourceError(error));
   }

@@ -11,6 +11,8 @@ export const MISSING_TABLE = '42P01';
 export const LOCK_TIMEOUT = '55P03';
 /** query_canceled: the statement has taken as long as statement_timeout allows. */
 export const QUERY_CANCELED = '57014';
+/** read_only_sql_transaction: the server follows another one, or writes nothing for another reason. */
+export const READ_ONLY = '25006';
 
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 /** Prisma's own codes look like states; PostgreSQL's class P0 is not among them. */

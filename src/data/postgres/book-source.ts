@@ -1,0 +1,79 @@
+import type { Database } from './database';
+import { CHECK_MS, OtherVersion, type BookState, type Replica } from './replica';
+import type { VersionStamp } from './version-stamp';
+
+/** A replica that was chosen for a request, and the version of the books that the request is to read. */
+interface Chosen {
+  readonly state: BookState;
+  readonly replica: Replica;
+}
+
+/**
+ * The database that one request reads the books from: a replica that has the request's version, or the primary. A replica is chosen with the
+ * first reading. When it fails, the request goes on at the primary.
+ */
+export class BookSource {
+  private choosing: Promise<Chosen | undefined> | undefined;
+  private chosen: Chosen | undefined;
+  private hasLeft = false;
+  private broken = false;
+
+  constructor(
+    private readonly primary: Database,
+    private readonly choose: () => Promise<Chosen | undefined> = () => Promise.resolve(undefined),
+  ) {}
+
+  /** True when a replica failed after a part of the answer was read, so that the answer as a whole has to be read again. */
+  get isBroken(): boolean {
+    return this.broken;
+  }
+
+  /** The database to read from. */
+  async database(): Promise<Database> {
+    this.chosen = await (this.choosing ??= this.choose());
+    return this.hasLeft ? this.primary : (this.chosen?.replica.database ?? this.primary);
+  }
+
+  /** Runs a statement that stands for itself, on the primary when the replica fails it. `versionOf` tells the version that it saw. */
+  async run<Value>(read: (database: Database) => Promise<Value>, versionOf: (value: Value) => VersionStamp): Promise<Value> {
+    const database = await this.database();
+    try {
+      const value = await read(database);
+      this.assertVersion(versionOf(value), database);
+      return value;
+    } catch (error) {
+      if (!this.leave(error, database)) throw error;
+      return read(this.primary);
+    }
+  }
+
+  /** Waits for a reading that may take long. `onSilence` is called when the replica is set aside meanwhile, as a silent one is. */
+  async whileServing<Value>(reading: Promise<Value>, database: Database, onSilence: () => void): Promise<Value> {
+    const { chosen } = this;
+    if (!chosen || chosen.replica.database !== database) return reading;
+    const timer = setInterval(() => {
+      if (!chosen.replica.serves()) onSilence();
+    }, CHECK_MS);
+    return reading.finally(() => clearInterval(timer));
+  }
+
+  /** Throws unless a reading saw the request's own version on the replica. The primary may have gone on. */
+  assertVersion(version: VersionStamp, database: Database): void {
+    const { chosen } = this;
+    if (!chosen || chosen.replica.database !== database || chosen.state.version === version) return;
+    throw new OtherVersion('The replica has another version of the books than the request');
+  }
+
+  /** True when the error is the replica's. The request then reads from the primary from now on. */
+  leave(error: unknown, database: Database | undefined): boolean {
+    const { chosen } = this;
+    if (!chosen || chosen.replica.database !== database || !chosen.replica.failsBy(error, chosen.state)) return false;
+    this.hasLeft = true;
+    return true;
+  }
+
+  /** Notes that an answer failed. It can be read again when the request has left a replica. */
+  noteFailure(error: unknown, database: Database | undefined): void {
+    if (this.hasLeft || this.leave(error, database)) this.broken = true;
+  }
+}

@@ -1,0 +1,273 @@
+import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
+import { asServing } from '../support/database';
+import { createOrganization, graphql, login, startGateway, type TestGateway } from '../support/gateway';
+import { ask as askRaw, readAll } from '../support/http-client';
+import { EVERYTHING, fillReport } from '../support/long-report';
+import { donorAt, isRead, read, READINGS, readingsOf, startReplicatedGateway, type ReplicatedGateway } from '../support/replicated-gateway';
+import { startServerSwitch, type ServerSwitch } from '../support/server-switch';
+import { until } from '../support/until';
+
+const REPORT = READINGS['a v2 report'];
+const TOTALS = READINGS['totals and a digest'];
+
+/** The replica's address in the gateway's settings leads to a proxy, and from there by a switch to the replica. */
+let proxy: DatabaseProxy;
+let wire: ServerSwitch;
+let setup: ReplicatedGateway;
+const withSetup = (settings: Readonly<Record<string, string>> = {}, replicaSettings: Readonly<Record<string, string>> = {}): void => {
+  beforeAll(async () => {
+    const front = async (url: string): Promise<string> => {
+      wire = await startServerSwitch(url);
+      proxy = await startDatabaseProxy(wire.url);
+      return proxy.url;
+    };
+    setup = await startReplicatedGateway(settings, { front, replicaSettings });
+  });
+  afterAll(async () => {
+    await setup.stop();
+    await proxy.close();
+    await wire.close();
+  });
+};
+
+const ask = (reading: string = REPORT, { url }: Pick<TestGateway, 'url'> = setup.gateway) =>
+  read(url, setup.organization.apiProvision, reading);
+const messages = ({ logLines }: TestGateway): object[] =>
+  logLines
+    .map((line) => JSON.parse(line) as { msg: string; replica?: number; reason?: string })
+    .filter(({ replica }) => replica !== undefined)
+    .map(({ msg, replica, reason }) => ({ msg, replica, ...(reason !== undefined && { reason }) }));
+const READ = { msg: 'replica is read', replica: 1 };
+const AWAY = { msg: 'replica is set aside', replica: 1, reason: expect.stringContaining('cannot be reached') as string };
+
+describe('while a replica is away', () => {
+  withSetup();
+
+  test('every caller is answered as before, and operators are told once of its loss and of its return', async () => {
+    const version = await setup.turn();
+    await setup.replica.catchUp();
+    const readings = Object.values(READINGS);
+    const asking = { on: true };
+    const wrong: unknown[] = [];
+    const readers = Array.from({ length: 8 }, async (_, n) => {
+      for (let round = n; asking.on; round++) {
+        const answer = await ask(readings[round % readings.length]);
+        if (answer.status !== 200 || answer.version !== version || /Ada|Grace/.exec(answer.body)?.[0] === donorAt(version + 1))
+          wrong.push(answer);
+      }
+    });
+    const { read: count } = await readingsOf(setup.gateway);
+    await until(async () => (await readingsOf(setup.gateway)).read > count + 20);
+    await setup.replica.stop();
+    await until(async () => !(await isRead(setup.gateway)));
+    expect((await fetch(`${setup.gateway.url}/ready`)).status).toBe(200);
+    await login(setup.gateway.url, setup.organization.webProvision);
+    await setup.replica.start();
+    await until(() => isRead(setup.gateway));
+    const { read: later } = await readingsOf(setup.gateway);
+    await until(async () => (await readingsOf(setup.gateway)).read > later);
+    asking.on = false;
+    await Promise.all(readers);
+    expect(wrong).toEqual([]);
+    expect(messages(setup.gateway)).toEqual([READ, AWAY, READ]);
+  });
+
+  test('a gateway starts, answers and is ready, and reads the replica when it comes', async () => {
+    await setup.replica.stop();
+    const late = await startGateway({
+      DATABASE_URL: setup.database.url,
+      DATABASE_REPLICA_URLS: asServing(setup.replica.url),
+      ADMIN_PORT: '0',
+    });
+    try {
+      expect((await fetch(`${late.url}/ready`)).status).toBe(200);
+      expect((await ask(REPORT, late)).status).toBe(200);
+      await setup.replica.start();
+      await until(() => isRead(late));
+      expect(messages(late)).toEqual([AWAY, READ]);
+    } finally {
+      await late.stop();
+    }
+  });
+
+  test('a gateway does not read a replica without its migrations', async () => {
+    const { client } = setup.database;
+    const newest = `migration_name = (SELECT max(migration_name) FROM _prisma_migrations)`;
+    await setup.replica.catchUp();
+    await client.query(`CREATE TABLE kept AS SELECT * FROM _prisma_migrations WHERE ${newest}`);
+    await client.query(`DELETE FROM _prisma_migrations WHERE ${newest}`);
+    await setup.replica.catchUp();
+    await setup.replica.pause();
+    await client.query('INSERT INTO _prisma_migrations SELECT * FROM kept');
+    const eager = await startGateway({
+      DATABASE_URL: setup.database.url,
+      DATABASE_REPLICA_URLS: asServing(setup.replica.url),
+      ADMIN_PORT: '0',
+    });
+    try {
+      await until(() => messages(eager).length > 0);
+      expect(messages(eager)).toEqual([{ ...AWAY, reason: expect.stringContaining('lacks migrations') as string }]);
+      expect((await ask(REPORT, eager)).status).toBe(200);
+      expect(await readingsOf(eager)).toEqual({ read: 0, late: 0, left: 0 });
+      await setup.replica.resume();
+      await until(() => isRead(eager));
+    } finally {
+      await eager.stop();
+    }
+  });
+
+  test('a report that was under way is broken off, and is never taken for whole', async () => {
+    const { gateway, database, replica } = setup;
+    const organization = await createOrganization(gateway.services);
+    await fillReport(database.client, organization.id, 60_000, `(SELECT string_agg(md5(n || ' ' || k), '') FROM generate_series(1, 16) k)`);
+    await replica.catchUp();
+    await until(() => isRead(gateway));
+    const { read: count } = await readingsOf(gateway);
+    const answer = await askRaw(gateway.url + EVERYTHING, { headers: { Provision: organization.apiProvision } });
+    expect(answer.statusCode).toBe(200);
+    expect((await readingsOf(gateway)).read).toBe(count + 1);
+    await replica.stop();
+    expect((await readAll(answer)).complete).toBe(false);
+    await replica.start();
+  });
+});
+
+describe('a replica that gives no answer', () => {
+  withSetup({ DATABASE_ANSWER_MILLISECONDS: '1000', DATABASE_CONNECT_MILLISECONDS: '1000' });
+
+  test.each([
+    ['a report', REPORT, 'COPY'],
+    ['totals', TOTALS, 'WITH line AS'],
+    ['records', READINGS['records of records'], 'FROM "transaction"'],
+  ])('is left for the primary by the caller of %s', async (_what, reading, text) => {
+    await setup.turn();
+    await setup.replica.catchUp();
+    await until(() => isRead(setup.gateway));
+    const { left } = await readingsOf(setup.gateway);
+    proxy.before(text, async () => wire.hold(true));
+    const answer = await ask(reading);
+    wire.hold(false);
+    expect(answer).toEqual({ ...(await ask(reading)), status: 200 });
+    expect((await readingsOf(setup.gateway)).left).toBeGreaterThan(left);
+  });
+});
+
+describe('a reading that replication ends', () => {
+  withSetup({}, { max_standby_streaming_delay: '0', hot_standby_feedback: 'off' });
+
+  test.each([
+    ['a report', REPORT, 'gateway.value_1'],
+    ['totals and a digest', TOTALS, 'WITH line AS'],
+    ['all readings at once', READINGS['all of them at once'], 'FROM "transaction"'],
+    ['a file with its totals before it', READINGS['a file with its totals before it'], 'gateway.value_1'],
+    ['a file of a summary', READINGS['a file of a summary'], 'FETCH'],
+  ])('is begun again at the primary: %s', async (_what, reading, text) => {
+    await setup.turn();
+    await setup.replica.catchUp();
+    await until(() => isRead(setup.gateway));
+    const { left } = await readingsOf(setup.gateway);
+    let conflict: number | undefined;
+    proxy.before(text, async () => {
+      conflict = await setup.turn();
+      // The rows of the earlier state go, and the replica ends whoever may still see them.
+      await setup.database.client.query('VACUUM deposit_line, data_version, deposit, transaction, donor');
+      await setup.replica.catchUp();
+    });
+    const answer = await ask(reading);
+    expect([answer.status, answer.version]).toEqual([200, conflict]);
+    expect((await readingsOf(setup.gateway)).left).toBe(left + 1);
+    expect(await ask(reading)).toEqual(answer);
+  });
+});
+
+describe('an address that leads to another server', () => {
+  let first: ReplicatedGateway;
+  let address: ServerSwitch;
+  beforeAll(async () => {
+    first = await startReplicatedGateway(
+      {},
+      {
+        front: async (url) => {
+          address = await startServerSwitch(url);
+          return address.url;
+        },
+      },
+    );
+  });
+  afterAll(async () => {
+    await first.stop();
+    await address.close();
+  });
+  const askFirst = () => read(first.gateway.url, first.organization.apiProvision, REPORT);
+
+  test('of a replica that is behind the one before gives no older answer', async () => {
+    const behind = await first.database.follow();
+    await behind.pause();
+    const version = await first.turn();
+    await first.replica.catchUp();
+    expect((await askFirst()).version).toBe(version);
+    // The gateway knows that the replica has the version. The server that answers now does not.
+    address.moveTo(asServing(behind.url), true);
+    for (let n = 0; n < 10; n++) {
+      const { status, version: seen, body } = await askFirst();
+      expect([status, seen, body.includes(donorAt(version))]).toEqual([200, version, true]);
+    }
+    await behind.resume();
+  });
+
+  test('of the primary gives no older answer while it leads to a standby that is behind', async () => {
+    const primary = await startServerSwitch(first.database.url);
+    const moved = await startGateway({ DATABASE_URL: primary.url });
+    try {
+      await first.replica.pause();
+      const version = await first.turn();
+      expect((await readAs(moved)).version).toBe(version);
+      primary.moveTo(first.replica.url, true);
+      // Some requests meet a connection that has just been cut.
+      await until(async () => (await readAs(moved)).status === 500);
+      for (let n = 0; n < 10; n++)
+        expect(await readAs(moved)).toMatchObject({ status: 500, body: expect.stringContaining('No connection to data source') as string });
+      await first.replica.resume();
+      await until(async () => (await readAs(moved)).status === 200);
+      expect((await readAs(moved)).version).toBe(version);
+    } finally {
+      await moved.stop();
+      await primary.close();
+    }
+  });
+
+  test('of the primary takes writes again after it has led to a standby, though the connections to that are not cut', async () => {
+    const primary = await startServerSwitch(first.replica.url);
+    const moved = await startGateway({ DATABASE_URL: primary.url, POOL_SIZE: '8' });
+    try {
+      await first.replica.catchUp();
+      // Connections of the whole pool.
+      await Promise.all(Array.from({ length: 40 }, () => readAs(moved)));
+      primary.moveTo(first.database.url, false);
+      const isIn = async () =>
+        (
+          await graphql(
+            moved.url,
+            `
+              mutation {
+                openSession(input: { username: "ada", password: "correct horse battery staple" }) {
+                  expiresAt
+                }
+              }
+            `,
+            {
+              provision: first.organization.webProvision,
+            },
+          )
+        ).body.errors === undefined;
+      const logins: boolean[] = [];
+      for (let n = 0; n < 4; n++) logins.push(await isIn());
+      expect(logins.slice(1)).toEqual([true, true, true]);
+    } finally {
+      await moved.stop();
+      await primary.close();
+    }
+  });
+
+  const readAs = ({ url }: TestGateway) => read(url, first.organization.apiProvision, REPORT);
+});

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from 'pino';
 import { createAdminApp } from './admin/admin-app';
-import { createMetricsRoutes } from './admin/metrics-routes';
+import { createMetricsRoutes, type MetricsSource } from './admin/metrics-routes';
 import { GatewayMetrics } from './admin/gateway-metrics';
 import type { Config } from './config';
 import { AppError, OperatorError, toAppError } from './errors';
@@ -19,6 +19,7 @@ import { createExpressApp } from './http/express-app';
 import { createHealthRoutes } from './http/health-routes';
 import { HttpServer } from './http/http-server';
 import { openLinks } from './http/link-requests';
+import { logFailure } from './http/request-log';
 import { createPlaygroundRoutes } from './playground/playground-routes';
 import { FileResolver } from './resolvers/file-resolver';
 import { SchemaReportDocuments } from './resolvers/report-documents';
@@ -27,17 +28,18 @@ import { createResolvers } from './resolvers/resolver-set';
 import { createV2Routes } from './rest/v2-routes';
 import type { Operator, SeenEvent } from './domain/audit-service';
 import type { RequestTracer } from './tracing/request-tracer';
-import { createServices, type OpenDatabase, type Services } from './services';
+import { createServices, type OpenDatabase, type ServiceOptions, type Services } from './services';
 
 /** The whole gateway, ready to listen. */
 export interface App {
-  readonly httpServer: HttpServer;
   /** Listens at the addresses of the settings. Throws an OperatorError that names the address that cannot be had. */
   listen(): Promise<ListeningPorts>;
   /** Resolves to the reason why the gateway cannot serve, as a sentence for an operator, or to undefined when it can. */
   findObstacle(): Promise<string | undefined>;
   /** Finishes the answers in flight and closes everything that was opened. Resolves to false when answers were cut. */
   stop(): Promise<boolean>;
+  /** Ends the grace time of `stop` at once. */
+  cut(): void;
 }
 
 /** The ports that a gateway listens on. */
@@ -60,26 +62,67 @@ export interface RoleAddresses {
   readonly owner: OpenDatabase['address'];
 }
 
-/** Composes the gateway from services, resolvers and doors over a database. */
+/** The parts of a gateway that the doors of callers and the port of operators both use. */
+interface SideOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  /** Undefined when there is no port that tells them. */
+  readonly metrics: GatewayMetrics | undefined;
+  /** Called with each event that the audit gets. */
+  readonly onEvent: (event: SeenEvent) => void;
+}
+
+/** The doors of callers, which stand in each worker of a gateway. */
+export interface CallersSide {
+  readonly httpServer: HttpServer;
+  /** Closes everything that was opened, when `drained` says that no connection is left. Resolves to what that resolves to. */
+  readonly stop: (drained: Promise<boolean>) => Promise<boolean>;
+}
+
+/** The port of operators and their daily work, which a gateway has once. */
+export interface OperatorsSide {
+  /** Resolves to undefined when ADMIN_PORT is not set. Throws an OperatorError that names the address that cannot be had. */
+  listen(): Promise<number | undefined>;
+  /** Ends the work of operators. `drained` resolves when callers have their answers: the port can be asked until then. */
+  stop<Outcome>(drained: () => Promise<Outcome>): Promise<Outcome>;
+}
+
+/** Composes the gateway from services, resolvers and doors over a database, in one process. */
 export async function createApp(config: Config, { serving, owner }: RoleAddresses, log: Logger): Promise<App> {
-  const onConnectionLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
   const onEvent = (event: SeenEvent): void => {
     log.info(event, 'audited');
     metrics?.countEvent(event);
   };
-  const onReplicaChange = (replica: number, reason: string | undefined): void => {
+  const services = createServices(config, serving, { ...{ onConnectionLost: toWarning(log), onEvent }, ...replicasOf(config, log) });
+  const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
+  const side = { config, log, metrics, onEvent };
+  const operators = createOperatorsSide(owner, side, metrics);
+  const { httpServer, stop } = await createCallersSide(services, side);
+  const listen = async (): Promise<ListeningPorts> => {
+    const adminPort = await operators.listen();
+    return { port: await orExplain(httpServer.listen(config.PORT, config.HOST), config.PORT, config.HOST), adminPort };
+  };
+  const drain = { drainMs: config.DRAIN_MILLISECONDS, graceMs: config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND };
+  return {
+    ...{ listen, cut: () => httpServer.cut(), findObstacle: () => services.findObstacle() },
+    stop: () => operators.stop(() => stop(httpServer.drain(drain))),
+  };
+}
+
+/** The servers that the books are read from beside the primary, and the function that logs how they are. */
+export const replicasOf = (config: Config, log: Logger): Pick<ServiceOptions, 'replicas' | 'onReplicaChange'> => ({
+  replicas: config.DATABASE_REPLICA_URLS.map((connectionString) => ({ connectionString })),
+  onReplicaChange: (replica, reason) => {
     if (reason === undefined) log.info({ replica }, 'replica is read');
     else log.warn({ replica, reason }, 'replica is set aside');
-  };
-  const replicas = config.DATABASE_REPLICA_URLS.map((connectionString) => ({ connectionString }));
-  const services: Services & { close(): Promise<void> } = createServices(config, serving, {
-    ...{ onConnectionLost, onEvent, replicas, onReplicaChange },
-  });
-  const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
-  const operatorAddress = new AsyncLocalStorage<string>();
-  const findOperator = (): Operator => ({ door: 'operators', account: null, address: operatorAddress.getStore() ?? null });
-  const ownerConfig = { ...config, POOL_SIZE: OWNER_CONNECTIONS, REPORT_CONCURRENCY: 1 };
-  const ownerServices = createServices(ownerConfig, owner, { onConnectionLost, onEvent, findOperator });
+  },
+});
+
+/** Composes the doors of callers over services, which they close. */
+export async function createCallersSide(
+  services: Services & { close(): Promise<void> },
+  { config, log, metrics }: Omit<SideOptions, 'onEvent'>,
+): Promise<CallersSide> {
   const tracer = config.OTEL_EXPORTER_OTLP_ENDPOINT === '' ? undefined : startTracer(config);
   const resolvers = createResolvers(services);
   const schema = createSchema(resolvers);
@@ -108,37 +151,59 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   });
   doors.use(kit.createErrorHandler());
 
+  const stop = async (drained: Promise<boolean>): Promise<boolean> => {
+    const inTime = await drained;
+    await apollo.stop();
+    await services.close();
+    await tracer?.close();
+    return inTime;
+  };
+  return { httpServer, stop };
+}
+
+/** Composes the port of operators and their daily work, over the role that owns the tables. `source` has the metrics of the gateway. */
+export function createOperatorsSide(
+  owner: OpenDatabase['address'],
+  { config, log, metrics, onEvent }: SideOptions,
+  source: MetricsSource | undefined,
+): OperatorsSide {
+  const operatorAddress = new AsyncLocalStorage<string>();
+  const findOperator = (): Operator => ({ door: 'operators', account: null, address: operatorAddress.getStore() ?? null });
+  const ownerConfig = { ...config, POOL_SIZE: OWNER_CONNECTIONS, REPORT_CONCURRENCY: 1 };
+  const services = createServices(ownerConfig, owner, { onConnectionLost: toWarning(log), onEvent, findOperator });
+  const onInternalError = (error: AppError, requestId: string): void => logFailure(log, error, requestId);
   const operators =
     config.ADMIN_TOKEN === ''
       ? []
       : [
-          createOperatorsRoute(createOperatorsSchema(createOperatorSet(ownerServices)), {
-            token: config.ADMIN_TOKEN,
-            onInternalError: kit.logFailure,
+          createOperatorsRoute(createOperatorsSchema(createOperatorSet(services)), {
+            ...{ token: config.ADMIN_TOKEN, onInternalError },
             during: (address, answer) => operatorAddress.run(address, answer),
           }),
         ];
-  const adminApp = createAdminApp(config, log, [...(metrics ? [createMetricsRoutes(metrics)] : []), ...operators], metrics?.observe);
-  const adminServer = new HttpServer(adminApp, { keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND });
-  const listen = async (): Promise<ListeningPorts> => {
-    const adminPort = config.ADMIN_PORT === undefined ? undefined : await listenAt(adminServer, config.ADMIN_PORT, config.ADMIN_HOST);
-    return { port: await listenAt(httpServer, config.PORT, config.HOST), adminPort };
+  const app = createAdminApp(config, log, [...(source ? [createMetricsRoutes(source)] : []), ...operators], metrics?.observe);
+  const server = new HttpServer(app, { keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND });
+  const stopDeleting = config.AUDIT_RETENTION_DAYS === undefined ? undefined : deleteDaily(services, config.AUDIT_RETENTION_DAYS, log);
+  return {
+    listen: async () =>
+      config.ADMIN_PORT === undefined
+        ? undefined
+        : orExplain(server.listen(config.ADMIN_PORT, config.ADMIN_HOST), config.ADMIN_PORT, config.ADMIN_HOST),
+    stop: async (drained) => {
+      await stopDeleting?.();
+      const outcome = await drained();
+      // The metrics can be read until the last answer has left.
+      await server.drain({ drainMs: 0, graceMs: ADMIN_GRACE_MS });
+      await services.close();
+      return outcome;
+    },
   };
-
-  const stopDeleting = config.AUDIT_RETENTION_DAYS === undefined ? undefined : deleteDaily(ownerServices, config.AUDIT_RETENTION_DAYS, log);
-  const stop = async (): Promise<boolean> => {
-    await stopDeleting?.();
-    const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
-    const inTime = await httpServer.drain({ drainMs: config.DRAIN_MILLISECONDS, graceMs });
-    await apollo.stop();
-    // The metrics can be read until the last answer has left.
-    await adminServer.drain({ drainMs: 0, graceMs: ADMIN_GRACE_MS });
-    await Promise.all([services.close(), ownerServices.close()]);
-    await tracer?.close();
-    return inTime;
-  };
-  return { httpServer, listen, findObstacle: () => services.findObstacle(), stop };
 }
+
+const toWarning =
+  (log: Logger) =>
+  (error: Error): void =>
+    log.warn({ reason: error.message }, 'database connection lost');
 
 /** Loads the libraries of tracing, which a gateway without traces does not need. */
 function startTracer(config: Config): RequestTracer {
@@ -148,9 +213,10 @@ function startTracer(config: Config): RequestTracer {
   return new Tracer({ endpoint, serviceName, ratio });
 }
 
-async function listenAt(server: HttpServer, port: number, host: string): Promise<number> {
+/** Resolves to the port of a server that begins to listen. Throws an OperatorError that names the address when it cannot be had. */
+export async function orExplain(listening: Promise<number>, port: number, host: string): Promise<number> {
   try {
-    return await server.listen(port, host);
+    return await listening;
   } catch (error) {
     throw new OperatorError(`Cannot listen on ${host}:${port}: ${(error as Error).message}`, { cause: error });
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 
 const wholeNumber = (min: number, max: number) =>
@@ -67,6 +68,11 @@ const hostNames = z
   )
   .refine((list) => list.every((name) => /^[\w.-]+$/.test(name)), 'expected host names without ports, separated by commas');
 
+const workers = z
+  .string()
+  .regex(/^(auto|[1-9]|[1-9][0-9]|1[01][0-9]|12[0-8])$/, 'expected a whole number from 1 to 128, or auto')
+  .transform((value) => (value === 'auto' ? availableParallelism() : Number(value)));
+
 interface Setting {
   readonly schema: z.ZodType<unknown, string>;
   readonly fallback: string;
@@ -79,6 +85,7 @@ interface Setting {
 export const settings = {
   PORT: { schema: wholeNumber(0, 65535), fallback: '4000', meaning: 'Port to listen on; 0 takes a free one' },
   HOST: { schema: address, fallback: '127.0.0.1', meaning: 'Address to listen on' },
+  WORKERS: { schema: workers, fallback: '1', meaning: 'Processes that answer requests; auto takes as many as there are cores' },
   ADMIN_PORT: {
     schema: wholeNumber(0, 65535).or(z.literal('').transform(() => undefined)),
     fallback: '',

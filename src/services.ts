@@ -12,6 +12,7 @@ import { DepositDetailStore } from './data/deposit-detail-store';
 import { DepositSummaryStore } from './data/deposit-summary-store';
 import { DirectoryInUseError } from './data/embedded/directory-lock';
 import { EmbeddedPostgres, type Upgrade } from './data/embedded/embedded-postgres';
+import type { CreateAttemptMemory } from './data/attempt-memory';
 import { GuessStore } from './data/guess-store';
 import { ImportStore } from './data/import-store';
 import { KnownAddressStore } from './data/known-address-store';
@@ -20,10 +21,11 @@ import { LoginAttemptStore } from './data/login-attempt-store';
 import { OrganizationStore } from './data/organization-store';
 import { ProvisionStore } from './data/provision-store';
 import { Database, type DatabaseAddress, type PoolFigures } from './data/postgres/database';
-import { FairQueue, type QueueFigures } from './data/postgres/fair-queue';
+import { FairQueue } from './data/postgres/fair-queue';
 import { applyMigrations, findDrift, findObstacle, listMissingMigrations } from './data/postgres/migration-engine';
 import type { ReplicaFigures } from './data/postgres/replica';
 import { Replicas } from './data/postgres/replicas';
+import type { QueueFigures, ReportQueue } from './data/postgres/report-queue';
 import { SeenVersions } from './data/postgres/seen-versions';
 import { renewServingRole } from './data/postgres/serving-role';
 import { SavedReportStore } from './data/saved-report-store';
@@ -40,10 +42,11 @@ import { BudgetService } from './domain/budget-service';
 import { DemoService } from './domain/demo-service';
 import { DepositDetailService } from './domain/deposit-detail-service';
 import { DepositSummaryService } from './domain/deposit-summary-service';
+import { LocalGuessGate, type GuessFigures, type GuessGate } from './domain/guess-gate';
 import { ImportService } from './domain/import-service';
 import { LinkService } from './domain/link-service';
 import { LoginGuard } from './domain/login-guard';
-import { ProvisionGuard, type GuessFigures } from './domain/provision-guard';
+import { ProvisionGuard } from './domain/provision-guard';
 import { OrganizationService } from './domain/organization-service';
 import { ProvisionService } from './domain/provision-service';
 import { RightsAudit } from './domain/rights-audit';
@@ -108,6 +111,8 @@ const nothing = (): Promise<void> => Promise.resolve();
 const MS_PER_SECOND = 1000;
 const PASSABLE = 0o711;
 const BYTES_PER_MEGABYTE = 1_000_000;
+/** The fewest connections for short queries that a process has, so that a slow one does not hold up all others. */
+const MIN_POOL_SIZE = 2;
 /** The most audit rows that may wait in memory. Some hundred bytes each, they take a few megabytes. */
 const MAX_WAITING_AUDIT_ROWS = 5000;
 
@@ -183,7 +188,29 @@ export const upgradeDatabase = (
   fill: (target: DatabaseAddress, source: DatabaseAddress) => Promise<void>,
 ): Promise<Upgrade | undefined> => EmbeddedPostgres.upgrade(config.DATA_DIR, signal, fill);
 
-interface ServiceOptions {
+/** The parts of the services that all processes of a gateway share. */
+export interface SharedParts {
+  /** The number of processes that share the connections for short queries and the memory for totals. */
+  readonly processes: number;
+  readonly queue: ReportQueue;
+  readonly guesses: GuessGate;
+  /** Creates the counts that stand in for those of the database while it is away. */
+  readonly createMemory?: CreateAttemptMemory | undefined;
+}
+
+/** Creates the parts that are shared, for one process or for the primary of several. */
+export const createSharedParts = (config: Config): SharedParts & { readonly queue: FairQueue } => ({
+  processes: 1,
+  queue: new FairQueue({
+    width: config.REPORT_CONCURRENCY,
+    guests: config.REPORT_CONCURRENCY,
+    maxWaiting: config.REPORT_QUEUE,
+    maxWaitMs: config.REPORT_QUEUE_SECONDS * MS_PER_SECOND,
+  }),
+  guesses: new LocalGuessGate(new GuessStore(), config.PROVISION_ATTEMPTS),
+});
+
+export interface ServiceOptions {
   /** Called when an idle connection is lost. */
   readonly onConnectionLost?: (error: Error) => void;
   /** Called with each event that the audit gets. */
@@ -194,6 +221,8 @@ interface ServiceOptions {
   readonly replicas?: readonly DatabaseAddress[];
   /** Called with the number of a replica, and the reason when it is set aside, or undefined when it serves. */
   readonly onReplicaChange?: (replica: number, reason: string | undefined) => void;
+  /** The parts that are shared with other processes; those of this process alone unless they are given. */
+  readonly shared?: SharedParts;
 }
 
 /** Wires stores and services over a database. A connection is opened only when one is needed. */
@@ -206,14 +235,19 @@ export function createServices(
     findOperator,
     replicas: addresses = [],
     onReplicaChange: onChange = () => undefined,
+    shared = createSharedParts(config),
   }: ServiceOptions = {},
 ): Services & { close(): Promise<void> } {
+  const { queue, guesses, createMemory, processes } = shared;
+  // The second half is for the extra lanes of organizations that hold no lane.
+  const longConnections = config.REPORT_CONCURRENCY * 2;
   const open = (server: DatabaseAddress, onLost: (error: Error) => void): Database =>
     new Database({
       address: server,
-      poolSize: config.POOL_SIZE,
-      // The second half is for the extra lanes of organizations that hold no lane.
-      longConnections: config.REPORT_CONCURRENCY * 2,
+      poolSize: processes === 1 ? config.POOL_SIZE : Math.max(Math.floor(config.POOL_SIZE / processes), MIN_POOL_SIZE),
+      // Every process may need all of them; the queue sees to it that no more are in use.
+      longConnections,
+      keptLongConnections: Math.ceil(longConnections / processes),
       connectTimeoutMs: config.DATABASE_CONNECT_MILLISECONDS,
       answerTimeoutMs: config.DATABASE_ANSWER_MILLISECONDS,
       isPooled: config.DATABASE_POOLER === 'transaction',
@@ -223,13 +257,7 @@ export function createServices(
   const database = open(address, onConnectionLost);
   const replicas = new Replicas(database, { addresses, open, waitMs: config.REPLICA_WAIT_MILLISECONDS, onChange });
   const seen = new SeenVersions();
-  const memory = new VersionMemory(config.SUMMARY_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE);
-  const queue = new FairQueue({
-    width: config.REPORT_CONCURRENCY,
-    guests: config.REPORT_CONCURRENCY,
-    maxWaiting: config.REPORT_QUEUE,
-    maxWaitMs: config.REPORT_QUEUE_SECONDS * MS_PER_SECOND,
-  });
+  const memory = new VersionMemory((config.SUMMARY_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE) / processes);
   const depositDetails = new DepositDetailService(new DepositDetailStore(database, queue), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND);
   const chains = new AuditChainStore(database);
   const auditWriter = new AuditWriter(chains, { maxWaitMs: config.DATABASE_ANSWER_MILLISECONDS, maxWaiting: MAX_WAITING_AUDIT_ROWS });
@@ -241,13 +269,12 @@ export function createServices(
   const organizations = new OrganizationService(new OrganizationStore(database), rights);
   const provisions = new ProvisionService(organizations, new ProvisionStore(database), savedReportStore, rights);
   const imports = new ImportService(new ImportStore(database));
-  const logins = new LoginGuard(new KnownAddressStore(database), new LoginAttemptStore(database), config.LOGIN_ATTEMPTS);
+  const logins = new LoginGuard(new KnownAddressStore(database), new LoginAttemptStore(database, createMemory), config.LOGIN_ATTEMPTS);
   const users = new UserService({ organizations, users: userStore, sessions: sessionStore, logins, rights });
-  const guard = new ProvisionGuard(new GuessStore(), config.PROVISION_ATTEMPTS);
   return {
     access: new AccessService({
       store: new AccessStore(database, config.SESSION_IDLE_MINUTES, seen),
-      guard,
+      guard: new ProvisionGuard(guesses),
       underMaintenance: config.UNDER_MAINTENANCE,
     }),
     accessWatch: new AccessWatch(config.ACCESS_CHECK_SECONDS * MS_PER_SECOND),
@@ -259,7 +286,7 @@ export function createServices(
     depositSummaries: new DepositSummaryService(new DepositSummaryStore(), depositDetails),
     audit,
     savedReports: new SavedReportService(savedReportStore),
-    budgets: new BudgetService(new CostStore(database, config.COST_PER_MINUTE), config.COST_PER_MINUTE),
+    budgets: new BudgetService(new CostStore(database, config.COST_PER_MINUTE, createMemory), config.COST_PER_MINUTE),
     links: new LinkService(new LinkKeyStore(database), config.DOWNLOAD_LINK_MINUTES),
     organizations,
     provisions,
@@ -270,7 +297,7 @@ export function createServices(
     backups: new BackupService(address, depositDetails, audit),
     findObstacle: () => findObstacle(database),
     readFigures: () => ({
-      ...{ queue: queue.figures, audit: auditWriter.figures, guesses: guard.figures },
+      ...{ queue: queue.figures, audit: auditWriter.figures, guesses: guesses.figures },
       ...{ pools: { ...database.figures, ...replicas.pools }, replicas: replicas.figures },
     }),
     close: async () => {

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 import type { BookFigures } from '../data/book-store';
 import type { SeenEvent } from '../domain/audit-service';
 import type { RequestEnd, RequestObserver } from '../http/request-log';
@@ -13,8 +13,11 @@ const OTHER = 'other';
 const MAX_AGE_MS = 10_000;
 const DURATIONS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 
+/** The metrics of a process as prom-client adds them up. */
+export type MetricsOfProcess = MetricObjectWithValues<MetricValue<string>>[];
+
 /**
- * The metrics of one gateway. They have a registry of their own, so that several gateways may run in a process. No label holds a name of a
+ * The metrics of one process of a gateway. The primary of several has those of the whole gateway too, as the only process has. They have a registry of their own, so that several gateways may run in a process. No label holds a name of a
  * person or an organization, an address, or a text that a caller has chosen.
  */
 export class GatewayMetrics {
@@ -46,14 +49,18 @@ export class GatewayMetrics {
     'event',
   ]);
 
-  constructor(private readonly services: Pick<Services, 'readFigures' | 'books' | 'findObstacle'>) {
+  constructor(
+    private readonly services: Pick<Services, 'readFigures' | 'books' | 'findObstacle'>,
+    private readonly kind: 'gateway' | 'worker' = 'gateway',
+  ) {
     collectDefaultMetrics({ register: this.registry });
     for (const event of ['login', 'login_failed', 'lockout', 'logout', 'refusal', 'rights']) this.events.inc({ event }, 0);
-    this.gauge('gateway_report_lanes', 'Lanes that read a report now', [], ({ queue }) => [[{}, queue.taken]]);
-    this.gauge('gateway_reports_waiting', 'Reports that wait for a lane now', [], ({ queue }) => [[{}, queue.waiting]]);
-    this.total('gateway_reports_turned_away_total', 'Reports that got no lane', ['reason'], ({ queue }) =>
-      Object.entries(queue.turnedAway).map(([reason, count]) => [{ reason }, count]),
-    );
+    this.addOwn();
+    if (this.kind === 'gateway') this.addShared();
+  }
+
+  /** Adds the figures that each process has of its own. */
+  private addOwn(): void {
     this.gauge('gateway_pool_connections', 'Database connections now, and the requests that wait for one', ['pool', 'state'], ({ pools }) =>
       Object.entries(pools).flatMap(([pool, states]) =>
         Object.entries({ ...states }).map(([state, count]) => [{ pool, state }, count] as const),
@@ -76,6 +83,15 @@ export class GatewayMetrics {
       [{ outcome: 'written' }, audit.written],
       [{ outcome: 'refused' }, audit.refused],
     ]);
+  }
+
+  /** Adds the figures of the whole gateway, which one process tells. */
+  private addShared(): void {
+    this.gauge('gateway_report_lanes', 'Lanes that read a report now', [], ({ queue }) => [[{}, queue.taken]]);
+    this.gauge('gateway_reports_waiting', 'Reports that wait for a lane now', [], ({ queue }) => [[{}, queue.waiting]]);
+    this.total('gateway_reports_turned_away_total', 'Reports that got no lane', ['reason'], ({ queue }) =>
+      Object.entries(queue.turnedAway).map(([reason, count]) => [{ reason }, count]),
+    );
     this.total(
       'gateway_provision_guesses_total',
       'Unknown provisions, and requests of addresses that sent too many',
@@ -105,8 +121,14 @@ export class GatewayMetrics {
    * a database that is away can be seen.
    */
   scrape(): Promise<string> {
-    if (performance.now() - this.readAt > MAX_AGE_MS) void this.readDatabase();
+    this.refresh();
     return this.registry.metrics();
+  }
+
+  /** The same for adding up. */
+  read(): Promise<MetricsOfProcess> {
+    this.refresh();
+    return this.registry.getMetricsAsJSON();
   }
 
   /** Counts an event of the audit. */
@@ -128,6 +150,11 @@ export class GatewayMetrics {
     if (lines?.total) this.lines.inc({ door }, lines.total);
     if (cost > 0) this.cost.inc({ operation }, cost);
   };
+
+  /** Reads the database again, unless this process is a worker, which does not tell of it. */
+  private refresh(): void {
+    if (this.kind === 'gateway' && performance.now() - this.readAt > MAX_AGE_MS) void this.readDatabase();
+  }
 
   private toLabel(operation: string): string {
     if (this.operations.has(operation)) return operation;

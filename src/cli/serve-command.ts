@@ -1,20 +1,19 @@
 import { EventEmitter, once } from 'node:events';
 import { Command } from 'commander';
-import { pino, type Logger } from 'pino';
-import { createApp, type App } from '../app';
+import type { Logger } from 'pino';
+import { createApp, type App, type RoleAddresses } from '../app';
+import type { Config } from '../config';
 import type { DemoCredentials } from '../domain/demo-service';
 import { OperatorError } from '../errors';
 import type { CommandContext } from './command';
 import { baseUrl, describeDemo, openWithDemo } from './demo-command';
-
-/** Characters of log that may wait in memory for a slow reader. */
-const MAX_WAITING_LOG = 1024 * 1024;
+import { createLog } from './gateway-log';
 
 /** `serve`: runs the gateway until SIGTERM or SIGINT. Resolves when everything it started has ended. */
 export function serveCommand(context: () => CommandContext): Command {
   return new Command('serve').description('runs the gateway until it is told to stop (what npm start does)').action(async () => {
     const { config } = context();
-    const log = createLog(config.LOG_LEVEL);
+    const log = createLog(config.LOG_LEVEL, config.WORKERS > 1);
     const stopping = waitForStop();
     const onLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
     const { database, demo } = await openWithDemo(config, onLost);
@@ -22,16 +21,24 @@ export function serveCommand(context: () => CommandContext): Command {
     try {
       const preset = config.PLAYGROUND_PROVISION || (demo?.webProvision ?? '');
       const addresses = { serving: await database.servingAddress(), owner: database.address };
-      const app = await createApp({ ...config, PLAYGROUND_PROVISION: preset }, addresses, log);
+      const app = await createProcesses({ ...config, PLAYGROUND_PROVISION: preset }, addresses, log);
       await listen(app, demo, context(), log);
       log.info({ reason: await stopping.asked }, 'stopping');
-      void stopping.insisted.then(() => app.httpServer.cut());
+      void stopping.insisted.then(() => app.cut());
       if (!(await app.stop())) throw new OperatorError('Answers were cut off, because they did not finish within the grace time');
     } finally {
       await database.close();
     }
     log.info('stopped');
   });
+}
+
+/** Creates the gateway in this process, or in workers of it. */
+function createProcesses(config: Config, addresses: RoleAddresses, log: Logger): Promise<App> {
+  if (config.WORKERS === 1) return createApp(config, addresses, log);
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- A gateway without workers does not load node:cluster.
+  const { createPrimary } = require('./gateway-primary') as typeof import('./gateway-primary');
+  return createPrimary(config, addresses, log);
 }
 
 /** Starts to listen and tells the operator the address. */
@@ -43,7 +50,7 @@ async function listen(app: App, demo: DemoCredentials | undefined, { config, ter
     if (demo && terminal.output.isTTY) terminal.output.write(`${describeDemo(demo, url)}\n`);
     else if (demo) log.info('there is a demo organization: `deposit-gateway demo --show` prints its provisions and login');
     if (adminPort !== undefined) log.info({ url: baseUrl({ HOST: config.ADMIN_HOST }, adminPort) }, 'listening for operators');
-    log.info({ url }, 'listening');
+    log.info({ url, ...(config.WORKERS > 1 && { workers: config.WORKERS }) }, 'listening');
     const reason = await app.findObstacle();
     if (reason !== undefined) log.warn({ reason }, 'not ready');
   } catch (error) {
@@ -72,17 +79,4 @@ function waitForStop(): { asked: Promise<string>; insisted: Promise<void> } {
     asked: once(signals, 'asked').then(([signal]) => String(signal)),
     insisted: once(signals, 'insisted').then(() => undefined),
   };
-}
-
-/** A log that no request waits for. When its reader is too slow, lines are lost, and a later line says how many. */
-function createLog(level: string): Logger {
-  const output = pino.destination({ sync: false, maxLength: MAX_WAITING_LOG });
-  const log = pino({ level }, output);
-  let lost = 0;
-  output.on('drop', () => lost++);
-  output.on('drain', () => {
-    if (lost > 0) log.warn({ lines: lost }, 'log lines were lost');
-    lost = 0;
-  });
-  return log;
 }

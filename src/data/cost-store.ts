@@ -1,5 +1,6 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterRes } from 'rate-limiter-flexible';
 import { AppError } from '../errors';
+import { createOwnMemory, type AttemptMemory, type CreateAttemptMemory } from './attempt-memory';
 import type { Database } from './postgres/database';
 
 /** The time for which a budget is given. */
@@ -32,13 +33,14 @@ RETURNING points, (expire - ${NOW})::float8 AS "resetMs"`;
  * the database is away.
  */
 export class CostStore {
-  private readonly memory: RateLimiterMemory;
+  private readonly memory: AttemptMemory;
 
   constructor(
     private readonly database: Database,
     private readonly costPerMinute: number,
+    createMemory: CreateAttemptMemory = createOwnMemory,
   ) {
-    this.memory = new RateLimiterMemory({ keyPrefix: 'cost', points: costPerMinute, duration: WINDOW_SECONDS });
+    this.memory = createMemory({ keyPrefix: 'cost', points: costPerMinute, duration: WINDOW_SECONDS });
   }
 
   /** Takes a cost from the budget of a key. Nothing is taken where the budget is too small. */

@@ -5,8 +5,8 @@ import { BookReader } from './book-reader';
 import { IS_CURRENT, lineFields, toColumn } from './line-columns';
 import { whereLines, type LineSet } from './line-set';
 import type { Database } from './postgres/database';
-import type { FairQueue } from './postgres/fair-queue';
 import { keyFields, selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
+import type { ReportQueue } from './postgres/report-queue';
 import { ReportSnapshot, type Copy, type SnapshotOptions } from './postgres/report-snapshot';
 
 /** A line of the report: dates and amounts are text, numeric ids are numbers. */
@@ -47,7 +47,7 @@ const REPORT_ORDER = columnList(Object.keys(lineOrders.DATE.columns));
 export class DepositDetailStore {
   constructor(
     private readonly database: Database,
-    private readonly queue: FairQueue,
+    private readonly queue: ReportQueue,
   ) {}
 
   /** Opens a snapshot, or one of the state that another connection to the primary has given this name. */

@@ -1,12 +1,16 @@
-import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { AppError } from '../errors';
+import { createOwnMemory, type CreateAttemptMemory } from './attempt-memory';
 import type { Database } from './postgres/database';
 
 const WINDOW_SECONDS = 15 * 60;
 
 /** Counts login attempts by key. The count is in the database, so that all replicas share it, and in memory while the database is away. */
 export class LoginAttemptStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly createMemory: CreateAttemptMemory = createOwnMemory,
+  ) {}
 
   /** Creates the limit for one kind of key, such as an address: at most this many attempts in 15 minutes. */
   limit(kind: string, attempts: number): LoginLimit {
@@ -17,7 +21,7 @@ export class LoginAttemptStore {
       tableName: 'login_attempt',
       tableCreated: true,
       clearExpiredByTimeout: true,
-      insuranceLimiter: new RateLimiterMemory(options),
+      insuranceLimiter: this.createMemory(options),
     });
     return new LoginLimit(limiter, this.database);
   }

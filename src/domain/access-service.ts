@@ -1,6 +1,6 @@
 import type { AccessProvision, AccessRow, AccessStore, SessionRow } from '../data/access-store';
-import type { Caller } from '../data/postgres/fair-queue';
 import type { BookState } from '../data/postgres/replica';
+import type { Caller } from '../data/postgres/report-queue';
 import { RequestTimes } from '../data/postgres/request-times';
 import type { VersionStamp } from '../data/postgres/version-stamp';
 import { AppError } from '../errors';

@@ -2,7 +2,7 @@ import type { BookReader } from '../data/book-reader';
 import { lineOrders, type DepositDetailLine, type DepositDetailStore, type LineOrder } from '../data/deposit-detail-store';
 import type { LineSet } from '../data/line-set';
 import type { BookSource } from '../data/postgres/book-source';
-import type { Caller } from '../data/postgres/fair-queue';
+import type { Caller } from '../data/postgres/report-queue';
 import type { OrderKey } from '../data/postgres/keyset';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import { RequestTimes } from '../data/postgres/request-times';

@@ -1,9 +1,9 @@
 import { createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { nextTick } from 'node:process';
-import { connect, Server as NetServer } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, toErrorBody, type ErrorCode } from '../errors';
+import { closeListener, listenAt } from './listener';
 
 const HEADERS_TIMEOUT_MS = 5000;
 const REQUEST_TIMEOUT_MS = 8000;
@@ -11,8 +11,6 @@ const REQUEST_TIMEOUT_MS = 8000;
 const CHECK_INTERVAL_MS = 1000;
 /** On a stop, connections without a request are closed at this interval. */
 const IDLE_MS = 200;
-/** On a stop, the listener is tried at this interval until it can be closed. */
-const CLOSING_PAUSE_MS = 1;
 /** Our error codes for the faults that the HTTP parser finds before there is a request. Any other fault is BAD_REQUEST. */
 const PARSER_ERRORS: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
@@ -37,6 +35,9 @@ export class HttpServer {
   readonly server: Server;
   private readonly hurry = new AbortController();
   private readonly unfinished = new Set<ServerResponse>();
+  private readonly taken = new Set<Socket>();
+  private onLastGone: (() => void) | undefined;
+  private isWatching = false;
   private isDraining = false;
 
   constructor(listener: RequestListener, { keepAliveMs }: HttpServerOptions) {
@@ -64,7 +65,8 @@ export class HttpServer {
     this.hurry.abort();
   }
 
-  private cutAll(): void {
+  /** Resets the connections of all answers in flight, now. */
+  cutAll(): void {
     for (const response of this.unfinished) breakOff(response);
     this.server.closeAllConnections();
   }
@@ -74,26 +76,50 @@ export class HttpServer {
   }
 
   /** Resolves to the port. Rejects when it is taken. */
-  async listen(port: number, host: string): Promise<number> {
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject);
-      this.server.listen(port, host, () => {
-        this.server.off('error', reject);
-        resolve();
-      });
+  listen(port: number, host: string): Promise<number> {
+    return listenAt(this.server, port, host);
+  }
+
+  /** Serves a connection that another process has accepted, until its end, of which `onGone` tells. */
+  take(socket: Socket, onGone: () => void): void {
+    // Node watches the times of slow clients from this event on, which a server that does not listen itself lacks.
+    if (!this.isWatching) this.server.emit('listening');
+    this.isWatching = true;
+    this.taken.add(socket);
+    socket.once('close', () => {
+      this.taken.delete(socket);
+      onGone();
+      if (this.taken.size === 0) this.onLastGone?.();
     });
-    const address = this.server.address();
-    return typeof address === 'object' && address ? address.port : port;
+    // As http's own connections are: the client may end its side before it has its answer.
+    socket.allowHalfOpen = true;
+    this.server.emit('connection', socket);
+  }
+
+  /** Answers with `Connection: close` from now on. */
+  startDraining(): void {
+    this.isDraining = true;
   }
 
   /** Stops in two phases. Resolves to false when answers were still in flight at the end of the grace time and were cut. */
   async drain({ drainMs, graceMs }: DrainOptions): Promise<boolean> {
-    this.isDraining = true;
+    this.startDraining();
     if (!this.server.listening) return true;
     await sleep(drainMs);
+    return this.finish(graceMs, async (isOver) => (await closeListener(this.server, isOver)).emptied);
+  }
+
+  /** Lets the answers on taken connections finish, when no further connection comes. Resolves as `drain` does. */
+  finishTaken(graceMs: number): Promise<boolean> {
+    return this.finish(graceMs, async () => {
+      if (this.taken.size > 0) await new Promise<void>((resolve) => (this.onLastGone = resolve));
+    });
+  }
+
+  private async finish(graceMs: number, close: (isOver: () => boolean) => Promise<void>): Promise<boolean> {
     const deadline = Date.now() + graceMs;
     const isOver = (): boolean => this.hurry.signal.aborted || Date.now() > deadline;
-    const closed = closeListener(this.server, isOver).then(() => true);
+    const closed = close(isOver).then(() => true);
     const idle = setInterval(() => this.server.closeIdleConnections(), IDLE_MS);
     const late = sleep(graceMs, false, { signal: this.hurry.signal, ref: false }).catch(() => false);
     const inTime = await Promise.race([closed, late]);
@@ -115,44 +141,6 @@ export class HttpServer {
 export function breakOff(response: ServerResponse): void {
   response.socket?.resetAndDestroy();
   response.destroy();
-}
-
-/** The part that is used here of Node's internal handle of a listening socket. */
-interface ListenHandle {
-  listen(backlog: number): number;
-}
-interface ConnectHandle {
-  getpeername(address: object): number;
-}
-
-/**
- * Stops listening. Resolves when the last connection has ended. The operating system resets connections that it has established and the
- * process has not accepted yet, so the listener is closed only when there are none: its backlog is cut to one place, and the gateway's own
- * connection takes that place. Node has no public API for either step. When they do not work, the listener is closed all the same, when the
- * grace time is over.
- */
-async function closeListener(server: Server, isOver: () => boolean): Promise<void> {
-  const { _handle: listener } = server as Server & { readonly _handle?: ListenHandle };
-  const address = server.address();
-  if (listener?.listen && typeof address === 'object' && address) {
-    listener.listen(0);
-    const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[address.address] ?? address.address;
-    while (!(await takeLastPlace(host, address.port)) && !isOver()) await sleep(CLOSING_PAUSE_MS);
-  }
-  // http's own close() would also close connections whose next request is already on its way, and so reset that request.
-  await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
-}
-
-/** Resolves to true when our own connection has got the listener's only place. On loopback the system establishes it at once. */
-async function takeLastPlace(host: string, port: number): Promise<boolean> {
-  const own = connect(port, host);
-  own.on('error', () => undefined).on('connect', () => own.destroy());
-  // Node makes the system call for the connection one tick later.
-  await new Promise<void>((resolve) => nextTick(resolve));
-  const { _handle: handle } = own as typeof own & { readonly _handle?: ConnectHandle };
-  if (handle?.getpeername({}) === 0) return true;
-  own.destroy();
-  return false;
 }
 
 /** The path and query of a request target in origin form or absolute form; `/*` for any other target, which no route matches. */

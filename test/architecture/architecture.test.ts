@@ -16,6 +16,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ['data'],
   ['formats'],
   ['rows'],
+  ['processes'],
   ['values', 'errors', 'config'],
 ];
 /** The build makes this folder from prisma/schema.prisma. */
@@ -32,6 +33,7 @@ const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly strin
   { name: /^express$/, rooms: ['rest', 'graphql', 'export', 'playground', 'admin', 'http'], rule: 'Only the doors and http/ know express' },
   { name: /^@opentelemetry\//, rooms: ['tracing'], rule: 'Only tracing/ knows OpenTelemetry' },
   { name: /^prom-client$/, rooms: ['admin'], rule: 'Only admin/ knows prom-client' },
+  { name: /^node:cluster$/, rooms: ['processes', 'cli'], rule: 'Only processes/ and the CLI know workers' },
   { name: /^(commander|cli-progress)$/, rooms: ['cli'], rule: 'Only the CLI knows the terminal' },
 ];
 

@@ -19,6 +19,8 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   /** The number of connections in the long pool, for reports and imports. */
   readonly longConnections: number;
+  /** The number of those that may be idle; all unless it is given. A connection that is given back is closed when there are more. */
+  readonly keptLongConnections?: number;
   /** The longest wait for a connection, in milliseconds. */
   readonly connectTimeoutMs: number;
   /** The longest wait for the answer to a short query, in milliseconds. */
@@ -67,6 +69,7 @@ export class Database {
   readonly prisma: Models;
   readonly answerTimeoutMs: number;
   readonly isDistributed: boolean;
+  private readonly keptLongConnections: number;
   private isClosing = false;
   private renewedAt = -Infinity;
 
@@ -97,6 +100,7 @@ export class Database {
     this.answerTimeoutMs = options.answerTimeoutMs;
     this.isDistributed = options.isDistributed ?? false;
     limitUse(this.pool, options.answerTimeoutMs);
+    this.keptLongConnections = options.keptLongConnections ?? options.longConnections;
     this.longPool = createPool({ max: options.longConnections });
     this.prisma = createPrisma(this.pool, (error) => this.toError(error));
   }
@@ -125,6 +129,11 @@ export class Database {
     } catch (error) {
       throw this.toError(error);
     }
+  }
+
+  /** True when a connection of the long pool that is given back should be closed, because other processes may need its place. */
+  get keepsEnough(): boolean {
+    return this.longPool.idleCount >= this.keptLongConnections;
   }
 
   /**

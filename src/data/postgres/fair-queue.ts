@@ -1,4 +1,5 @@
 import { AppError } from '../../errors';
+import type { Caller, QueueFigures, QueueState, ReportQueue } from './report-queue';
 
 interface FairQueueOptions {
   /** The number of lanes. One organization may hold all of them while no other asks. */
@@ -9,19 +10,6 @@ interface FairQueueOptions {
   readonly maxWaiting: number;
   /** The longest wait for a lane, in milliseconds. */
   readonly maxWaitMs: number;
-}
-
-/** The organization and the credential for which a report is read. */
-export interface Caller {
-  readonly organizationId: number;
-  /** The user or the provision within the organization. */
-  readonly credential: string;
-}
-
-export interface QueueFigures {
-  readonly taken: number;
-  readonly waiting: number;
-  readonly turnedAway: Readonly<Record<'full' | 'late', number>>;
 }
 
 /** The time after which a report that was turned away should try again. */
@@ -54,20 +42,17 @@ interface Waiter {
  * to the credential that holds the fewest. When too many reports wait, the newest of the longest line is turned away with TOO_MANY_REQUESTS
  * and a time to come back. An organization that holds no lane may get an extra one, so that slow readers elsewhere cannot shut it out.
  */
-export class FairQueue {
+export class FairQueue implements ReportQueue {
   private readonly organizations = new Map<number, OrganizationStanding>();
   private inside = 0;
   private waiting = 0;
   private admissions = 0;
   private readonly turnedAway = { full: 0, late: 0 };
+  private readonly watchers: ((state: QueueState) => void)[] = [];
 
   constructor(private readonly options: FairQueueOptions) {}
 
-  /**
-   * Resolves when the caller has a lane; `leave` must follow. Rejects with TOO_MANY_REQUESTS when the caller is turned away, and with the
-   * signal's reason when that aborts first.
-   */
-  async enter(caller: Caller, signal: AbortSignal): Promise<void> {
+  async enter(caller: Caller, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     const { maxWaiting, maxWaitMs } = this.options;
     await new Promise<void>((resolve, reject) => {
@@ -94,26 +79,25 @@ export class FairQueue {
       this.admit();
       if (this.waiting > maxWaiting) this.shorten(caller);
     });
+    return () => {
+      this.count(caller, 'inside', -1);
+      this.admit();
+    };
   }
 
-  leave(caller: Caller): void {
-    this.count(caller, 'inside', -1);
-    this.admit();
+  /** Calls the function with the state now and whenever it has changed. */
+  watch(watcher: (state: QueueState) => void): () => void {
+    this.watchers.push(watcher);
+    watcher(this.state);
+    return () => void this.watchers.splice(this.watchers.indexOf(watcher), 1);
   }
 
-  /** The reports that are read, that wait, and that were turned away since the start: because too many waited, or they for too long. */
   get figures(): QueueFigures {
     return { taken: this.inside, waiting: this.waiting, turnedAway: this.turnedAway };
   }
 
-  /** True while exactly one lane is taken. */
-  get isQuiet(): boolean {
-    return this.inside === 1;
-  }
-
-  /** True when a report of any caller would get a lane at once. */
-  get hasRoom(): boolean {
-    return this.inside < this.options.width;
+  get state(): QueueState {
+    return { isQuiet: this.inside === 1, hasRoom: this.inside < this.options.width };
   }
 
   /** Gives free lanes to waiting reports until no report may have one. */
@@ -161,6 +145,7 @@ export class FairQueue {
     this[what] += change;
     organization[what] += change;
     credential[what] += change;
+    if (what === 'inside') for (const watcher of this.watchers) watcher(this.state);
     // A standing without a lane and a waiting place is deleted, so that the maps do not grow.
     if (credential.inside + credential.waiting === 0) organization.credentials.delete(caller.credential);
     if (organization.inside + organization.waiting === 0) this.organizations.delete(caller.organizationId);

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { cancelStatement } from './cancel-request';
 import type { Database } from './database';
-import type { Caller, FairQueue } from './fair-queue';
+import type { Caller, ReportQueue } from './report-queue';
 import type { RequestTimes } from './request-times';
 
 /** A connection of the long pool and the lane of the report queue that allows its use. Both are given back together, once. */
@@ -21,14 +21,13 @@ export class LaneConnection {
   /** Waits for a lane and a connection. Throws TOO_MANY_REQUESTS, the database's error, or the signal's reason. */
   static async open(
     database: Database,
-    queue: FairQueue,
+    queue: ReportQueue,
     caller: Caller,
     times: RequestTimes,
     signal: AbortSignal,
   ): Promise<LaneConnection> {
     signal.throwIfAborted();
-    await times.queue.during(queue.enter(caller, signal), { name: 'wait for a lane' });
-    const leave = (): void => queue.leave(caller);
+    const leave = await times.queue.during(queue.enter(caller, signal), { name: 'wait for a lane' });
     try {
       signal.throwIfAborted();
       const client = await times.database.during(database.longPool.connect(), { name: 'connect' });
@@ -73,7 +72,7 @@ export class LaneConnection {
   private giveBack(drop: boolean): void {
     if (!this.isHeld) return;
     this.isHeld = false;
-    this.client.release(drop);
+    this.client.release(drop || this.database.keepsEnough);
     this.leave();
   }
 }

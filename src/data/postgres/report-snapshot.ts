@@ -7,9 +7,9 @@ import { CopyQuery } from './copy-query';
 import { toSettings as settingsOf, withConstants, withSettings } from './copy-values';
 import type { Database } from './database';
 import { toDataSourceError } from './database-errors';
-import type { Caller, FairQueue } from './fair-queue';
 import { LaneConnection } from './lane-connection';
 import { LONG_SETTINGS, setLocally } from './local-settings';
+import type { Caller, ReportQueue } from './report-queue';
 import type { RequestTimes, Wait } from './request-times';
 import type { Statement } from './statement-messages';
 import { Turns } from './turns';
@@ -99,7 +99,7 @@ export class ReportSnapshot {
 
   constructor(
     primary: Database,
-    private readonly queue: FairQueue,
+    private readonly queue: ReportQueue,
     private readonly options: SnapshotOptions,
     /** Another connection's state that this one shall read. */
     private readonly shared?: SharedState,
@@ -241,7 +241,7 @@ export class ReportSnapshot {
   private async stateForSecond(): Promise<SharedState | undefined> {
     try {
       const state = await this.orOnPrimary(() => (this.begun ??= this.begin()));
-      return this.turns.areTaken && this.queue.isQuiet && this.queue.hasRoom ? state : undefined;
+      return this.turns.areTaken && this.queue.state.isQuiet && this.queue.state.hasRoom ? state : undefined;
     } catch (error) {
       throw this.fail(error);
     }
@@ -250,7 +250,7 @@ export class ReportSnapshot {
   private async begin(): Promise<SharedState | undefined> {
     const lane = await this.enterStatement();
     const { client, caller, database } = lane;
-    const { isQuiet } = this.queue;
+    const { isQuiet } = this.queue.state;
     // Several statements at once take no parameters. The id is a number of the database.
     const { isDistributed } = database;
     const stamp = `SELECT ${selectStamp(String(caller.organizationId))} AS version, ${SETTINGS}`;
@@ -319,7 +319,7 @@ export class ReportSnapshot {
         // The span has the text without values, which may be a donor's.
         endSpan = this.options.times.spans?.wait({ name: 'COPY', sql });
         let version: VersionStamp | undefined;
-        const settings = toSettings(isDistributed ? undefined : select, caller.organizationId, this.queue.isQuiet);
+        const settings = toSettings(isDistributed ? undefined : select, caller.organizationId, this.queue.state.isQuiet);
         const copy = new CopyQuery({
           before: [...(isFirst ? this.opening(database) : []), settings],
           text: isDistributed ? withConstants(select) : sql,

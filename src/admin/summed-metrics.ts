@@ -1,0 +1,63 @@
+import { AggregatorRegistry, type Aggregator, type Registry } from 'prom-client';
+import type { GatewayMetrics, MetricsOfProcess } from './gateway-metrics';
+import type { MetricsSource } from './metrics-routes';
+
+/** The longest wait for a worker's metrics. Those that it told last stand for it then. */
+const MAX_WAIT_MS = 1000;
+/** Totals and histograms only ever grow, so those of a worker that has ended are kept. */
+const GROWING = ['counter', 'histogram'];
+/** A sum of these says nothing. The worst process counts. */
+const WORST = /^nodejs_eventloop_lag_/;
+/** The oldest process is the gateway's own. */
+const OLDEST = 'process_start_time_seconds';
+
+/** A process whose metrics are added to those of others. */
+export interface MetricsTeller {
+  read(): Promise<MetricsOfProcess>;
+}
+
+/** The metrics of a gateway with workers: those of all its processes, added up. */
+export class SummedMetrics implements MetricsSource {
+  private readonly tellers = new Map<MetricsTeller, MetricsOfProcess>();
+  private ended: MetricsOfProcess = [];
+
+  constructor(private readonly own: GatewayMetrics) {}
+
+  get contentType(): string {
+    return this.own.contentType;
+  }
+
+  add(teller: MetricsTeller): void {
+    this.tellers.set(teller, []);
+  }
+
+  /** Forgets a process that has ended, but for its totals as it told them last: a total that shrinks would look like a start. */
+  async remove(teller: MetricsTeller): Promise<void> {
+    const last = this.tellers.get(teller) ?? [];
+    this.tellers.delete(teller);
+    const growing = last.filter(({ type }) => GROWING.includes(String(type)));
+    this.ended = await addUp([this.ended, growing]).getMetricsAsJSON();
+  }
+
+  async scrape(): Promise<string> {
+    const [own] = await Promise.all([this.own.read(), ...[...this.tellers.keys()].map((teller) => this.ask(teller))]);
+    return addUp([own, this.ended, ...this.tellers.values()]).metrics();
+  }
+
+  private async ask(teller: MetricsTeller): Promise<void> {
+    const late = new Promise<undefined>((resolve) => setTimeout(resolve, MAX_WAIT_MS, undefined).unref());
+    const told = await Promise.race([teller.read().catch(() => undefined), late]);
+    if (told && this.tellers.has(teller)) this.tellers.set(teller, told);
+  }
+}
+
+function addUp(processes: readonly MetricsOfProcess[]): Registry {
+  return AggregatorRegistry.aggregate(
+    processes.map((metrics) => metrics.map((metric) => ({ ...metric, aggregator: aggregatorOf(metric) }))),
+  );
+}
+
+function aggregatorOf({ name, aggregator }: MetricsOfProcess[number]): Aggregator {
+  if (WORST.test(name)) return 'max';
+  return name === OLDEST ? 'min' : aggregator;
+}

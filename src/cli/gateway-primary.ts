@@ -1,0 +1,101 @@
+import { extname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { GatewayMetrics, type MetricsOfProcess } from '../admin/gateway-metrics';
+import { SummedMetrics } from '../admin/summed-metrics';
+import { createOperatorsSide, orExplain, type App, type RoleAddresses } from '../app';
+import type { Config } from '../config';
+import { serveAttemptMemories } from '../data/attempt-memory';
+import { serveQueue } from '../data/postgres/queue-line';
+import type { SeenEvent } from '../domain/audit-service';
+import { serveGuesses } from '../domain/guess-line';
+import { DealtListener } from '../http/dealt-listener';
+import type { WorkerProcess } from '../processes/worker-process';
+import { WorkerSet } from '../processes/worker-set';
+import { TOPICS } from '../processes/worker-topics';
+import { createServices, createSharedParts, type OpenDatabase } from '../services';
+
+/** What a worker serves. It goes over the line, which no other process can read. */
+export interface Welcome {
+  readonly config: Config;
+  readonly serving: OpenDatabase['address'];
+}
+
+const WORKER_MODULE = join(__dirname, `gateway-worker${extname(__filename)}`);
+const MS_PER_SECOND = 1000;
+/** A worker that has not ended so long after the grace time is killed: its event loop stands still. */
+const KILL_MARGIN_MS = 2000;
+
+/**
+ * Composes the gateway of several processes. The primary has the database, the port of operators, the listener of callers, and all that the
+ * gateway counts and shares out once. Its workers answer the callers.
+ */
+export async function createPrimary(config: Config, { serving, owner }: RoleAddresses, log: Logger): Promise<App> {
+  const onEvent = (event: SeenEvent): void => {
+    log.info(event, 'audited');
+    metrics?.countEvent(event);
+  };
+  const shared = createSharedParts(config);
+  serveAttemptMemories();
+  // The primary asks the database for its state alone.
+  const services = createServices({ ...config, POOL_SIZE: 1 }, serving, { shared });
+  const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
+  const summed = metrics && new SummedMetrics(metrics);
+  const operators = createOperatorsSide(owner, { config, log, metrics, onEvent }, summed);
+  const listener = new DealtListener();
+  const workers = new WorkerSet({
+    size: config.WORKERS,
+    module: WORKER_MODULE,
+    welcome: ({ line }): Welcome => {
+      serveQueue(line, shared.queue);
+      serveGuesses(line, shared.guesses);
+      return { config, serving };
+    },
+    onServing: (worker) => {
+      const { line } = worker;
+      const teller = { read: () => line.ask<MetricsOfProcess>(TOPICS.metrics) };
+      line.handle(TOPICS.ended, (count: number) => listener.dealer.ended(worker, count));
+      line.closed.addEventListener('abort', () => {
+        listener.dealer.remove(worker);
+        void summed?.remove(teller);
+      });
+      listener.dealer.add(worker);
+      summed?.add(teller);
+    },
+    onLost: ({ pid, how, pauseMs }) => log.error({ worker: pid, how, pauseMs }, 'a worker ended; another one is started after the pause'),
+  });
+  await workers.start();
+
+  const hurry = new AbortController();
+  const stopWorkers = async (): Promise<boolean> => {
+    workers.retire();
+    workers.tell(TOPICS.drain);
+    if (listener.listening) await sleep(config.DRAIN_MILLISECONDS);
+    const deadline = Date.now() + config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
+    await listener.close(() => hurry.signal.aborted || Date.now() > deadline);
+    const graceMs = Math.max(deadline - Date.now(), 0);
+    workers.tell(TOPICS.finish, graceMs);
+    const kill = setTimeout(() => killAll(workers.all), graceMs + KILL_MARGIN_MS);
+    hurry.signal.addEventListener('abort', () => setTimeout(() => killAll(workers.all), KILL_MARGIN_MS).unref());
+    const isWhole = await workers.ended();
+    clearTimeout(kill);
+    await services.close();
+    return isWhole;
+  };
+  return {
+    listen: async () => {
+      const adminPort = await operators.listen();
+      return { port: await orExplain(listener.listen(config.PORT, config.HOST), config.PORT, config.HOST), adminPort };
+    },
+    findObstacle: () => services.findObstacle(),
+    stop: () => operators.stop(stopWorkers),
+    cut: () => {
+      hurry.abort();
+      workers.tell(TOPICS.cut);
+    },
+  };
+}
+
+function killAll(workers: readonly WorkerProcess[]): void {
+  for (const worker of workers) worker.kill();
+}

@@ -1,0 +1,74 @@
+import 'reflect-metadata';
+import cluster from 'node:cluster';
+import { Socket } from 'node:net';
+import { GatewayMetrics } from '../admin/gateway-metrics';
+import { createCallersSide, replicasOf, type CallersSide } from '../app';
+import { createSharedMemory } from '../data/attempt-memory';
+import { RemoteQueue } from '../data/postgres/queue-line';
+import type { SeenEvent } from '../domain/audit-service';
+import { RemoteGuessGate } from '../domain/guess-line';
+import { ProcessLine } from '../processes/process-line';
+import { TOPICS, WORKER_EXITS } from '../processes/worker-topics';
+import { createServices } from '../services';
+import { createLog } from './gateway-log';
+import type { Welcome } from './gateway-primary';
+
+/** The module that a worker of a gateway runs. The primary tells it what to serve, hands it connections, and tells it to end. */
+
+const line = new ProcessLine((message) => void process.send?.(message, undefined, undefined, () => undefined));
+let side: CallersSide | undefined;
+let gone = 0;
+
+line.handle(TOPICS.begin, async (welcome: Welcome) => {
+  side = await serve(welcome);
+});
+line.handle(TOPICS.drain, () => side?.httpServer.startDraining());
+line.handle(TOPICS.cut, () => side?.httpServer.cut());
+line.handle(TOPICS.finish, async (graceMs: number) => {
+  const isWhole = (await side?.stop(side.httpServer.finishTaken(graceMs))) ?? true;
+  process.exit(isWhole ? WORKER_EXITS.whole : WORKER_EXITS.cut);
+});
+
+// Ctrl-C and some supervisors signal every process of a group. The primary alone decides.
+process.on('SIGTERM', () => undefined).on('SIGINT', () => undefined);
+process.on('message', (message: object, socket: unknown) => {
+  if (!('connection' in message)) {
+    line.receive(message);
+    return;
+  }
+  // A client may have left on the way.
+  if (socket instanceof Socket && side) side.httpServer.take(socket, countGone);
+  else countGone();
+  line.tell(TOPICS.taken);
+});
+// Without its primary node:cluster ends this process, which must not look like the end of a whole answer.
+cluster.worker?.on('disconnect', () => side?.httpServer.cutAll());
+
+/** Tells of the connections that end in a turn of the event loop together. */
+function countGone(): void {
+  if (gone++ > 0) return;
+  setImmediate(() => {
+    line.tell(TOPICS.ended, gone);
+    gone = 0;
+  });
+}
+
+async function serve({ config, serving }: Welcome): Promise<CallersSide> {
+  const log = createLog(config.LOG_LEVEL, true);
+  const onEvent = (event: SeenEvent): void => {
+    log.info(event, 'audited');
+    metrics?.countEvent(event);
+  };
+  const services = createServices(config, serving, {
+    onConnectionLost: (error) => log.warn({ reason: error.message }, 'database connection lost'),
+    onEvent,
+    ...replicasOf(config, log),
+    shared: {
+      ...{ processes: config.WORKERS, createMemory: createSharedMemory },
+      ...{ queue: new RemoteQueue(line), guesses: new RemoteGuessGate(line) },
+    },
+  });
+  const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services, 'worker');
+  line.handle(TOPICS.metrics, () => metrics?.read());
+  return createCallersSide(services, { config, log, metrics });
+}

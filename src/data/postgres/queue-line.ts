@@ -1,0 +1,90 @@
+import type { ProcessLine } from '../../processes/process-line';
+import type { FairQueue } from './fair-queue';
+import type { Caller, QueueFigures, QueueState, ReportQueue } from './report-queue';
+
+const ENTER = 'queue.enter';
+const LEAVE = 'queue.leave';
+const STATE = 'queue.state';
+
+/** A worker's question for a lane. It has the same number until the lane is given back. */
+interface LaneQuestion {
+  readonly lane: number;
+  readonly caller: Caller;
+}
+
+/** The queue of the primary, as a worker uses it. */
+export class RemoteQueue implements ReportQueue {
+  private lastLane = 0;
+  private told: QueueState = { isQuiet: false, hasRoom: false };
+
+  constructor(private readonly line: ProcessLine) {
+    line.handle(STATE, (state: QueueState) => {
+      this.told = state;
+    });
+  }
+
+  async enter(caller: Caller, signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    const lane = ++this.lastLane;
+    const leave = (): void => this.line.tell(LEAVE, lane);
+    let onAbort = (): void => undefined;
+    const aborted = new Promise<never>((_resolve, reject) => {
+      onAbort = () => {
+        // The primary takes this for a step out of the line as well as for a lane that is given back.
+        leave();
+        reject(signal.reason as Error);
+      };
+    });
+    signal.addEventListener('abort', onAbort);
+    try {
+      await Promise.race([this.line.ask(ENTER, { lane, caller } satisfies LaneQuestion), aborted]);
+      return leave;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  get state(): QueueState {
+    return this.told;
+  }
+
+  /** The primary has the figures of all workers. */
+  get figures(): QueueFigures {
+    return { taken: 0, waiting: 0, turnedAway: { full: 0, late: 0 } };
+  }
+}
+
+/** Serves the queue to a worker. The lanes and the waiting places of a worker that ends are free at once. */
+export function serveQueue(line: ProcessLine, queue: FairQueue): void {
+  const steps = new Map<number, () => void>();
+  line.handle(ENTER, async ({ lane, caller }: LaneQuestion) => {
+    const waiting = new AbortController();
+    steps.set(lane, () => waiting.abort(new Error('The reader of a worker has left')));
+    try {
+      const leaveLane = await queue.enter(caller, waiting.signal);
+      // A worker that ends gives back its lanes, and may get one for a reader of its own in that moment.
+      if (waiting.signal.aborted) leaveLane();
+      else steps.set(lane, leaveLane);
+    } catch (error) {
+      steps.delete(lane);
+      throw error;
+    }
+  });
+  const leave = (lane: number): void => {
+    const step = steps.get(lane);
+    steps.delete(lane);
+    step?.();
+  };
+  line.handle(LEAVE, leave);
+  let told = '';
+  const stopWatching = queue.watch((state) => {
+    // Most changes tell a worker nothing new.
+    const text = JSON.stringify(state);
+    if (text !== told) line.tell(STATE, state);
+    told = text;
+  });
+  line.closed.addEventListener('abort', () => {
+    stopWatching();
+    for (const lane of [...steps.keys()]) leave(lane);
+  });
+}

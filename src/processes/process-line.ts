@@ -1,0 +1,117 @@
+import { AppError, type ErrorCode } from '../errors';
+
+/** A message between the primary and a worker: a notice, a question with the number of its answer, or an answer. All are JSON. */
+type LineMessage =
+  | { readonly line: 'notice'; readonly topic: string; readonly body: unknown }
+  | { readonly line: 'question'; readonly topic: string; readonly body: unknown; readonly number: number }
+  | { readonly line: 'answer'; readonly number: number; readonly value?: unknown; readonly error?: SentError };
+
+/** An error that the other process has thrown: a row of the table of errors, and the reason for the log. */
+interface SentError {
+  readonly code: ErrorCode | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly reason: string;
+}
+
+interface Asked {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A function that takes the body of a message, of the type that its sender gives it. */
+type Handler = (body: never) => unknown;
+
+/** The reason of an error of the other process. Its name tells it from errors of this one. */
+class OtherProcessError extends Error {
+  override readonly name = 'OtherProcessError';
+}
+
+/**
+ * One end of the line between the primary and a worker. Either end sends notices and asks questions, in the order in which they are sent.
+ * A line that is closed rejects all questions that are open.
+ */
+export class ProcessLine {
+  private readonly handlers = new Map<string, Handler>();
+  private readonly asked = new Map<number, Asked>();
+  private readonly closing = new AbortController();
+  private lastNumber = 0;
+
+  constructor(private readonly send: (message: object) => void) {}
+
+  /** Aborts when the line is closed. */
+  get closed(): AbortSignal {
+    return this.closing.signal;
+  }
+
+  /** Takes the notices or the questions of a topic. The value that is returned, or its promise, is the answer. */
+  handle(topic: string, handler: Handler): void {
+    this.handlers.set(topic, handler);
+  }
+
+  /** Sends a message that has no answer. Nothing happens on a closed line. */
+  tell(topic: string, body: unknown = null): void {
+    this.sendMessage({ line: 'notice', topic, body });
+  }
+
+  /** Resolves to the other end's answer. Throws the AppError that it threw, or an Error when the line is closed. */
+  ask<Answer>(topic: string, body: unknown = null): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (this.closed.aborted) {
+        reject(this.closed.reason as Error);
+        return;
+      }
+      const number = ++this.lastNumber;
+      this.asked.set(number, { resolve: resolve as (value: unknown) => void, reject });
+      this.sendMessage({ line: 'question', topic, body, number });
+    });
+  }
+
+  /** Takes a message of the other process. One that is of no line is left to others. */
+  receive(message: unknown): void {
+    if (typeof message !== 'object' || message === null || !('line' in message)) return;
+    const received = message as LineMessage;
+    if (received.line === 'answer') this.settle(received);
+    else if (received.line === 'question') void this.answer(received);
+    else this.handlers.get(received.topic)?.(received.body as never);
+  }
+
+  /** Closes this end, because the other process has ended. */
+  close(): void {
+    if (this.closed.aborted) return;
+    const reason = new Error('The other process of the gateway has ended');
+    this.closing.abort(reason);
+    for (const { reject } of this.asked.values()) reject(reason);
+    this.asked.clear();
+  }
+
+  private async answer({ topic, body, number }: Extract<LineMessage, { line: 'question' }>): Promise<void> {
+    try {
+      const value = await this.handlers.get(topic)?.(body as never);
+      this.sendMessage({ line: 'answer', number, value: value ?? null });
+    } catch (error) {
+      this.sendMessage({ line: 'answer', number, error: toSentError(error) });
+    }
+  }
+
+  private settle({ number, value, error }: Extract<LineMessage, { line: 'answer' }>): void {
+    const asked = this.asked.get(number);
+    this.asked.delete(number);
+    if (error) asked?.reject(toError(error));
+    else asked?.resolve(value);
+  }
+
+  private sendMessage(message: LineMessage): void {
+    if (!this.closed.aborted) this.send(message);
+  }
+}
+
+function toSentError(error: unknown): SentError {
+  const { code, retryAfterSeconds } = error instanceof AppError ? error : { code: undefined, retryAfterSeconds: undefined };
+  const cause = error instanceof AppError ? error.cause : error;
+  return { code, retryAfterSeconds, reason: cause instanceof Error ? cause.message : '' };
+}
+
+function toError({ code, retryAfterSeconds, reason }: SentError): Error {
+  const cause = new OtherProcessError(reason);
+  return code === undefined ? cause : new AppError(code, { cause, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
+}

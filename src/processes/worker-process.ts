@@ -1,0 +1,50 @@
+import type { Worker } from 'node:cluster';
+import type { Socket } from 'node:net';
+import type { ConnectionTaker } from './connection-dealer';
+import { ProcessLine } from './process-line';
+import { CONNECTION, TOPICS, WORKER_EXITS } from './worker-topics';
+
+/** The end of a worker. */
+export interface WorkerEnd {
+  /** True when it was told to end and has cut no answer. */
+  readonly isWhole: boolean;
+  /** The exit status or the signal, in words. */
+  readonly how: string;
+}
+
+/** A worker as the primary sees it. */
+export class WorkerProcess implements ConnectionTaker {
+  readonly line: ProcessLine;
+  /** Resolves when the process has ended. Its line is closed then. */
+  readonly ended: Promise<WorkerEnd>;
+  private onTaken: (() => void) | undefined;
+
+  constructor(private readonly worker: Worker) {
+    // A worker may end at any time. The callback keeps what does not reach it from being an error of the primary.
+    this.line = new ProcessLine((message) => void worker.send(message, undefined, () => undefined));
+    this.line.handle(TOPICS.taken, () => this.onTaken?.());
+    worker.on('message', (message: unknown) => this.line.receive(message));
+    worker.on('error', () => undefined);
+    this.ended = new Promise((resolve) => {
+      worker.once('exit', (status: number | null, signal: string | null) => {
+        this.line.close();
+        resolve({ isWhole: status === WORKER_EXITS.whole, how: signal ? `signal ${signal}` : `exit status ${status}` });
+      });
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.worker.process.pid;
+  }
+
+  hand(socket: Socket, taken: () => void, failed: () => void): void {
+    this.onTaken = taken;
+    this.worker.send(CONNECTION, socket as never, (error) => {
+      if (error) failed();
+    });
+  }
+
+  kill(): void {
+    this.worker.process.kill('SIGKILL');
+  }
+}

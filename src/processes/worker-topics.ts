@@ -1,0 +1,23 @@
+/** The message that brings a connection to a worker. */
+export const CONNECTION = { connection: true } as const;
+
+/** The topics of the line between the primary and a worker about the worker's life and its connections. */
+export const TOPICS = {
+  /** The primary asks the worker to serve, and tells what. The answer comes when it can. */
+  begin: 'worker.begin',
+  /** The worker has the connection that was handed to it. */
+  taken: 'connection.taken',
+  /** So many of the worker's connections have ended. */
+  ended: 'connection.ended',
+  /** The worker answers with `Connection: close` from now on, and is not ready. */
+  drain: 'worker.drain',
+  /** No further connection comes: the worker ends when its answers in flight have left. */
+  finish: 'worker.finish',
+  /** The worker ends at once, and cuts its answers in flight. */
+  cut: 'worker.cut',
+  /** The primary asks for the worker's metrics. */
+  metrics: 'worker.metrics',
+} as const;
+
+/** The exit status of a worker that was told to end. Any other is a death. */
+export const WORKER_EXITS = { whole: 0, cut: 3 } as const;

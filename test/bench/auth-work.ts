@@ -34,9 +34,11 @@ export async function measureAuthentication(database: BenchDatabase, gateway: Se
       ];
       const bodies = await Promise.all(contenders.map(async ({ url }) => (await fetch(url, { headers })).text()));
       if (new Set(bodies).size !== 1) throw new Error(`${path} is answered in different ways: ${bodies.join(', ')}`);
-      for (const { url } of contenders) await load(WARM_UP_SECONDS, url, headers);
+      for (const { url } of contenders) await answersPerSecond(WARM_UP_SECONDS, url, headers);
       for (let round = 0; round < rounds; round++) {
-        for (const { pid, url, loads } of contenders) loads.push(await measureLoad(() => load(SECONDS, url, headers), pid, database.pid));
+        for (const { pid, url, loads } of contenders) {
+          loads.push(await measureLoad(() => answersPerSecond(SECONDS, url, headers), pid, database.pid));
+        }
       }
       for (const { name, loads } of contenders) {
         const times = loads.map(({ ms }) => ms);
@@ -66,8 +68,8 @@ async function measureLoad(run: () => Promise<number>, server: number, database:
   return { ms: MS_PER_SECOND / rate, serverCpuMs, databaseCpuMs };
 }
 
-/** Answers a second. */
-async function load(seconds: number, url: string, headers: object): Promise<number> {
+/** The answers a second that 8 connections bring. */
+export async function answersPerSecond(seconds: number, url: string, headers: object): Promise<number> {
   const words = [join(__dirname, 'load.mjs'), String(seconds), url, JSON.stringify(headers)];
   const child = startProcess(() => spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] }));
   const [answer, [status]] = await Promise.all([text(child.stdout), once(child, 'exit') as Promise<[number | null]>]);

@@ -24,6 +24,7 @@ import {
   summaryWithDigest,
   type TotalsQuestion,
 } from './totals-work';
+import { measureWorkers } from './worker-work';
 
 const ORGANIZATIONS = 5;
 const IMPORTED_LINES = 300_000;
@@ -96,6 +97,7 @@ const works: Readonly<Record<string, Work>> = {
   'summary of a year': totals('summary of a year', summaryWithDigest),
   'not modified': (bench) => measureNotModified('not modified', year, bench),
   authentication: ({ database, gateway, rounds }) => measureAuthentication(database, gateway, rounds),
+  workers: ({ database, rounds }) => measureWorkers(database, month, rounds),
   live: async ({ database, gateway }) => [await measureLiveness(gateway, database, year)],
   'stalled readers': ({ database }) => measureStalledReaders(database, year, day),
   memory: async ({ openOther, lines }) => {

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
+import { endAll } from '../bench/endings';
 import { killTargets, NotRun, type Attack, type Finding } from './attack';
 
 /** The message of an attack's process: its findings, the reason why it was not run, or its failure. */
@@ -29,7 +30,7 @@ export async function runAttack(file: string, minutes: number): Promise<readonly
 async function main(file: string): Promise<void> {
   process.on('SIGTERM', () => {
     killTargets();
-    process.exit(1);
+    void endAll().finally(() => process.exit(1));
   });
   const { run } = createRequire(__filename)(`./${file}`) as { run: Attack };
   const outcome: Outcome = await run().then(

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { endAtLast } from '../bench/endings';
 import { assertInstalled } from '../trust/attack';
-import { freePort } from '../trust/postgres-cluster';
+import { freePort } from '../support/free-port';
 import { until } from '../support/until';
 
 /** HAProxy before some gateways. */

@@ -4,14 +4,13 @@ import { Prisma } from '../../generated/prisma/client';
 import { AnswerDeadline } from './answer-deadline';
 import { BookSource } from './book-source';
 import { CopyQuery } from './copy-query';
-import { toSettings as settingsOf, withConstants, withSettings } from './copy-values';
+import { withConstants, withSettings } from './copy-values';
 import type { Database } from './database';
 import { toDataSourceError } from './database-errors';
 import { LaneConnection } from './lane-connection';
-import { LONG_SETTINGS, setLocally } from './local-settings';
 import type { Caller, ReportQueue } from './report-queue';
 import type { RequestTimes, Wait } from './request-times';
-import type { Statement } from './statement-messages';
+import { BEGIN, COMMIT, ONE_CORE, SETTINGS, SHARE, toOpening, toSettings, toStamp, type SharedState } from './snapshot-statements';
 import { Turns } from './turns';
 import { selectStamp, stampOf, type VersionStamp } from './version-stamp';
 
@@ -32,12 +31,6 @@ export interface SnapshotOptions {
   /** The source of the request; the primary without it. */
   readonly source?: BookSource | undefined;
 }
-
-/**
- * A state that several connections to a server read: by the name that PostgreSQL gave it, or on a distributed database, where a name means
- * nothing to other nodes, by the version of the organization's books.
- */
-export type SharedState = { readonly database: Database } & ({ readonly name: string } | { readonly version: VersionStamp });
 
 /** The rows have moved to another node while they were read, and the books have changed. */
 class RowsMoved extends Error {
@@ -255,7 +248,7 @@ export class ReportSnapshot {
     const { isDistributed } = database;
     const stamp = `SELECT ${selectStamp(String(caller.organizationId))} AS version, ${SETTINGS}`;
     const last = isQuiet ? (isDistributed ? [] : [SHARE]) : [ONE_CORE];
-    const statements = [...this.opening(database).map(({ text }) => text), stamp, ...last];
+    const statements = [...toOpening(database, this.shared).map(({ text }) => text), stamp, ...last];
     const begun = client.query<{ readonly version?: string; readonly name?: string }>(statements.join('; '));
     const answers = await this.waitFor(lane, begun, { name: 'BEGIN', sql: BEGIN.text });
     this.leaveStatement('idle');
@@ -311,7 +304,7 @@ export class ReportSnapshot {
       const sql = withSettings(select);
       const begin = async () => {
         const isFirst = !this.begun;
-        await (this.begun ??= NOT_SHARED);
+        await (this.begun ??= Promise.resolve(undefined));
         const lane = await this.enterStatement();
         const { caller, database } = lane;
         const { isDistributed } = database;
@@ -321,7 +314,7 @@ export class ReportSnapshot {
         let version: VersionStamp | undefined;
         const settings = toSettings(isDistributed ? undefined : select, caller.organizationId, this.queue.state.isQuiet);
         const copy = new CopyQuery({
-          before: [...(isFirst ? this.opening(database) : []), settings],
+          before: [...(isFirst ? toOpening(database, this.shared) : []), settings],
           text: isDistributed ? withConstants(select) : sql,
           after: isLast ? [...(isDistributed ? [toStamp(caller.organizationId)] : []), COMMIT] : [],
           answerTimeoutMs: database.answerTimeoutMs,
@@ -354,17 +347,6 @@ export class ReportSnapshot {
       endSpan?.();
       endTurn();
     }
-  }
-
-  /** The statements that open the transaction together with its first one. */
-  private opening({ isDistributed }: Database): Statement[] {
-    const { shared } = this;
-    return [
-      BEGIN,
-      ...(shared && 'name' in shared ? [{ text: `SET TRANSACTION SNAPSHOT '${shared.name}'` }] : []),
-      // The settings beside the version are made on the node that has it.
-      ...(isDistributed ? [{ text: `SELECT ${SETTINGS}` }] : []),
-    ];
   }
 
   /** Returns the connection for the next statement. Throws when no further statement may run. */
@@ -414,23 +396,4 @@ export class ReportSnapshot {
     if (!allowed.includes(to)) throw new Error(`A snapshot cannot become ${to} once it is ${this.state}`);
     this.state = to;
   }
-}
-
-const SETTINGS = setLocally(LONG_SETTINGS);
-/** Keeps a report to one core for its whole transaction, when other reports are read at the same time. */
-const ONE_CORE = 'SET LOCAL max_parallel_workers_per_gather = 0';
-/** Names the state for a second connection. It is sent before the first statement, which may be long and would keep the connection busy. */
-const SHARE = 'SELECT pg_export_snapshot() AS name';
-const NOT_SHARED = Promise.resolve(undefined);
-const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' };
-const COMMIT: Statement = { text: 'COMMIT' };
-
-const toStamp = (organizationId: number): Statement => ({ text: `SELECT ${selectStamp('$1::int')}`, values: [String(organizationId)] });
-
-/** The statement before a COPY, which makes settings of the transaction. The first value of its answer is the data version. */
-function toSettings(select: Prisma.Sql | undefined, organizationId: number, isQuiet: boolean): Statement {
-  const values = select?.values ?? [];
-  const oneCore = isQuiet ? [] : [`set_config('max_parallel_workers_per_gather', '0', true)`];
-  const expressions = [selectStamp(`$${values.length + 1}::int`), SETTINGS, ...oneCore, ...(select ? settingsOf(select) : [])];
-  return { text: `SELECT ${expressions.join(', ')}`, values: [...values, organizationId].map(String) };
 }

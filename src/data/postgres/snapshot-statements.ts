@@ -1,0 +1,41 @@
+import type { Prisma } from '../../generated/prisma/client';
+import { toSettings as settingsOf } from './copy-values';
+import type { Database } from './database';
+import { LONG_SETTINGS, setLocally } from './local-settings';
+import type { Statement } from './statement-messages';
+import { selectStamp, type VersionStamp } from './version-stamp';
+
+/**
+ * A state that several connections to a server read: by the name that PostgreSQL gave it, or on a distributed database, where a name means
+ * nothing to other nodes, by the version of the organization's books.
+ */
+export type SharedState = { readonly database: Database } & ({ readonly name: string } | { readonly version: VersionStamp });
+
+export const SETTINGS = setLocally(LONG_SETTINGS);
+/** Keeps a report to one core for its whole transaction, when other reports are read at the same time. */
+export const ONE_CORE = 'SET LOCAL max_parallel_workers_per_gather = 0';
+/** Names the state for a second connection. It is sent before the first statement, which may be long and would keep the connection busy. */
+export const SHARE = 'SELECT pg_export_snapshot() AS name';
+export const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' };
+export const COMMIT: Statement = { text: 'COMMIT' };
+
+/** The statements that open a transaction, which may read the state of another connection, together with its first one. */
+export const toOpening = ({ isDistributed }: Pick<Database, 'isDistributed'>, shared: SharedState | undefined): Statement[] => [
+  BEGIN,
+  ...(shared && 'name' in shared ? [{ text: `SET TRANSACTION SNAPSHOT '${shared.name}'` }] : []),
+  // The settings beside the version are made on the node that has it.
+  ...(isDistributed ? [{ text: `SELECT ${SETTINGS}` }] : []),
+];
+
+export const toStamp = (organizationId: number): Statement => ({
+  text: `SELECT ${selectStamp('$1::int')}`,
+  values: [String(organizationId)],
+});
+
+/** The statement before a COPY, which makes settings of the transaction. The first value of its answer is the data version. */
+export function toSettings(select: Prisma.Sql | undefined, organizationId: number, isQuiet: boolean): Statement {
+  const values = select?.values ?? [];
+  const oneCore = isQuiet ? [] : [`set_config('max_parallel_workers_per_gather', '0', true)`];
+  const expressions = [selectStamp(`$${values.length + 1}::int`), SETTINGS, ...oneCore, ...(select ? settingsOf(select) : [])];
+  return { text: `SELECT ${expressions.join(', ')}`, values: [...values, organizationId].map(String) };
+}

@@ -28,7 +28,7 @@ export async function run(): Promise<readonly Finding[]> {
   const gateways: RestartedGateway[] = [];
   try {
     const { apiProvision } = await fillDatabase(cluster.url, LINES);
-    const settings = { DATABASE_URL: cluster.url, WORKERS, DRAIN_MILLISECONDS: process.env.TOPOLOGY_DRAIN_MILLISECONDS ?? DRAIN_MS };
+    const settings = { DATABASE_URL: cluster.url, WORKERS, DRAIN_MILLISECONDS: DRAIN_MS };
     for (let count = 0; count < 2; count++) gateways.push(await RestartedGateway.start(settings));
     const balancer = await startBalancer(
       directory.path,

@@ -50,17 +50,16 @@ export function startLoad({ url, headers, path, perSecond, report, reportsPerSec
 
 /** `whole`, or what went wrong: a status, an answer that is cut, or the error of the connection. */
 function askOnce(url: string, headers: Readonly<Record<string, string>>, agent: Agent, end: string): Promise<string> {
-  const sentAt = new Date().toISOString().slice(11, 23);
   return new Promise((resolve) => {
     request(url, { headers: { ...headers }, agent }, (response) => {
       let tail = '';
       response
         .setEncoding('utf8')
         .on('data', (piece: string) => (tail = (tail + piece).slice(-end.length)))
-        .on('end', () => resolve(response.statusCode !== 200 ? `${response.statusCode} at ${sentAt}` : tail === end ? 'whole' : 'cut'))
-        .on('error', ({ message }) => resolve(`${message} at ${sentAt}`));
+        .on('end', () => resolve(response.statusCode !== 200 ? `status ${response.statusCode}` : tail === end ? 'whole' : 'cut'))
+        .on('error', ({ message }) => resolve(message));
     })
-      .on('error', ({ message }) => resolve(`${message} at ${sentAt}`))
+      .on('error', ({ message }) => resolve(message))
       .end();
   });
 }

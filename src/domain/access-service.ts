@@ -161,8 +161,7 @@ export class RequestAccess {
 
   /** The organization and the version of its books when the access was checked; undefined for callers who may read nothing. */
   get bookState(): BookState | undefined {
-    const { version, found } = this;
-    return version === undefined || !found ? undefined : { organizationId: found.organization.id, version };
+    return this.version === undefined || !this.found ? undefined : { organizationId: this.found.organization.id, version: this.version };
   }
 
   /** True when the request was let in to personal data, or to a condition on donors. */

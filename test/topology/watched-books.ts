@@ -5,7 +5,9 @@ import { donorAt, read, READINGS, type ReadAnswer } from '../support/replicated-
 import { percentile } from '../trust/attack';
 
 const LINES = 50;
-const PATHS = ['/api/v2/authenticated_test_system', ...Object.values(READINGS)];
+const AUTHENTICATION = '/api/v2/authenticated_test_system';
+/** One in five requests reads the books. */
+const PATHS = Object.values(READINGS).flatMap((reading) => [...Array<string>(4).fill(AUTHENTICATION), reading]);
 
 interface TimedAnswer extends ReadAnswer {
   readonly ms: number;
@@ -31,8 +33,11 @@ export class Load {
   describe(): string {
     const [first] = this.wrong;
     const example = first ? ` (such as ${first.status} of version ${first.version}: ${first.body.slice(0, 100)})` : '';
+    const statuses = [...new Set(this.failed.map(({ status }) => status))];
+    const countOf = (wanted: number): number => this.failed.filter(({ status }) => status === wanted).length;
+    const failures = statuses.map((status) => `${countOf(status)} by ${status === 0 ? 'a broken connection' : status}`).join(', ');
     const at = (percent: number): string => `${percentile(this.answers, percent).toFixed(0)} ms`;
-    return `${this.answers.length} requests, ${this.wrong.length} wrong${example}, ${this.failed.length} failed, p99 ${at(99)}, longest ${at(100)}`;
+    return `${this.answers.length} requests, ${this.wrong.length} wrong${example}, ${this.failed.length} failed${failures && ` (${failures})`}, p99 ${at(99)}, longest ${at(100)}`;
   }
 }
 
@@ -91,7 +96,7 @@ export class WatchedBooks {
     const least = this.acknowledged;
     const startedAt = performance.now();
     const answer = await read(url, this.organization.apiProvision, path).catch((error: unknown) => ({
-      ...{ status: 0, version: NaN, body: String(error) },
+      ...{ status: 0, version: NaN, body: `${String(error)} ${String((error as Error).cause)}` },
     }));
     const donors = new Set(answer.body.match(/Ada|Grace/g));
     const isMixed = donors.size > 1 || (donors.size === 1 && !donors.has(donorAt(answer.version)));

@@ -75,7 +75,8 @@ interface JoinedRow {
   hosts: string[];
   under_maintenance: boolean;
   fiscal_year_start: number;
-  data_version: VersionStamp;
+  /** Null on a distributed database, where a statement of its own reads it. */
+  data_version: VersionStamp | null;
   /** True when the server follows another one. */
   is_standby: boolean;
   session_provision_id: number | null;
@@ -119,7 +120,7 @@ LEFT JOIN "user" u ON u.organization_id = s.organization_id AND u.id = s.user_id
 /** The version is read together with the rest, but where it may be on another node: a join of both would ask every node. */
 const versioned = (statement: string, isDistributed: boolean): string =>
   statement.replace(':version', isDistributed ? 'NULL' : selectStamp('p.organization_id'));
-const FIND_VERSION = `SELECT ${selectStamp('$1::int')} AS version`;
+const FIND_VERSION = `SELECT ${selectStamp('$1::int')} AS version, pg_is_in_recovery() AS "isStandby"`;
 
 const FIND_PROVISION = `
 SELECT ${PROVISION_COLUMNS}, NULL AS session_provision_id, false AS is_unmarked
@@ -196,8 +197,11 @@ export class AccessStore {
   /** Reads the version of one organization by itself, so that a node that is away concerns its own organizations alone. */
   private async withVersion(found: AccessRow): Promise<AccessRow> {
     const { id } = found.organization;
-    const [row] = await this.database.query<{ version: VersionStamp }>({ name: 'find-version', text: FIND_VERSION, values: [id] });
-    return { ...found, organization: { ...found.organization, dataVersion: row!.version } };
+    const statement = { name: 'find-version', text: FIND_VERSION, values: [id] };
+    const [row] = await this.database.query<{ version: VersionStamp; isStandby: boolean }>(statement);
+    const { version, isStandby } = row!;
+    if (!this.seen.admits(id, version, isStandby)) throw lateServer();
+    return { ...found, organization: { ...found.organization, dataVersion: version } };
   }
 
   /** The credentials that a link stands for, by the hash that it leads to. Null when there are none any more. */
@@ -266,8 +270,9 @@ export class AccessStore {
     }
   }
 
+  /** True when the server lacks a version that was seen. A distributed database tells the version later. */
   private isLate({ organization_id, data_version, is_standby }: JoinedRow): boolean {
-    return !this.seen.admits(organization_id, data_version, is_standby);
+    return data_version !== null && !this.seen.admits(organization_id, data_version, is_standby);
   }
 
   /** Writes the times of last use, once a minute at most, so that nearly every request only reads. Where that fails, the next tries again. */
@@ -300,7 +305,8 @@ function toAccessRow(row: JoinedRow): AccessRow {
     },
     organization: {
       ...{ id: row.organization_id, name: row.organization_name, hosts: row.hosts },
-      ...{ underMaintenance: row.under_maintenance, fiscalYearStart: row.fiscal_year_start, dataVersion: row.data_version },
+      // `find` puts in the version that this statement does not tell.
+      ...{ underMaintenance: row.under_maintenance, fiscalYearStart: row.fiscal_year_start, dataVersion: row.data_version ?? '' },
     },
     session: row.session_provision_id === null ? null : toSession(row, row.session_provision_id),
   };

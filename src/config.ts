@@ -139,7 +139,7 @@ export const settings = {
   REPLICA_WAIT_MILLISECONDS: {
     schema: wholeNumber(0, 60_000),
     fallback: '500',
-    meaning: 'Longest time that a request waits for a replica to get the newest version of the books; DATABASE_URL answers then',
+    meaning: 'Longest wait for a replica to get the newest version of the books, and to answer at all; DATABASE_URL answers then',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: httpUrl.or(z.literal('')),

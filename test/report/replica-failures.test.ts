@@ -152,6 +152,29 @@ describe('a replica that gives no answer', () => {
   });
 });
 
+describe('a replica that answers slowly', () => {
+  withSetup({ REPLICA_WAIT_MILLISECONDS: '1000' });
+
+  test.each([
+    ['a report', REPORT, 'COPY'],
+    ['totals', TOTALS, 'WITH line AS'],
+  ])('is set aside, and the caller of %s goes on at the primary', async (_what, reading, text) => {
+    await until(() => isRead(setup.gateway));
+    await ask(reading);
+    await setup.turn();
+    await setup.replica.catchUp();
+    await ask(READINGS['records of records']);
+    const { left } = await readingsOf(setup.gateway);
+    proxy.before(text, async () => wire.hold(true));
+    const answer = await ask(reading);
+    const isUsed = await isRead(setup.gateway);
+    wire.hold(false);
+    expect([answer.status, isUsed, (await readingsOf(setup.gateway)).left]).toEqual([200, false, left + 1]);
+    await until(() => isRead(setup.gateway));
+    expect(await ask(reading)).toEqual(answer);
+  });
+});
+
 describe('a reading that replication ends', () => {
   withSetup({}, { max_standby_streaming_delay: '0', hot_standby_feedback: 'off' });
 

@@ -41,7 +41,9 @@ export async function startReplicatedGateway(
   const database = await createReplicatedDatabase();
   const replica = await database.follow(replicaSettings);
   const replicaUrl = await front(asServing(replica.url));
-  const gateway = await startGateway({ ADMIN_PORT: '0', DATABASE_REPLICA_URLS: replicaUrl, ...settings }, database);
+  // A busy machine answers slowly.
+  const patient = { ADMIN_PORT: '0', REPLICA_WAIT_MILLISECONDS: '5000' };
+  const gateway = await startGateway({ ...patient, DATABASE_REPLICA_URLS: replicaUrl, ...settings }, database);
   const organization = await createOrganization(gateway.services);
   let version = 0;
   const turn = async (): Promise<number> => {

@@ -7,10 +7,9 @@ import { readConfig } from '../../src/config';
 import { assertInstalled, inMs, USUAL_WAITS, type Finding } from '../trust/attack';
 import { startProxy } from '../trust/restarts';
 import { runSql, startReplicatedCluster } from './replicated-cluster';
-import { WatchedBooks } from './watched-books';
+import { PER_SECOND, WatchedBooks } from './watched-books';
 
 const SECONDS = 24;
-const PER_SECOND = 100;
 const IMPORT_EVERY_MS = 200;
 const LOGIN_EVERY_MS = 100;
 const MAX_PROMOTION_MS = 10_000;
@@ -59,7 +58,7 @@ export async function run(): Promise<readonly Finding[]> {
     logins.on = false;
     await loggingIn;
 
-    const lastFailure = Math.max(killedAt, ...load.failed.map(({ at }) => at));
+    const lastFailure = Math.max(killedAt, ...load.lost.map(({ at }) => at));
     const firstLogin = sessions.find(({ at }) => at > killedAt)?.at ?? Infinity;
     const lost: string[] = [];
     for (const { token } of sessions) {

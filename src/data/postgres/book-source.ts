@@ -31,7 +31,7 @@ export class BookSource {
   /** The database to read from. */
   async database(): Promise<Database> {
     this.chosen = await (this.choosing ??= this.choose());
-    return this.hasLeft ? this.primary : (this.chosen?.replica.database ?? this.primary);
+    return this.hasLeft || !this.chosen?.replica.serves ? this.primary : this.chosen.replica.database;
   }
 
   /** Runs a statement that stands for itself, on the primary when the replica fails it. `versionOf` tells the version that it saw. */
@@ -52,7 +52,7 @@ export class BookSource {
     const { chosen } = this;
     if (!chosen || chosen.replica.database !== database) return reading;
     const timer = setInterval(() => {
-      if (!chosen.replica.serves()) onSilence();
+      if (!chosen.replica.serves) onSilence();
     }, CHECK_MS);
     return reading.finally(() => clearInterval(timer));
   }
@@ -68,6 +68,7 @@ export class BookSource {
   leave(error: unknown, database: Database | undefined): boolean {
     const { chosen } = this;
     if (!chosen || chosen.replica.database !== database || !chosen.replica.failsBy(error, chosen.state)) return false;
+    if (!this.hasLeft) chosen.replica.countLeaving();
     this.hasLeft = true;
     return true;
   }

@@ -34,8 +34,11 @@ const BEHIND: ReadonlySet<string | undefined> = new Set([MISSING_TABLE, MISSING_
 
 /** The organizations whose versions are remembered. Each takes some hundred bytes. */
 const MAX_ORGANIZATIONS = 10_000;
-/** A replica that failed is asked so often whether it serves again. No request waits for that. */
+/** A replica is asked so often whether it serves. No request waits for that. */
 export const CHECK_MS = 1000;
+const SLOW = 'The replica answers slowly';
+/** The least time that a replica has to answer, where requests wait for none. */
+const LEAST_PATIENCE_MS = 100;
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
 
@@ -53,7 +56,7 @@ const NOT_REACHED = Promise.resolve(false);
 
 /**
  * A server that follows the primary. It serves the books of an organization while it has the version that the primary has, which its data
- * tell. A replica that fails is set aside, and asked again beside the requests until it serves.
+ * tell. A replica is asked once a second whether it serves; one that fails, or answers slowly, is set aside until it does.
  */
 export class Replica {
   private readonly versions = new LRUCache<number, VersionStamp>({ max: MAX_ORGANIZATIONS });
@@ -100,18 +103,20 @@ export class Replica {
     this.counts.read++;
   }
 
+  countLeaving(): void {
+    this.counts.left++;
+  }
+
   /** True for an error of this replica that a reading on the primary would not have. The request then leaves for the primary. */
   failsBy(error: unknown, { organizationId }: BookState): boolean {
     if (!this.isBlamedFor(error)) return false;
     this.versions.delete(organizationId);
     this.followed.delete(organizationId);
-    this.counts.left++;
     return true;
   }
 
-  /** True while the replica is not set aside. It is asked beside that, so that a later call knows of one that has fallen silent. */
-  serves(): boolean {
-    if (this.isUsed) this.check();
+  /** True while the replica is not set aside. */
+  get serves(): boolean {
     return this.isUsed;
   }
 
@@ -197,6 +202,10 @@ export class Replica {
     this.followed.clear();
     this.isUsed = false;
     this.tell('set aside', reason);
+    this.checkLater();
+  }
+
+  private checkLater(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.check(), CHECK_MS).unref();
   }
@@ -204,17 +213,26 @@ export class Replica {
   private check(): void {
     this.checking ??= this.findFault().then((fault) => {
       this.checking = undefined;
-      if (fault !== undefined) this.setAside(fault);
-      else if (!this.isClosed) {
-        clearTimeout(this.timer);
-        this.isUsed = true;
-        this.tell('used');
+      if (this.isClosed) return;
+      if (fault !== undefined) {
+        this.setAside(fault);
+        return;
       }
+      this.isUsed = true;
+      this.tell('used');
+      this.checkLater();
     });
   }
 
-  private findFault(): Promise<string | undefined> {
-    return findObstacle(this.database).catch(() => 'The replica cannot be asked');
+  private async findFault(): Promise<string | undefined> {
+    const over = new AbortController();
+    const slow = sleep(Math.max(this.waitMs, LEAST_PATIENCE_MS), SLOW, { signal: over.signal })
+      // A busy process may run its timers before it reads its sockets. An immediate runs after them.
+      .then((reason) => new Promise<string>((resolve) => setImmediate(() => resolve(reason))))
+      .catch(() => undefined);
+    const fault = await Promise.race([findObstacle(this.database).catch(() => 'The replica cannot be asked'), slow]);
+    over.abort();
+    return fault;
   }
 
   /** Tells of a change once, however often it is found. */

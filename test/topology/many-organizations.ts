@@ -21,8 +21,9 @@ const SETTINGS = { REPORT_CONCURRENCY: '1', REPORT_QUEUE: '400' };
 /** The organization that asks with so many clients while each of the others has one. */
 const GREEDY_CLIENTS = 40;
 const REFUSED_MS = 200;
-/** The organization that is served least gets at least one part in so many of the middle one's reports, and the greedy one at most so many times as many. */
+/** The organization that is served least gets half of the middle one's reports, and the greedy one twice as many, give or take the first turns. */
 const MAX_SPREAD = 2;
+const FIRST_TURNS = 4;
 
 /** Many organizations read reports at once, one of them with many clients: one process against two workers. */
 export async function run(): Promise<readonly Finding[]> {
@@ -105,6 +106,6 @@ async function measure(url: string, provisions: readonly string[], workers: stri
   return {
     name: `${ORGANIZATIONS} organizations of ${LINES} lines read 100 days, one of them with ${GREEDY_CLIENTS} clients, for ${SECONDS} s, WORKERS=${workers}`,
     figure: `${good.length} reports: each organization with one client ${fewest} to ${most}, half of them ${middle} or more; the one with ${GREEDY_CLIENTS} ${greedy}; p50 ${inMs(percentile(waits, 50))}, p99 ${inMs(percentile(waits, 99))}; ${answers.length - good.length} failed${failures.size > 0 ? ` with ${[...failures].join(', ')}` : ''}`,
-    holds: answers.length === good.length && fewest >= middle / MAX_SPREAD && greedy <= middle * MAX_SPREAD,
+    holds: answers.length === good.length && fewest >= middle / MAX_SPREAD - 1 && greedy <= middle * MAX_SPREAD + FIRST_TURNS,
   };
 }

@@ -93,7 +93,7 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
     log.info(event, 'audited');
     metrics?.countEvent(event);
   };
-  const services = createServices(config, serving, { ...{ onConnectionLost: toWarning(log), onEvent }, ...replicasOf(config, log) });
+  const services = createServices(config, serving, { ...{ onConnectionLost: toWarning(log), onEvent }, ...forCallers(config, log) });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
   const side = { config, log, metrics, onEvent };
   const operators = createOperatorsSide(owner, side, metrics);
@@ -109,8 +109,9 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   };
 }
 
-/** The servers that the books are read from beside the primary, and the function that logs how they are. */
-export const replicasOf = (config: Config, log: Logger): Pick<ServiceOptions, 'replicas' | 'onReplicaChange'> => ({
+/** The options of the services that callers are answered by: the replicas, and the function that logs how they are. */
+export const forCallers = (config: Config, log: Logger): Pick<ServiceOptions, 'isServing' | 'replicas' | 'onReplicaChange'> => ({
+  isServing: true,
   replicas: config.DATABASE_REPLICA_URLS.map((connectionString) => ({ connectionString })),
   onReplicaChange: (replica, reason) => {
     if (reason === undefined) log.info({ replica }, 'replica is read');

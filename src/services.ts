@@ -223,6 +223,8 @@ export interface ServiceOptions {
   readonly onReplicaChange?: (replica: number, reason: string | undefined) => void;
   /** The parts that are shared with other processes; those of this process alone unless they are given. */
   readonly shared?: SharedParts;
+  /** True for the services that a gateway answers callers by. */
+  readonly isServing?: boolean;
 }
 
 /** Wires stores and services over a database. A connection is opened only when one is needed. */
@@ -236,6 +238,7 @@ export function createServices(
     replicas: addresses = [],
     onReplicaChange: onChange = () => undefined,
     shared = createSharedParts(config),
+    isServing = false,
   }: ServiceOptions = {},
 ): Services & { close(): Promise<void> } {
   const { queue, guesses, createMemory, processes } = shared;
@@ -258,7 +261,10 @@ export function createServices(
   const replicas = new Replicas(database, { addresses, open, waitMs: config.REPLICA_WAIT_MILLISECONDS, onChange });
   const seen = new SeenVersions();
   const memory = new VersionMemory((config.SUMMARY_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE) / processes);
-  const depositDetails = new DepositDetailService(new DepositDetailStore(database, queue), config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND);
+  const depositDetails = new DepositDetailService(
+    new DepositDetailStore(database, queue, isServing && database.isDistributed),
+    config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND,
+  );
   const chains = new AuditChainStore(database);
   const auditWriter = new AuditWriter(chains, { maxWaitMs: config.DATABASE_ANSWER_MILLISECONDS, maxWaiting: MAX_WAITING_AUDIT_ROWS });
   const audit = new AuditService(new AuditStore(database), chains, auditWriter, new AuditGathering(auditWriter), onEvent, findOperator);

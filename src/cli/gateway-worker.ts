@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import cluster from 'node:cluster';
 import { Socket } from 'node:net';
 import { GatewayMetrics } from '../admin/gateway-metrics';
-import { createCallersSide, replicasOf, type CallersSide } from '../app';
+import { createCallersSide, forCallers, type CallersSide } from '../app';
 import { createSharedMemory } from '../data/attempt-memory';
 import { RemoteQueue } from '../data/postgres/queue-line';
 import type { SeenEvent } from '../domain/audit-service';
@@ -62,7 +62,7 @@ async function serve({ config, serving }: Welcome): Promise<CallersSide> {
   const services = createServices(config, serving, {
     onConnectionLost: (error) => log.warn({ reason: error.message }, 'database connection lost'),
     onEvent,
-    ...replicasOf(config, log),
+    ...forCallers(config, log),
     shared: {
       ...{ processes: config.WORKERS, createMemory: createSharedMemory },
       ...{ queue: new RemoteQueue(line), guesses: new RemoteGuessGate(line) },

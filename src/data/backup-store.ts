@@ -1,5 +1,4 @@
 import { Client, escapeIdentifier, type QueryResultRow } from 'pg';
-import { OperatorError } from '../errors';
 import type { BackupManifest, BackupSequence, BackupTable, TablePiece } from '../formats/backup-archive';
 import { destroyConnection } from './postgres/client-session';
 import { CopyQuery } from './postgres/copy-query';
@@ -43,8 +42,8 @@ const SETTINGS = {
 export class BackupSnapshot {
   private constructor(
     private readonly client: Client,
-    /** The name by which other connections read the same state. */
-    readonly name: string,
+    /** The name by which other connections read the same state; undefined where Citus distributes the books, and none means the same. */
+    readonly name: string | undefined,
   ) {}
 
   static async open(address: DatabaseAddress): Promise<BackupSnapshot> {
@@ -60,11 +59,10 @@ export class BackupSnapshot {
       const { rows } = await client.query<{ name: string; isDistributed: boolean }>(
         `SELECT pg_export_snapshot() AS name, ${IS_DISTRIBUTED} AS "isDistributed"`,
       );
-      if (rows[0]!.isDistributed) throw new OperatorError(DISTRIBUTED);
-      return new BackupSnapshot(client, rows[0]!.name);
+      return new BackupSnapshot(client, rows[0]!.isDistributed ? undefined : rows[0]!.name);
     } catch (error) {
       await client.end().catch(() => undefined);
-      throw error instanceof OperatorError ? error : toDataSourceError(error);
+      throw toDataSourceError(error);
     }
   }
 
@@ -124,10 +122,6 @@ export class BackupSnapshot {
 function fail(error: unknown): never {
   throw toDataSourceError(error);
 }
-
-/** No transaction sees one state of several nodes. */
-const DISTRIBUTED =
-  'Citus distributes the books, so that no backup here would be of one state: back up all nodes by a restore point of Citus';
 
 const ORGANIZATIONS = `
 SELECT id, name, number::float8 AS "auditNumber", hash AS "auditHash"

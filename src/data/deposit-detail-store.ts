@@ -6,6 +6,7 @@ import { IS_CURRENT, lineFields, toColumn } from './line-columns';
 import { whereLines, type LineSet } from './line-set';
 import type { Database } from './postgres/database';
 import { keyFields, selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
+import { chooseLetter, packColumns, unpackColumns } from './postgres/packed-columns';
 import type { ReportQueue } from './postgres/report-queue';
 import { ReportSnapshot, type Copy, type SnapshotOptions } from './postgres/report-snapshot';
 
@@ -45,9 +46,14 @@ export const lineOrders: Readonly<Record<LineOrderField, KeyOrder>> = {
 const REPORT_ORDER = columnList(Object.keys(lineOrders.DATE.columns));
 
 export class DepositDetailStore {
+  /** The organizations whose texts have the character that separates packed columns. */
+  private readonly unpacked = new Set<number>();
+
   constructor(
     private readonly database: Database,
     private readonly queue: ReportQueue,
+    /** True where readers can ask again after the first text with the character that separates packed columns. */
+    private readonly packsColumns: boolean,
   ) {}
 
   /** Opens a snapshot, or one of the state that another connection to the primary has given this name. */
@@ -58,7 +64,17 @@ export class DepositDetailStore {
 
   /** Reads the lines in report order as COPY's text format. The `field` of each column is Prisma's name of a column of the lines. */
   copyLines(copy: Copy, lineSet: LineSet, columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
-    return copy(selectLines(columnList(columns.map(toCopied)), lineSet));
+    const { organizationId } = lineSet;
+    if (!this.packsColumns || this.unpacked.has(organizationId)) {
+      return copy(selectLines(columnList(columns.map(toCopied)), lineSet));
+    }
+    const letter = chooseLetter();
+    const copied = columns.map((column) => ({
+      expression: toCopied(column),
+      isNullable: column.kind === 'nullable' || column.section !== undefined,
+    }));
+    const packed = copy(selectLines(raw(packColumns(copied, letter)), lineSet));
+    return unpackColumns(packed, { columns: columns.length, letter, onForeign: () => this.unpacked.add(organizationId) });
   }
 
   /** Reads the lines as objects, in report order. */

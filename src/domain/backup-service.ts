@@ -37,6 +37,7 @@ export class BackupService {
   async write({ gateway, isAudited, put }: BackupOptions): Promise<BackupManifest> {
     const snapshot = await BackupSnapshot.open(this.address);
     try {
+      if (snapshot.name === undefined) throw new OperatorError(NO_ONE_STATE);
       const saved = await snapshot.listOrganizations();
       return await this.accompany(isAudited ? saved : [], 'backup', async () => {
         const createdAt = new Date().toISOString();
@@ -92,7 +93,10 @@ export class BackupService {
     return figures;
   }
 
-  private async readFigures({ id, name, auditNumber, auditHash }: SavedOrganization, snapshot: string): Promise<OrganizationFigures> {
+  private async readFigures(
+    { id, name, auditNumber, auditHash }: SavedOrganization,
+    snapshot: string | undefined,
+  ): Promise<OrganizationFigures> {
     const { totals, digest, dataVersion } = await this.depositDetails.readBooks(id, snapshot);
     const { lines, transactions, deposits, byTransaction } = totals;
     const audit = auditNumber === null || auditHash === null ? null : formatAnchor({ number: auditNumber, hash: auditHash });
@@ -108,6 +112,8 @@ export class BackupService {
     );
   }
 }
+
+const NO_ONE_STATE = 'Citus distributes the books, and no backup here would be of one state: back up its nodes by a restore point of Citus';
 
 const isNewest = async ({ migrations }: Pick<BackupManifest, 'migrations'>): Promise<boolean> =>
   migrations.at(-1) === (await listMigrationNames()).at(-1);

@@ -37,12 +37,12 @@ interface Entities {
 
 async function entitiesOf(organization: string): Promise<Entities> {
   const ids = (table: string) =>
-    `(SELECT COALESCE(array_agg(id ORDER BY id COLLATE "C"), '{}') FROM ${table} WHERE organization_id = o.id) AS ${table}s`;
-  const count = (table: string) => `(SELECT count(*)::int FROM ${table} WHERE organization_id = o.id) AS ${table}s`;
+    `(SELECT COALESCE(array_agg(id ORDER BY id COLLATE "C"), '{}') FROM ${table} WHERE organization_id = $1) AS ${table}s`;
+  const count = (table: string) => `(SELECT count(*)::int FROM ${table} WHERE organization_id = $1) AS ${table}s`;
+  const { rows: organizations } = await files.query<{ id: number }>('SELECT id FROM organization WHERE name = $1', [organization]);
   const { rows } = await files.query<Entities & Record<string, unknown>>(
-    `SELECT ${[ids('deposit'), ids('transaction'), ids('allocation'), count('donor'), count('designation')].join(', ')}
-     FROM organization o WHERE name = $1`,
-    [organization],
+    `SELECT ${[ids('deposit'), ids('transaction'), ids('allocation'), count('donor'), count('designation')].join(', ')}`,
+    [organizations[0]!.id],
   );
   return rows[0]!;
 }

@@ -86,10 +86,40 @@ test('a caller gets the same lines where values stand in the statement as where 
   );
 });
 
+test('a reader gets texts with every character that COPY escapes, and with the separator of packed columns at the second try', async () => {
+  const path = '/export/deposit-details.ndjson?start_date=2000-01-01&end_date=2030-12-31&status=';
+  const read = async (url: string, status: string): Promise<unknown> => {
+    const response = await fetch(`${url}${path}${encodeURIComponent(status)}`, { headers: { Provision: store.organization.apiProvision } });
+    return [response.status, await response.text()];
+  };
+  const escaped = 'a\tb\nc\\d\be\ff\vg\u0001\u001f\u007fé\u007f';
+  const foreign = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (letter) => `\u007f${letter}`).join('');
+  const line = (id: string, status: string) => v2Line({ deposit_id: id, transaction_id: id, allocation_id: id, status, main_memo: status });
+  await importLines(store.services, store.organization, [line('E1', escaped)]);
+  const expected = await read(store.url, escaped);
+  expect(expected).toEqual([200, expect.stringContaining('E1')]);
+  expect(await read(constant.url, escaped)).toEqual(expected);
+
+  await importLines(store.services, store.organization, [line('E2', foreign)]);
+  expect(await read(constant.url, foreign).catch(() => 'broken off')).toEqual([
+    500,
+    expect.stringContaining('No connection to data source'),
+  ]);
+  expect(await read(constant.url, foreign)).toEqual(await read(store.url, foreign));
+});
+
+test('an operator is told of a gateway whose database is another than its setting says', async () => {
+  const reason = 'DATABASE_ENGINE is citus, but the books are not distributed: run `deposit-gateway migrate`';
+  expect(await (await fetch(`${constant.url}/ready`)).json()).toEqual({ status: 'not ready', reason });
+});
+
 test('an answer of several fields on a distributed database has the totals, the digest and the lines of a plain one', async () => {
   const query = `{ depositSummary(startDate: "2024-01-01", endDate: "2024-12-31") { all { lines } digest }
     depositDetails(startDate: "2024-01-01", endDate: "2024-12-31") { allocationId amount } }`;
   const ask = async (url: string): Promise<unknown> => (await graphql(url, query, { provision: store.organization.apiProvision })).body;
+  const names = `{ depositDetails(startDate: "2024-01-01", endDate: "2024-12-31") { __typename } }`;
+  const nameRows = async (url: string) => (await graphql(url, names, { provision: store.organization.apiProvision })).body;
+  expect(await nameRows(constant.url)).toEqual(await nameRows(store.url));
   const answer = await ask(constant.url);
   expect(answer).toEqual(await ask(store.url));
   expect(answer).toHaveProperty('data.depositSummary.digest');

@@ -13,8 +13,13 @@ const SHARDS = 8;
 export interface CitusCluster {
   /** The addresses of all nodes, the coordinator's first. */
   readonly urls: readonly string[];
+  /** The directory of the nodes' sockets, which is their host name. */
+  readonly host: string;
   /** Makes a database on all nodes whose tables can be distributed. */
   createDatabase(name: string): Promise<void>;
+  /** Stops a node at once, and starts it again. */
+  stopNode(index: number): Promise<void>;
+  startNode(index: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -24,6 +29,10 @@ export async function startCitus(workers: number): Promise<CitusCluster> {
     port: FIRST_PORT + index,
     data: join(directory.path, `node-${index}`),
   }));
+  const urlOf = ({ port }: { readonly port: number }, database = 'postgres') =>
+    `postgresql://${USER}@localhost:${port}/${database}?host=${directory.path}`;
+  const control = ({ data, port }: { readonly data: string; readonly port: number }, ...words: string[]): Promise<void> =>
+    runAsPostgres('pg_ctl', ['-D', data, '-w', '-l', join(directory.path, `${port}.log`), ...words]);
   for (const { data, port } of nodes) {
     await runAsPostgres('initdb', ['-D', data, '-A', 'trust', '-U', USER, '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']);
     const settings = {
@@ -33,12 +42,17 @@ export async function startCitus(workers: number): Promise<CitusCluster> {
     };
     const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
     appendFileSync(join(data, 'postgresql.conf'), lines.join(''));
-    await runAsPostgres('pg_ctl', ['-D', data, '-w', '-l', join(directory.path, `${port}.log`), 'start']);
+    await control({ data, port }, 'start');
+    // Shards move by the decoder of Citus, which newer servers must be told of.
+    const [known] = await run(urlOf({ port }), [`SELECT 1 FROM pg_settings WHERE name = 'output_plugin_libraries'`]);
+    if (known)
+      await run(urlOf({ port }), [`ALTER SYSTEM SET output_plugin_libraries = pgoutput, test_decoding, citus`, 'SELECT pg_reload_conf()']);
   }
-  const urlOf = ({ port }: { readonly port: number }, database = 'postgres') =>
-    `postgresql://${USER}@localhost:${port}/${database}?host=${directory.path}`;
   return {
     urls: nodes.map((node) => urlOf(node)),
+    host: directory.path,
+    stopNode: (index) => control(nodes[index]!, 'stop', '-m', 'immediate'),
+    startNode: (index) => control(nodes[index]!, 'start'),
     createDatabase: async (name) => {
       for (const node of nodes) {
         await run(urlOf(node), [`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`, `CREATE DATABASE ${name}`]);
@@ -49,17 +63,21 @@ export async function startCitus(workers: number): Promise<CitusCluster> {
       await run(urlOf(coordinator!, name), [`SELECT citus_set_coordinator_host('${directory.path}', ${coordinator!.port})`, ...joining]);
     },
     stop: async () => {
-      for (const { data } of nodes) await runAsPostgres('pg_ctl', ['-D', data, '-w', '-m', 'immediate', 'stop']);
+      // A node may be stopped already.
+      for (const node of nodes) await control(node, 'stop', '-m', 'immediate').catch(() => undefined);
       directory.remove();
     },
   };
 }
 
-async function run(url: string, statements: readonly string[]): Promise<void> {
+/** Runs statements one by one, and returns the rows of the last one. */
+async function run(url: string, statements: readonly string[]): Promise<readonly object[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    for (const statement of statements) await client.query(statement);
+    let rows: readonly object[] = [];
+    for (const statement of statements) ({ rows } = await client.query<object & Record<string, unknown>>(statement));
+    return rows;
   } finally {
     await client.end();
   }

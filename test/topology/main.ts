@@ -9,6 +9,7 @@ const PARTS: Readonly<Record<string, { readonly minutes: number }>> = {
   'rolling-restart': { minutes: 6 },
   'many-organizations': { minutes: 8 },
   pooler: { minutes: 10 },
+  citus: { minutes: 20 },
   'replica-answers': { minutes: 5 },
   'replica-loss': { minutes: 5 },
   promotion: { minutes: 5 },

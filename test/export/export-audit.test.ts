@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { runCommand } from '../support/command';
 import { depositBook } from '../support/deposit-book';
 import { createExportReader, sha256, type Receipt } from '../support/export-reader';
@@ -51,7 +52,7 @@ describe('the account of exports', () => {
     const { stdout } = await runCommand(environment, ['--json', 'audit', '--organization', own.name, '--kind', 'file']);
     const [cli, first, ...rest] = JSON.parse(stdout) as Receipt[];
     expect(rest).toEqual([]);
-    expect(cli).toMatchObject({ username: null, provision: null, outcome: 'whole', format: 'csv', startDate: '2024-01-01' });
+    expect(cli).toMatchObject({ username: userInfo().username, provision: null, outcome: 'whole', format: 'csv', startDate: '2024-01-01' });
     const ofYear = (await download('deposit-details.csv', '&pending=WITHOUT', as)).trailers;
     expect([String(cli!.lines), cli!.digest]).toEqual([ofYear['x-export-lines'], ofYear['x-export-digest']]);
     expect(first).toMatchObject({ username: 'ada', conditions: ['donor_name'], digest: receipt.digest });

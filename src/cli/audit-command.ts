@@ -87,12 +87,18 @@ const OPERATOR_DOORS: Readonly<Partial<Record<AuditDoor, string>>> = { command: 
 const COLUMNS = ['AT', 'WHO', 'FROM', 'KIND', 'DOOR', 'WHAT', 'RANGE', 'READS', 'OUTCOME', 'LINES', 'DIGEST'];
 const MS_PER_DAY = 86_400_000;
 
+function toWho({ username, provision, door }: AuditEntry): string {
+  const operators = OPERATOR_DOORS[door];
+  if (operators !== undefined) return username === null ? operators : `${username} (${operators})`;
+  return username ?? (provision === null ? 'gateway' : `provision ${provision}…`);
+}
+
 function toRow(entry: AuditEntry): string[] {
-  const { username, provision, kind, door, operation, startDate, endDate, subject, detail } = entry;
+  const { kind, door, operation, startDate, endDate, subject, detail } = entry;
   const isReading = kind === 'read' || kind === 'file';
   return [
     entry.startedAt.toISOString(),
-    username ?? (provision === null ? (OPERATOR_DOORS[door] ?? 'gateway') : `provision ${provision}…`),
+    toWho(entry),
     ...[entry.address ?? '', kind, door],
     [operation || '(no name)', subject ?? '', detail ?? ''].filter((text) => text !== '').join(' '),
     startDate === null && endDate === null ? '' : `${startDate ?? ''}/${endDate ?? ''}`,

@@ -60,7 +60,7 @@ describe('the account of exports', () => {
     expect(first!.provision).toBe(own.webProvision.slice(0, 8));
     const table = await runCommand(environment, ['audit', '--organization', own.name, '--kind', 'file', '--limit', '2']);
     expect(table.stdout).toMatch(
-      /^AT +WHO +FROM +KIND +DOOR +WHAT +RANGE +READS +OUTCOME +LINES +DIGEST\n\S+ +ada +127\.0\.0\.1 +file +file +export\/deposit-details\.csv .*\n\S+ +command line +file +command +export +2024-01-01\/2024-12-31 +1 +whole +\d+ +[0-9a-f]{64}\n$/,
+      /^AT +WHO +FROM +KIND +DOOR +WHAT +RANGE +READS +OUTCOME +LINES +DIGEST\n\S+ +ada +127\.0\.0\.1 +file +file +export\/deposit-details\.csv .*\n\S+ +\S+ \(command line\) +file +command +export +2024-01-01\/2024-12-31 +1 +whole +\d+ +[0-9a-f]{64}\n$/,
     );
     // Another organization has no such export.
     expect((await get(`/export/receipts/${String(headers['x-export-id'])}`, { Provision: other.apiProvision })).status).toBe(404);

@@ -29,7 +29,13 @@ async function operate<Data>(query: string, variables: object = {}): Promise<Dat
 
 const rightsRows = async () =>
   (
-    await gateway.database.client.query<{ door: string; address: string | null; operation: string; subject: string | null; detail: string | null }>(
+    await gateway.database.client.query<{
+      door: string;
+      address: string | null;
+      operation: string;
+      subject: string | null;
+      detail: string | null;
+    }>(
       `SELECT door, address, operation, subject, detail FROM audit_record WHERE kind = 'rights' AND door = 'operators' ORDER BY organization_id, number`,
     )
   ).rows;
@@ -205,7 +211,11 @@ describe('an operator', () => {
     await operate(`mutation { setPassword(organization: "${name}", username: "ada", password: "${PASSWORD}") }`);
     const rows = await rightsRows();
     expect(rows.filter(({ operation }) => operation === 'organization maintenance').map(({ detail }) => detail)).toEqual(['on', 'off']);
-    expect(rows.find(({ operation }) => operation === 'user password')).toMatchObject({ subject: 'user ada', detail: null, address: '127.0.0.1' });
+    expect(rows.find(({ operation }) => operation === 'user password')).toMatchObject({
+      subject: 'user ada',
+      detail: null,
+      address: '127.0.0.1',
+    });
     expect(JSON.stringify(rows) + gateway.logLines.join('')).not.toContain(PASSWORD);
     expect(gateway.logLines.join('')).not.toContain(TOKEN);
   });

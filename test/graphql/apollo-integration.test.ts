@@ -25,7 +25,10 @@ class SuiteServer extends ApolloServer<GraphqlContext> {
     super({ typeDefs: 'type Query { none: Int }' });
   }
 
-  override executeHTTPGraphQLRequest({ httpGraphQLRequest, context }: Parameters<ApolloServer<GraphqlContext>['executeHTTPGraphQLRequest']>[0]) {
+  override executeHTTPGraphQLRequest({
+    httpGraphQLRequest,
+    context,
+  }: Parameters<ApolloServer<GraphqlContext>['executeHTTPGraphQLRequest']>[0]) {
     return this.suite.executeHTTPGraphQLRequest({
       httpGraphQLRequest,
       context: async () => {

@@ -26,7 +26,6 @@ import { applyMigrations, findDrift, findObstacle, listMissingMigrations } from 
 import type { ReplicaFigures } from './data/postgres/replica';
 import { Replicas } from './data/postgres/replicas';
 import type { QueueFigures, ReportQueue } from './data/postgres/report-queue';
-import { SeenVersions } from './data/postgres/seen-versions';
 import { renewServingRole } from './data/postgres/serving-role';
 import { SavedReportStore } from './data/saved-report-store';
 import { SessionStore } from './data/session-store';
@@ -259,7 +258,6 @@ export function createServices(
     });
   const database = open(address, onConnectionLost);
   const replicas = new Replicas(database, { addresses, open, waitMs: config.REPLICA_WAIT_MILLISECONDS, onChange });
-  const seen = new SeenVersions();
   const memory = new VersionMemory((config.SUMMARY_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE) / processes);
   const depositDetails = new DepositDetailService(
     new DepositDetailStore(database, queue, isServing && database.isDistributed),
@@ -279,7 +277,7 @@ export function createServices(
   const users = new UserService({ organizations, users: userStore, sessions: sessionStore, logins, rights });
   return {
     access: new AccessService({
-      store: new AccessStore(database, config.SESSION_IDLE_MINUTES, seen),
+      store: new AccessStore(database, config.SESSION_IDLE_MINUTES),
       guard: new ProvisionGuard(guesses),
       underMaintenance: config.UNDER_MAINTENANCE,
     }),
@@ -297,11 +295,11 @@ export function createServices(
     organizations,
     provisions,
     users,
-    books: new BookService(new BookStore(database, memory, replicas), seen),
+    books: new BookService(new BookStore(database, memory, replicas)),
     imports,
     demo: new DemoService({ organizations, provisions, users, imports }),
     backups: new BackupService(address, depositDetails, audit),
-    findObstacle: () => findObstacle(database),
+    findObstacle: () => findObstacle(database, { mustLead: true }),
     readFigures: () => ({
       ...{ queue: queue.figures, audit: auditWriter.figures, guesses: guesses.figures },
       ...{ pools: { ...database.figures, ...replicas.pools }, replicas: replicas.figures },

@@ -17,8 +17,9 @@ const DURATIONS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 
 export type MetricsOfProcess = MetricObjectWithValues<MetricValue<string>>[];
 
 /**
- * The metrics of one process of a gateway. The primary of several has those of the whole gateway too, as the only process has. They have a registry of their own, so that several gateways may run in a process. No label holds a name of a
- * person or an organization, an address, or a text that a caller has chosen.
+ * The metrics of one process of a gateway. The primary of several has those of the whole gateway too, as the only process has. They have a
+ * registry of their own, so that several gateways may run in a process. No label holds a name of a person or an organization, an address, or
+ * a text that a caller has chosen.
  */
 export class GatewayMetrics {
   private readonly registry = new Registry();

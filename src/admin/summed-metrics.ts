@@ -8,8 +8,8 @@ const MAX_WAIT_MS = 1000;
 const GROWING = ['counter', 'histogram'];
 /** A sum of these says nothing. The worst process counts. */
 const WORST = /^nodejs_eventloop_lag_/;
-/** The oldest process is the gateway's own. */
-const OLDEST = 'process_start_time_seconds';
+/** The least of these counts: the oldest process is the gateway's own, and a replica is read when every worker reads it. */
+const LEAST: readonly string[] = ['process_start_time_seconds', 'gateway_replica_used'];
 
 /** A process whose metrics are added to those of others. */
 export interface MetricsTeller {
@@ -59,5 +59,5 @@ function addUp(processes: readonly MetricsOfProcess[]): Registry {
 
 function aggregatorOf({ name, aggregator }: MetricsOfProcess[number]): Aggregator {
   if (WORST.test(name)) return 'max';
-  return name === OLDEST ? 'min' : aggregator;
+  return LEAST.includes(name) ? 'min' : aggregator;
 }

@@ -73,7 +73,7 @@ export async function createPrimary(config: Config, { serving, owner }: RoleAddr
     if (listener.listening) await sleep(config.DRAIN_MILLISECONDS);
     const deadline = Date.now() + config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
     await listener.close(() => hurry.signal.aborted || Date.now() > deadline);
-    const graceMs = Math.max(deadline - Date.now(), 0);
+    const graceMs = hurry.signal.aborted ? 0 : Math.max(deadline - Date.now(), 0);
     workers.tell(TOPICS.finish, graceMs);
     const kill = setTimeout(() => killAll(workers.all), graceMs + KILL_MARGIN_MS);
     hurry.signal.addEventListener('abort', () => setTimeout(() => killAll(workers.all), KILL_MARGIN_MS).unref());

@@ -4,7 +4,6 @@ import type { ProvisionKind } from './organization-store';
 import type { Database } from './postgres/database';
 import type { Wait } from './postgres/request-times';
 import { findSqlFault, QUERY_CANCELED } from './postgres/sql-fault';
-import type { SeenVersions } from './postgres/seen-versions';
 import { selectStamp, type VersionStamp } from './postgres/version-stamp';
 
 /** The provision, organization and session that a request's credentials stand for. */
@@ -120,7 +119,7 @@ LEFT JOIN "user" u ON u.organization_id = s.organization_id AND u.id = s.user_id
 /** The version is read together with the rest, but where it may be on another node: a join of both would ask every node. */
 const versioned = (statement: string, isDistributed: boolean): string =>
   statement.replace(':version', isDistributed ? 'NULL' : selectStamp('p.organization_id'));
-const FIND_VERSION = `SELECT ${selectStamp('$1::int')} AS version, pg_is_in_recovery() AS "isStandby"`;
+const FIND_VERSION = `SELECT ${selectStamp('$1::int')} AS version`;
 
 const FIND_PROVISION = `
 SELECT ${PROVISION_COLUMNS}, NULL AS session_provision_id, false AS is_unmarked
@@ -175,7 +174,6 @@ export class AccessStore {
   constructor(
     private readonly database: Database,
     private readonly sessionIdleMinutes: number,
-    private readonly seen: SeenVersions,
   ) {
     const { isDistributed } = database;
     this.statements = { access: versioned(FIND_ACCESS, isDistributed), provision: versioned(FIND_PROVISION, isDistributed) };
@@ -197,11 +195,8 @@ export class AccessStore {
   /** Reads the version of one organization by itself, so that a node that is away concerns its own organizations alone. */
   private async withVersion(found: AccessRow): Promise<AccessRow> {
     const { id } = found.organization;
-    const statement = { name: 'find-version', text: FIND_VERSION, values: [id] };
-    const [row] = await this.database.query<{ version: VersionStamp; isStandby: boolean }>(statement);
-    const { version, isStandby } = row!;
-    if (!this.seen.admits(id, version, isStandby)) throw lateServer();
-    return { ...found, organization: { ...found.organization, dataVersion: version } };
+    const [row] = await this.database.query<{ version: VersionStamp }>({ name: 'find-version', text: FIND_VERSION, values: [id] });
+    return { ...found, organization: { ...found.organization, dataVersion: row!.version } };
   }
 
   /** The credentials that a link stands for, by the hash that it leads to. Null when there are none any more. */
@@ -229,7 +224,7 @@ export class AccessStore {
     this.waiting.push(turn);
   }
 
-  private async readNext(credentials: readonly Credential[]): Promise<Found[]> {
+  private async readNext(credentials: readonly Credential[]): Promise<(AccessRow | null)[]> {
     // A request that comes from now on needs a statement that begins later.
     for (const credential of credentials) this.loader.clear(credential);
     this.underWay++;
@@ -245,15 +240,16 @@ export class AccessStore {
     }
   }
 
-  private async read(credentials: readonly Credential[]): Promise<Found[]> {
+  private async read(credentials: readonly Credential[]): Promise<(AccessRow | null)[]> {
     const uuidHashes = credentials.map(({ uuidHash }) => uuidHash);
     const values = [uuidHashes, credentials.map(({ tokenHash }) => tokenHash ?? null), this.sessionIdleMinutes];
-    const inPlaces = (rows: readonly JoinedRow[]): Found[] => {
-      const found = new Map(rows.map((row) => [row.place, this.isLate(row) ? lateServer() : toAccessRow(row)]));
+    const inPlaces = (rows: readonly JoinedRow[]): (AccessRow | null)[] => {
+      const found = new Map(rows.map((row) => [row.place, toAccessRow(row)]));
       return credentials.map((_credential, index) => found.get(index + 1) ?? null);
     };
     try {
       const rows = await this.database.query<JoinedRow>({ name: 'find-access', text: this.statements.access, values });
+      this.assertPrimary(rows);
       await this.markUsed(rows, credentials);
       return inPlaces(rows);
     } catch (error) {
@@ -261,18 +257,22 @@ export class AccessStore {
       // A data source that is too slow is not asked a second time, because the caller would wait twice as long.
       if (isCancelled(error)) throw error;
       // A second statement without the sessions tells a broken data source from a broken session store.
-      const found = inPlaces(await this.database.query<JoinedRow>({ text: this.statements.provision, values: [uuidHashes] }));
+      const rows = await this.database.query<JoinedRow>({ text: this.statements.provision, values: [uuidHashes] });
+      this.assertPrimary(rows);
+      const found = inPlaces(rows);
       const session = new AppError('ESTABLISHING_SESSION_FAILED', { cause: error.cause });
-      return found.map((row, index) => {
-        if (row === null || row instanceof AppError) return row;
-        return { ...row, session: credentials[index]!.tokenHash ? session : null };
-      });
+      return found.map((row, index) => row && { ...row, session: credentials[index]!.tokenHash ? session : null });
     }
   }
 
-  /** True when the server lacks a version that was seen. A distributed database tells the version later. */
-  private isLate({ organization_id, data_version, is_standby }: JoinedRow): boolean {
-    return data_version !== null && !this.seen.admits(organization_id, data_version, is_standby);
+  /**
+   * Throws when a standby has answered, as while one takes over. It may not know yet who was locked out, and what was imported. Its
+   * connections are closed: the address may lead to the primary by now, while a balancer keeps the old connections.
+   */
+  private assertPrimary(rows: readonly JoinedRow[]): void {
+    if (!rows.some(({ is_standby }) => is_standby)) return;
+    this.database.renewConnections();
+    throw new AppError('NO_DATA_SOURCE_CONNECTION', { cause: new Error('DATABASE_URL leads to a standby'), retryAfterSeconds: 1 });
   }
 
   /** Writes the times of last use, once a minute at most, so that nearly every request only reads. Where that fails, the next tries again. */
@@ -284,15 +284,6 @@ export class AccessStore {
     await this.database.query({ text: MARK_USED, values }).catch(() => undefined);
   }
 }
-
-/** The access that was found: null when there is no such provision, an error when the server lacks what was answered before. */
-type Found = AccessRow | null | AppError;
-
-const lateServer = (): AppError =>
-  new AppError('NO_DATA_SOURCE_CONNECTION', {
-    cause: new Error('DATABASE_URL leads to a standby that lacks a version of the books which was seen before'),
-    retryAfterSeconds: 1,
-  });
 
 /** True for a statement that PostgreSQL ended at its time limit. */
 const isCancelled = ({ cause }: AppError): boolean => findSqlFault(cause)?.sqlState === QUERY_CANCELED;

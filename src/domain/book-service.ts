@@ -3,27 +3,17 @@ import { versionOrder, type BookCheck, type BookFigures, type BookStore, type Da
 import type { NewVersion } from '../data/book-transaction';
 import type { BookSource } from '../data/postgres/book-source';
 import type { BookState } from '../data/postgres/replica';
-import type { SeenVersions } from '../data/postgres/seen-versions';
-import type { VersionStamp } from '../data/postgres/version-stamp';
 import { readPage, type Page, type PageParameters } from './keyset-page';
 
 const MAX_DIFFERENCES = 20;
 
 /** The versions of an organization's books, and the agreement of its lines with them. */
 export class BookService {
-  constructor(
-    private readonly store: BookStore,
-    private readonly seen: SeenVersions,
-  ) {}
+  constructor(private readonly store: BookStore) {}
 
   /** Opens the source of a request: a replica that has the version which `findState` tells, or the primary. It costs nothing until it is read. */
   openSource(findState: () => BookState | undefined, isPrimary: boolean): BookSource {
     return this.store.openSource(findState, isPrimary);
-  }
-
-  /** Notes the versions of the books that an answer was of. Later answers of this process are of no earlier ones. */
-  noteVersions({ organizationId }: BookState, versions: readonly VersionStamp[]): void {
-    for (const version of versions) this.seen.add(organizationId, version);
   }
 
   /** Opens the reader of a request's short statements, and of values that are kept by data version. */

@@ -76,8 +76,6 @@ export function createDoorKit(config: Config, log: Logger, { access, accessWatch
       const endWatch = accessWatch.add(requestAccess, (loss) => left.abort(loss));
       response.once('close', () => {
         endWatch();
-        const { bookState } = requestAccess;
-        if (bookState) books.noteVersions(bookState, reader.versions);
         if (!response.writableFinished) left.abort(new ReaderLeft());
       });
       const source = books.openSource(() => requestAccess.bookState, isPrimary);

@@ -24,8 +24,13 @@ export class WorkerProcess implements ConnectionTaker {
     this.line = new ProcessLine((message) => void worker.send(message, undefined, () => undefined));
     this.line.handle(TOPICS.taken, () => this.onTaken?.());
     worker.on('message', (message: unknown) => this.line.receive(message));
-    worker.on('error', () => undefined);
     this.ended = new Promise((resolve) => {
+      worker.on('error', (error) => {
+        // A process that could not be made has no exit. Other errors are of messages that do not reach it.
+        if (worker.process.pid !== undefined) return;
+        this.line.close();
+        resolve({ isWhole: false, how: error.message });
+      });
       worker.once('exit', (status: number | null, signal: string | null) => {
         this.line.close();
         resolve({ isWhole: status === WORKER_EXITS.whole, how: signal ? `signal ${signal}` : `exit status ${status}` });

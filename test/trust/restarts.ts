@@ -129,7 +129,7 @@ async function failOver(primary: Cluster, standby: Cluster, ask: () => Promise<A
   const afterMs = Date.now() - acceptedAt;
   return {
     name: 'the standby takes over behind HAProxy',
-    figure: `good ${inMs(afterMs)} after the standby was promoted, which took ${inMs(acceptedAt - startedAt)} (goal ${MAX_FAILOVER_MS} ms with checks every 200 ms); /ready ${during} meanwhile, because a standby answers readers; ${await ready()} afterwards`,
+    figure: `good ${inMs(afterMs)} after the standby was promoted, which took ${inMs(acceptedAt - startedAt)} (goal ${MAX_FAILOVER_MS} ms with checks every 200 ms); /ready ${during} meanwhile, while the address leads to a standby; ${await ready()} afterwards`,
     holds: afterMs <= MAX_FAILOVER_MS && (await ready()) === 200,
   };
 }

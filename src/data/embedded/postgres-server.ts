@@ -18,6 +18,8 @@ const RESTART_DELAY_MS = 200;
 /** The settings of the server. They keep donors' data out of its log: no statements, no parameters, no failing rows. */
 const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '',
+  // Each worker of a gateway on many cores has three at least.
+  max_connections: '400',
   unix_socket_permissions: '0700',
   log_statement: 'none',
   log_min_error_statement: 'panic',

@@ -23,7 +23,7 @@ export class BookSource {
     private readonly choose: () => Promise<Chosen | undefined> = () => Promise.resolve(undefined),
   ) {}
 
-  /** True when a replica failed after a part of the answer was read, so that the answer as a whole has to be read again. */
+  /** True when the answer as a whole has to be read again, because a replica failed after a part of it was read, or its rows have moved. */
   get isBroken(): boolean {
     return this.broken;
   }
@@ -71,6 +71,11 @@ export class BookSource {
     if (!this.hasLeft) chosen.replica.countLeaving();
     this.hasLeft = true;
     return true;
+  }
+
+  /** Notes that the answer as a whole has to be read again. */
+  markBroken(): void {
+    this.broken = true;
   }
 
   /** Notes that an answer failed. It can be read again when the request has left a replica. */

@@ -141,12 +141,16 @@ export class Database {
    * balancer keeps the old connections.
    */
   private toError(error: unknown): AppError {
-    const now = performance.now();
-    if (findSqlFault(error)?.sqlState === READ_ONLY && now - this.renewedAt > RENEWAL_MS) {
-      this.renewedAt = now;
-      for (const pool of [this.pool, this.longPool]) closeIdle(pool);
-    }
+    if (findSqlFault(error)?.sqlState === READ_ONLY) this.renewConnections();
     return toDataSourceError(error);
+  }
+
+  /** Closes the idle connections, because they lead to a server that is not the primary any more. */
+  renewConnections(): void {
+    const now = performance.now();
+    if (now - this.renewedAt <= RENEWAL_MS) return;
+    this.renewedAt = now;
+    for (const pool of [this.pool, this.longPool]) closeIdle(pool);
   }
 
   /** The connections of each pool: those in use, those that are idle, and the requests that wait for one. */

@@ -21,10 +21,10 @@ const SCHEMA_FILE = 'prisma/schema.prisma';
 const NO_FILTERS = { externalTables: [], externalEnums: [] };
 
 /**
- * Applies prisma/migrations to the database, distributes the books where Citus is, and gives the serving role its grants. Returns the names of the migrations that were missing. It
- * runs Prisma Migrate's own engine in its WebAssembly build: nothing is downloaded, and the Prisma CLI reads the same table
- * `_prisma_migrations`. `onWait` is called when a table that others read holds a migration up. No migration after `last` is applied, and
- * neither distribution nor grants follow then, as they name newer tables.
+ * Applies prisma/migrations to the database, distributes the books where Citus is, and gives the serving role its grants. Returns the names
+ * of the migrations that were missing. It runs Prisma Migrate's own engine in its WebAssembly build: nothing is downloaded, and the Prisma
+ * CLI reads the same table `_prisma_migrations`. `onWait` is called when a table that others read holds a migration up. No migration after
+ * `last` is applied, and neither distribution nor grants follow then, as they name newer tables.
  */
 export async function applyMigrations(
   address: DatabaseAddress,
@@ -88,13 +88,17 @@ export async function listMissingMigrations(address: DatabaseAddress): Promise<s
   }
 }
 
-/** The reason why the database cannot serve, in words for an operator; undefined when it answers and has the newest migration. */
-export async function findObstacle(database: Database): Promise<string | undefined> {
+/**
+ * The reason why the database cannot serve, in words for an operator; undefined when it answers and has the newest migration. With `mustLead`
+ * a standby cannot serve.
+ */
+export async function findObstacle(database: Database, { mustLead = false } = {}): Promise<string | undefined> {
   newestMigration ??= listMigrationNames().then((names) => names.at(-1));
   try {
     const values = [await newestMigration];
-    const rows = await database.query<{ isDistributed: boolean }>({ name: 'is-migrated', text: IS_MIGRATED, values });
+    const rows = await database.query<{ isDistributed: boolean; isStandby: boolean }>({ name: 'is-migrated', text: IS_MIGRATED, values });
     if (!rows[0]) return NOT_MIGRATED;
+    if (mustLead && rows[0].isStandby) return STANDBY;
     if (rows[0].isDistributed === database.isDistributed) return undefined;
     return rows[0].isDistributed ? NOT_KNOWN_AS_DISTRIBUTED : NOT_DISTRIBUTED;
   } catch (error) {
@@ -107,12 +111,13 @@ export async function findObstacle(database: Database): Promise<string | undefin
 }
 
 const CONNECT_TIMEOUT_MS = 2000;
+const STANDBY = 'DATABASE_URL leads to a standby, which takes no writes and may not know yet who was locked out';
 const NOT_MIGRATED = 'The database lacks migrations: run `deposit-gateway migrate`';
 const NOT_KNOWN_AS_DISTRIBUTED = 'Citus distributes the books: set DATABASE_ENGINE to citus';
 const NOT_DISTRIBUTED = 'DATABASE_ENGINE is citus, but the books are not distributed: run `deposit-gateway migrate`';
 const APPLIED = 'FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
 const LIST_APPLIED = `SELECT migration_name ${APPLIED}`;
-const IS_MIGRATED = `SELECT ${IS_DISTRIBUTED} AS "isDistributed" ${APPLIED} AND migration_name = $1`;
+const IS_MIGRATED = `SELECT ${IS_DISTRIBUTED} AS "isDistributed", pg_is_in_recovery() AS "isStandby" ${APPLIED} AND migration_name = $1`;
 let newestMigration: Promise<string | undefined> | undefined;
 
 async function withEngine<Result>(

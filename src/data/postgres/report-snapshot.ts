@@ -10,7 +10,19 @@ import { toDataSourceError } from './database-errors';
 import { LaneConnection } from './lane-connection';
 import type { Caller, ReportQueue } from './report-queue';
 import type { RequestTimes, Wait } from './request-times';
-import { BEGIN, COMMIT, ONE_CORE, SETTINGS, SHARE, toOpening, toSettings, toStamp, type SharedState } from './snapshot-statements';
+import {
+  BEGIN,
+  COMMIT,
+  ONE_CORE,
+  OtherState,
+  RowsMoved,
+  SETTINGS,
+  SHARE,
+  toOpening,
+  toSettings,
+  toStamp,
+  type SharedState,
+} from './snapshot-statements';
 import { Turns } from './turns';
 import { selectStamp, stampOf, type VersionStamp } from './version-stamp';
 
@@ -30,16 +42,6 @@ export interface SnapshotOptions {
   readonly timeoutMs: number;
   /** The source of the request; the primary without it. */
   readonly source?: BookSource | undefined;
-}
-
-/** The rows have moved to another node while they were read, and the books have changed. */
-class RowsMoved extends Error {
-  override readonly name = 'RowsMoved';
-}
-
-/** A second connection came to see another version than the first. Nothing was read from it. */
-class OtherState extends Error {
-  override readonly name = 'OtherState';
 }
 
 /**
@@ -133,7 +135,9 @@ export class ReportSnapshot {
 
   private assertSame(version: VersionStamp): void {
     this.lastVersion = version;
-    if (version !== this.seenVersion) throw new AppError('NO_DATA_SOURCE_CONNECTION', { cause: new RowsMoved(), retryAfterSeconds: 1 });
+    if (version === this.seenVersion) return;
+    this.source.markBroken();
+    throw new AppError('NO_DATA_SOURCE_CONNECTION', { cause: new RowsMoved(), retryAfterSeconds: 1 });
   }
 
   /** Begins the transaction, unless a statement has, so that its version is known. */

@@ -10,19 +10,7 @@ import { toDataSourceError } from './database-errors';
 import { LaneConnection } from './lane-connection';
 import type { Caller, ReportQueue } from './report-queue';
 import type { RequestTimes, Wait } from './request-times';
-import {
-  BEGIN,
-  COMMIT,
-  ONE_CORE,
-  OtherState,
-  RowsMoved,
-  SETTINGS,
-  SHARE,
-  toOpening,
-  toSettings,
-  toStamp,
-  type SharedState,
-} from './snapshot-statements';
+import { BEGIN, COMMIT, OtherState, RowsMoved, toBeginning, toOpening, toSettings, toStamp, type SharedState } from './snapshot-statements';
 import { Turns } from './turns';
 import { selectStamp, stampOf, type VersionStamp } from './version-stamp';
 
@@ -248,12 +236,8 @@ export class ReportSnapshot {
     const lane = await this.enterStatement();
     const { client, caller, database } = lane;
     const { isQuiet } = this.queue.state;
-    // Several statements at once take no parameters. The id is a number of the database.
-    const { isDistributed } = database;
-    const stamp = `SELECT ${selectStamp(String(caller.organizationId))} AS version, ${SETTINGS}`;
-    const last = isQuiet ? (isDistributed ? [] : [SHARE]) : [ONE_CORE];
-    const statements = [...toOpening(database, this.shared).map(({ text }) => text), stamp, ...last];
-    const begun = client.query<{ readonly version?: string; readonly name?: string }>(statements.join('; '));
+    const statements = toBeginning(caller.organizationId, database, { isQuiet, shared: this.shared });
+    const begun = client.query<{ readonly version?: string; readonly name?: string }>(statements);
     const answers = await this.waitFor(lane, begun, { name: 'BEGIN', sql: BEGIN.text });
     this.leaveStatement('idle');
     // For several statements pg returns a list of results, which its types leave out.
@@ -261,7 +245,7 @@ export class ReportSnapshot {
     const version = rows.find((row) => row.version !== undefined)!.version!;
     this.noteVersion(version, database);
     if (!isQuiet) return undefined;
-    return isDistributed ? { database, version } : { database, name: rows.at(-1)!.name! };
+    return database.isDistributed ? { database, version } : { database, name: rows.at(-1)!.name! };
   }
 
   /**

@@ -21,11 +21,11 @@ export class OtherState extends Error {
   override readonly name = 'OtherState';
 }
 
-export const SETTINGS = setLocally(LONG_SETTINGS);
+const SETTINGS = setLocally(LONG_SETTINGS);
 /** Keeps a report to one core for its whole transaction, when other reports are read at the same time. */
-export const ONE_CORE = 'SET LOCAL max_parallel_workers_per_gather = 0';
+const ONE_CORE = 'SET LOCAL max_parallel_workers_per_gather = 0';
 /** Names the state for a second connection. It is sent before the first statement, which may be long and would keep the connection busy. */
-export const SHARE = 'SELECT pg_export_snapshot() AS name';
+const SHARE = 'SELECT pg_export_snapshot() AS name';
 export const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' };
 export const COMMIT: Statement = { text: 'COMMIT' };
 
@@ -36,6 +36,18 @@ export const toOpening = ({ isDistributed }: Pick<Database, 'isDistributed'>, sh
   // The settings beside the version are made on the node that has it.
   ...(isDistributed ? [{ text: `SELECT ${SETTINGS}` }] : []),
 ];
+
+/** The text that begins a transaction before its first SELECT. Its answers have the version and, for a second connection, the state's name. */
+export function toBeginning(
+  organizationId: number,
+  database: Pick<Database, 'isDistributed'>,
+  { isQuiet, shared }: { readonly isQuiet: boolean; readonly shared: SharedState | undefined },
+): string {
+  // Several statements at once take no parameters. The id is a number of the database.
+  const stamp = `SELECT ${selectStamp(String(organizationId))} AS version, ${SETTINGS}`;
+  const last = isQuiet ? (database.isDistributed ? [] : [SHARE]) : [ONE_CORE];
+  return [...toOpening(database, shared).map(({ text }) => text), stamp, ...last].join('; ');
+}
 
 export const toStamp = (organizationId: number): Statement => ({
   text: `SELECT ${selectStamp('$1::int')}`,

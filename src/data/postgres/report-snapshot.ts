@@ -12,7 +12,7 @@ import type { Caller, ReportQueue } from './report-queue';
 import type { RequestTimes, Wait } from './request-times';
 import { BEGIN, COMMIT, OtherState, RowsMoved, toBeginning, toOpening, toSettings, toStamp, type SharedState } from './snapshot-statements';
 import { Turns } from './turns';
-import { selectStamp, stampOf, type VersionStamp } from './version-stamp';
+import { stampOf, type VersionStamp } from './version-stamp';
 
 const { sql, raw } = Prisma;
 

@@ -15,7 +15,7 @@ import { WorkerSet } from '../processes/worker-set';
 import { TOPICS } from '../processes/worker-topics';
 import { createServices, createSharedParts, type OpenDatabase } from '../services';
 
-/** What a worker serves. It goes over the line, which no other process can read. */
+/** The settings and the database of a worker. They go over the line, which no other process can read. */
 export interface Welcome {
   readonly config: Config;
   readonly serving: OpenDatabase['address'];

@@ -1,9 +1,11 @@
-import { createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Express } from 'express';
 import { AppError, toErrorBody, type ErrorCode } from '../errors';
 import { closeListener, listenAt } from './listener';
+import { createMessageClasses } from './message-classes';
 
 const HEADERS_TIMEOUT_MS = 5000;
 const REQUEST_TIMEOUT_MS = 8000;
@@ -40,8 +42,9 @@ export class HttpServer {
   private isWatching = false;
   private isDraining = false;
 
-  constructor(listener: RequestListener, { keepAliveMs }: HttpServerOptions) {
+  constructor(app: Express, { keepAliveMs }: HttpServerOptions) {
     this.server = createServer({
+      ...createMessageClasses(app),
       // `refuseAmbiguousHeaders` checks the Host header instead, and answers in JSON.
       requireHostHeader: false,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -55,7 +58,7 @@ export class HttpServer {
       response.once('close', () => this.unfinished.delete(response));
       // A client may send the absolute form of the target, as it does to a proxy (RFC 9112 section 3.2.2). Routing needs path and query.
       request.url = toOriginForm(request.url ?? '/');
-      listener(request, response);
+      app(request, response);
     });
     this.server.on('clientError', answerClientError);
   }

@@ -16,15 +16,14 @@ export class AnswerDeadline {
   private controller: AbortController | undefined;
   private over: { readonly reason: unknown } | undefined;
   private timer: NodeJS.Timeout | undefined;
+  /** Listens for the reader's leaving from the first use on. An answer that needs no deadline is then freed early. */
+  private onReaderLeft: (() => void) | undefined;
 
-  constructor(private readonly options: DeadlineOptions) {
-    const { readerLeft } = options;
-    if (readerLeft.aborted) this.abort(readerLeft.reason);
-    else readerLeft.addEventListener('abort', this.onReaderLeft, { once: true });
-  }
+  constructor(private readonly options: DeadlineOptions) {}
 
   get signal(): AbortSignal {
     if (!this.controller) {
+      this.watchReader();
       this.controller = new AbortController();
       if (this.over) this.controller.abort(this.over.reason);
     }
@@ -33,6 +32,7 @@ export class AnswerDeadline {
 
   /** Starts the time limit. Later calls change nothing. */
   start(): void {
+    this.watchReader();
     const { timeoutMs } = this.options;
     const late = new Error(`The report took over ${timeoutMs} ms`);
     this.timer ??= setTimeout(() => this.giveUp(new AppError('DATA_SOURCE_QUERY_FAILED', { cause: late })), timeoutMs);
@@ -41,11 +41,17 @@ export class AnswerDeadline {
   /** Ends the answer. The signal aborts, so that no further work begins for it. */
   end(): void {
     clearTimeout(this.timer);
-    this.options.readerLeft.removeEventListener('abort', this.onReaderLeft);
+    if (this.onReaderLeft) this.options.readerLeft.removeEventListener('abort', this.onReaderLeft);
     this.abort(ANSWER_IS_OVER);
   }
 
-  private readonly onReaderLeft = (): void => this.giveUp(this.options.readerLeft.reason);
+  private watchReader(): void {
+    const { readerLeft } = this.options;
+    if (this.over || this.onReaderLeft) return;
+    this.onReaderLeft = () => this.giveUp(readerLeft.reason);
+    if (readerLeft.aborted) this.abort(readerLeft.reason);
+    else readerLeft.addEventListener('abort', this.onReaderLeft, { once: true });
+  }
 
   private giveUp(reason: unknown): void {
     this.abort(reason);

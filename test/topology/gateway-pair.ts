@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { readConfig } from '../../src/config';
 import { createServices } from '../../src/services';
@@ -25,6 +26,9 @@ export async function fillDatabase(url: string, lines: number): Promise<TestOrga
     await client.end();
   }
 }
+
+/** The time for which an update keeps a gateway away. It is longer than HAProxy tries to connect again, three times in as many seconds. */
+const AWAY_MS = 5000;
 
 /** A stop and a start of a gateway: the exit status, and the milliseconds that each has taken. */
 export interface Restart {
@@ -69,9 +73,11 @@ export class RestartedGateway {
   async restart(main?: string): Promise<Restart> {
     const stoppedAt = Date.now();
     const status = await this.stop();
+    const stopMs = Date.now() - stoppedAt;
+    await sleep(AWAY_MS);
     const startedAt = Date.now();
     await this.start(main);
-    return { status, stopMs: startedAt - stoppedAt, startMs: Date.now() - startedAt };
+    return { status, stopMs, startMs: Date.now() - startedAt };
   }
 
   async stop(): Promise<number | null> {

@@ -36,9 +36,12 @@ export interface App {
   listen(): Promise<ListeningPorts>;
   /** Resolves to the reason why the gateway cannot serve, as a sentence for an operator, or to undefined when it can. */
   findObstacle(): Promise<string | undefined>;
-  /** Finishes the answers in flight and closes everything that was opened. Resolves to false when answers were cut. */
-  stop(): Promise<boolean>;
-  /** Ends the grace time of `stop` at once. */
+  /**
+   * Goes on to serve for `drainMs`, so that balancers notice, then finishes the answers in flight and closes everything that was opened.
+   * Resolves to false when answers were cut.
+   */
+  stop(drainMs: number): Promise<boolean>;
+  /** Ends the drain and the grace time of `stop` at once. */
   cut(): void;
 }
 
@@ -102,10 +105,10 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
     const adminPort = await operators.listen();
     return { port: await orExplain(httpServer.listen(config.PORT, config.HOST), config.PORT, config.HOST), adminPort };
   };
-  const drain = { drainMs: config.DRAIN_MILLISECONDS, graceMs: config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND };
+  const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
   return {
     ...{ listen, cut: () => httpServer.cut(), findObstacle: () => services.findObstacle() },
-    stop: () => operators.stop(() => stop(httpServer.drain(drain))),
+    stop: (drainMs) => operators.stop(() => stop(httpServer.drain({ drainMs, graceMs }))),
   };
 }
 

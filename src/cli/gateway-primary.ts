@@ -67,10 +67,10 @@ export async function createPrimary(config: Config, { serving, owner }: RoleAddr
   await workers.start();
 
   const hurry = new AbortController();
-  const stopWorkers = async (): Promise<boolean> => {
+  const stopWorkers = async (drainMs: number): Promise<boolean> => {
     workers.retire();
     workers.tell(TOPICS.drain);
-    if (listener.listening) await sleep(config.DRAIN_MILLISECONDS);
+    if (listener.listening) await sleep(drainMs, undefined, { signal: hurry.signal }).catch(() => undefined);
     const deadline = Date.now() + config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
     await listener.close(() => hurry.signal.aborted || Date.now() > deadline);
     const graceMs = hurry.signal.aborted ? 0 : Math.max(deadline - Date.now(), 0);
@@ -88,7 +88,7 @@ export async function createPrimary(config: Config, { serving, owner }: RoleAddr
       return { port: await orExplain(listener.listen(config.PORT, config.HOST), config.PORT, config.HOST), adminPort };
     },
     findObstacle: () => services.findObstacle(),
-    stop: () => operators.stop(stopWorkers),
+    stop: (drainMs) => operators.stop(() => stopWorkers(drainMs)),
     cut: () => {
       hurry.abort();
       workers.tell(TOPICS.cut);

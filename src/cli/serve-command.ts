@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { createApp, type App, type RoleAddresses } from '../app';
-import type { Config } from '../config';
+import { drainMsOf, type Config } from '../config';
 import type { DemoCredentials } from '../domain/demo-service';
 import { OperatorError } from '../errors';
 import type { CommandContext } from './command';
@@ -23,9 +23,12 @@ export function serveCommand(context: () => CommandContext): Command {
       const addresses = { serving: await database.servingAddress(), owner: database.address };
       const app = await createProcesses({ ...config, PLAYGROUND_PROVISION: preset }, addresses, log);
       await listen(app, demo, context(), log);
-      log.info({ reason: await stopping.asked }, 'stopping');
+      const signal = await stopping.asked;
+      // Supervisors send SIGTERM. SIGINT is a Ctrl-C in a terminal, and nobody there waits for a balancer.
+      const drainMs = signal === 'SIGTERM' ? drainMsOf(config) : 0;
+      log.info({ reason: signal, drainMs }, 'stopping');
       void stopping.insisted.then(() => app.cut());
-      if (!(await app.stop())) throw new OperatorError('Answers were cut off, because they did not finish within the grace time');
+      if (!(await app.stop(drainMs))) throw new OperatorError('Answers were cut off, because they did not finish within the grace time');
     } finally {
       await database.close();
     }
@@ -54,7 +57,7 @@ async function listen(app: App, demo: DemoCredentials | undefined, { config, ter
     const reason = await app.findObstacle();
     if (reason !== undefined) log.warn({ reason }, 'not ready');
   } catch (error) {
-    await app.stop();
+    await app.stop(0);
     throw error;
   }
 }
@@ -63,8 +66,8 @@ async function listen(app: App, demo: DemoCredentials | undefined, { config, ter
 const SAME_WISH_MS = 1000;
 
 /**
- * Waits for a first signal, which asks to stop, and a second, which asks not to wait for answers in flight. From now on neither signal ends
- * the process by itself.
+ * Waits for a first signal, which asks to stop, and a second, which asks not to wait for balancers and answers in flight. From now on
+ * neither signal ends the process by itself.
  */
 function waitForStop(): { asked: Promise<string>; insisted: Promise<void> } {
   const signals = new EventEmitter<{ asked: [string]; insisted: [] }>();

@@ -62,8 +62,15 @@ export class DepositDetailStore {
     return new ReportSnapshot(database, queue, options, shared === undefined ? undefined : { database, name: shared });
   }
 
-  /** Reads the lines in report order as COPY's text format. The `field` of each column is Prisma's name of a column of the lines. */
-  copyLines(copy: Copy, lineSet: LineSet, columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
+  /**
+   * Reads the lines in report order as COPY's text format, by a COPY of the snapshot. The `field` of each column is Prisma's name of a column
+   * of the lines.
+   */
+  copyLines(
+    { copy, snapshot }: { readonly copy: Copy; readonly snapshot: ReportSnapshot },
+    lineSet: LineSet,
+    columns: readonly RowColumn[],
+  ): AsyncGenerator<Buffer> {
     const { organizationId } = lineSet;
     if (!this.packsColumns || this.unpacked.has(organizationId)) {
       return copy(selectLines(columnList(columns.map(toCopied)), lineSet));
@@ -74,7 +81,11 @@ export class DepositDetailStore {
       isNullable: column.kind === 'nullable' || column.section !== undefined,
     }));
     const packed = copy(selectLines(raw(packColumns(copied, letter)), lineSet));
-    return unpackColumns(packed, { columns: columns.length, letter, onForeign: () => this.unpacked.add(organizationId) });
+    const onForeign = (): void => {
+      this.unpacked.add(organizationId);
+      snapshot.spoil();
+    };
+    return unpackColumns(packed, { columns: columns.length, letter, onForeign });
   }
 
   /** Reads the lines as objects, in report order. */

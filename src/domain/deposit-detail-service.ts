@@ -90,7 +90,7 @@ export class DepositDetailService {
       const columns = withFigureColumns([]);
       const reader = new FigureReader(columns);
       const lineSet = toLineSet(organizationId, { ...ALL_TIME, pending: 'WITH' });
-      for await (const piece of this.store.copyLines(snapshot.prepare(), lineSet, columns)) reader.add(piece);
+      for await (const piece of this.store.copyLines({ copy: snapshot.prepare(), snapshot }, lineSet, columns)) reader.add(piece);
       return { ...reader.end(), dataVersion: numberOf(snapshot.version!) };
     } finally {
       await snapshot.close();
@@ -105,7 +105,7 @@ export class DepositDetailService {
     const copy = snapshot.prepare();
     let rowCount: number | undefined;
     const bytes = (template: RowTemplate) =>
-      renderRows(this.store.copyLines(copy, lineSet, template.columns), template, (rows) => (rowCount = rows));
+      renderRows(this.store.copyLines({ copy, snapshot }, lineSet, template.columns), template, (rows) => (rowCount = rows));
     return {
       key: JSON.stringify(['lines', lineSet]),
       bytes,
@@ -113,14 +113,14 @@ export class DepositDetailService {
       bytesWithFigures: (template) => {
         const columns = withFigureColumns(template.columns);
         let figures: LineFigures | undefined;
-        const lines = readFigures(this.store.copyLines(copy, lineSet, columns), columns, (read) => (figures = read));
+        const lines = readFigures(this.store.copyLines({ copy, snapshot }, lineSet, columns), columns, (read) => (figures = read));
         return { rows: renderRows(lines, widenTemplate(template, columns)), figures: () => figures };
       },
       bytesAfterFigures: async (template, reader) => {
         const columns = withFigureColumns(template.columns);
         const spool = new CopySpool(snapshot.signal);
         const figures = await reader.once(JSON.stringify(['figures', lineSet]), async () => {
-          const lines = this.store.copyLines((select) => snapshot.copy(select), lineSet, columns);
+          const lines = this.store.copyLines({ copy: (select) => snapshot.copy(select), snapshot }, lineSet, columns);
           let read: LineFigures | undefined;
           await spool.keep(readFigures(lines, columns, (found) => (read = found)));
           return read!;
@@ -136,10 +136,7 @@ export class DepositDetailService {
 
   /** The lines of the report as bytes, for a reader that needs them before the rest of the answer, such as the digest. */
   bytes(lineSet: LineSet, template: RowTemplate, snapshot: ReportSnapshot): AsyncGenerator<Buffer> {
-    return renderRows(
-      this.store.copyLines((select) => snapshot.copy(select), lineSet, template.columns),
-      template,
-    );
+    return renderRows(this.store.copyLines({ copy: (select) => snapshot.copy(select), snapshot }, lineSet, template.columns), template);
   }
 
   /**

@@ -58,32 +58,42 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
           },
         });
       let answer = await execute();
-      for (let again = 1; again <= MAX_RERUNS && ((await sawSeveralVersions(context)) || context.source.isBroken); again++) {
+      const runAgain = async (isHeld: boolean): Promise<void> => {
         await context.snapshot.close();
         await loopTurns.next();
-        // The first time the books have most likely come to rest. The last time all is read from one snapshot, which takes a lane.
         const account = { budget: context.account?.budget };
-        const next = kit.openRequest(request, response, again === MAX_RERUNS, context.source.isBroken);
-        context = { ...next, insertions: new Insertions(), account };
+        context = { ...kit.openRequest(request, response, isHeld, context.source.isBroken), insertions: new Insertions(), account };
         answer = await execute();
+      };
+      for (let again = 1; again <= MAX_RERUNS && ((await sawSeveralVersions(context)) || context.source.isBroken); again++) {
+        // The first time the books have most likely come to rest. The last time all is read from one snapshot, which takes a lane.
+        await runAgain(again === MAX_RERUNS);
       }
-      // Only rows that go on moving between the nodes of a database can have an answer come here.
-      if (context.reader.versions.length > 1) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
-      noteOperation(recordOf(response), context);
-      if (!context.account?.asked) recordOf(response).addCodes(answer.body.kind === 'complete' ? answer.body.string : '');
-      await audited(context, kit, (ready) =>
-        sendRows(response, toPieces(answer, context), {
-          setHeaders: () => {
-            setDataVersion(response, context);
-            setServerTiming(response);
-            sendHead(answer, response);
-          },
-          ready,
-          readerPace: kit.readerPace,
-          signal: context.snapshot.signal,
-          coding: toContentCoding(request),
-        }),
-      );
+      const send = async (): Promise<void> => {
+        // Only rows that go on moving between the nodes of a database can have an answer come here.
+        if (context.reader.versions.length > 1) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
+        noteOperation(recordOf(response), context);
+        if (!context.account?.asked) recordOf(response).addCodes(answer.body.kind === 'complete' ? answer.body.string : '');
+        await audited(context, kit, (ready) =>
+          sendRows(response, toPieces(answer, context), {
+            setHeaders: () => {
+              setDataVersion(response, context);
+              setServerTiming(response);
+              sendHead(answer, response);
+            },
+            ready,
+            readerPace: kit.readerPace,
+            signal: context.snapshot.signal,
+            coding: toContentCoding(request),
+          }),
+        );
+      };
+      await send().catch(async (error: unknown) => {
+        // Rows that broke off before any of the answer has left are read again with it.
+        if (!context.source.isBroken || response.headersSent || response.destroyed) throw error;
+        await runAgain(true);
+        await send();
+      });
     } finally {
       endSpan?.(recordOf(response).label);
       await context.snapshot.close();

@@ -63,7 +63,7 @@ export class HttpServer {
     this.server.on('clientError', answerClientError);
   }
 
-  /** Ends the grace time of `drain` at once: answers in flight are cut, and `drain` resolves to false. */
+  /** Ends the times of `drain` at once: answers in flight are cut, and `drain` resolves to false. */
   cut(): void {
     this.hurry.abort();
   }
@@ -108,7 +108,7 @@ export class HttpServer {
   async drain({ drainMs, graceMs }: DrainOptions): Promise<boolean> {
     this.startDraining();
     if (!this.server.listening) return true;
-    await sleep(drainMs);
+    await sleep(drainMs, undefined, { signal: this.hurry.signal }).catch(() => undefined);
     return this.finish(graceMs, async (isOver) => (await closeListener(this.server, isOver)).emptied);
   }
 

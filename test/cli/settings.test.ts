@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError, readConfig, settings } from '../../src/config';
+import { ConfigError, drainMsOf, readConfig, settings } from '../../src/config';
 import { errorTable, requestFaultTable } from '../../src/errors';
 import { readDocument, sectionOf, tableOf } from '../support/documents';
 
@@ -55,6 +55,11 @@ describe('an operator', () => {
       'DATABASE_REPLICA_URLS: expected URLs like postgresql://user:password@host:5432/database, separated by commas',
     ],
     ['DATABASE_REPLICA_URLS', 'postgresql://u:secret@h/d', 'DATABASE_REPLICA_URLS: expected DATABASE_URL beside it'],
+    ['WORKERS', '0', 'WORKERS: expected a whole number from 1 to 128, or auto, got "0"'],
+    ['WORKERS', '129', 'WORKERS: expected a whole number from 1 to 128, or auto, got "129"'],
+    ['DATABASE_POOLER', 'session', 'DATABASE_POOLER: expected one of none, transaction, got "session"'],
+    ['DATABASE_ENGINE', 'mysql', 'DATABASE_ENGINE: expected one of postgresql, citus, got "mysql"'],
+    ['REPLICA_WAIT_MILLISECONDS', '60001', 'REPLICA_WAIT_MILLISECONDS: expected a whole number from 0 to 60000, got "60001"'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: expected one of fatal, error, warn, info, debug, silent, got "loud"'],
     ['TRUST_PROXY', 'true', 'TRUST_PROXY: expected addresses or CIDR ranges, separated by commas, got "true"'],
     ['TRUST_PROXY', '0.0.0.0/0', 'TRUST_PROXY: expected addresses or CIDR ranges, separated by commas, got "0.0.0.0/0"'],
@@ -92,6 +97,20 @@ describe('an operator', () => {
     expect(readConfig({ CORS_ORIGINS: origins.join(', ') }).CORS_ORIGINS).toEqual(origins);
   });
 
+  test('may take all cores, a pooler, Citus and several replicas', () => {
+    const replicas = ['postgresql://u:p%2C@one/d', 'postgresql://two/d'];
+    expect(
+      readConfig({
+        ...{ WORKERS: 'auto', DATABASE_POOLER: 'transaction', DATABASE_ENGINE: 'citus', REPLICA_WAIT_MILLISECONDS: '0' },
+        ...{ DATABASE_URL: 'postgresql://h/d', DATABASE_REPLICA_URLS: ` ${replicas.join(', ')},` },
+      }),
+    ).toMatchObject({
+      ...{ WORKERS: availableParallelism(), DATABASE_POOLER: 'transaction', DATABASE_ENGINE: 'citus', REPLICA_WAIT_MILLISECONDS: 0 },
+      DATABASE_REPLICA_URLS: replicas,
+    });
+    expect(readConfig({ WORKERS: '128' }).WORKERS).toBe(128);
+  });
+
   test('may name proxies by address and by range', () => {
     expect(readConfig({ TRUST_PROXY: '127.0.0.1, 10.0.0.0/8,::1, fd00::/8' }).TRUST_PROXY).toEqual([
       '127.0.0.1',
@@ -118,6 +137,8 @@ describe('an operator', () => {
     test.each(['\n', '\r\n', ''])('has them read without the end of their line', (end) => {
       const file = write(`postgresql://u:p%20@h/d${end}`);
       expect(readConfig({ DATABASE_URL_FILE: file }).DATABASE_URL).toBe('postgresql://u:p%20@h/d');
+      const withReplicas = { DATABASE_URL_FILE: file, DATABASE_REPLICA_URLS_FILE: write(`postgresql://one/d,postgresql://two/d${end}`) };
+      expect(readConfig(withReplicas).DATABASE_REPLICA_URLS).toEqual(['postgresql://one/d', 'postgresql://two/d']);
       expect(readConfig({ DATABASE_URL_FILE: file, OWNER_DATABASE_URL_FILE: file }).OWNER_DATABASE_URL).toBe('postgresql://u:p%20@h/d');
     });
 
@@ -139,6 +160,14 @@ describe('an operator', () => {
     expect(faults({ ADMIN_TOKEN: token })).toBe('ADMIN_TOKEN: expected ADMIN_PORT beside it');
     expect(faults({ ADMIN_TOKEN: token, ADMIN_PORT: '4001' })).toBe('');
     expect(faults({ ADMIN_TOKEN: 'short', ADMIN_PORT: '4001' })).toBe('ADMIN_TOKEN: expected 32 to 200 characters of ASCII without blanks');
+  });
+
+  test('has a drain that HAProxy notices where gateways share a database, and none before the embedded one', () => {
+    const drainOf = (environment: Record<string, string>): number => drainMsOf(readConfig(environment));
+    const shared = { DATABASE_URL: 'postgresql://h/d' };
+    expect([drainOf({}), drainOf(shared)]).toEqual([0, 8000]);
+    for (const given of [{}, shared]) expect(drainOf({ ...given, DRAIN_MILLISECONDS: '250' })).toBe(250);
+    expect(faults({ DRAIN_MILLISECONDS: '60001' })).toBe('DRAIN_MILLISECONDS: expected a whole number from 0 to 60000, got "60001"');
   });
 
   test('gives the address of the owner beside that of the gateway', () => {

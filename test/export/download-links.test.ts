@@ -289,7 +289,7 @@ describe('the key of links', () => {
       expect((await follow(await linkTo(LINES, asAda()))).status).toBe(200);
     } finally {
       jest.restoreAllMocks();
-      await second.stop();
+      await second.stop(0);
     }
   });
 

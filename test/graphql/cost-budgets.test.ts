@@ -161,7 +161,7 @@ describe('a provision with a budget', () => {
       expect(await send(urls[0]!, { provision, query: '{ __typename }' })).toMatchObject({ remaining: 2 });
       expect(await send(urls[1]!, { provision, query: '{ __typename }' })).toMatchObject({ remaining: 1 });
     } finally {
-      await second.stop();
+      await second.stop(0);
       await gateway.stop();
     }
   });

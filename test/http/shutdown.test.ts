@@ -6,6 +6,8 @@ import { createOrganization, startGateway, withGateway } from '../support/gatewa
 import { until } from '../support/until';
 
 const SYSTEM = '/api/v2/authenticated_test_system';
+/** The longest drain that can be set, far longer than a stop takes. */
+const LONG_DRAIN_MS = 60_000;
 
 function get(url: string, headers: Record<string, string>, agent: Agent): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
@@ -56,6 +58,21 @@ describe('a gateway that is told to stop', () => {
       await until(() => outcomes.length > 50);
       const [status] = await Promise.all([gateway.end('SIGTERM'), ...clients]);
       expect([status, new Set(outcomes)]).toEqual([0, new Set(['200', 'refused'])]);
+    }
+    await database.drop();
+  });
+
+  test('by Ctrl-C, or by a second signal, waits for no balancer', async () => {
+    const database = await createTestDatabase();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      const gateway = await startServe({ DATABASE_URL: database.url, DRAIN_MILLISECONDS: `${LONG_DRAIN_MS}` });
+      const startedAt = Date.now();
+      const ended = gateway.end(signal);
+      const again = setInterval(() => gateway.child.kill(signal), 1100);
+      if (signal === 'SIGINT') clearInterval(again);
+      expect(await ended).toBe(0);
+      clearInterval(again);
+      expect(Date.now() - startedAt).toBeLessThan(LONG_DRAIN_MS);
     }
     await database.drop();
   });

@@ -86,26 +86,51 @@ test('a caller gets the same lines where values stand in the statement as where 
   );
 });
 
-test('a reader gets texts with every character that COPY escapes, and with the separator of packed columns at the second try', async () => {
-  const path = '/export/deposit-details.ndjson?start_date=2000-01-01&end_date=2030-12-31&status=';
-  const read = async (url: string, status: string): Promise<unknown> => {
-    const response = await fetch(`${url}${path}${encodeURIComponent(status)}`, { headers: { Provision: store.organization.apiProvision } });
-    return [response.status, await response.text()];
-  };
-  const escaped = 'a\tb\nc\\d\be\ff\vg\u0001\u001f\u007fé\u007f';
-  const foreign = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (letter) => `\u007f${letter}`).join('');
-  const line = (id: string, status: string) => v2Line({ deposit_id: id, transaction_id: id, allocation_id: id, status, main_memo: status });
-  await importLines(store.services, store.organization, [line('E1', escaped)]);
-  const expected = await read(store.url, escaped);
-  expect(expected).toEqual([200, expect.stringContaining('E1')]);
-  expect(await read(constant.url, escaped)).toEqual(expected);
+/** The text that has the separator of packed columns, whichever letter it has. */
+const FOREIGN = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (letter) => `\u007f${letter}`).join('');
+const FILE = '/export/deposit-details.ndjson?start_date=2000-01-01&end_date=2030-12-31&status=';
+const readFile = async (url: string, status: string): Promise<unknown> => {
+  const response = await fetch(`${url}${FILE}${encodeURIComponent(status)}`, { headers: { Provision: store.organization.apiProvision } });
+  return [response.status, await response.text()];
+};
+const lineOf = (id: string, status: string) => v2Line({ deposit_id: id, transaction_id: id, allocation_id: id, status, main_memo: status });
 
-  await importLines(store.services, store.organization, [line('E2', foreign)]);
-  expect(await read(constant.url, foreign).catch(() => 'broken off')).toEqual([
-    500,
-    expect.stringContaining('No connection to data source'),
-  ]);
-  expect(await read(constant.url, foreign)).toEqual(await read(store.url, foreign));
+test('a reader gets texts with every character that COPY escapes', async () => {
+  const escaped = 'a\tb\nc\\d\be\ff\vg\u0001\u001f\u007fé\u007f';
+  await importLines(store.services, store.organization, [lineOf('E1', escaped)]);
+  const expected = await readFile(store.url, escaped);
+  expect(expected).toEqual([200, expect.stringContaining('E1')]);
+  expect(await readFile(constant.url, escaped)).toEqual(expected);
+});
+
+describe('a reader of texts with the separator of packed columns, at a gateway that meets the first of them,', () => {
+  const range = 'startDate: "2000-01-01", endDate: "2030-12-31"';
+  const readings: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
+    'a file': (url) => readFile(url, FOREIGN),
+    'a v2 report': async (url) => {
+      const headers = { Provision: store.organization.apiProvision };
+      const path = '/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=2000-01-01&end_date=2030-12-31';
+      const response = await fetch(url + path, { headers });
+      return [response.status, await response.text()];
+    },
+    'lines of GraphQL': (url) => askLines(url, `{ depositDetails(${range}) { allocationId status mainMemo } }`),
+    'a digest': (url) => askLines(url, `{ depositSummary(${range}) { digest } }`),
+  };
+  const askLines = async (url: string, query: string): Promise<unknown> =>
+    (await graphql(url, query, { provision: store.organization.apiProvision })).body;
+
+  test.each(Object.entries(readings))('gets the whole of %s', async (_what, read) => {
+    await importLines(store.services, store.organization, [lineOf('E2', FOREIGN)]);
+    // A gateway remembers the organization, and reads its values one by one from then on.
+    const fresh = await startGateway({ DATABASE_URL: store.database.url, DATABASE_ENGINE: 'citus' });
+    try {
+      const expected = await read(store.url);
+      expect(JSON.stringify(expected)).not.toContain('errors');
+      for (let again = 0; again < 2; again++) expect(await read(fresh.url)).toEqual(expected);
+    } finally {
+      await fresh.stop();
+    }
+  });
 });
 
 test('an operator is told of a gateway whose database is another than its setting says', async () => {

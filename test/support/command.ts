@@ -28,17 +28,22 @@ export const done = (line: string): CommandResult => ({ status: 0, stdout: `${li
 /** The result of a command that failed and said so in one line. */
 export const failed = (line: string): CommandResult => ({ status: 1, stdout: '', stderr: `${line}\n` });
 
-/** Starts the real `deposit-gateway`, which gets PATH alone of the test's own environment. */
-export function startCommand(environment: Environment, words: readonly string[], stdio: StdioOptions = 'pipe'): ChildProcess {
-  return spawn(process.execPath, [...NODE_FLAGS, MAIN, ...words], {
+/** Starts the real `deposit-gateway`, or that of another build, which gets PATH alone of the test's own environment. */
+export function startCommand(
+  environment: Environment,
+  words: readonly string[],
+  stdio: StdioOptions = 'pipe',
+  main: string = MAIN,
+): ChildProcess {
+  return spawn(process.execPath, [...NODE_FLAGS, main, ...words], {
     env: { PATH: process.env.PATH, ...PATIENT, ...databaseSettings(), ...environment },
     stdio,
   });
 }
 
 /** Runs a command to its end, with `input` on its standard input. */
-export async function runCommand(environment: Environment, words: readonly string[], input = ''): Promise<CommandResult> {
-  const child = startCommand(environment, words);
+export async function runCommand(environment: Environment, words: readonly string[], input = '', main?: string): Promise<CommandResult> {
+  const child = startCommand(environment, words, 'pipe', main);
   const closed = once(child, 'close') as Promise<[number | null]>;
   // The command may end without reading its input.
   child.stdin!.on('error', () => undefined).end(input);
@@ -47,8 +52,8 @@ export async function runCommand(environment: Environment, words: readonly strin
 }
 
 /** Runs a command that a test needs to succeed, and returns what it printed. */
-export async function succeed(environment: Environment, words: readonly string[], input = ''): Promise<string> {
-  const { status, stdout, stderr } = await runCommand(environment, words, input);
+export async function succeed(environment: Environment, words: readonly string[], input = '', main?: string): Promise<string> {
+  const { status, stdout, stderr } = await runCommand(environment, words, input, main);
   if (status !== 0) throw new Error(`deposit-gateway ${words.join(' ')} ended with ${status}: ${stderr}`);
   return stdout;
 }
@@ -75,10 +80,13 @@ function toRoles({ DATABASE_URL: owner, OWNER_DATABASE_URL }: Environment): Envi
   return owner && !OWNER_DATABASE_URL ? { DATABASE_URL: asServing(owner), OWNER_DATABASE_URL: owner } : {};
 }
 
-/** Starts `serve` on a free port and waits until it listens. Its output goes to a pipe, or to a terminal that script(1) makes. */
-export async function startServe(environment: Environment, outlet: 'pipe' | 'terminal' = 'pipe'): Promise<ServeProcess> {
+/**
+ * Starts `serve` on a free port, of this build or of another one, and waits until it listens. Its output goes to a pipe, or to a terminal that
+ * script(1) makes.
+ */
+export async function startServe(environment: Environment, outlet: 'pipe' | 'terminal' = 'pipe', main?: string): Promise<ServeProcess> {
   const settings = { PORT: '0', DRAIN_MILLISECONDS: '0', ...environment, ...toRoles(environment) };
-  const child = outlet === 'pipe' ? startCommand(settings, ['serve']) : startInTerminal(settings, ['serve']);
+  const child = outlet === 'pipe' ? startCommand(settings, ['serve'], 'pipe', main) : startInTerminal(settings, ['serve']);
   let output = '';
   const collect = (piece: string): void => {
     // A terminal ends its lines with CR and LF.

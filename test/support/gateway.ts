@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { createApp } from '../../src/app';
-import { readConfig } from '../../src/config';
+import { drainMsOf, readConfig } from '../../src/config';
 import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
 import type { ImportOptions } from '../../src/domain/import-service';
 import type { RawLine } from '../../src/formats/import-line';
@@ -53,7 +53,7 @@ export async function startGateway(settings: Readonly<Record<string, string>> = 
   const { port, adminPort } = await app.listen();
   const services = createServices(config, { connectionString: database.url });
   const stop = async (): Promise<void> => {
-    await app.stop();
+    await app.stop(drainMsOf(config));
     await services.close();
     await database.drop();
   };

@@ -24,11 +24,22 @@ export interface WorkerGateway {
   stop(): Promise<number | null>;
 }
 
-export async function startWorkerGateway(settings: Environment = {}): Promise<WorkerGateway> {
-  const database = await createTestDatabase();
+/**
+ * Starts the gateway over a new database, or over the one that is given, which it drops when it stops. `front` returns the address by which
+ * it reaches the database.
+ */
+export async function startWorkerGateway(
+  settings: Environment = {},
+  {
+    given,
+    front = (url) => Promise.resolve(url),
+  }: { readonly given?: TestDatabase; readonly front?: (url: string) => Promise<string> } = {},
+): Promise<WorkerGateway> {
+  const database = given ?? (await createTestDatabase());
   const services = createServices(readConfig({ DATABASE_URL: database.url }), { connectionString: database.url });
   const organization = await createOrganization(services);
-  const serve = await startServe({ WORKERS: '2', ADMIN_PORT: '0', PROVISION_ATTEMPTS: '100000', DATABASE_URL: database.url, ...settings });
+  const patient = { ADMIN_PORT: '0', PROVISION_ATTEMPTS: '100000' };
+  const serve = await startServe({ WORKERS: '2', ...patient, DATABASE_URL: await front(database.url), ...settings });
   const logged = (message: string): Record<string, unknown>[] =>
     serve
       .output()

@@ -12,13 +12,11 @@ import { SERVING_ROLE } from '../support/global-setup';
 import { inMs, NotRun, send, USUAL_WAITS, type Finding } from '../trust/attack';
 import { makeClusterDirectory, startCluster } from '../trust/postgres-cluster';
 import { compareAnswers, compareSpeed, type Contestant } from './citus-answers';
+import { readLoadSizes } from './load-sizes';
 
 const EXTENSION = '/usr/lib/postgresql/15/lib/citus.so';
 const WORKERS = 2;
-/** The gifts of the organization whose answers are compared; each has two lines on average. */
-const GIFTS = Number(process.env.CITUS_GIFTS ?? 25_000);
 const SMALL_ORGANIZATIONS = 8;
-const MOVE_SECONDS = Number(process.env.CITUS_MOVE_SECONDS ?? 60);
 const READERS = 6;
 const TOTALS =
   '{ depositSummary(startDate: "2000-01-01", endDate: "2030-12-31", pending: WITH) { all { lines byLine { amount } } digest } }';
@@ -27,6 +25,7 @@ const LINES = '{ depositDetails(startDate: "2000-01-01", endDate: "2030-12-31", 
 /** The books on a coordinator and two workers, beside the same books on one plain PostgreSQL of the same version. */
 export async function run(): Promise<readonly Finding[]> {
   if (!existsSync(EXTENSION)) throw new NotRun('Citus is not installed');
+  const sizes = readLoadSizes();
   const directory = makeClusterDirectory();
   const plain = await startCluster(directory.path);
   const cluster = await startCitus(WORKERS);
@@ -43,7 +42,7 @@ export async function run(): Promise<readonly Finding[]> {
       await succeed(settings, ['migrate']);
       const services = createServices(readConfig(settings), { connectionString: url });
       const organization = await createOrganization(services);
-      const lines = depositBook(GIFTS);
+      const lines = depositBook(sizes.gifts);
       const startedAt = performance.now();
       await importLines(services, organization, lines);
       const importMs = performance.now() - startedAt;
@@ -60,8 +59,8 @@ export async function run(): Promise<readonly Finding[]> {
     }
     return [
       await compareAnswers(one, other),
-      ...(await compareSpeed(one, other)),
-      await move(distributed, small[0]!, books[0]!, cluster),
+      ...(await compareSpeed(one, other, sizes.rounds)),
+      await move(distributed, small[0]!, books[0]!, cluster, sizes.moveSeconds),
       await stopNode(distributed, small, books[0]!, cluster),
     ];
   } finally {
@@ -113,6 +112,7 @@ async function move(
   organization: TestOrganization,
   coordinator: string,
   cluster: CitusCluster,
+  moveSeconds: number,
 ): Promise<Finding> {
   const states = [depositBook(200), depositBook(260)];
   const known = new Map<string, Totals>();
@@ -140,7 +140,7 @@ async function move(
   );
   const counts = { reads: 0, wrong: 0, failed: 0, moves: 0, imports: 0, failedImports: 0, failedMoves: 0 };
   const faults = new Set<string>();
-  const end = Date.now() + MOVE_SECONDS * 1000;
+  const end = Date.now() + moveSeconds * 1000;
   const read = async (reader: number): Promise<void> => {
     while (Date.now() < end) {
       if (reader % 2 === 0) {
@@ -196,7 +196,7 @@ async function move(
   };
   await Promise.all([...Array.from({ length: READERS }, (_, reader) => read(reader)), write(), shuttle()]);
   return {
-    name: `an organization isolated and moved between the workers for ${MOVE_SECONDS} s, read by ${READERS} and changed meanwhile`,
+    name: `an organization isolated and moved between the workers for ${moveSeconds} s, read by ${READERS} and changed meanwhile`,
     figure: `${counts.reads} answers beside ${counts.moves} moves and ${counts.imports} imports: ${counts.wrong} wrong, ${counts.failed} failed; ${counts.failedImports} imports and ${counts.failedMoves} moves failed ${[...faults].slice(0, 4).join(' / ')}`,
     holds: counts.wrong === 0 && counts.reads >= 1000 && counts.moves > 0 && counts.imports > 0,
   };

@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Finding } from '../trust/attack';
 
 interface LoadOptions {
   readonly url: string;
@@ -14,6 +15,18 @@ interface LoadOptions {
 
 /** The outcomes of requests, each with its number. */
 export type Outcomes = ReadonlyMap<string, number>;
+
+/** The requests of a load that failed, and how, in words. */
+export function toLoadFinding(name: string, outcomes: Outcomes): Finding {
+  const total = [...outcomes.values()].reduce((sum, count) => sum + count, 0);
+  const failures = [...outcomes].filter(([outcome]) => outcome !== 'whole');
+  const failed = failures.reduce((sum, [, count]) => sum + count, 0);
+  return {
+    name,
+    figure: `${failed} of ${total} failed (goal 0)${failed > 0 ? `: ${failures.map(([outcome, count]) => `${count} × ${outcome}`).join(', ')}` : ''}`,
+    holds: failed === 0 && total > 0,
+  };
+}
 
 /** The end of a whole report of v2. */
 const REPORT_END = ']}';

@@ -8,6 +8,8 @@ import { until } from '../support/until';
 import { signalAll, withWorkers, workersOf, type WorkerGateway } from '../support/worker-gateway';
 
 const LINES = 50_000;
+/** The longest drain that can be set, far longer than a stop takes. */
+const LONG_DRAIN_MS = 60_000;
 const SYSTEM = '/api/v2/authenticated_test_system';
 
 /** Asks on a connection of its own or on a kept one. Returns the status, `closed` when told to close, `refused`, or the error. */
@@ -42,7 +44,7 @@ describe('a gateway of two workers that is told to stop', () => {
       const clients = [true, true, true, true, false, false, false, false].map((isKept) => askOn(gateway, isKept, outcomes));
       await until(() => outcomes.length > 100);
       if (whom === 'the primary') gateway.serve.child.kill('SIGTERM');
-      else signalAll(gateway, 'SIGINT');
+      else signalAll(gateway, 'SIGTERM');
       // Both workers say so at once.
       await until(() => gateway.logged('stopping').length === 1);
       const ready = await Promise.all(Array.from({ length: 8 }, () => ask(`${gateway.url}/ready`)));
@@ -58,6 +60,21 @@ describe('a gateway of two workers that is told to stop', () => {
       expect([...new Set(outcomes)].sort()).toEqual(['200', 'closed', 'refused']);
       for (const message of ['listening', 'stopping', 'stopped']) expect(gateway.logged(message)).toHaveLength(1);
     });
+  });
+
+  test('by Ctrl-C, or by a second signal, waits for no balancer', async () => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      await withWorkers({ DRAIN_MILLISECONDS: `${LONG_DRAIN_MS}` }, async (gateway) => {
+        const startedAt = Date.now();
+        signalAll(gateway, signal);
+        const again = setInterval(() => gateway.serve.child.kill(signal), 1100);
+        if (signal === 'SIGINT') clearInterval(again);
+        await until(() => gateway.serve.child.exitCode !== null);
+        clearInterval(again);
+        expect(gateway.serve.child.exitCode).toBe(0);
+        expect(Date.now() - startedAt).toBeLessThan(LONG_DRAIN_MS);
+      });
+    }
   });
 
   test('cuts a report that does not finish within the grace time, or at a second signal, so that it shows', async () => {

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors';
-import type { Caller, QueueFigures, QueueState, ReportQueue } from './report-queue';
+import type { Caller, QueueFigures, ReportQueue } from './report-queue';
 
 interface FairQueueOptions {
   /** The number of lanes. One organization may hold all of them while no other asks. */
@@ -48,7 +48,7 @@ export class FairQueue implements ReportQueue {
   private waiting = 0;
   private admissions = 0;
   private readonly turnedAway = { full: 0, late: 0 };
-  private readonly watchers: ((state: QueueState) => void)[] = [];
+  private readonly watchers: ((isQuiet: boolean) => void)[] = [];
 
   constructor(private readonly options: FairQueueOptions) {}
 
@@ -79,16 +79,20 @@ export class FairQueue implements ReportQueue {
       this.admit();
       if (this.waiting > maxWaiting) this.shorten(caller);
     });
-    return () => {
-      this.count(caller, 'inside', -1);
-      this.admit();
-    };
+    return () => this.leave(caller);
   }
 
-  /** Calls the function with the state now and whenever it has changed. */
-  watch(watcher: (state: QueueState) => void): () => void {
+  async enterBeside(caller: Caller, signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    if (!this.isQuiet || this.inside >= this.options.width) throw new Error('There is no lane for a second connection of a report');
+    this.takeLane(caller);
+    return () => this.leave(caller);
+  }
+
+  /** Calls the function with `isQuiet` now and whenever a lane was taken or given back. */
+  watch(watcher: (isQuiet: boolean) => void): () => void {
     this.watchers.push(watcher);
-    watcher(this.state);
+    watcher(this.isQuiet);
     return () => void this.watchers.splice(this.watchers.indexOf(watcher), 1);
   }
 
@@ -96,8 +100,8 @@ export class FairQueue implements ReportQueue {
     return { taken: this.inside, waiting: this.waiting, turnedAway: this.turnedAway };
   }
 
-  get state(): QueueState {
-    return { isQuiet: this.inside === 1, hasRoom: this.inside < this.options.width };
+  get isQuiet(): boolean {
+    return this.inside === 1;
   }
 
   /** Gives free lanes to waiting reports until no report may have one. */
@@ -109,12 +113,21 @@ export class FairQueue implements ReportQueue {
       const [credential, { waiters }] = fairest([...credentials].filter(([, { waiting }]) => waiting > 0))!;
       const caller = { organizationId, credential };
       const { letIn } = waiters.shift()!;
-      this.admissions++;
-      for (const standing of Object.values(this.standingOf(caller))) standing.lastAdmission = this.admissions;
-      this.count(caller, 'inside', 1);
+      this.takeLane(caller);
       this.count(caller, 'waiting', -1);
       letIn();
     }
+  }
+
+  private takeLane(caller: Caller): void {
+    this.admissions++;
+    for (const standing of Object.values(this.standingOf(caller))) standing.lastAdmission = this.admissions;
+    this.count(caller, 'inside', 1);
+  }
+
+  private leave(caller: Caller): void {
+    this.count(caller, 'inside', -1);
+    this.admit();
   }
 
   private mayEnter({ inside }: Standing): boolean {
@@ -145,7 +158,7 @@ export class FairQueue implements ReportQueue {
     this[what] += change;
     organization[what] += change;
     credential[what] += change;
-    if (what === 'inside') for (const watcher of this.watchers) watcher(this.state);
+    if (what === 'inside') for (const watcher of this.watchers) watcher(this.isQuiet);
     // A standing without a lane and a waiting place is deleted, so that the maps do not grow.
     if (credential.inside + credential.waiting === 0) organization.credentials.delete(caller.credential);
     if (organization.inside + organization.waiting === 0) this.organizations.delete(caller.organizationId);

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { cancelStatement } from './cancel-request';
 import type { Database } from './database';
-import type { Caller, ReportQueue } from './report-queue';
+import type { Caller } from './report-queue';
 import type { RequestTimes } from './request-times';
 
 /** A connection of the long pool and the lane of the report queue that allows its use. Both are given back together, once. */
@@ -18,16 +18,16 @@ export class LaneConnection {
     private readonly leave: () => void,
   ) {}
 
-  /** Waits for a lane and a connection. Throws TOO_MANY_REQUESTS, the database's error, or the signal's reason. */
+  /** Waits for a lane, which `enter` takes, and a connection. Throws the error of `enter` or of the database, or the signal's reason. */
   static async open(
     database: Database,
-    queue: ReportQueue,
+    enter: () => Promise<() => void>,
     caller: Caller,
     times: RequestTimes,
     signal: AbortSignal,
   ): Promise<LaneConnection> {
     signal.throwIfAborted();
-    const leave = await times.queue.during(queue.enter(caller, signal), { name: 'wait for a lane' });
+    const leave = await times.queue.during(enter(), { name: 'wait for a lane' });
     try {
       signal.throwIfAborted();
       const client = await times.database.during(database.longPool.connect(), { name: 'connect' });

@@ -1,29 +1,48 @@
 import type { ProcessLine } from '../../processes/process-line';
 import type { FairQueue } from './fair-queue';
-import type { Caller, QueueFigures, QueueState, ReportQueue } from './report-queue';
+import type { Caller, QueueFigures, ReportQueue } from './report-queue';
 
 const ENTER = 'queue.enter';
 const LEAVE = 'queue.leave';
-const STATE = 'queue.state';
+const QUIET = 'queue.quiet';
 
 /** A worker's question for a lane. It has the same number until the lane is given back. */
 interface LaneQuestion {
   readonly lane: number;
   readonly caller: Caller;
+  /** True for the second lane of a report, which is given at once or not at all. */
+  readonly isBeside: boolean;
 }
 
 /** The queue of the primary, as a worker uses it. */
 export class RemoteQueue implements ReportQueue {
   private lastLane = 0;
-  private told: QueueState = { isQuiet: false, hasRoom: false };
+  private told = false;
 
   constructor(private readonly line: ProcessLine) {
-    line.handle(STATE, (state: QueueState) => {
-      this.told = state;
+    line.handle(QUIET, (isQuiet: boolean) => {
+      this.told = isQuiet;
     });
   }
 
-  async enter(caller: Caller, signal: AbortSignal): Promise<() => void> {
+  enter(caller: Caller, signal: AbortSignal): Promise<() => void> {
+    return this.ask(caller, signal, false);
+  }
+
+  enterBeside(caller: Caller, signal: AbortSignal): Promise<() => void> {
+    return this.ask(caller, signal, true);
+  }
+
+  get isQuiet(): boolean {
+    return this.told;
+  }
+
+  /** The primary has the figures of all workers. */
+  get figures(): QueueFigures {
+    return { taken: 0, waiting: 0, turnedAway: { full: 0, late: 0 } };
+  }
+
+  private async ask(caller: Caller, signal: AbortSignal, isBeside: boolean): Promise<() => void> {
     signal.throwIfAborted();
     const lane = ++this.lastLane;
     const leave = (): void => this.line.tell(LEAVE, lane);
@@ -37,31 +56,22 @@ export class RemoteQueue implements ReportQueue {
     });
     signal.addEventListener('abort', onAbort);
     try {
-      await Promise.race([this.line.ask(ENTER, { lane, caller } satisfies LaneQuestion), aborted]);
+      await Promise.race([this.line.ask(ENTER, { lane, caller, isBeside } satisfies LaneQuestion), aborted]);
       return leave;
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
-  }
-
-  get state(): QueueState {
-    return this.told;
-  }
-
-  /** The primary has the figures of all workers. */
-  get figures(): QueueFigures {
-    return { taken: 0, waiting: 0, turnedAway: { full: 0, late: 0 } };
   }
 }
 
 /** Serves the queue to a worker. The lanes and the waiting places of a worker that ends are free at once. */
 export function serveQueue(line: ProcessLine, queue: FairQueue): void {
   const steps = new Map<number, () => void>();
-  line.handle(ENTER, async ({ lane, caller }: LaneQuestion) => {
+  line.handle(ENTER, async ({ lane, caller, isBeside }: LaneQuestion) => {
     const waiting = new AbortController();
     steps.set(lane, () => waiting.abort(new Error('The reader of a worker has left')));
     try {
-      const leaveLane = await queue.enter(caller, waiting.signal);
+      const leaveLane = await (isBeside ? queue.enterBeside(caller, waiting.signal) : queue.enter(caller, waiting.signal));
       // A worker that ends gives back its lanes, and may get one for a reader of its own in that moment.
       if (waiting.signal.aborted) leaveLane();
       else steps.set(lane, leaveLane);
@@ -76,12 +86,11 @@ export function serveQueue(line: ProcessLine, queue: FairQueue): void {
     step?.();
   };
   line.handle(LEAVE, leave);
-  let told = '';
-  const stopWatching = queue.watch((state) => {
+  let told: boolean | undefined;
+  const stopWatching = queue.watch((isQuiet) => {
     // Most changes tell a worker nothing new.
-    const text = JSON.stringify(state);
-    if (text !== told) line.tell(STATE, state);
-    told = text;
+    if (isQuiet !== told) line.tell(QUIET, isQuiet);
+    told = isQuiet;
   });
   line.closed.addEventListener('abort', () => {
     stopWatching();

@@ -12,13 +12,6 @@ export interface QueueFigures {
   readonly turnedAway: Readonly<Record<'full' | 'late', number>>;
 }
 
-export interface QueueState {
-  /** True while exactly one lane is taken. */
-  readonly isQuiet: boolean;
-  /** True when a report of any caller would get a lane at once. */
-  readonly hasRoom: boolean;
-}
-
 /** The queue that limits how many reports a gateway reads at once, over all its processes. */
 export interface ReportQueue {
   /**
@@ -26,7 +19,12 @@ export interface ReportQueue {
    * and with the signal's reason when that aborts first.
    */
   enter(caller: Caller, signal: AbortSignal): Promise<() => void>;
-  /** In a worker, the state that the primary has told last. */
-  readonly state: QueueState;
+  /**
+   * Takes a second lane for the only report that is read, as `enter` does, but waits for nothing: it rejects when another report is read, or
+   * when there is one lane alone.
+   */
+  enterBeside(caller: Caller, signal: AbortSignal): Promise<() => void>;
+  /** True while exactly one lane is taken. In a worker, as the primary has told last. */
+  readonly isQuiet: boolean;
   readonly figures: QueueFigures;
 }

@@ -10,7 +10,9 @@ import { toDataSourceError } from './database-errors';
 import { LaneConnection } from './lane-connection';
 import type { Caller, ReportQueue } from './report-queue';
 import type { RequestTimes, Wait } from './request-times';
-import { BEGIN, COMMIT, OtherState, RowsMoved, toBeginning, toOpening, toSettings, toStamp, type SharedState } from './snapshot-statements';
+import { SeenVersions } from './seen-versions';
+import { SnapshotState } from './snapshot-state';
+import { BEGIN, COMMIT, toBeginning, toOpening, toSettings, toStamp, type SharedState } from './snapshot-statements';
 import { Turns } from './turns';
 import { stampOf, type VersionStamp } from './version-stamp';
 
@@ -38,28 +40,12 @@ export interface SnapshotOptions {
  */
 export type Copy = (select: Prisma.Sql) => AsyncGenerator<Buffer>;
 
-/** The states of a snapshot, and those that each may become. */
-const TRANSITIONS = {
-  // Nothing was asked yet. The first statement takes a connection, or fails to.
-  unopened: ['busy', 'failed', 'closed'],
-  // The transaction waits for a statement. Ending and closing commit it. A replica that turns out to have another version is left.
-  idle: ['unopened', 'busy', 'ended', 'closed'],
-  // A statement is under way. Closing cancels it. When a replica fails it, the same state is opened on the primary.
-  busy: ['unopened', 'idle', 'ended', 'failed', 'closed'],
-  // The last COPY or `end` has committed the transaction. A statement that comes too late fails.
-  ended: ['failed', 'closed'],
-  // A later statement would see another state of the data, so there is none.
-  failed: ['closed'],
-  closed: [],
-} as const satisfies Record<string, readonly string[]>;
-type State = keyof typeof TRANSITIONS;
-
 /**
  * One state of the database for a whole answer: a REPEATABLE READ transaction on a connection of the long pool, opened by the first
  * statement. It is not Prisma's interactive transaction, because that dies at its own timeout. Every snapshot must be closed.
  */
 export class ReportSnapshot {
-  private state: State = 'unopened';
+  private readonly state = new SnapshotState();
   private failure: AppError | undefined;
   private lane: LaneConnection | undefined;
   /** The database that a connection was asked of. */
@@ -68,9 +54,7 @@ export class ReportSnapshot {
   private leavings = 0;
   private readonly turns = new Turns();
   private readonly deadline: AnswerDeadline;
-  private seenVersion: VersionStamp | undefined;
-  /** The version that was seen last on a distributed database. */
-  private lastVersion: VersionStamp | undefined;
+  private readonly seen: SeenVersions;
   private tellLane!: () => void;
   /** Resolves when the snapshot holds a lane of the queue. */
   readonly laneTaken = new Promise<void>((resolve) => (this.tellLane = resolve));
@@ -86,8 +70,11 @@ export class ReportSnapshot {
     private readonly options: SnapshotOptions,
     /** Another connection's state that this one shall read. */
     private readonly shared?: SharedState,
+    /** True for the second connection of an answer, whose failure is none of the answer while the first one can read instead. */
+    private readonly isSecond = false,
   ) {
     this.source = options.source ?? new BookSource(primary);
+    this.seen = new SeenVersions(this.source, shared);
     this.deadline = new AnswerDeadline({
       readerLeft: options.signal,
       timeoutMs: options.timeoutMs,
@@ -102,12 +89,12 @@ export class ReportSnapshot {
 
   /** The data version of the state; undefined until the transaction has begun. */
   get version(): VersionStamp | undefined {
-    return this.seenVersion;
+    return this.seen.version;
   }
 
   /** The versions that were seen. They are several only when the rows have moved to another node meanwhile. */
   get versions(): readonly VersionStamp[] {
-    return [...new Set([this.seenVersion, this.lastVersion].filter((version) => version !== undefined))];
+    return this.seen.all;
   }
 
   /**
@@ -116,16 +103,9 @@ export class ReportSnapshot {
    */
   async confirm(): Promise<void> {
     const { lane } = this;
-    if (!lane?.database.isDistributed || (this.state !== 'idle' && this.state !== 'busy')) return;
+    if (!lane?.database.isDistributed || !['idle', 'busy'].includes(this.state.current)) return;
     const [row] = await this.list<{ version: VersionStamp }>(sql`SELECT ${stampOf(lane.caller.organizationId)} AS version`);
-    this.assertSame(row!.version);
-  }
-
-  private assertSame(version: VersionStamp): void {
-    this.lastVersion = version;
-    if (version === this.seenVersion) return;
-    this.source.markBroken();
-    throw new AppError('NO_DATA_SOURCE_CONNECTION', { cause: new RowsMoved(), retryAfterSeconds: 1 });
+    this.seen.noteLast(row!.version);
   }
 
   /** Begins the transaction, unless a statement has, so that its version is known. */
@@ -148,7 +128,7 @@ export class ReportSnapshot {
 
   /**
    * Reads a COPY after which other statements may follow. When another statement is under way and no other report is read, the COPY is
-   * read on a second connection at the same time.
+   * read on a second connection at the same time, unless that fails before it has given a row.
    */
   async *copy(select: Prisma.Sql): AsyncGenerator<Buffer> {
     const state = await this.stateForSecond();
@@ -156,15 +136,29 @@ export class ReportSnapshot {
       yield* this.readCopy(select, false);
       return;
     }
-    const second = new ReportSnapshot(state.database, this.queue, { ...this.options, signal: this.signal }, state);
+    const second = new ReportSnapshot(state.database, this.queue, { ...this.options, signal: this.signal }, state, true);
+    let hasBegun = false;
     try {
-      yield* second.readCopy(select, true);
+      for await (const piece of second.readCopy(select, true)) {
+        hasBegun = true;
+        yield piece;
+      }
+      return;
     } catch (error) {
-      if (!(error instanceof OtherState)) throw error;
-      yield* this.readCopy(select, false);
+      this.signal.throwIfAborted();
+      if (hasBegun) {
+        this.source.noteFailure(error, state.database);
+        throw error;
+      }
     } finally {
       await second.close();
     }
+    yield* this.readCopy(select, false);
+  }
+
+  /** Notes that the answer as a whole has to be read again, because of what was read. */
+  spoil(): void {
+    this.source.markBroken();
   }
 
   /** Reads the rows of a SELECT. Throws an AppError, or the abort reason when the reader has left. */
@@ -198,15 +192,16 @@ export class ReportSnapshot {
   /** Ends the transaction when all of the answer has been read: what is still to be sent needs no connection. */
   async end(): Promise<void> {
     await this.confirm();
-    this.move('ended');
+    this.state.move('ended');
     await this.commit();
   }
 
   /** Ends the transaction. A statement that is still under way is cancelled in the database, and its connection is dropped. */
   async close(): Promise<void> {
-    const { state, lane } = this;
+    const { lane } = this;
+    const state = this.state.current;
     if (state === 'closed') return;
-    this.move('closed');
+    this.state.move('closed');
     this.deadline.end();
     if (state === 'busy') await lane?.abandon();
     else if (state === 'idle') await this.commit();
@@ -226,7 +221,7 @@ export class ReportSnapshot {
   private async stateForSecond(): Promise<SharedState | undefined> {
     try {
       const state = await this.orOnPrimary(() => (this.begun ??= this.begin()));
-      return this.turns.areTaken && this.queue.state.isQuiet && this.queue.state.hasRoom ? state : undefined;
+      return this.turns.areTaken && this.queue.isQuiet ? state : undefined;
     } catch (error) {
       throw this.fail(error);
     }
@@ -235,7 +230,7 @@ export class ReportSnapshot {
   private async begin(): Promise<SharedState | undefined> {
     const lane = await this.enterStatement();
     const { client, caller, database } = lane;
-    const { isQuiet } = this.queue.state;
+    const { isQuiet } = this.queue;
     const statements = toBeginning(caller.organizationId, database, { isQuiet, shared: this.shared });
     const begun = client.query<{ readonly version?: string; readonly name?: string }>(statements);
     const answers = await this.waitFor(lane, begun, { name: 'BEGIN', sql: BEGIN.text });
@@ -243,23 +238,9 @@ export class ReportSnapshot {
     // For several statements pg returns a list of results, which its types leave out.
     const rows = [answers].flat().flatMap((answer) => answer.rows);
     const version = rows.find((row) => row.version !== undefined)!.version!;
-    this.noteVersion(version, database);
+    this.seen.noteOpened(version, database);
     if (!isQuiet) return undefined;
     return database.isDistributed ? { database, version } : { database, name: rows.at(-1)!.name! };
-  }
-
-  /**
-   * Notes the version of the state that was opened. Throws when an earlier statement has read another one: from a replica that failed, or
-   * before its rows moved to another node. Throws OtherState when this connection was to read the state of another, and does not.
-   */
-  private noteVersion(version: VersionStamp, database: Database): void {
-    this.source.assertVersion(version, database);
-    if (this.shared && 'version' in this.shared && this.shared.version !== version) throw new OtherState();
-    if (this.seenVersion !== undefined && this.seenVersion !== version) {
-      if (database.isDistributed) this.assertSame(version);
-      throw new Error('The books have changed since a replica failed in the midst of the answer');
-    }
-    this.seenVersion = version;
   }
 
   /** Runs a statement, and runs it again in the same state on the primary when a replica fails it. */
@@ -282,12 +263,13 @@ export class ReportSnapshot {
     this.lane?.drop();
     this.lane = undefined;
     this.begun = undefined;
-    if (this.state !== 'unopened') this.move('unopened');
+    if (this.state.current !== 'unopened') this.state.move('unopened');
   }
 
   private async *readCopy(select: Prisma.Sql, isLast: boolean): AsyncGenerator<Buffer> {
     const endTurn = await this.turns.take();
     let endSpan: ((error?: unknown) => void) | undefined;
+    let lastVersion: VersionStamp | undefined;
     try {
       const sql = withSettings(select);
       const begin = async () => {
@@ -300,7 +282,7 @@ export class ReportSnapshot {
         // The span has the text without values, which may be a donor's.
         endSpan = this.options.times.spans?.wait({ name: 'COPY', sql });
         let version: VersionStamp | undefined;
-        const settings = toSettings(isDistributed ? undefined : select, caller.organizationId, this.queue.state.isQuiet);
+        const settings = toSettings(isDistributed ? undefined : select, caller.organizationId, this.queue.isQuiet);
         const copy = new CopyQuery({
           before: [...(isFirst ? toOpening(database, this.shared) : []), settings],
           text: isDistributed ? withConstants(select) : sql,
@@ -308,11 +290,11 @@ export class ReportSnapshot {
           answerTimeoutMs: database.answerTimeoutMs,
           waiting: this.options.times.database,
           onAnswer: (seen) => void (version = seen),
-          onAnswerAfter: (seen) => void (this.lastVersion = seen),
+          onAnswerAfter: (seen) => void (lastVersion = seen),
         });
         const output = lane.client.query(copy).read();
         const first = await this.source.whileServing(output.next(), database, () => lane.drop());
-        this.noteVersion(version!, database);
+        this.seen.noteOpened(version!, database);
         return { lane, output, first };
       };
       const { lane, output, first } = await this.orOnPrimary(begin);
@@ -320,7 +302,7 @@ export class ReportSnapshot {
         yield first.value;
         yield* output;
       }
-      if (lane.database.isDistributed && isLast) this.assertSame(this.lastVersion!);
+      if (lane.database.isDistributed && isLast) this.seen.noteLast(lastVersion!);
       this.leaveStatement(isLast ? 'ended' : 'idle');
       // The transaction is over, and rows that are not yet sent need no connection.
       if (isLast) lane.release();
@@ -340,19 +322,21 @@ export class ReportSnapshot {
   /** Returns the connection for the next statement. Throws when no further statement may run. */
   private async enterStatement(): Promise<LaneConnection> {
     if (this.failure) throw this.failure;
-    if (this.state === 'ended') throw new Error('The transaction of this state has ended: a later statement would read another');
+    if (this.state.current === 'ended') throw new Error('The transaction of this state has ended: a later statement would read another');
     this.lane ??= await this.openLane();
     this.tellLane();
     this.signal.throwIfAborted();
     this.deadline.start();
-    this.move('busy');
+    this.state.move('busy');
     return this.lane;
   }
 
   private async openLane(): Promise<LaneConnection> {
     const caller = await this.options.caller();
     this.asked = this.shared?.database ?? (await this.source.database());
-    return LaneConnection.open(this.asked, this.queue, caller, this.options.times, this.signal);
+    const enter = (): Promise<() => void> =>
+      this.isSecond ? this.queue.enterBeside(caller, this.signal) : this.queue.enter(caller, this.signal);
+    return LaneConnection.open(this.asked, enter, caller, this.options.times, this.signal);
   }
 
   /** Waits for the answer to a statement, but for no replica that has fallen silent. */
@@ -363,25 +347,18 @@ export class ReportSnapshot {
 
   private leaveStatement(to: 'idle' | 'ended'): void {
     this.signal.throwIfAborted();
-    this.move(to);
+    this.state.move(to);
   }
 
   /**
    * Returns the error to throw, after which this snapshot reads nothing more. Throws the signal's reason instead when the answer was given
    * up or has ended; `close` then cancels the statement that was under way.
    */
-  private fail(error: unknown): AppError | OtherState {
+  private fail(error: unknown): AppError {
     this.lane?.drop();
     this.signal.throwIfAborted();
-    if (error instanceof OtherState) return error;
-    this.source.noteFailure(error, this.asked);
-    if (this.state !== 'failed') this.move('failed');
+    if (!this.isSecond) this.source.noteFailure(error, this.asked);
+    if (this.state.current !== 'failed') this.state.move('failed');
     return (this.failure ??= toDataSourceError(error));
-  }
-
-  private move(to: State): void {
-    const allowed: readonly State[] = TRANSITIONS[this.state];
-    if (!allowed.includes(to)) throw new Error(`A snapshot cannot become ${to} once it is ${this.state}`);
-    this.state = to;
   }
 }

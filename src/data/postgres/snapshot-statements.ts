@@ -11,16 +11,6 @@ import { selectStamp, type VersionStamp } from './version-stamp';
  */
 export type SharedState = { readonly database: Database } & ({ readonly name: string } | { readonly version: VersionStamp });
 
-/** The rows have moved to another node while they were read, and the books have changed. */
-export class RowsMoved extends Error {
-  override readonly name = 'RowsMoved';
-}
-
-/** A second connection came to see another version than the first. Nothing was read from it. */
-export class OtherState extends Error {
-  override readonly name = 'OtherState';
-}
-
 const SETTINGS = setLocally(LONG_SETTINGS);
 /** Keeps a report to one core for its whole transaction, when other reports are read at the same time. */
 const ONE_CORE = 'SET LOCAL max_parallel_workers_per_gather = 0';

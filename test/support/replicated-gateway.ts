@@ -30,26 +30,20 @@ const linesOf = (version: number): object[] =>
     v2Line({ deposit_id: `D${n}`, transaction_id: `T${n}`, allocation_id: `A${n}`, donor_id: n, donor_first_name: donorAt(version) }),
   );
 
-interface ReplicatedOptions {
-  /** Returns the address by which the gateway reaches the replica. */
-  readonly front?: (url: string) => Promise<string>;
-  readonly replicaSettings?: Readonly<Record<string, string>>;
-  /** The primary of a file that starts several gateways. It stays when a gateway stops. */
-  readonly given?: ReplicatedDatabase;
-}
-
-/** Starts a replica and a gateway over it and its primary, which is a new one unless it is given. */
+/** Starts a primary, a replica and a gateway over both. `front` returns the address by which the gateway reaches the replica. */
 export async function startReplicatedGateway(
   settings: Readonly<Record<string, string>> = {},
-  { front = (url) => Promise.resolve(url), replicaSettings = {}, given }: ReplicatedOptions = {},
+  {
+    front = (url) => Promise.resolve(url),
+    replicaSettings = {},
+  }: { readonly front?: (url: string) => Promise<string>; readonly replicaSettings?: Readonly<Record<string, string>> } = {},
 ): Promise<ReplicatedGateway> {
-  const database = given ?? (await createReplicatedDatabase());
+  const database = await createReplicatedDatabase();
   const replica = await database.follow(replicaSettings);
   const replicaUrl = await front(asServing(replica.url));
   // A busy machine answers slowly.
   const patient = { ADMIN_PORT: '0', REPLICA_WAIT_MILLISECONDS: '5000' };
-  const drop = given ? () => replica.stop() : () => database.drop();
-  const gateway = await startGateway({ ...patient, DATABASE_REPLICA_URLS: replicaUrl, ...settings }, { ...database, drop });
+  const gateway = await startGateway({ ...patient, DATABASE_REPLICA_URLS: replicaUrl, ...settings }, database);
   const organization = await createOrganization(gateway.services);
   let version = 0;
   const turn = async (): Promise<number> => {

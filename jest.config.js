@@ -1,3 +1,8 @@
+const { availableParallelism } = require('node:os');
+
+// The processes of the tests run gateways as src/main.ts does. In any other environment graphql checks its own objects at every use.
+process.env.NODE_ENV = 'production';
+
 /** @type {import('jest').Config} */
 module.exports = {
   testEnvironment: 'node',
@@ -11,5 +16,7 @@ module.exports = {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   // The time limit only ends tests that hang. It leaves room for a busy machine.
   testTimeout: 600_000,
-  maxWorkers: '100%',
+  testSequencer: '<rootDir>/test/support/longest-first-sequencer.js',
+  // Many tests wait for a time limit, so that one process more than there are cores keeps all of these busy.
+  maxWorkers: availableParallelism() + 1,
 };

@@ -60,7 +60,8 @@ async function listen(suite: ApolloServer, context: ContextThunk): Promise<Serve
 
 defineIntegrationTestSuite(
   async (config, { context = () => Promise.resolve({}) } = {}) => {
-    const server = new ApolloServer(config);
+    // In production, Apollo answers no introspection unless it is told to.
+    const server = new ApolloServer({ nodeEnv: 'test', ...config });
     await server.start();
     const listening = await listen(server, context);
     const { port } = listening.address() as AddressInfo;

@@ -5,8 +5,8 @@ import { openGateway } from '../support/open-gateway';
 
 const gateway = openGateway();
 
-/** Documents are kept up to 30 MB. As many of them are sent as would take several times that. */
-const DOCUMENTS = 480;
+/** Documents are kept up to 30 MB. As many of them are sent as would take three times that. */
+const DOCUMENTS = 300;
 const MOST_MB = 60;
 const TOGETHER = 8;
 

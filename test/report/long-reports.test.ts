@@ -6,14 +6,14 @@ import { activeReports as countReports, EVERYTHING, fillReport, REPORT } from '.
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
-const LINES = 150_000;
+const LINES = 70_000;
 const MB = 1024 * 1024;
 
 const gateway = openGateway({ settings: { REPORT_CONCURRENCY: '8', READER_STALL_SECONDS: '600' } });
 const { organization } = gateway;
 
 const fill = (target: RunningGateway, organizationId: number, lines: number): Promise<void> =>
-  fillReport(target.database.client, organizationId, lines, `repeat('m', 100)`);
+  fillReport(target.database.client, organizationId, lines, `repeat('m', 800)`);
 
 beforeAll(() => fill(gateway, organization.id, LINES));
 

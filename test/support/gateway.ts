@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { pino } from 'pino';
 import { createApp } from '../../src/app';
 import { drainMsOf, readConfig } from '../../src/config';
@@ -33,9 +34,12 @@ const PATIENT = {
   ACCESS_CHECK_SECONDS: '3600',
 };
 
-/** Starts a gateway over a new database, or over the one that is given, which it drops when it stops. */
+/**
+ * Starts a gateway over a new database, or over the one that is given, which it drops when it stops. A gateway whose settings name a database
+ * of another one makes none, and leaves that one be.
+ */
 export async function startGateway(settings: Readonly<Record<string, string>> = {}, given?: TestDatabase): Promise<TestGateway> {
-  const database = given ?? (await createTestDatabase());
+  const database = given ?? (settings.DATABASE_URL === undefined ? await createTestDatabase() : toBorrowed(settings.DATABASE_URL));
   const config = readConfig({
     ...PATIENT,
     ...databaseSettings(),
@@ -61,6 +65,9 @@ export async function startGateway(settings: Readonly<Record<string, string>> = 
   const at = (number: number | undefined): string => `http://127.0.0.1:${number}`;
   return { url: at(port), adminUrl: at(adminPort), database, services, logLines, stop: () => (stopped ??= stop()) };
 }
+
+/** Nothing connects to the database before its client does: a test may count what the gateway sends there. */
+const toBorrowed = (url: string): TestDatabase => ({ url, client: new Client({ connectionString: url }), drop: () => Promise.resolve() });
 
 /** Starts a gateway for the time that a test uses it, and stops it when the test is done, has failed or has stopped it itself. */
 export async function withGateway(settings: Readonly<Record<string, string>>, use: (gateway: TestGateway) => Promise<void>): Promise<void> {

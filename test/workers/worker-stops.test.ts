@@ -7,7 +7,7 @@ import { createTestDatabase } from '../support/database';
 import { until } from '../support/until';
 import { signalAll, withWorkers, workersOf, type WorkerGateway } from '../support/worker-gateway';
 
-const LINES = 50_000;
+const LINES = 15_000;
 /** The longest drain that can be set, far longer than a stop takes. */
 const LONG_DRAIN_MS = 60_000;
 const SYSTEM = '/api/v2/authenticated_test_system';
@@ -38,7 +38,7 @@ describe('a gateway of two workers that is told to stop', () => {
   test.each(['the primary', 'every process'])('by a signal to %s resets nobody, finishes its reports, and says so once', async (whom) => {
     await withWorkers({ DRAIN_MILLISECONDS: '500' }, async (gateway) => {
       const { id, apiProvision } = gateway.organization;
-      await fillReport(gateway.database.client, id, LINES, `''`);
+      await fillReport(gateway.database.client, id, LINES, `repeat('m', 1500)`);
       const reports = await Promise.all([1, 2].map(() => ask(gateway.url + EVERYTHING, { headers: { Provision: apiProvision } })));
       const outcomes: string[] = [];
       const clients = [true, true, true, true, false, false, false, false].map((isKept) => askOn(gateway, isKept, outcomes));
@@ -81,7 +81,7 @@ describe('a gateway of two workers that is told to stop', () => {
     for (const grace of ['1', '3600']) {
       await withWorkers({ SHUTDOWN_GRACE_SECONDS: grace }, async (gateway) => {
         const { id, apiProvision } = gateway.organization;
-        await fillReport(gateway.database.client, id, LINES, `''`);
+        await fillReport(gateway.database.client, id, LINES, `repeat('m', 1500)`);
         const response = await ask(gateway.url + EVERYTHING, { headers: { Provision: apiProvision } });
         await until(async () => (await activeReports(gateway.database.client)) === 1);
         const ended = gateway.serve.end('SIGTERM');

@@ -1,0 +1,26 @@
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
+const { default: Sequencer } = require('@jest/test-sequencer');
+
+/**
+ * The suites that take longest, from the longest on. Jest knows the durations of earlier runs; in a new clone it goes by the size of a file,
+ * and a long suite in a short file would run on alone after all others have ended.
+ */
+const LONGEST = [
+  ...['cli/backups', 'access/access-matrix', 'documents/document-commands', 'report/replica-failures', 'embedded/embedded-database'],
+  ...['report/replica-reads', 'workers/worker-stops', 'workers/worker-deaths', 'access/audit-chain', 'embedded/engine-upgrade'],
+  ...['cli/killed-backups', 'cli/replacing-imports', 'graphql/kept-documents', 'report/report-queue', 'admin/metrics'],
+  ...['cli/import-and-export', 'http/http-hardening', 'report/long-reports', 'report/fair-queue', 'cli/operator-commands'],
+  ...['workers/shared-limits', 'http/data-source-failures', 'access/ended-rights', 'graphql/generated-queries'],
+].map((name) => join(__dirname, '..', `${name}.test.ts`));
+
+module.exports = class LongestFirstSequencer extends Sequencer {
+  sort(tests) {
+    const gone = LONGEST.filter((path) => !existsSync(path));
+    if (gone.length > 0) throw new Error(`There is no ${gone.join(', ')}`);
+    const sorted = super.sort(tests);
+    if (sorted.some(({ duration }) => duration !== undefined)) return sorted;
+    const placeOf = ({ path }) => (LONGEST.includes(path) ? LONGEST.indexOf(path) : LONGEST.length);
+    return sorted.toSorted((one, other) => placeOf(one) - placeOf(other));
+  }
+};

@@ -194,8 +194,10 @@ export function createOperatorsSide(
         ? undefined
         : orExplain(server.listen(config.ADMIN_PORT, config.ADMIN_HOST), config.ADMIN_PORT, config.ADMIN_HOST),
     stop: async (drained) => {
-      await stopDeleting?.();
+      // Balancers learn of the stop at once, whatever operators' work is under way.
+      const deleted = stopDeleting?.();
       const outcome = await drained();
+      await deleted;
       // The metrics can be read until the last answer has left.
       await server.drain({ drainMs: 0, graceMs: ADMIN_GRACE_MS });
       await services.close();
@@ -226,10 +228,17 @@ export async function orExplain(listening: Promise<number>, port: number, host: 
   }
 }
 
-/** Deletes old rows of the audit now and every day. A failure is logged, and the next day tries again. Returns the function that stops it. */
+/**
+ * Deletes old rows of the audit now and every day. A failure is logged, and the next day tries again. Returns the function that stops it when
+ * the organization that it is at is done.
+ */
 function deleteDaily({ audit, organizations }: Services, days: number, log: Logger): () => Promise<void> {
+  let isStopping = false;
   const deleteOld = async (): Promise<void> => {
-    for (const { id } of await organizations.list()) await audit.deleteOld(id, days);
+    for (const { id } of await organizations.list()) {
+      if (isStopping) return;
+      await audit.deleteOld(id, days);
+    }
   };
   let working = Promise.resolve();
   const start = (): void => {
@@ -238,6 +247,7 @@ function deleteDaily({ audit, organizations }: Services, days: number, log: Logg
   start();
   const timer = setInterval(start, MS_PER_DAY).unref();
   return async () => {
+    isStopping = true;
     clearInterval(timer);
     await working;
   };

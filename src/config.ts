@@ -262,7 +262,7 @@ export const settings = {
     schema: wholeNumber(0, 60000).or(z.literal('').transform(() => undefined)),
     fallback: '',
     meaning:
-      'On SIGTERM: time in which /ready says no while requests are taken; empty takes 8000 with DATABASE_URL, 0 with the embedded database',
+      'On a stop: time in which /ready says no while requests are taken; empty takes 8000 on SIGTERM with DATABASE_URL, and 0 otherwise',
   },
   SHUTDOWN_GRACE_SECONDS: { schema: wholeNumber(0, 3600), fallback: '30', meaning: 'On a stop: time for answers in flight to finish' },
 } as const satisfies Record<string, Setting>;
@@ -279,9 +279,14 @@ export type Config = { readonly [Name in SettingName]: z.output<(typeof settings
  */
 const SHARED_DRAIN_MS = 8000;
 
-/** The time of a drain. Behind the embedded database no other gateway can take over, so that a drain would only be a wait. */
-export const drainMsOf = ({ DATABASE_URL, DRAIN_MILLISECONDS }: Pick<Config, 'DATABASE_URL' | 'DRAIN_MILLISECONDS'>): number =>
-  DRAIN_MILLISECONDS ?? (DATABASE_URL === '' ? 0 : SHARED_DRAIN_MS);
+/**
+ * The time of a drain after a signal. The value that an operator has set holds for every signal. Otherwise nobody waits for a balancer with
+ * the embedded database, where no other gateway can take over, and at a Ctrl-C (SIGINT).
+ */
+export const drainMsOf = (
+  { DATABASE_URL, DRAIN_MILLISECONDS }: Pick<Config, 'DATABASE_URL' | 'DRAIN_MILLISECONDS'>,
+  signal: string,
+): number => DRAIN_MILLISECONDS ?? (DATABASE_URL === '' || signal === 'SIGINT' ? 0 : SHARED_DRAIN_MS);
 
 /** The error for wrong settings. Its message has a line for each, which begins with the setting's name. */
 export class ConfigError extends Error {

@@ -17,13 +17,22 @@ import type { Welcome } from './gateway-primary';
 
 const line = new ProcessLine((message) => void process.send?.(message, undefined, undefined, () => undefined));
 let side: CallersSide | undefined;
+/** The wishes of the primary so far. They may come before this worker can serve. */
+const wishes = { drain: false, cut: false };
 let gone = 0;
 
 line.handle(TOPICS.begin, async (welcome: Welcome) => {
   side = await serve(welcome);
+  followWishes();
 });
-line.handle(TOPICS.drain, () => side?.httpServer.startDraining());
-line.handle(TOPICS.cut, () => side?.httpServer.cut());
+line.handle(TOPICS.drain, () => {
+  wishes.drain = true;
+  followWishes();
+});
+line.handle(TOPICS.cut, () => {
+  wishes.cut = true;
+  followWishes();
+});
 line.handle(TOPICS.finish, async (graceMs: number) => {
   const isWhole = (await side?.stop(side.httpServer.finishTaken(graceMs))) ?? true;
   process.exit(isWhole ? WORKER_EXITS.whole : WORKER_EXITS.cut);
@@ -43,6 +52,11 @@ process.on('message', (message: object, socket: unknown) => {
 });
 // Without its primary node:cluster ends this process, which must not look like the end of a whole answer.
 cluster.worker?.on('disconnect', () => side?.httpServer.cutAll());
+
+function followWishes(): void {
+  if (wishes.drain) side?.httpServer.startDraining();
+  if (wishes.cut) side?.httpServer.cut();
+}
 
 /** Tells of the connections that end in a turn of the event loop together. */
 function countGone(): void {

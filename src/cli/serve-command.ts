@@ -24,8 +24,7 @@ export function serveCommand(context: () => CommandContext): Command {
       const app = await createProcesses({ ...config, PLAYGROUND_PROVISION: preset }, addresses, log);
       await listen(app, demo, context(), log);
       const signal = await stopping.asked;
-      // Supervisors send SIGTERM. SIGINT is a Ctrl-C in a terminal, and nobody there waits for a balancer.
-      const drainMs = signal === 'SIGTERM' ? drainMsOf(config) : 0;
+      const drainMs = drainMsOf(config, signal);
       log.info({ reason: signal, drainMs }, 'stopping');
       void stopping.insisted.then(() => app.cut());
       if (!(await app.stop(drainMs))) throw new OperatorError('Answers were cut off, because they did not finish within the grace time');

@@ -162,11 +162,13 @@ describe('an operator', () => {
     expect(faults({ ADMIN_TOKEN: 'short', ADMIN_PORT: '4001' })).toBe('ADMIN_TOKEN: expected 32 to 200 characters of ASCII without blanks');
   });
 
-  test('has a drain that HAProxy notices where gateways share a database, and none before the embedded one', () => {
-    const drainOf = (environment: Record<string, string>): number => drainMsOf(readConfig(environment));
+  test('has a drain that HAProxy notices where gateways share a database, and none with the embedded one or at a Ctrl-C, unless it is set', () => {
+    const drainOf = (environment: Record<string, string>, signal = 'SIGTERM'): number => drainMsOf(readConfig(environment), signal);
     const shared = { DATABASE_URL: 'postgresql://h/d' };
-    expect([drainOf({}), drainOf(shared)]).toEqual([0, 8000]);
-    for (const given of [{}, shared]) expect(drainOf({ ...given, DRAIN_MILLISECONDS: '250' })).toBe(250);
+    expect([drainOf({}), drainOf(shared), drainOf(shared, 'SIGINT')]).toEqual([0, 8000, 0]);
+    for (const given of [{}, shared]) {
+      for (const signal of ['SIGTERM', 'SIGINT']) expect(drainOf({ ...given, DRAIN_MILLISECONDS: '250' }, signal)).toBe(250);
+    }
     expect(faults({ DRAIN_MILLISECONDS: '60001' })).toBe('DRAIN_MILLISECONDS: expected a whole number from 0 to 60000, got "60001"');
   });
 

@@ -69,6 +69,32 @@ describe('a worker that is killed', () => {
     });
   });
 
+  test('is followed by one that drains too when the gateway is told to stop before it can serve', async () => {
+    await withWorkers({ DRAIN_MILLISECONDS: '60000' }, async (gateway) => {
+      const before = gateway.pids();
+      kill(before[0]!, 'SIGKILL');
+      const findNext = (): number | undefined => gateway.pids().find((pid) => !before.includes(pid));
+      await until(() => findNext() !== undefined);
+      const next = findNext()!;
+      kill(next, 'SIGSTOP');
+      kill(gateway.serve.child.pid!, 'SIGTERM');
+      await until(() => gateway.logged('stopping').length === 1);
+      kill(next, 'SIGCONT');
+      const statuses = new Set<number>();
+      const hasAnswered = (): boolean => gateway.logged('request completed').some(({ pid }) => pid === next);
+      await until(async () => {
+        // Each has a connection of its own, which the worker with the fewest gets.
+        const answers = await Promise.all(Array.from({ length: 4 }, () => ask(`${gateway.url}/ready`)));
+        for (const answer of answers) statuses.add(answer.resume().statusCode!);
+        return hasAnswered();
+      });
+      expect([...statuses]).toEqual([503]);
+      const again = setInterval(() => gateway.serve.child.kill('SIGTERM'), 1100);
+      await until(() => gateway.serve.child.exitCode !== null);
+      clearInterval(again);
+    });
+  });
+
   test('takes no total of the metrics with it', async () => {
     await withWorkers({}, async (gateway) => {
       for (let n = 0; n < 10; n++) expect(await statusOf(gateway)).toBe(200);

@@ -74,7 +74,7 @@ describe('a watcher of answers', () => {
     const load = await books.load(1, REQUESTS, [`http://127.0.0.1:${(away.address() as AddressInfo).port}`]);
     away.close();
     expect([load.lost, load.wholeShare(), load.isServed()]).toEqual([[], 0, false]);
-    // Of nothing there is no share.
+    // Where nothing was asked, nothing was served.
     expect(load.isServed(Date.now() + 1000)).toBe(false);
   });
 });

@@ -57,7 +57,7 @@ export async function startGateway(settings: Readonly<Record<string, string>> = 
   const { port, adminPort } = await app.listen();
   const services = createServices(config, { connectionString: database.url });
   const stop = async (): Promise<void> => {
-    await app.stop(drainMsOf(config));
+    await app.stop(drainMsOf(config, 'SIGTERM'));
     await services.close();
     await database.drop();
   };

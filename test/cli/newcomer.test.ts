@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path';
 import { readConfig } from '../../src/config';
 
 const ROOT = resolve(__dirname, '../..');
+/** A newcomer's environment: with the NODE_ENV of the tests, npm would leave out the dependencies that only development needs. */
+const ENVIRONMENT = { ...process.env, NODE_ENV: undefined };
 const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8');
 
 let directory: string;
@@ -18,7 +20,7 @@ describe('a newcomer', () => {
   test('installs nothing that wants another Node', () => {
     for (const name of ['package.json', 'package-lock.json']) cpSync(join(ROOT, name), join(directory, name));
     const words = ['ci', '--dry-run', '--offline', '--engine-strict', '--ignore-scripts', '--no-audit', '--no-fund'];
-    const { status, stderr } = spawnSync('npm', words, { cwd: directory, encoding: 'utf8' });
+    const { status, stderr } = spawnSync('npm', words, { cwd: directory, encoding: 'utf8', env: ENVIRONMENT });
     expect(stderr).not.toContain('EBADENGINE');
     expect(status).toBe(0);
   });
@@ -35,7 +37,7 @@ describe('a newcomer', () => {
     writeFileSync(join(directory, 'package.json'), JSON.stringify({ scripts: { prestart, start, build } }));
     const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
     const run = (): string[] =>
-      execFileSync('npm', ['start', '--silent'], { cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+      execFileSync('npm', ['start', '--silent'], { cwd: directory, encoding: 'utf8', env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'ignore'] })
         .split('\n')
         .filter((line) => ['building', 'serving'].includes(line));
 

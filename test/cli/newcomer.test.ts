@@ -37,7 +37,12 @@ describe('a newcomer', () => {
     writeFileSync(join(directory, 'package.json'), JSON.stringify({ scripts: { prestart, start, build } }));
     const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
     const run = (): string[] =>
-      execFileSync('npm', ['start', '--silent'], { cwd: directory, encoding: 'utf8', env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'ignore'] })
+      execFileSync('npm', ['start', '--silent'], {
+        cwd: directory,
+        encoding: 'utf8',
+        env: ENVIRONMENT,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
         .split('\n')
         .filter((line) => ['building', 'serving'].includes(line));
 

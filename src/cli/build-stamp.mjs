@@ -1,8 +1,8 @@
 // Checks that dist was built from the present sources. It compares their contents, because a checkout or a copy changes file times.
-// `node src/cli/build-stamp.mjs write` records the sources at the end of a build. Without an argument the exit status is 0 when dist is up
-// to date, and 1 when it must be built.
+// `node src/cli/build-stamp.mjs write` records the sources at the end of a build, and `forget` takes the record away at its start: a build
+// that fails leaves a dist of no known sources. Without an argument the exit status is 0 when dist is up to date, and 1 when it must be built.
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -20,5 +20,7 @@ for (const file of [...sources, ...others].sort())
   hash.update(`${relative(root, file)}\0`).update(createHash('sha256').update(readFileSync(file)).digest());
 const stamp = hash.digest('hex');
 
-if (process.argv[2] === 'write') writeFileSync(stampFile, stamp);
+const [wish] = process.argv.slice(2);
+if (wish === 'write') writeFileSync(stampFile, stamp);
+else if (wish === 'forget') rmSync(stampFile, { force: true });
 else process.exitCode = existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp ? 0 : 1;

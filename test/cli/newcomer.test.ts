@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path';
 import { readConfig } from '../../src/config';
 
 const ROOT = resolve(__dirname, '../..');
+/** A newcomer's environment: with the NODE_ENV of the tests, npm would leave out the dependencies that only development needs. */
+const ENVIRONMENT = { ...process.env, NODE_ENV: undefined };
 const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8');
 
 let directory: string;
@@ -18,7 +20,7 @@ describe('a newcomer', () => {
   test('installs nothing that wants another Node', () => {
     for (const name of ['package.json', 'package-lock.json']) cpSync(join(ROOT, name), join(directory, name));
     const words = ['ci', '--dry-run', '--offline', '--engine-strict', '--ignore-scripts', '--no-audit', '--no-fund'];
-    const { status, stderr } = spawnSync('npm', words, { cwd: directory, encoding: 'utf8' });
+    const { status, stderr } = spawnSync('npm', words, { cwd: directory, encoding: 'utf8', env: ENVIRONMENT });
     expect(stderr).not.toContain('EBADENGINE');
     expect(status).toBe(0);
   });
@@ -26,16 +28,24 @@ describe('a newcomer', () => {
   test('starts what is built, and builds again what has changed since', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const { prestart, start } = scripts;
-    // In the place of the build's tools, and of the gateway.
-    const build = 'echo building && mkdir -p dist && echo "console.log(\'serving\')" > dist/main.js && node src/cli/build-stamp.mjs write';
-    expect(scripts.build).toMatch(/ && node src\/cli\/build-stamp\.mjs write$/);
+    // In the place of the build's tools, and of the gateway. The compiler writes what it makes of wrong sources, too.
+    const tools = 'echo building && mkdir -p dist && echo "console.log(\'serving\')" > dist/main.js && ! grep -q wrong src/main.ts';
+    const [generate, first] = ['generate:client', 'build'].map((name) => scripts[name]!.split(' && ')[0]!);
+    expect(first).toBe('npm run generate:client');
+    const last = scripts.build!.split(' && ').at(-1)!;
+    const given = { prestart, start, build: `${first} && ${tools} && ${last}`, 'generate:client': generate };
     for (const name of ['src/generated', 'src/cli', 'prisma']) mkdirSync(join(directory, name), { recursive: true });
     for (const name of ['package-lock.json', 'tsconfig.json', 'prisma.config.ts', 'prisma/schema.prisma', 'src/cli/build-stamp.mjs'])
       cpSync(join(ROOT, name), join(directory, name));
-    writeFileSync(join(directory, 'package.json'), JSON.stringify({ scripts: { prestart, start, build } }));
+    writeFileSync(join(directory, 'package.json'), JSON.stringify({ scripts: given }));
     const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
     const run = (): string[] =>
-      execFileSync('npm', ['start', '--silent'], { cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+      execFileSync('npm', ['start', '--silent'], {
+        cwd: directory,
+        encoding: 'utf8',
+        env: ENVIRONMENT,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
         .split('\n')
         .filter((line) => ['building', 'serving'].includes(line));
 
@@ -46,6 +56,11 @@ describe('a newcomer', () => {
     write('src/main.ts', 'second');
     expect(run()).toEqual(['building', 'serving']);
     write('package-lock.json', '{}');
+    expect(run()).toEqual(['building', 'serving']);
+    // A build that has failed stands for no sources, those before it neither.
+    write('src/main.ts', 'wrong');
+    expect(run).toThrow('Command failed: npm start');
+    write('src/main.ts', 'second');
     expect(run()).toEqual(['building', 'serving']);
     // As in the image.
     rmSync(join(directory, 'src'), { recursive: true });

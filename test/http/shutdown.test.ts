@@ -78,6 +78,21 @@ describe('a gateway that is told to stop', () => {
     await database.drop();
   });
 
+  test('drains for eight seconds before a database that gateways share, when no drain is set', async () => {
+    const database = await createTestDatabase();
+    const gateway = await startServe({ DATABASE_URL: database.url, DRAIN_MILLISECONDS: '' });
+    const stopping = () => /^\{.*"msg":"stopping"\}$/m.exec(gateway.output())?.[0];
+    const ended = gateway.end('SIGTERM');
+    await until(() => stopping() !== undefined);
+    expect(JSON.parse(stopping()!)).toMatchObject({ reason: 'SIGTERM', drainMs: 8000 });
+    // A second signal within a second counts as the same one.
+    const again = setInterval(() => gateway.child.kill('SIGTERM'), 1100);
+    const status = await ended;
+    clearInterval(again);
+    expect(status).toBe(0);
+    await database.drop();
+  });
+
   test('lets a report finish that is being read', async () => {
     await withGateway({}, async (gateway) => {
       const { id, apiProvision } = await createOrganization(gateway.services);

@@ -3,8 +3,8 @@ const { join } = require('node:path');
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 /**
- * The suites that take longest, from the longest on. Jest knows the durations of earlier runs; in a new clone it goes by the size of a file,
- * and a long suite in a short file would run on alone after all others have ended.
+ * The suites that take longest, from the longest on. Jest knows the durations of earlier runs, and runs suites without one first, by the size
+ * of their files: in a new clone a long suite in a short file would run on alone after all others have ended.
  */
 const LONGEST = [
   ...['cli/backups', 'access/access-matrix', 'documents/document-commands', 'report/replica-failures', 'embedded/embedded-database'],
@@ -19,8 +19,9 @@ module.exports = class LongestFirstSequencer extends Sequencer {
     const gone = LONGEST.filter((path) => !existsSync(path));
     if (gone.length > 0) throw new Error(`There is no ${gone.join(', ')}`);
     const sorted = super.sort(tests);
-    if (sorted.some(({ duration }) => duration !== undefined)) return sorted;
     const placeOf = ({ path }) => (LONGEST.includes(path) ? LONGEST.indexOf(path) : LONGEST.length);
-    return sorted.toSorted((one, other) => placeOf(one) - placeOf(other));
+    const unknown = sorted.filter(({ duration }) => duration === undefined).toSorted((one, other) => placeOf(one) - placeOf(other));
+    // Each suite with a duration keeps its place.
+    return sorted.map((suite) => (suite.duration === undefined ? unknown.shift() : suite));
   }
 };

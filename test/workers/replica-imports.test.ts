@@ -16,15 +16,16 @@ test('a session at two workers over a replica that lags sees whole versions alon
   const gateway = await startWorkerGateway(settings, { given: database });
   const { url, organization } = gateway;
   const readings = (outcome: string) => gateway.metric('gateway_replica_readings_total', { replica: '1', outcome });
+  const importing = { on: true };
+  let sessions: readonly Promise<void>[] = [];
   try {
     const books = new WatchedBooks(gateway.services, organization);
     await books.turn();
     await replica.catchUp();
     await until(async () => (await gateway.metric('gateway_replica_used', { replica: '1' })) === 1);
-    const importing = { on: true };
     const wrong: unknown[] = [];
     let answers = 0;
-    const sessions = Array.from({ length: SESSIONS }, async (_, n) => {
+    sessions = Array.from({ length: SESSIONS }, async (_, n) => {
       const cookie = await login(url, organization.webProvision);
       let newest = 0;
       for (let round = n; importing.on; round++) {
@@ -55,6 +56,9 @@ test('a session at two workers over a replica that lags sees whole versions alon
     const answering = () => new Set(gateway.logged('request completed').map(({ pid }) => pid));
     await until(() => gateway.pids().every((pid) => answering().has(pid)));
   } finally {
+    // A session that goes on would meet a gateway that has stopped.
+    importing.on = false;
+    await Promise.allSettled(sessions);
     await gateway.stop();
   }
 });

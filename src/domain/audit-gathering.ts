@@ -5,8 +5,16 @@ import { NO_FACTS, type AuditFacts, type NewAuditRow } from '../formats/audit-ro
 /** The facts about a reading that are known before it begins. */
 export type ReadingFacts = Omit<AuditFacts, 'reads' | 'lines' | 'bytes' | 'fileSha256' | 'digest' | 'dataVersion' | 'outcome'>;
 
+/**
+ * The outcome of a reading. `again` is one of which nothing has left, and whose answer is made again from the start: it does not count, and
+ * the reading that follows does.
+ */
+export type ReadingOutcome = 'whole' | 'broken' | 'again';
+
 /** The end of a reading. */
-export type ReadingEnd = Pick<AuditFacts, 'lines' | 'dataVersion' | 'outcome'>;
+export interface ReadingEnd extends Pick<AuditFacts, 'lines' | 'dataVersion'> {
+  readonly outcome: ReadingOutcome | null;
+}
 
 /** A reading that is under way. */
 export interface OpenReading {
@@ -81,10 +89,12 @@ export class AuditGathering {
 
   private end(organizationId: number, group: Group, { lines, dataVersion, outcome }: ReadingEnd): void {
     group.underWay--;
-    group.reads++;
-    if (lines !== null) group.lines = (group.lines ?? 0) + lines;
-    group.dataVersion = dataVersion ?? group.dataVersion;
-    group.isBroken ||= outcome === 'broken';
+    if (outcome !== 'again') {
+      group.reads++;
+      if (lines !== null) group.lines = (group.lines ?? 0) + lines;
+      group.dataVersion = dataVersion ?? group.dataVersion;
+      group.isBroken ||= outcome === 'broken';
+    }
     if (group.state === 'left' && group.underWay === 0) this.writeEnd(organizationId, group);
   }
 
@@ -119,7 +129,8 @@ export class AuditGathering {
     group.state = 'closed';
     const { row, reads, lines, dataVersion, isBroken, underWay } = group;
     const { kind, door, operation, entry } = row;
-    const outcome = isBroken || underWay > 0 ? 'broken' : 'whole';
+    // A reading that was to be made again may have failed before it began again, or have begun in the next group.
+    const outcome = isBroken || underWay > 0 || reads === 0 ? 'broken' : 'whole';
     const end: NewAuditRow = {
       ...NO_FACTS,
       kind,

@@ -69,12 +69,12 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
         // The first time the books have most likely come to rest. The last time all is read from one snapshot, which takes a lane.
         await runAgain(again === MAX_RERUNS);
       }
-      const send = async (): Promise<void> => {
+      const send = async (runsAgain: () => boolean): Promise<void> => {
         // Only rows that go on moving between the nodes of a database can have an answer come here.
         if (context.reader.versions.length > 1) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
         noteOperation(recordOf(response), context);
         if (!context.account?.asked) recordOf(response).addCodes(answer.body.kind === 'complete' ? answer.body.string : '');
-        await audited(context, kit, (ready) =>
+        await audited(context, kit, runsAgain, (ready) =>
           sendRows(response, toPieces(answer, context), {
             setHeaders: () => {
               setDataVersion(response, context);
@@ -88,11 +88,12 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
           }),
         );
       };
-      await send().catch(async (error: unknown) => {
-        // Rows that broke off before any of the answer has left are read again with it.
-        if (!context.source.isBroken || response.headersSent || response.destroyed) throw error;
+      // Rows that broke off before any of the answer has left are read again with it.
+      const runsAgain = (): boolean => context.source.isBroken && !response.headersSent && !response.destroyed;
+      await send(runsAgain).catch(async (error: unknown) => {
+        if (!runsAgain()) throw error;
         await runAgain(true);
-        await send();
+        await send(() => false);
       });
     } finally {
       endSpan?.(recordOf(response).label);
@@ -146,10 +147,14 @@ class FailedRows extends Error {
   }
 }
 
-/** Sends the answer of an operation while the audit notes that it reads personal data, and that a privilege was missing. */
+/**
+ * Sends the answer of an operation while the audit notes that it reads personal data, and that a privilege was missing. After a failure,
+ * `runsAgain` tells whether the operation runs again.
+ */
 async function audited(
   context: GraphqlContext,
   { audit }: DoorKit,
+  runsAgain: () => boolean,
   send: (ready: Promise<void> | undefined) => Promise<void>,
 ): Promise<void> {
   const { asked, refusal } = context.account ?? {};
@@ -157,12 +162,12 @@ async function audited(
   const operation = { door: 'graphql', name: asked.name, hash: asked.hash } as const;
   if (refusal) await audit.recordRefusal(context, operation, refusal);
   const reading = await audit.begin(context, operation, () => toReadRange(asked));
-  let outcome: 'whole' | 'broken' = 'broken';
+  let isWhole = false;
   try {
     await send(reading?.written);
-    outcome = 'whole';
+    isWhole = true;
   } finally {
-    reading?.end(outcome, context.insertions?.rowCount());
+    reading?.end(isWhole ? 'whole' : runsAgain() ? 'again' : 'broken', context.insertions?.rowCount());
   }
 }
 

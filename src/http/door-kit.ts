@@ -74,10 +74,13 @@ export function createDoorKit(config: Config, log: Logger, { access, accessWatch
       record.access = requestAccess;
       record.lines = lines;
       const endWatch = accessWatch.add(requestAccess, (loss) => left.abort(loss));
-      response.once('close', () => {
+      const onClose = (): void => {
         endWatch();
         if (!response.writableFinished) left.abort(new ReaderLeft());
-      });
+      };
+      // The reader of an answer that is made again may have left already.
+      if (response.destroyed) onClose();
+      else response.once('close', onClose);
       const source = books.openSource(() => requestAccess.bookState, isPrimary);
       const snapshot = depositDetails.openSnapshot(left.signal, () => requestAccess.caller(), times, source);
       const reader = books.openReader({ snapshot, accessVersion: () => requestAccess.dataVersion, isHeld, times, source });

@@ -1,5 +1,5 @@
 import { numberOf } from '../data/postgres/version-stamp';
-import type { OpenReading } from '../domain/audit-gathering';
+import type { OpenReading, ReadingOutcome } from '../domain/audit-gathering';
 import type { AuditOperation, AuditService, ReadRange } from '../domain/audit-service';
 import type { AppError } from '../errors';
 import { dataVersionOf, type RequestContext } from '../resolvers/request-context';
@@ -11,8 +11,8 @@ export type RequestOperation = Omit<AuditOperation, 'address'>;
 export interface RequestReading {
   /** Resolves when the row of the reading is written. No byte of the answer may leave before. */
   readonly written: Promise<void>;
-  /** Tells whether the whole answer has left. The number of lines counts beside those that the context has counted. */
-  end(outcome: 'whole' | 'broken', lines?: number): void;
+  /** Tells whether the whole answer has left, or is made again. The number of lines counts beside those that the context has counted. */
+  end(outcome: ReadingOutcome, lines?: number): void;
 }
 
 /** Gives the audit what the doors answer. */

@@ -5,8 +5,8 @@ import type { RequestContext } from '../resolvers/request-context';
 import type { DoorKit } from './door-kit';
 import { enterDoor, recordOf, type RequestDoor } from './request-record';
 
-/** Answers a GET or HEAD request. */
-export type RequestHandler = (context: RequestContext, request: Request, response: Response) => Promise<void>;
+/** Answers a GET or HEAD request. After a failure, `runsAgain` tells whether the handler is called again, with a new context. */
+export type RequestHandler = (context: RequestContext, request: Request, response: Response, runsAgain: () => boolean) => Promise<void>;
 
 /** Routes GET and HEAD requests by path. Each request is opened for its handler and closed after it, also when the handler throws. */
 export function createRequestRouter(
@@ -22,12 +22,14 @@ export function createRequestRouter(
       let context = openRequest(request, response, true);
       const endSpan = context.times.spans?.resolve();
       try {
-        await handle(context, request, response).catch(async (error: unknown) => {
-          // An answer that has begun was broken off. Any other is read again, and then from the primary.
-          if (!context.source.isBroken || response.headersSent || response.destroyed) throw error;
+        const { source } = context;
+        // An answer that has begun was broken off. Any other is read again, and then from the primary.
+        const runsAgain = (): boolean => source.isBroken && !response.headersSent && !response.destroyed;
+        await handle(context, request, response, runsAgain).catch(async (error: unknown) => {
+          if (!runsAgain()) throw error;
           await context.snapshot.close();
           context = openRequest(request, response, true, true);
-          await handle(context, request, response);
+          await handle(context, request, response, () => false);
         });
       } catch (error) {
         if (error instanceof AppError) await audit.recordRefusal(context, { door, name: request.path.slice(1), hash: null }, error);

@@ -31,14 +31,14 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
       setDataVersion(response, context);
       response.json({ data });
     },
-    [`/${REPORT}`]: async (context, request, response) => {
+    [`/${REPORT}`]: async (context, request, response, runsAgain) => {
       const query = parseReportQuery(request.query);
       const rows = await depositDetails.depositDetails(query, context);
       const { head, template, tail } = v2Layouts.json;
       const tag = new EntityTag(rows, v2Layouts.json);
       if (tag.answersNotModified(request, response, context)) return;
       const reading = await kit.audit.begin(context, { door: 'v2', name: REPORT, hash: null }, () => toRange(query));
-      let outcome: 'whole' | 'broken' = 'broken';
+      let isWhole = false;
       try {
         await sendRows(response, [head, rows.bytes(template), tail], {
           setHeaders: () => {
@@ -51,9 +51,9 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
           signal: context.snapshot.signal,
           coding: toContentCoding(request),
         });
-        outcome = 'whole';
+        isWhole = true;
       } finally {
-        reading?.end(outcome, rows.rowCount?.());
+        reading?.end(isWhole ? 'whole' : runsAgain() ? 'again' : 'broken', rows.rowCount?.());
       }
     },
   });

@@ -1,6 +1,7 @@
 import { createOrganization, graphql, IMPORTED_FILE, importLines, v2Line, withGateway } from '../support/gateway';
 import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
 import { openGateway } from '../support/open-gateway';
+import { until } from '../support/until';
 
 const gateway = openGateway({ countsStatements: true, loggedIn: true });
 const { organization } = gateway;
@@ -108,6 +109,8 @@ describe('an operation whose statements meet a change of the books', () => {
   });
   afterAll(() => proxy.close());
 
+  /** The beginning of the transaction that long readings use. */
+  const OPENING = 'BEGIN ISOLATION LEVEL';
   const DEPOSITS =
     'deposits(first: 5) { totalCount nodes { depositDate transactions(first: 5) { nodes { amount donor { firstName } } } } }';
   const PAGE = `depositDetailsConnection(${RANGE}, first: 2) { nodes { depositDate amount } }`;
@@ -151,6 +154,30 @@ describe('an operation whose statements meet a change of the books', () => {
         ? { ...calm[0]!.body.data, dataVersion: answer.body.data!.dataVersion }
         : calm[0]!.body.data;
       expect(answer).toEqual({ version, body: { data: state } });
+    });
+  });
+
+  test('is not read again for a caller who has left before it runs again', async () => {
+    await withGateway({ DATABASE_URL: proxy.url }, async (watched) => {
+      const options = { provision: organization.apiProvision };
+      const caller = new AbortController();
+      let isReadAgain = false;
+      const left = new Promise<void>((resolve) =>
+        proxy.before(OPENING, async () => {
+          await turn();
+          // The first run ends here, and the second one has not begun.
+          proxy.before('COMMIT', async () => {
+            caller.abort();
+            await until(async () => watched.logLines.some((line) => line.includes('request broken off')));
+            proxy.before(OPENING, async () => void (isReadAgain = true));
+            resolve();
+          });
+        }),
+      );
+      await expect(graphql(watched.url, `{ ${PAGE} ${LINES} }`, { ...options, signal: caller.signal })).rejects.toThrow('aborted');
+      await left;
+      for (let n = 0; n < 10; n++) expect((await graphql(watched.url, `{ ${DEPOSITS} }`, options)).body.errors).toBeUndefined();
+      expect(isReadAgain).toBe(false);
     });
   });
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { readAudit } from '../support/audit-reader';
 import { depositBook } from '../support/deposit-book';
 import { graphql, importLines, startGateway, v2Line, type TestGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
@@ -119,17 +120,29 @@ describe('a reader of texts with the separator of packed columns, at a gateway t
   const askLines = async (url: string, query: string): Promise<unknown> =>
     (await graphql(url, query, { provision: store.organization.apiProvision })).body;
 
-  test.each(Object.entries(readings))('gets the whole of %s', async (_what, read) => {
+  beforeAll(() =>
+    store.services.provisions.changeGrants(store.organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] }),
+  );
+
+  /** The ends of readings in the audit. Each file has an entry of its own, and equal readings of the other doors share one. */
+  const readEnds = async (): Promise<string[]> =>
+    (await readAudit(store, store.organization))
+      .filter(({ operation }) => operation !== 'Audit')
+      .map(({ reads, outcome }) => [reads, outcome].join(' '));
+
+  test.each(Object.entries(readings))('gets the whole of %s, and the audit has it as whole', async (what, read) => {
     await importLines(store.services, store.organization, [lineOf('E2', FOREIGN)]);
     // A gateway remembers the organization, and reads its values one by one from then on.
     const fresh = await startGateway({ DATABASE_URL: store.database.url, DATABASE_ENGINE: 'citus' });
+    const expected = await read(store.url);
+    const { length: before } = await readEnds();
     try {
-      const expected = await read(store.url);
       expect(JSON.stringify(expected)).not.toContain('errors');
       for (let again = 0; again < 2; again++) expect(await read(fresh.url)).toEqual(expected);
     } finally {
       await fresh.stop();
     }
+    expect((await readEnds()).slice(before)).toEqual(what === 'a file' ? ['1 BROKEN', '1 WHOLE', '1 WHOLE'] : ['2 WHOLE']);
   });
 });
 

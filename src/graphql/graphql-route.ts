@@ -24,7 +24,10 @@ const SEVERAL = 'several';
 /** The longest part of an operation's name in the log. */
 const MAX_NAME_LENGTH = 64;
 
-/** The most times that an operation runs again because the books have changed under it, or because a replica has failed. */
+/**
+ * The most times that an operation runs again because the books have changed under it, or because a replica has failed. When its rows break
+ * off before any of the answer has left, it runs once more.
+ */
 const MAX_RERUNS = 2;
 
 /** The door at /graphql. Apollo Server makes the answer, and the rows of a report are written into it. */
@@ -58,20 +61,22 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
           },
         });
       let answer = await execute();
+      await noteVersions(context);
       const runAgain = async (isHeld: boolean): Promise<void> => {
         await context.snapshot.close();
         await loopTurns.next();
         const account = { budget: context.account?.budget };
         context = { ...kit.openRequest(request, response, isHeld, context.source.isBroken), insertions: new Insertions(), account };
         answer = await execute();
+        await noteVersions(context);
       };
-      for (let again = 1; again <= MAX_RERUNS && ((await sawSeveralVersions(context)) || context.source.isBroken); again++) {
+      for (let again = 1; again <= MAX_RERUNS && (sawSeveralVersions(context) || context.source.isBroken); again++) {
         // The first time the books have most likely come to rest. The last time all is read from one snapshot, which takes a lane.
         await runAgain(again === MAX_RERUNS);
       }
       const send = async (runsAgain: () => boolean): Promise<void> => {
         // Only rows that go on moving between the nodes of a database can have an answer come here.
-        if (context.reader.versions.length > 1) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
+        if (sawSeveralVersions(context)) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
         noteOperation(recordOf(response), context);
         if (!context.account?.asked) recordOf(response).addCodes(answer.body.kind === 'complete' ? answer.body.string : '');
         await audited(context, kit, runsAgain, (ready) =>
@@ -126,12 +131,14 @@ function noteOperation(record: RequestRecord, { account, access }: GraphqlContex
  * True when the statements of an operation saw several data versions, because the books changed between them. The operation is then run
  * again. No mutation reads the books, so nothing is written twice.
  */
-async function sawSeveralVersions({ reader, snapshot, insertions }: GraphqlContext): Promise<boolean> {
+const sawSeveralVersions = ({ reader }: GraphqlContext): boolean => reader.versions.length > 1;
+
+/** Sees the data versions that only the end of a run can show: the one of its rows, and on a distributed database one that came meanwhile. */
+async function noteVersions({ reader, snapshot, insertions }: GraphqlContext): Promise<void> {
   // Rows are read after everything else, and their snapshot must be of the same version. When it cannot be opened, the rows fail with the
   // same error, at the path of their field.
   if (insertions?.haveRows && reader.versions.length > 0) await snapshot.open().catch(() => undefined);
   else await snapshot.confirm().catch(() => undefined);
-  return reader.versions.length > 1;
 }
 
 /** A report that failed before its first row. Nothing of the answer has been sent, so the rest of it can still be. */

@@ -8,8 +8,8 @@ import { REPORT } from '../support/long-report';
 import { endAtLast } from '../bench/endings';
 import { median } from '../bench/results';
 import { hammer, inMs, percentile, send, type Answer, type Finding } from '../trust/attack';
-import { makeClusterDirectory, startCluster } from '../trust/postgres-cluster';
 import { fillDatabase } from './gateway-pair';
+import { startSingleCluster } from './single-cluster';
 
 const ORGANIZATIONS = 200;
 const LINES = 10_000;
@@ -27,12 +27,7 @@ const FIRST_TURNS = 4;
 
 /** Many organizations read reports at once, one of them with many clients: one process against two workers. */
 export async function run(): Promise<readonly Finding[]> {
-  const directory = makeClusterDirectory();
-  const cluster = await startCluster(directory.path);
-  const stopCluster = endAtLast(async () => {
-    await cluster.stop();
-    directory.remove();
-  });
+  const cluster = await startSingleCluster();
   try {
     const { id } = await fillDatabase(cluster.url, LINES);
     const provisions = await addOrganizations(cluster.url, id);
@@ -42,7 +37,7 @@ export async function run(): Promise<readonly Finding[]> {
     }
     return findings;
   } finally {
-    await stopCluster();
+    await cluster.stop();
   }
 }
 

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { REPORT } from '../support/long-report';
-import { endAtLast } from '../bench/endings';
 import { assertInstalled, type Finding } from '../trust/attack';
-import { makeClusterDirectory, startCluster } from '../trust/postgres-cluster';
 import { startBalancer } from './balancer';
 import { fillDatabase, RestartedGateway, toRestartFinding, type Restart } from './gateway-pair';
 import { readLoadSizes } from './load-sizes';
 import { startLoad, toLoadFinding } from './steady-load';
+import { startSingleCluster } from './single-cluster';
 
 const LINES = 20_000;
 const ROUNDS = 2;
@@ -20,19 +19,14 @@ const SETTLE_MS = 2000;
 export async function run(): Promise<readonly Finding[]> {
   assertInstalled('haproxy');
   const { perSecond } = readLoadSizes();
-  const directory = makeClusterDirectory();
-  const cluster = await startCluster(directory.path);
-  const stopCluster = endAtLast(async () => {
-    await cluster.stop();
-    directory.remove();
-  });
+  const cluster = await startSingleCluster();
   const gateways: RestartedGateway[] = [];
   try {
     const { apiProvision } = await fillDatabase(cluster.url, LINES);
     const settings = { DATABASE_URL: cluster.url, WORKERS, DRAIN_MILLISECONDS: DRAIN_MS };
     for (let count = 0; count < 2; count++) gateways.push(await RestartedGateway.start(settings));
     const balancer = await startBalancer(
-      directory.path,
+      cluster.path,
       gateways.map(({ port }) => port),
     );
     try {
@@ -57,6 +51,6 @@ export async function run(): Promise<readonly Finding[]> {
     }
   } finally {
     await Promise.all(gateways.map((gateway) => gateway.stop()));
-    await stopCluster();
+    await cluster.stop();
   }
 }

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config';
 import { createServices } from '../../src/services';
-import { endAtLast, makeDirectory } from '../bench/endings';
+import { makeDirectory } from '../bench/endings';
 import { runCommand, startServe, succeed } from '../support/command';
 import { graphql, importLines, openSession, v2Line, type TestOrganization } from '../support/gateway';
 import { REPORT } from '../support/long-report';
 import { assertInstalled, inMs, USUAL_WAITS, type Finding } from '../trust/attack';
-import { makeClusterDirectory, startCluster } from '../trust/postgres-cluster';
 import { startBalancer } from './balancer';
 import { fillDatabase, RestartedGateway, toRestartFinding, type Restart } from './gateway-pair';
 import { readLoadSizes } from './load-sizes';
 import { startLoad, toLoadFinding } from './steady-load';
+import { startSingleCluster } from './single-cluster';
 
 const ROOT = join(__dirname, '../..');
 const LINES = 20_000;
@@ -49,12 +49,7 @@ export async function run(): Promise<readonly Finding[]> {
   const builds = makeDirectory();
   const earlier = copyBuild(builds.path, '0.0.1');
   const later = copyBuild(builds.path, '99.0.0', '99990101000000_nothing');
-  const directory = makeClusterDirectory();
-  const cluster = await startCluster(directory.path);
-  const stopCluster = endAtLast(async () => {
-    await cluster.stop();
-    directory.remove();
-  });
+  const cluster = await startSingleCluster();
   const gateways: RestartedGateway[] = [];
   const services = createServices(readConfig({ DATABASE_URL: cluster.url }), { connectionString: cluster.url });
   try {
@@ -62,7 +57,7 @@ export async function run(): Promise<readonly Finding[]> {
     const settings = { DATABASE_URL: cluster.url, WORKERS: '2', DRAIN_MILLISECONDS: '' };
     for (let count = 0; count < 2; count++) gateways.push(await RestartedGateway.start(settings, earlier.main));
     const balancer = await startBalancer(
-      directory.path,
+      cluster.path,
       gateways.map(({ port }) => port),
     );
     const compared: string[] = [];
@@ -122,7 +117,7 @@ export async function run(): Promise<readonly Finding[]> {
   } finally {
     await services.close();
     await Promise.all(gateways.map((gateway) => gateway.stop()));
-    await stopCluster();
+    await cluster.stop();
     await builds.remove();
   }
 }

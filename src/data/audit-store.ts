@@ -1,6 +1,6 @@
 import type { AuditDoor, AuditFacts, AuditKind } from '../formats/audit-row';
 import { Prisma } from '../generated/prisma/client';
-import { toArrayLiteral } from './postgres/array-literal';
+import { isAmong } from './postgres/value-list';
 import type { Database } from './postgres/database';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 
@@ -91,8 +91,8 @@ const MS_PER_SECOND = 1000;
 function isInList({ kinds, doors, username, provision, from, before, startDate, endDate }: AuditList): Prisma.Sql {
   const conditions = [
     sql`true`,
-    ...(kinds ? [sql`kind = ANY(${toArrayLiteral(kinds)}::text[])`] : []),
-    ...(doors ? [sql`door = ANY(${toArrayLiteral(doors)}::text[])`] : []),
+    ...(kinds ? [isAmong('kind', kinds, 'text')] : []),
+    ...(doors ? [isAmong('door', doors, 'text')] : []),
     ...(username === undefined ? [] : [sql`username = ${withoutNul(username)}::text`]),
     ...(provision === undefined ? [] : [sql`provision_start = ${withoutNul(provision)}::text`]),
     ...(from ? [sql`at >= ${toTime(from)}`] : []),

@@ -3,7 +3,7 @@ import { groupColumns, type GroupBy, type GroupKey } from '../formats/line-group
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';
 import { whereLines, type LineSet } from './line-set';
-import { toArrayLiteral } from './postgres/array-literal';
+import { toArrayLiteral } from './postgres/value-list';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 import type { ReportSnapshot } from './postgres/report-snapshot';
 import { groupings, groupValues, labelOf, moveOf } from './summary-groupings';

@@ -2,8 +2,8 @@ import { entityIds, type EntityKind } from '../formats/entity-edges';
 import type { EntityFilter, EntityOrder } from '../formats/entity-lists';
 import { Prisma } from '../generated/prisma/client';
 import { hasName, wherePending } from './line-set';
-import { toArrayLiteral } from './postgres/array-literal';
 import type { KeyOrder } from './postgres/keyset';
+import { isAmong } from './postgres/value-list';
 
 const { sql, raw, join, empty } = Prisma;
 
@@ -16,8 +16,8 @@ export interface EntityScope {
 type Condition<Name extends keyof EntityFilter> = (value: NonNullable<EntityFilter[Name]>, scope: EntityScope) => Prisma.Sql;
 type Conditions = { readonly [Name in keyof EntityFilter]?: Condition<Name> };
 
-const hasText = (column: string) => (ids: readonly string[]) => sql`${raw(column)} = ANY(${toArrayLiteral(ids)}::text[])`;
-const hasNumber = (column: string) => (ids: readonly number[]) => sql`${raw(column)} = ANY(${toArrayLiteral(ids)}::bigint[])`;
+const hasText = (column: string) => (ids: readonly string[]) => isAmong(column, ids, 'text');
+const hasNumber = (column: string) => (ids: readonly number[]) => isAmong(column, ids, 'bigint');
 const isFrom = (column: string, type: string) => (value: string) => sql`${raw(column)} >= ${value}::${raw(type)}`;
 const isTo = (column: string, type: string) => (value: string) => sql`${raw(column)} <= ${value}::${raw(type)}`;
 

@@ -15,8 +15,8 @@ import type { Money } from '../values/money';
 import type { BookReader } from './book-reader';
 import { readable, toKeyOrder, whereEntities, type EntityScope } from './entity-set';
 import { IS_CURRENT } from './line-columns';
-import { toArrayLiteral } from './postgres/array-literal';
 import { selectPage, type KeysetPage } from './postgres/keyset';
+import { isAmong, rowsOf } from './postgres/value-list';
 
 /** A record that no other record of any kind shares its id with. */
 interface Identified {
@@ -159,7 +159,7 @@ export class EntityStore {
       kind,
       scope,
       sql`SELECT ${values(scope)} FROM ${raw(from)} AS source
-        WHERE ${readable(kind, scope)} AND id = ANY(${toArrayLiteral(ids)}::${raw(entityIds[kind].type)}[])`,
+        WHERE ${readable(kind, scope)} AND ${isAmong('id', ids, entityIds[kind].type)}`,
     );
   }
 
@@ -190,7 +190,7 @@ export class EntityStore {
     const rows = await this.read<EdgeTarget<Edge>>(
       kind,
       scope,
-      sql`SELECT target.* FROM unnest(${toArrayLiteral(originIds)}::${raw(idTypeOf(edge))}[]) AS origin(id)
+      sql`SELECT target.* FROM ${rowsOf(originIds, idTypeOf(edge))} AS origin(id)
         CROSS JOIN LATERAL (${pageOfOne}) AS target`,
     );
     const lists = new Map(originIds.map((id) => [id, [] as EntityOf<EdgeTarget<Edge>>[]]));
@@ -207,11 +207,11 @@ export class EntityStore {
     { filter }: EntityList,
   ): Promise<Map<EntityId, number>> {
     const { many: kind, by } = entityEdges[edge];
-    const column = raw(`source.${toColumn(by)}`);
+    const column = `source.${toColumn(by)}`;
     const rows = await this.reader.list<{ originId: string; count: number }>(
       scope.organizationId,
-      sql`SELECT ${column}::text AS "originId", count(*)::float8 AS count FROM ${raw(TABLES[kind].from)} AS source
-        WHERE ${whereEntities(kind, scope, filter)} AND ${column} = ANY(${toArrayLiteral(originIds)}::${raw(idTypeOf(edge))}[]) GROUP BY ${column}`,
+      sql`SELECT ${raw(column)}::text AS "originId", count(*)::float8 AS count FROM ${raw(TABLES[kind].from)} AS source
+        WHERE ${whereEntities(kind, scope, filter)} AND ${isAmong(column, originIds, idTypeOf(edge))} GROUP BY ${raw(column)}`,
     );
     const counts = new Map(rows.map(({ originId, count }) => [originId, count]));
     return new Map(originIds.map((id) => [id, counts.get(String(id)) ?? 0]));
@@ -227,7 +227,7 @@ export class EntityStore {
           (count(*) - count(line.allocation_amount))::float8 AS unknown
         FROM allocation AS share
         JOIN deposit_line AS line ON line.${raw(IS_CURRENT)} AND line.organization_id = share.organization_id AND line.allocation_id = share.id
-        WHERE share.organization_id = ${organizationId}::int AND share.transaction_id = ANY(${toArrayLiteral(ids)}::text[])
+        WHERE share.organization_id = ${organizationId}::int AND ${isAmong('share.transaction_id', ids, 'text')}
         GROUP BY share.transaction_id`,
     );
     return new Map(

@@ -2,7 +2,7 @@ import { conditionNames, type ConditionName, type LineFilter, type PendingChoice
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';
 import { IS_CURRENT } from './line-columns';
-import { toArrayLiteral } from './postgres/array-literal';
+import { isAmong } from './postgres/value-list';
 
 /** The lines of an organization's deposits in a period, narrowed by a filter; both ends of the period are included. */
 export interface LineSet {
@@ -23,13 +23,13 @@ const CONDITIONS: { readonly [Name in ConditionName]: (value: NonNullable<LineFi
   toTransactionDate: (date) => sql`transaction_date <= ${date}::date`,
   minAmount: (amount) => sql`amount >= ${amount}::numeric`,
   maxAmount: (amount) => sql`amount <= ${amount}::numeric`,
-  depositIds: (ids) => sql`deposit_id = ANY(${toArrayLiteral(ids)}::text[])`,
-  transactionIds: (ids) => sql`transaction_id = ANY(${toArrayLiteral(ids)}::text[])`,
-  designationIds: (ids) => sql`designation_id = ANY(${toArrayLiteral(ids)}::bigint[])`,
-  donorIds: (ids) => sql`donor_id = ANY(${toArrayLiteral(ids)}::bigint[])`,
-  statuses: (texts) => sql`status = ANY(${toArrayLiteral(texts)}::text[])`,
-  accountTypes: (texts) => sql`account_type = ANY(${toArrayLiteral(texts)}::text[])`,
-  paymentTypes: (texts) => sql`payment_type = ANY(${toArrayLiteral(texts)}::text[])`,
+  depositIds: (ids) => isAmong('deposit_id', ids, 'text'),
+  transactionIds: (ids) => isAmong('transaction_id', ids, 'text'),
+  designationIds: (ids) => isAmong('designation_id', ids, 'bigint'),
+  donorIds: (ids) => isAmong('donor_id', ids, 'bigint'),
+  statuses: (texts) => isAmong('status', texts, 'text'),
+  accountTypes: (texts) => isAmong('account_type', texts, 'text'),
+  paymentTypes: (texts) => isAmong('payment_type', texts, 'text'),
   donorName: (name) => hasName('donor_search', name),
 };
 
@@ -38,7 +38,7 @@ export function whereLines({ organizationId, startDate, endDate, pending, filter
   const conditions = [
     raw(IS_CURRENT),
     sql`organization_id = ${organizationId}::int`,
-    days ? sql`deposit_date = ANY(${toArrayLiteral(days)}::date[])` : sql`deposit_date BETWEEN ${startDate}::date AND ${endDate}::date`,
+    days ? isAmong('deposit_date', days, 'date') : sql`deposit_date BETWEEN ${startDate}::date AND ${endDate}::date`,
     ...wherePending('deposit_status', pending),
     ...conditionNames.flatMap((name) => whereCondition(name, filter[name])),
   ];

@@ -2,7 +2,7 @@ import type { BookReader } from '../data/book-reader';
 import { DepositSummaryStore } from '../data/deposit-summary-store';
 import { toKeyOrder, type EntityScope } from '../data/entity-set';
 import { EntityStore, type EntityList, type EntityOf } from '../data/entity-store';
-import type { KeysetPage, OrderKey } from '../data/postgres/keyset';
+import type { KeyOrder, KeysetPage, OrderKey } from '../data/postgres/keyset';
 import {
   entityEdges,
   entityIds,
@@ -71,6 +71,8 @@ export class RequestEntities {
  */
 export class EntityGraph {
   private readonly loaders = new Map<string, Loader<unknown>>();
+  /** The lists that were asked for, by the edge and the parameters, which are the same for each entity of a list. */
+  private readonly known = new Map<string, Targets>();
 
   constructor(
     private readonly store: EntityStore,
@@ -113,14 +115,14 @@ export class EntityGraph {
   }
 
   private page(edge: ManyEdgeName, originId: EntityId, parameters: ListParameters, ahead: Ahead): Eventually<Page<Target>> {
-    const entities = this.toTargets(edge, parameters);
+    const { entities, order, shared } = this.targets(edge, parameters);
     const list: PagedList = {
-      order: toKeyOrder(entityEdges[edge].many, entities.order),
+      order,
       query: [edge, this.scope.organizationId, originId, entities],
       count: () => this.counts(edge, entities).get(originId),
     };
-    const bounds = toBounds(parameters, list);
-    const rows = this.pages(edge, entities, bounds).get(originId);
+    const bounds = shared?.bounds ?? toBounds(parameters, list);
+    const rows = (shared?.loader ?? this.pages(edge, entities, bounds)).get(originId);
     if (!(rows instanceof Promise)) return toPage(rows, bounds, list);
     return rows.then((read) => this.goOn(toPage(read, bounds, list), read, ahead));
   }
@@ -129,9 +131,22 @@ export class EntityGraph {
     return { filter: toEntityFilter(parameters, this.mayFilterDonors), order: toEntityOrder(kind, parameters) };
   }
 
-  private toTargets(edge: ManyEdgeName, parameters: EntityParameters): EntityList {
-    const order = toEntityOrder(entityEdges[edge].many, parameters, edge === 'Deposit.transactions');
-    return { filter: toEntityFilter(parameters, this.mayFilterDonors), order };
+  /** The lists that these parameters ask for of every entity. Throws as `toEntityFilter`. */
+  private targets(edge: ManyEdgeName, parameters: ListParameters): Targets {
+    const key = `${edge} ${JSON.stringify(parameters)}`;
+    const known = this.known.get(key);
+    if (known) return known;
+    const kind = entityEdges[edge].many;
+    const order = toEntityOrder(kind, parameters, edge === 'Deposit.transactions');
+    const entities = { filter: toEntityFilter(parameters, this.mayFilterDonors), order };
+    const bounds = toSharedBounds(parameters);
+    const targets = {
+      entities,
+      order: toKeyOrder(kind, order),
+      shared: bounds && { bounds, loader: this.pages(edge, entities, bounds) },
+    };
+    this.known.set(key, targets);
+    return targets;
   }
 
   /** Resolves to a value when the edges that the query follows from its entities have been read too. */
@@ -152,7 +167,7 @@ export class EntityGraph {
         const loader = this.loaderOf(edge, page);
         // There is no loader for a page with wrong parameters. The field that asks for it throws the error.
         if (!loader || ids.length === 0) return;
-        const counting = isCounted && this.counts(edge as ManyEdgeName, this.toTargets(edge as ManyEdgeName, page)).readAhead(ids);
+        const counting = isCounted && this.counts(edge as ManyEdgeName, this.targets(edge as ManyEdgeName, page).entities).readAhead(ids);
         const [targets] = await Promise.all([loader.readAhead(ids), counting]);
         await this.readAhead(targets, ahead);
       }),
@@ -162,9 +177,8 @@ export class EntityGraph {
   private loaderOf(edge: EdgeName, parameters: ListParameters): Loader<unknown> | undefined {
     const target = entityEdges[edge];
     if ('one' in target) return this.finder(target.one);
-    const bounds = toSharedBounds(parameters);
-    if (!bounds || findFilterFault(parameters, this.mayFilterDonors)) return undefined;
-    return this.pages(edge as ManyEdgeName, this.toTargets(edge as ManyEdgeName, parameters), bounds);
+    if (findFilterFault(parameters, this.mayFilterDonors)) return undefined;
+    return this.targets(edge as ManyEdgeName, parameters).shared?.loader;
   }
 
   private finder<Kind extends EntityKind>(kind: Kind): Loader<EntityOf<Kind> | null> {
@@ -220,3 +234,11 @@ function idOf(edge: EdgeName, origin: object): EntityId | null {
 const bookIdOf = (kind: EntityKind, entity: object): EntityId => (entity as Readonly<Record<string, EntityId>>)[entityIds[kind].field]!;
 
 type Target = EntityOf<EdgeTarget<ManyEdgeName>>;
+
+/** The lists of one edge that the same parameters ask for. */
+interface Targets {
+  readonly entities: EntityList;
+  readonly order: KeyOrder;
+  /** Their page and its loader. A page with a cursor is that of one list, and shared by none. */
+  readonly shared: { readonly bounds: KeysetPage; readonly loader: Loader<readonly Target[]> } | undefined;
+}

@@ -17,6 +17,7 @@ import { formatError, isRequestError, toCause, withoutSuggestion } from './error
 import { findArgument, findVariableFaults, type VariablePath } from './error-place';
 import { authorizeIntrospection, type Introspection } from './introspection-access';
 import { loopTurns } from './loop-turns';
+import { oncePerDocument } from './once-per-document';
 import { assertCost, findCost } from './operation-cost';
 import { COST_HEADER, spendBudget, toCostExtension } from './operation-budget';
 import { limitOperations, operationLimits } from './operation-limits';
@@ -186,7 +187,7 @@ function refuseMissingOperationTypes(context: ValidationContext): ASTVisitor {
   };
 }
 
-function asksForSchema(document: DocumentNode): boolean {
+const asksForSchema = oncePerDocument((document) => {
   let asks = false;
   visit(document, {
     [Kind.FIELD]: ({ name }) => {
@@ -194,4 +195,4 @@ function asksForSchema(document: DocumentNode): boolean {
     },
   });
   return asks;
-}
+});

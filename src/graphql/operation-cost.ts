@@ -21,6 +21,7 @@ import { collectFields, collectSubfields } from 'graphql/execution/collectFields
 import { MAX_PAGE_LENGTH } from '../domain/keyset-page';
 import { countIntrospected } from './introspection-cost';
 import { listBounds, listsByArgument, pageBounds, streamedFields, type Arguments } from './list-bounds';
+import { oncePerDocument } from './once-per-document';
 import { operationLimits } from './operation-limits';
 
 interface Operation {
@@ -50,6 +51,14 @@ function countValues(place: string, field: GraphQLField<unknown, unknown>, node:
   return list && Math.min((getArgumentValues(field, node, variables)[list.argument] as readonly unknown[]).length, list.most);
 }
 
+const fragmentsOf = oncePerDocument(({ definitions }) => {
+  const fragments: Record<string, FragmentDefinitionNode> = {};
+  for (const definition of definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
+  }
+  return fragments;
+});
+
 /** The greatest number of values that an answer can have, and the field that most of them come from. */
 export interface OperationCost {
   readonly cost: number;
@@ -68,11 +77,7 @@ export function findCost({ schema, document, operation, variables: input }: Oper
   const root = schema.getRootType(operation.operation);
   const { coerced: variables } = getVariableValues(schema, operation.variableDefinitions ?? [], input);
   if (!root || !variables) return undefined;
-  const fragments: Record<string, FragmentDefinitionNode> = {};
-  for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
-  }
-
+  const fragments = fragmentsOf(document);
   let introspected = 0;
   /** The cost of a selection of a type. `length` bounds the lists in it; `given` are the arguments of the fields around it. */
   const costOf = (

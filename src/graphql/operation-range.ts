@@ -1,6 +1,7 @@
-import { Kind, valueFromASTUntyped, visit, type DocumentNode, type OperationDefinitionNode } from 'graphql';
+import { Kind, valueFromASTUntyped, visit, type ArgumentNode, type DocumentNode, type OperationDefinitionNode } from 'graphql';
 import type { ReadRange } from '../domain/audit-service';
 import { isLocalDate } from '../values/dates';
+import { oncePerDocument } from './once-per-document';
 
 /** An operation as the audit names it. */
 export interface AskedOperation {
@@ -17,6 +18,19 @@ export interface AskedOperation {
 
 /** The arguments that choose records, besides the conditions of a `filter`. */
 const CONDITIONS = ['search', 'id', 'ids', 'depositId', 'transactionId', 'designationId', 'donorId'];
+/** The arguments that choose records. */
+const CHOOSING = ['startDate', 'endDate', 'pending', 'includePending', 'filter', ...CONDITIONS];
+
+/** The arguments of a document's fields that choose records. */
+const choosingArguments = oncePerDocument((document) => {
+  const found: ArgumentNode[] = [];
+  visit(document, {
+    [Kind.ARGUMENT]: (argument) => {
+      if (CHOOSING.includes(argument.name.value)) found.push(argument);
+    },
+  });
+  return found;
+});
 
 /**
  * The range of an operation: the first and the last day that its fields ask for, where all of them are bounded, and the names of its
@@ -28,21 +42,16 @@ export function toReadRange({ document, operation, variables }: AskedOperation):
   const ends: string[] = [];
   const pendings = new Set<string>();
   const conditions = new Set<string>();
-  visit(document, {
-    [Kind.FIELD]: ({ arguments: given = [] }) => {
-      for (const { name, value: node } of given) {
-        const value: unknown = valueFromASTUntyped(node, values);
-        if (value === undefined || value === null) continue;
-        if (name.value === 'startDate' && isLocalDate(value)) starts.push(value);
-        else if (name.value === 'endDate' && isLocalDate(value)) ends.push(value);
-        else if (name.value === 'pending') pendings.add(JSON.stringify(value));
-        else if (name.value === 'includePending') pendings.add(JSON.stringify(value === true ? 'WITH' : 'WITHOUT'));
-        else if (name.value === 'filter') for (const path of pathsOf(value)) conditions.add(path);
-        else if (CONDITIONS.includes(name.value)) conditions.add(name.value);
-      }
-      return undefined;
-    },
-  });
+  for (const { name, value: node } of choosingArguments(document)) {
+    const value: unknown = valueFromASTUntyped(node, values);
+    if (value === undefined || value === null) continue;
+    if (name.value === 'startDate' && isLocalDate(value)) starts.push(value);
+    else if (name.value === 'endDate' && isLocalDate(value)) ends.push(value);
+    else if (name.value === 'pending') pendings.add(JSON.stringify(value));
+    else if (name.value === 'includePending') pendings.add(JSON.stringify(value === true ? 'WITH' : 'WITHOUT'));
+    else if (name.value === 'filter') for (const path of pathsOf(value)) conditions.add(path);
+    else if (CONDITIONS.includes(name.value)) conditions.add(name.value);
+  }
   return {
     startDate: starts.sort()[0] ?? null,
     endDate: ends.sort().at(-1) ?? null,

@@ -108,14 +108,7 @@ export class ReportSnapshot {
 
   /** Begins the transaction, unless a statement has, so that its version is known. */
   async open(): Promise<void> {
-    const endTurn = await this.turns.take();
-    try {
-      await this.orOnPrimary(() => (this.begun ??= this.begin()));
-    } catch (error) {
-      throw this.fail(error);
-    } finally {
-      endTurn();
-    }
+    await this.inTurn(() => (this.begun ??= this.begin()));
   }
 
   /** Prepares a COPY that is read after all other statements of the answer. The last prepared COPY to begin ends the transaction. */
@@ -141,21 +134,14 @@ export class ReportSnapshot {
   }
 
   /** Reads the rows of a SELECT. Throws an AppError, or the abort reason when the reader has left. */
-  async list<Row extends QueryResultRow>({ text, values }: Prisma.Sql): Promise<Row[]> {
-    const endTurn = await this.turns.take();
-    try {
-      return await this.orOnPrimary(async () => {
-        await (this.begun ??= this.begin());
-        const lane = await this.enterStatement();
-        const { rows } = await this.waitFor(lane, lane.client.query<Row>(text, values), { name: 'SELECT', sql: text });
-        this.leaveStatement('idle');
-        return rows;
-      });
-    } catch (error) {
-      throw this.fail(error);
-    } finally {
-      endTurn();
-    }
+  list<Row extends QueryResultRow>({ text, values }: Prisma.Sql): Promise<Row[]> {
+    return this.inTurn(async () => {
+      await (this.begun ??= this.begin());
+      const lane = await this.enterStatement();
+      const { rows } = await this.waitFor(lane, lane.client.query<Row>(text, values), { name: 'SELECT', sql: text });
+      this.leaveStatement('idle');
+      return rows;
+    });
   }
 
   /** Reads the rows of a SELECT, some at a time, as many as the reader takes. A snapshot reads one such SELECT at a time. */
@@ -221,6 +207,18 @@ export class ReportSnapshot {
     this.seen.noteOpened(version, database);
     if (!shares) return undefined;
     return database.isDistributed ? { database, version } : { database, name: rows.at(-1)!.name! };
+  }
+
+  /** Runs a statement when those before it have ended. Throws an AppError, or the abort reason when the reader has left. */
+  private async inTurn<Value>(run: () => Promise<Value>): Promise<Value> {
+    const endTurn = await this.turns.take();
+    try {
+      return await this.orOnPrimary(run);
+    } catch (error) {
+      throw this.fail(error);
+    } finally {
+      endTurn();
+    }
   }
 
   /** Runs a statement, and runs it again in the same state on the primary when a replica fails it. */

@@ -153,7 +153,8 @@ export class FileResolver {
         };
         return { rows: bytes, totals };
       },
-      openAudit: (file, before) => this.openAudit(file, { report: 'deposit-details', lineSet, conditions, tellsDonors: true }, context, before),
+      openAudit: (file, before) =>
+        this.openAudit(file, { report: 'deposit-details', lineSet, conditions, tellsDonors: true }, context, before),
     };
   }
 
@@ -173,7 +174,8 @@ export class FileResolver {
         const [{ all }, sha256, count] = await Promise.all([summary.totals(['deposits']), digest, countRows()]);
         return { rows: rows.bytes(template), totals: { rows: count, all: { ...all, deposits: all.deposits! }, digest: sha256 } };
       },
-      openAudit: (file, before) => this.openAudit(file, { report: 'deposit-summary', lineSet, conditions, tellsDonors: mayReadDonors }, context, before),
+      openAudit: (file, before) =>
+        this.openAudit(file, { report: 'deposit-summary', lineSet, conditions, tellsDonors: mayReadDonors }, context, before),
     };
   }
 

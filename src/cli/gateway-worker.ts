@@ -79,7 +79,7 @@ async function serve({ config, serving }: Welcome): Promise<CallersSide> {
     ...forCallers(config, log),
     shared: {
       ...{ processes: config.WORKERS, createMemory: createSharedMemory },
-      ...{ queue: new RemoteQueue(line), guesses: new RemoteGuessGate(line) },
+      ...{ queue: new RemoteQueue(line, config.REPORT_CONCURRENCY > 1), guesses: new RemoteGuessGate(line) },
     },
   });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services, 'worker');

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { AuditWriter } from '../data/audit-writer';
 import { numberOf, type VersionStamp } from '../data/postgres/version-stamp';
 import { NO_FACTS, type NewAuditRow } from '../formats/audit-row';
@@ -13,6 +14,12 @@ export interface FileContent {
   readonly digest: string | undefined;
 }
 
+/** The content of a file of which nothing has left. */
+const NOTHING: FileContent = { version: undefined, lines: undefined, digest: undefined };
+
+/** The facts about a file that are known before it begins. */
+export type FileFacts = Partial<Omit<NewAuditRow, 'entry' | 'part' | 'at'>>;
+
 /** The parts of a file, in order. */
 export interface FileParts {
   readonly head: string;
@@ -25,8 +32,9 @@ export type FilePieces = readonly (string | AsyncGenerator<Buffer>)[];
 
 /** The audit entry of a file that is being sent. */
 export class OpenFileEntry {
-  private readonly hash = createHash('sha256');
+  private hash = createHash('sha256');
   private bytes = 0;
+  private hasEnded = false;
 
   constructor(
     private readonly started: NewAuditRow,
@@ -38,23 +46,52 @@ export class OpenFileEntry {
     return this.started.entry;
   }
 
+  /** True when the row of the start tells these facts. */
+  isOf(facts: FileFacts): boolean {
+    return isDeepStrictEqual({ ...this.started, ...facts }, this.started);
+  }
+
   /**
    * Sends a file, then adds the row of its end with its outcome, its content, its bytes and its SHA-256. `send` must write all pieces in
-   * order; `content` is asked after that. Throws the errors of `send` and of the rows.
+   * order; `content` is asked after that. Throws the errors of `send` and of the rows. The entry of a failed file that `runsAgain` stays open.
    */
-  async accompany(file: FileParts, send: (pieces: FilePieces) => Promise<void>, content: () => FileContent): Promise<void> {
-    let outcome: 'whole' | 'broken' = 'broken';
+  async accompany(
+    file: FileParts,
+    send: (pieces: FilePieces) => Promise<void>,
+    content: () => FileContent,
+    runsAgain: () => boolean = () => false,
+  ): Promise<void> {
     try {
       await send([file.head, this.count(file), file.tail]);
-      outcome = 'whole';
-    } finally {
-      const { version, lines = null, digest = null } = content();
-      const { kind, door, operation, entry } = this.started;
-      this.writer.writeLater(this.organizationId, {
-        ...{ ...NO_FACTS, kind, door, operation, entry, part: 'ended', at: new Date(), reads: 1, outcome, lines, digest },
-        ...{ bytes: this.bytes, fileSha256: this.fileSha256(), dataVersion: version === undefined ? null : numberOf(version) },
-      });
+    } catch (error) {
+      if (!runsAgain()) this.end('broken', content());
+      throw error;
     }
+    this.end('whole', content());
+  }
+
+  /** Begins the file again from its first byte, because nothing of it has left. */
+  restart(): void {
+    this.hash = createHash('sha256');
+    this.bytes = 0;
+  }
+
+  /** Ends the entry of a file that was to be made again and was not. */
+  giveUp(): void {
+    this.restart();
+    this.end('broken', NOTHING);
+  }
+
+  private end(outcome: 'whole' | 'broken', content: FileContent): void {
+    // A reader may leave just when the file begins again.
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    const { version, lines = null, digest = null } = content;
+    const { kind, door, operation, entry } = this.started;
+    this.writer.writeLater(this.organizationId, {
+      ...{ ...NO_FACTS, kind, door, operation, entry, part: 'ended', at: new Date(), reads: 1, outcome, lines, digest },
+      ...{ bytes: this.bytes, fileSha256: this.fileSha256(), dataVersion: version === undefined ? null : numberOf(version) },
+    });
   }
 
   /** The SHA-256, in hex, of the bytes that were sent so far. */

@@ -146,15 +146,23 @@ export class AuditService {
     }
   }
 
-  /** Opens the entry of a file. Throws NO_DATA_SOURCE_CONNECTION when its row cannot be written; no byte of the file may be sent before. */
+  /**
+   * Opens the entry of a file, or opens the one again that the same file had `before` it was to be made again. Throws
+   * NO_DATA_SOURCE_CONNECTION when its row cannot be written; no byte of the file may be sent before.
+   */
   async openFile(
     caller: AuditCaller,
     operation: AuditOperation,
     { report, format, lineSet, conditions, tellsDonors }: FileSubject,
+    before?: OpenFileEntry,
   ): Promise<OpenFileEntry> {
     const { startDate, endDate, pending } = lineSet;
     const range = { startDate, endDate, pending, conditions };
     const facts = { ...toFacts(caller, operation, range), kind: 'file' as const, report, format, tellsDonors };
+    if (before?.isOf(facts)) {
+      before.restart();
+      return before;
+    }
     const row = { ...NO_FACTS, ...facts, entry: randomUUID(), part: 'started' as const, at: new Date() };
     await this.writer.write(caller.organizationId, row);
     return new OpenFileEntry(row, caller.organizationId, this.writer);

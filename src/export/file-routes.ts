@@ -1,5 +1,5 @@
 import type { Request, Response, Router } from 'express';
-import type { FileContent, FilePieces } from '../domain/audit-file';
+import type { FileContent, FilePieces, OpenFileEntry } from '../domain/audit-file';
 import { AppError } from '../errors';
 import { chosenColumns, fileOptionNames, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileFormat } from '../formats/file-format';
@@ -37,7 +37,12 @@ interface Exchange {
   readonly context: RequestContext;
   readonly request: Request;
   readonly response: Response;
+  /** True after a failure when the file is made again. */
+  readonly runsAgain: () => boolean;
 }
+
+/** The audit entries of files that are to be made again. */
+const openEntries = new WeakMap<Response, OpenFileEntry>();
 
 /**
  * The doors at /export and /reports, which answer reports as files. The control totals of a file follow or precede it; errors have the
@@ -53,9 +58,9 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
   const exports = Object.entries(reports).flatMap(([name, open]) =>
     fileFormats.map((format): [string, RequestHandler] => [
       `/export/${name}.${format}`,
-      async (context, request, response) => {
+      async (context, request, response, runsAgain) => {
         const file = await open(context, request);
-        await sendFile(file, { name, format }, { context, request, response }, kit);
+        await sendFile(file, { name, format }, { context, request, response, runsAgain }, kit);
       },
     ]),
   );
@@ -66,13 +71,13 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
       setDataVersion(response, context);
       response.json(receipt);
     },
-    '/reports/:file': async (context, request, response) => {
+    '/reports/:file': async (context, request, response, runsAgain) => {
       const { name, format } = toNameAndFormat(String(request.params.file));
       const variables = Object.fromEntries(Object.entries(request.query).filter(([key]) => !fileOptionNames.includes(key)));
       const file = await resolver.savedReport(name, () => variables, context);
       // The report is there, so that its name is none that a caller has made up.
       recordOf(response).operation = `reports/${name}`;
-      await sendFile(file, { name, format }, { context, request, response }, kit);
+      await sendFile(file, { name, format }, { context, request, response, runsAgain }, kit);
     },
   });
 }
@@ -92,7 +97,7 @@ function toNameAndFormat(file: string): FileName {
 async function sendFile(
   file: FileSource,
   { name, format }: FileName,
-  { context, request, response }: Exchange,
+  { context, request, response, runsAgain }: Exchange,
   { readerPace }: DoorKit,
 ): Promise<void> {
   const { hasBom, totals: totalsMode = file.bytesWithTotals ? 'trailers' : 'headers' } = parseFileOptions(request.query);
@@ -101,14 +106,16 @@ async function sendFile(
   const head = (hasBom && format === 'csv' ? BOM : '') + layout.head;
   const tag = new EntityTag(file.rows, { head, template, tail });
   if (tag.answersNotModified(request, response, context)) return;
-  const before = totalsMode === 'headers' ? await file.readTotals(template) : undefined;
-  const totalsBefore = before?.totals;
+  const spooled = totalsMode === 'headers' ? await file.readTotals(template) : undefined;
+  const totalsBefore = spooled?.totals;
   // A HEAD request takes no rows, so it gets no audit entry.
-  const entry = request.method === 'HEAD' ? undefined : await file.openAudit({ name: request.path.slice(1), format });
+  const before = openEntries.get(response);
+  const entry = request.method === 'HEAD' ? undefined : await file.openAudit({ name: request.path.slice(1), format }, before);
+  if (entry === before) openEntries.delete(response);
   const { rows, totals } =
     entry && totalsMode === 'trailers' && file.bytesWithTotals
       ? file.bytesWithTotals(template)
-      : { rows: before?.rows ?? file.rows.bytes(template), totals: () => totalsBefore };
+      : { rows: spooled?.rows ?? file.rows.bytes(template), totals: () => totalsBefore };
   const { startDate, endDate } = file.lineSet;
   const headers = { [RANGE]: `${startDate}/${endDate}`, ...(totalsBefore && toHeaders(totalsBefore)) };
   // HTTP/1.0 has no chunked coding, and trailers need it.
@@ -148,7 +155,14 @@ async function sendFile(
       lines: totals()?.all.lines,
       digest: totals()?.digest,
     });
-    await entry.accompany({ head, rows, tail }, send, content);
+    await entry.accompany({ head, rows, tail }, send, content, runsAgain);
+  } catch (error) {
+    if (runsAgain()) {
+      openEntries.set(response, entry);
+      // The file may fail again before it comes to its entry.
+      response.once('close', () => openEntries.get(response)?.giveUp());
+    }
+    throw error;
   } finally {
     const lines = file.bytesWithTotals && (totals()?.all.lines ?? file.rows.rowCount?.());
     if (lines !== undefined) context.lines.add(lines);

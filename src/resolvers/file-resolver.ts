@@ -24,8 +24,8 @@ export interface FileSource {
   readonly readTotals: (template: RowTemplate) => Promise<RowsAfterTotals>;
   /** Reads the rows together with their control totals. Only a file of lines can do so. */
   readonly bytesWithTotals?: (template: RowTemplate) => RowsWithTotals;
-  /** Writes the audit entry. No byte of the file may be sent before this resolves. */
-  openAudit(file: NamedFile): Promise<OpenFileEntry>;
+  /** Writes the audit entry, unless the same file had one `before` it was made again. No byte of it may be sent before this resolves. */
+  openAudit(file: NamedFile, before?: OpenFileEntry): Promise<OpenFileEntry>;
 }
 
 /** A file as its address names it. */
@@ -153,7 +153,8 @@ export class FileResolver {
         };
         return { rows: bytes, totals };
       },
-      openAudit: (file) => this.openAudit(file, { report: 'deposit-details', lineSet, conditions, tellsDonors: true }, context),
+      openAudit: (file, before) =>
+        this.openAudit(file, { report: 'deposit-details', lineSet, conditions, tellsDonors: true }, context, before),
     };
   }
 
@@ -173,7 +174,8 @@ export class FileResolver {
         const [{ all }, sha256, count] = await Promise.all([summary.totals(['deposits']), digest, countRows()]);
         return { rows: rows.bytes(template), totals: { rows: count, all: { ...all, deposits: all.deposits! }, digest: sha256 } };
       },
-      openAudit: (file) => this.openAudit(file, { report: 'deposit-summary', lineSet, conditions, tellsDonors: mayReadDonors }, context),
+      openAudit: (file, before) =>
+        this.openAudit(file, { report: 'deposit-summary', lineSet, conditions, tellsDonors: mayReadDonors }, context, before),
     };
   }
 
@@ -181,9 +183,10 @@ export class FileResolver {
     { name, format }: NamedFile,
     subject: Omit<FileSubject, 'format'>,
     { access, address }: RequestContext,
+    before?: OpenFileEntry,
   ): Promise<OpenFileEntry> {
     const operation = { door: 'file', name, hash: null, address } as const;
-    return this.services.audit.openFile(await access.auditCaller(), operation, { ...subject, format });
+    return this.services.audit.openFile(await access.auditCaller(), operation, { ...subject, format }, before);
   }
 }
 

@@ -8,22 +8,25 @@ import { ROOT } from '../support/documents';
 const REPORT = 'deposit_detail_designation_detail_with_contact_info';
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 
-/** The help of each command. One process prints all of them: to start one for each would take a quarter of a minute. */
+/** The help of each command. One process makes all of them: to start one for each would take a quarter of a minute. */
 function readHelps(paths: readonly string[][]): string[] {
   const program = JSON.stringify(join(ROOT, 'dist/cli/program'));
-  const script = `const { runProgram } = require(${program});
-    const terminal = { input: process.stdin, output: process.stdout, errors: process.stderr };
-    // Each run listens for errors of the output.
-    process.stdout.setMaxListeners(0);
+  const script = `const { PassThrough } = require('node:stream');
+    const { runProgram } = require(${program});
     (async () => {
-      for (const words of ${JSON.stringify(paths)}) process.stdout.write(await runProgram([...words, '--help'], {}, terminal) + '\\0');
+      const runs = [];
+      for (const words of ${JSON.stringify(paths)}) {
+        const output = new PassThrough({ encoding: 'utf8' });
+        const status = await runProgram([...words, '--help'], {}, { input: process.stdin, output, errors: process.stderr });
+        runs.push({ status, help: output.read() });
+      }
+      process.stdout.write(JSON.stringify(runs));
     })();`;
   const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8', env: { PATH: process.env.PATH } });
   expect([status, stderr]).toEqual([0, '']);
-  const endings = stdout.split('\0').slice(0, -1);
-  // The status stands behind each.
-  expect(endings.map((ending) => ending.at(-1))).toEqual(paths.map(() => '0'));
-  return endings.map((ending) => ending.slice(0, -1));
+  const runs = JSON.parse(stdout) as { readonly status: number; readonly help: string }[];
+  expect(runs.map((run) => run.status)).toEqual(paths.map(() => 0));
+  return runs.map(({ help }) => help);
 }
 
 test('an operator is told the version', async () => {

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { readAudit } from '../support/audit-reader';
+import { startDatabaseProxy } from '../support/database-proxy';
 import { depositBook } from '../support/deposit-book';
-import { graphql, importLines, startGateway, v2Line, type TestGateway } from '../support/gateway';
+import { graphql, importLines, startGateway, v2Line, withGateway, type TestGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
+import { until } from '../support/until';
 
 /** The texts of a hostile caller, and those of honest people that hold the same characters. */
 const HOSTILE = [
@@ -90,8 +93,10 @@ test('a caller gets the same lines where values stand in the statement as where 
 /** The text that has the separator of packed columns, whichever letter it has. */
 const FOREIGN = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', (letter) => `\u007f${letter}`).join('');
 const FILE = '/export/deposit-details.ndjson?start_date=2000-01-01&end_date=2030-12-31&status=';
-const readFile = async (url: string, status: string): Promise<unknown> => {
-  const response = await fetch(`${url}${FILE}${encodeURIComponent(status)}`, { headers: { Provision: store.organization.apiProvision } });
+/** A file that begins with a header, which is made before the rows. */
+const HEADED = FILE.replace('ndjson', 'csv');
+const readFile = async (url: string, status: string, file = FILE): Promise<unknown> => {
+  const response = await fetch(`${url}${file}${encodeURIComponent(status)}`, { headers: { Provision: store.organization.apiProvision } });
   return [response.status, await response.text()];
 };
 const lineOf = (id: string, status: string) => v2Line({ deposit_id: id, transaction_id: id, allocation_id: id, status, main_memo: status });
@@ -142,7 +147,42 @@ describe('a reader of texts with the separator of packed columns, at a gateway t
     } finally {
       await fresh.stop();
     }
-    expect((await readEnds()).slice(before)).toEqual(what === 'a file' ? ['1 BROKEN', '1 WHOLE', '1 WHOLE'] : ['2 WHOLE']);
+    expect((await readEnds()).slice(before)).toEqual(what === 'a file' ? ['1 WHOLE', '1 WHOLE'] : ['2 WHOLE']);
+  });
+
+  test('gets a receipt of the file that was made again, and of nothing before it', async () => {
+    await importLines(store.services, store.organization, [lineOf('E2', FOREIGN)]);
+    await withGateway({ DATABASE_URL: store.database.url, DATABASE_ENGINE: 'citus' }, async ({ url }) => {
+      const headers = { Provision: store.organization.apiProvision };
+      const response = await fetch(`${url}${HEADED}${encodeURIComponent(FOREIGN)}`, { headers });
+      const body = Buffer.from(await response.arrayBuffer());
+      const receipt = async (): Promise<unknown> =>
+        (await fetch(`${url}/export/receipts/${response.headers.get('x-export-id')}`, { headers })).json();
+      await until(async () => ((await receipt()) as { readonly outcome: unknown }).outcome !== null);
+      const fileSha256 = createHash('sha256').update(body).digest('hex');
+      expect(await receipt()).toMatchObject({ outcome: 'whole', bytes: body.length, fileSha256 });
+    });
+  });
+
+  test('has one broken entry in the audit for a file that cannot be made again, of which nothing has left', async () => {
+    await importLines(store.services, store.organization, [lineOf('E2', FOREIGN)]);
+    const proxy = await startDatabaseProxy(store.database.url);
+    const { client } = store.database;
+    const { length: before } = await readEnds();
+    try {
+      await withGateway({ DATABASE_URL: proxy.url, DATABASE_ENGINE: 'citus' }, async ({ url }) => {
+        // Nobody is let in any more when the file is to be made again.
+        proxy.before('COPY', async () => void (await client.query('ALTER TABLE provision RENAME TO provision_away')));
+        const [status] = (await readFile(url, FOREIGN, HEADED)) as [number];
+        await client.query('ALTER TABLE provision_away RENAME TO provision');
+        expect(status).toBe(404);
+      });
+    } finally {
+      await proxy.close();
+    }
+    expect((await readEnds()).slice(before)).toEqual(['1 BROKEN']);
+    const [entry] = (await readAudit(store, store.organization)).filter(({ outcome }) => outcome === 'BROKEN');
+    expect(entry).toMatchObject({ kind: 'FILE', bytes: 0, fileSha256: createHash('sha256').digest('hex'), lines: null });
   });
 });
 

@@ -82,9 +82,9 @@ export class FairQueue implements ReportQueue {
     return () => this.leave(caller);
   }
 
-  async enterBeside(caller: Caller, signal: AbortSignal): Promise<() => void> {
+  async enterBeside(caller: Caller, signal: AbortSignal): Promise<(() => void) | undefined> {
     signal.throwIfAborted();
-    if (!this.isQuiet || this.inside >= this.options.width) throw new Error('There is no lane for a second connection of a report');
+    if (!this.isQuiet || !this.hasSecondLanes) return undefined;
     this.takeLane(caller);
     return () => this.leave(caller);
   }
@@ -102,6 +102,10 @@ export class FairQueue implements ReportQueue {
 
   get isQuiet(): boolean {
     return this.inside === 1;
+  }
+
+  get hasSecondLanes(): boolean {
+    return this.options.width > 1;
   }
 
   /** Gives free lanes to waiting reports until no report may have one. */

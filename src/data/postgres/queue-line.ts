@@ -19,17 +19,20 @@ export class RemoteQueue implements ReportQueue {
   private lastLane = 0;
   private told = false;
 
-  constructor(private readonly line: ProcessLine) {
+  constructor(
+    private readonly line: ProcessLine,
+    readonly hasSecondLanes: boolean,
+  ) {
     line.handle(QUIET, (isQuiet: boolean) => {
       this.told = isQuiet;
     });
   }
 
-  enter(caller: Caller, signal: AbortSignal): Promise<() => void> {
-    return this.ask(caller, signal, false);
+  async enter(caller: Caller, signal: AbortSignal): Promise<() => void> {
+    return (await this.ask(caller, signal, false))!;
   }
 
-  enterBeside(caller: Caller, signal: AbortSignal): Promise<() => void> {
+  enterBeside(caller: Caller, signal: AbortSignal): Promise<(() => void) | undefined> {
     return this.ask(caller, signal, true);
   }
 
@@ -42,7 +45,7 @@ export class RemoteQueue implements ReportQueue {
     return { taken: 0, waiting: 0, turnedAway: { full: 0, late: 0 } };
   }
 
-  private async ask(caller: Caller, signal: AbortSignal, isBeside: boolean): Promise<() => void> {
+  private async ask(caller: Caller, signal: AbortSignal, isBeside: boolean): Promise<(() => void) | undefined> {
     signal.throwIfAborted();
     const lane = ++this.lastLane;
     const leave = (): void => this.line.tell(LEAVE, lane);
@@ -56,8 +59,8 @@ export class RemoteQueue implements ReportQueue {
     });
     signal.addEventListener('abort', onAbort);
     try {
-      await Promise.race([this.line.ask(ENTER, { lane, caller, isBeside } satisfies LaneQuestion), aborted]);
-      return leave;
+      const isGiven = await Promise.race([this.line.ask<boolean>(ENTER, { lane, caller, isBeside } satisfies LaneQuestion), aborted]);
+      return isGiven ? leave : undefined;
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
@@ -67,14 +70,16 @@ export class RemoteQueue implements ReportQueue {
 /** Serves the queue to a worker. The lanes and the waiting places of a worker that ends are free at once. */
 export function serveQueue(line: ProcessLine, queue: FairQueue): void {
   const steps = new Map<number, () => void>();
-  line.handle(ENTER, async ({ lane, caller, isBeside }: LaneQuestion) => {
+  line.handle(ENTER, async ({ lane, caller, isBeside }: LaneQuestion): Promise<boolean> => {
     const waiting = new AbortController();
     steps.set(lane, () => waiting.abort(new Error('The reader of a worker has left')));
     try {
       const leaveLane = await (isBeside ? queue.enterBeside(caller, waiting.signal) : queue.enter(caller, waiting.signal));
       // A worker that ends gives back its lanes, and may get one for a reader of its own in that moment.
-      if (waiting.signal.aborted) leaveLane();
-      else steps.set(lane, leaveLane);
+      if (waiting.signal.aborted) leaveLane?.();
+      else if (leaveLane) steps.set(lane, leaveLane);
+      else steps.delete(lane);
+      return leaveLane !== undefined;
     } catch (error) {
       steps.delete(lane);
       throw error;

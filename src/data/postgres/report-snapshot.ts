@@ -3,16 +3,16 @@ import { AppError } from '../../errors';
 import { Prisma } from '../../generated/prisma/client';
 import { AnswerDeadline } from './answer-deadline';
 import { BookSource } from './book-source';
-import { CopyQuery } from './copy-query';
-import { withConstants, withSettings } from './copy-values';
+import { beginCopy } from './copy-reading';
 import type { Database } from './database';
 import { toDataSourceError } from './database-errors';
-import { LaneConnection } from './lane-connection';
+import { LaneConnection, type LaneUse } from './lane-connection';
 import type { Caller, ReportQueue } from './report-queue';
 import type { RequestTimes, Wait } from './request-times';
+import { readBeside } from './second-reading';
 import { SeenVersions } from './seen-versions';
 import { SnapshotState } from './snapshot-state';
-import { BEGIN, COMMIT, toBeginning, toOpening, toSettings, toStamp, type SharedState } from './snapshot-statements';
+import { BEGIN, COMMIT, toBeginning, toOpening, type SharedState } from './snapshot-statements';
 import { Turns } from './turns';
 import { stampOf, type VersionStamp } from './version-stamp';
 
@@ -70,8 +70,6 @@ export class ReportSnapshot {
     private readonly options: SnapshotOptions,
     /** Another connection's state that this one shall read. */
     private readonly shared?: SharedState,
-    /** True for the second connection of an answer, whose failure is none of the answer while the first one can read instead. */
-    private readonly isSecond = false,
   ) {
     this.source = options.source ?? new BookSource(primary);
     this.seen = new SeenVersions(this.source, shared);
@@ -110,14 +108,7 @@ export class ReportSnapshot {
 
   /** Begins the transaction, unless a statement has, so that its version is known. */
   async open(): Promise<void> {
-    const endTurn = await this.turns.take();
-    try {
-      await this.orOnPrimary(() => (this.begun ??= this.begin()));
-    } catch (error) {
-      throw this.fail(error);
-    } finally {
-      endTurn();
-    }
+    await this.inTurn(() => (this.begun ??= this.begin()));
   }
 
   /** Prepares a COPY that is read after all other statements of the answer. The last prepared COPY to begin ends the transaction. */
@@ -132,28 +123,9 @@ export class ReportSnapshot {
    */
   async *copy(select: Prisma.Sql): AsyncGenerator<Buffer> {
     const state = await this.stateForSecond();
-    if (!state) {
-      yield* this.readCopy(select, false);
-      return;
-    }
-    const second = new ReportSnapshot(state.database, this.queue, { ...this.options, signal: this.signal }, state, true);
-    let hasBegun = false;
-    try {
-      for await (const piece of second.readCopy(select, true)) {
-        hasBegun = true;
-        yield piece;
-      }
-      return;
-    } catch (error) {
-      this.signal.throwIfAborted();
-      if (hasBegun) {
-        this.source.noteFailure(error, state.database);
-        throw error;
-      }
-    } finally {
-      await second.close();
-    }
-    yield* this.readCopy(select, false);
+    const caller = await this.options.caller();
+    const second = state && (await readBeside(select, state, this.useOf(state.database, caller), this.source));
+    yield* second ?? this.readCopy(select, false);
   }
 
   /** Notes that the answer as a whole has to be read again, because of what was read. */
@@ -162,21 +134,14 @@ export class ReportSnapshot {
   }
 
   /** Reads the rows of a SELECT. Throws an AppError, or the abort reason when the reader has left. */
-  async list<Row extends QueryResultRow>({ text, values }: Prisma.Sql): Promise<Row[]> {
-    const endTurn = await this.turns.take();
-    try {
-      return await this.orOnPrimary(async () => {
-        await (this.begun ??= this.begin());
-        const lane = await this.enterStatement();
-        const { rows } = await this.waitFor(lane, lane.client.query<Row>(text, values), { name: 'SELECT', sql: text });
-        this.leaveStatement('idle');
-        return rows;
-      });
-    } catch (error) {
-      throw this.fail(error);
-    } finally {
-      endTurn();
-    }
+  list<Row extends QueryResultRow>({ text, values }: Prisma.Sql): Promise<Row[]> {
+    return this.inTurn(async () => {
+      await (this.begun ??= this.begin());
+      const lane = await this.enterStatement();
+      const { rows } = await this.waitFor(lane, lane.client.query<Row>(text, values), { name: 'SELECT', sql: text });
+      this.leaveStatement('idle');
+      return rows;
+    });
   }
 
   /** Reads the rows of a SELECT, some at a time, as many as the reader takes. A snapshot reads one such SELECT at a time. */
@@ -230,8 +195,9 @@ export class ReportSnapshot {
   private async begin(): Promise<SharedState | undefined> {
     const lane = await this.enterStatement();
     const { client, caller, database } = lane;
-    const { isQuiet } = this.queue;
-    const statements = toBeginning(caller.organizationId, database, { isQuiet, shared: this.shared });
+    const { isQuiet, hasSecondLanes } = this.queue;
+    const shares = isQuiet && hasSecondLanes;
+    const statements = toBeginning(caller.organizationId, database, { isQuiet, shares, shared: this.shared });
     const begun = client.query<{ readonly version?: string; readonly name?: string }>(statements);
     const answers = await this.waitFor(lane, begun, { name: 'BEGIN', sql: BEGIN.text });
     this.leaveStatement('idle');
@@ -239,8 +205,20 @@ export class ReportSnapshot {
     const rows = [answers].flat().flatMap((answer) => answer.rows);
     const version = rows.find((row) => row.version !== undefined)!.version!;
     this.seen.noteOpened(version, database);
-    if (!isQuiet) return undefined;
+    if (!shares) return undefined;
     return database.isDistributed ? { database, version } : { database, name: rows.at(-1)!.name! };
+  }
+
+  /** Runs a statement when those before it have ended. Throws an AppError, or the abort reason when the reader has left. */
+  private async inTurn<Value>(run: () => Promise<Value>): Promise<Value> {
+    const endTurn = await this.turns.take();
+    try {
+      return await this.orOnPrimary(run);
+    } catch (error) {
+      throw this.fail(error);
+    } finally {
+      endTurn();
+    }
   }
 
   /** Runs a statement, and runs it again in the same state on the primary when a replica fails it. */
@@ -268,55 +246,29 @@ export class ReportSnapshot {
 
   private async *readCopy(select: Prisma.Sql, isLast: boolean): AsyncGenerator<Buffer> {
     const endTurn = await this.turns.take();
-    let endSpan: ((error?: unknown) => void) | undefined;
-    let lastVersion: VersionStamp | undefined;
     try {
-      const sql = withSettings(select);
-      const begin = async () => {
-        const isFirst = !this.begun;
-        await (this.begun ??= Promise.resolve(undefined));
-        const lane = await this.enterStatement();
-        const { caller, database } = lane;
-        const { isDistributed } = database;
-        endSpan?.();
-        // The span has the text without values, which may be a donor's.
-        endSpan = this.options.times.spans?.wait({ name: 'COPY', sql });
-        let version: VersionStamp | undefined;
-        const settings = toSettings(isDistributed ? undefined : select, caller.organizationId, this.queue.isQuiet);
-        const copy = new CopyQuery({
-          before: [...(isFirst ? toOpening(database, this.shared) : []), settings],
-          text: isDistributed ? withConstants(select) : sql,
-          after: isLast ? [...(isDistributed ? [toStamp(caller.organizationId)] : []), COMMIT] : [],
-          answerTimeoutMs: database.answerTimeoutMs,
-          waiting: this.options.times.database,
-          onAnswer: (seen) => void (version = seen),
-          onAnswerAfter: (seen) => void (lastVersion = seen),
-        });
-        const output = lane.client.query(copy).read();
-        const first = await this.source.whileServing(output.next(), database, () => lane.drop());
-        this.seen.noteOpened(version!, database);
-        return { lane, output, first };
-      };
-      const { lane, output, first } = await this.orOnPrimary(begin);
-      if (!first.done) {
-        yield first.value;
-        yield* output;
-      }
-      if (lane.database.isDistributed && isLast) this.seen.noteLast(lastVersion!);
+      yield* await this.orOnPrimary(() => this.beginCopy(select, isLast));
       this.leaveStatement(isLast ? 'ended' : 'idle');
       // The transaction is over, and rows that are not yet sent need no connection.
-      if (isLast) lane.release();
-      endSpan?.();
-      endSpan = undefined;
+      if (isLast) this.lane?.release();
     } catch (error) {
-      endSpan?.(error);
-      endSpan = undefined;
       throw this.fail(error);
     } finally {
-      // A reader that has left ends the reading without an error.
-      endSpan?.();
       endTurn();
     }
+  }
+
+  /** Begins a COPY, and the transaction with it unless a statement has begun that. */
+  private async beginCopy(select: Prisma.Sql, isLast: boolean): Promise<AsyncGenerator<Buffer>> {
+    const isFirst = !this.begun;
+    await (this.begun ??= Promise.resolve(undefined));
+    const lane = await this.enterStatement();
+    const { source, seen } = this;
+    return beginCopy(select, {
+      ...{ lane, source, seen, isLast, isQuiet: this.queue.isQuiet, times: this.options.times },
+      opening: isFirst ? toOpening(lane.database, this.shared) : [],
+      answerTimeoutMs: lane.database.answerTimeoutMs,
+    });
   }
 
   /** Returns the connection for the next statement. Throws when no further statement may run. */
@@ -334,9 +286,12 @@ export class ReportSnapshot {
   private async openLane(): Promise<LaneConnection> {
     const caller = await this.options.caller();
     this.asked = this.shared?.database ?? (await this.source.database());
-    const enter = (): Promise<() => void> =>
-      this.isSecond ? this.queue.enterBeside(caller, this.signal) : this.queue.enter(caller, this.signal);
-    return LaneConnection.open(this.asked, enter, caller, this.options.times, this.signal);
+    return LaneConnection.open(this.useOf(this.asked, caller));
+  }
+
+  private useOf(database: Database, caller: Caller): LaneUse {
+    const { queue, signal } = this;
+    return { database, queue, caller, signal, times: this.options.times };
   }
 
   /** Waits for the answer to a statement, but for no replica that has fallen silent. */
@@ -357,7 +312,7 @@ export class ReportSnapshot {
   private fail(error: unknown): AppError {
     this.lane?.drop();
     this.signal.throwIfAborted();
-    if (!this.isSecond) this.source.noteFailure(error, this.asked);
+    this.source.noteFailure(error, this.asked);
     if (this.state.current !== 'failed') this.state.move('failed');
     return (this.failure ??= toDataSourceError(error));
   }

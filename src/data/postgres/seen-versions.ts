@@ -1,6 +1,7 @@
 import { AppError } from '../../errors';
 import type { BookSource } from './book-source';
 import type { Database } from './database';
+import { OtherVersion } from './replica';
 import type { SharedState } from './snapshot-statements';
 import type { VersionStamp } from './version-stamp';
 
@@ -37,7 +38,7 @@ export class SeenVersions {
   noteOpened(version: VersionStamp, database: Database): void {
     this.source.assertVersion(version, database);
     if (this.shared && 'version' in this.shared && this.shared.version !== version)
-      throw new Error('A second connection has another version');
+      throw new OtherVersion('The books have changed between the two connections of an answer');
     if (this.opened !== undefined && this.opened !== version) {
       if (database.isDistributed) this.noteLast(version);
       throw new Error('The books have changed since a replica failed in the midst of the answer');

@@ -27,15 +27,15 @@ export const toOpening = ({ isDistributed }: Pick<Database, 'isDistributed'>, sh
   ...(isDistributed ? [{ text: `SELECT ${SETTINGS}` }] : []),
 ];
 
-/** The text that begins a transaction before its first SELECT. Its answers have the version and, for a second connection, the state's name. */
+/** The text that begins a transaction before its first SELECT. Its answers have the version and, when it `shares` its state, the state's name. */
 export function toBeginning(
   organizationId: number,
   database: Pick<Database, 'isDistributed'>,
-  { isQuiet, shared }: { readonly isQuiet: boolean; readonly shared: SharedState | undefined },
+  { isQuiet, shares, shared }: { readonly isQuiet: boolean; readonly shares: boolean; readonly shared: SharedState | undefined },
 ): string {
   // Several statements at once take no parameters. The id is a number of the database.
   const stamp = `SELECT ${selectStamp(String(organizationId))} AS version, ${SETTINGS}`;
-  const last = isQuiet ? (database.isDistributed ? [] : [SHARE]) : [ONE_CORE];
+  const last = [...(isQuiet ? [] : [ONE_CORE]), ...(shares && !database.isDistributed ? [SHARE] : [])];
   return [...toOpening(database, shared).map(({ text }) => text), stamp, ...last].join('; ');
 }
 

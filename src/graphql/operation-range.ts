@@ -18,10 +18,9 @@ export interface AskedOperation {
 
 /** The arguments that choose records, besides the conditions of a `filter`. */
 const CONDITIONS = ['search', 'id', 'ids', 'depositId', 'transactionId', 'designationId', 'donorId'];
-/** The arguments that choose records. */
+/** All arguments that a range is read from. */
 const CHOOSING = ['startDate', 'endDate', 'pending', 'includePending', 'filter', ...CONDITIONS];
 
-/** The arguments of a document's fields that choose records. */
 const choosingArguments = oncePerDocument((document) => {
   const found: ArgumentNode[] = [];
   visit(document, {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
+import type { ImportLine, ImportStatus } from '../formats/import-line';
 import type { BookTransaction } from './book-transaction';
 import { toDataSourceError } from './postgres/database-errors';
 
@@ -56,9 +57,18 @@ interface ConflictRow {
 }
 
 type Column = keyof typeof COLUMNS;
-export type StagedLine = { readonly [Name in Column]?: string | number | undefined };
+
+/** A checked line of a file, to be staged. */
+export interface StagedLine {
+  /** The number of the line in the file. */
+  readonly line: number;
+  readonly values: ImportLine;
+  /** The status of its deposit, of which the file may tell nothing. */
+  readonly status: ImportStatus | undefined;
+}
 
 const columnNames = Object.keys(COLUMNS) as Column[];
+const valueNames = columnNames.filter((name) => name !== 'line' && name !== 'deposit_status');
 
 /** For each id, the columns in which all lines with that id must agree, because they are stored once. No two lines share an allocation. */
 const AGREEMENTS: Readonly<Partial<Record<Column, readonly Column[]>>> = {
@@ -83,7 +93,7 @@ const AGREEMENTS: Readonly<Partial<Record<Column, readonly Column[]>>> = {
 export async function stageLines(books: BookTransaction, lines: AsyncIterable<StagedLine>): Promise<void> {
   const columns = Object.entries(COLUMNS).map(([name, type]) => `${name} ${type}`);
   await books.query(`CREATE TEMPORARY TABLE import_line (${columns.join(', ')}) ON COMMIT DROP`);
-  const copy = books.connection.query(copyFrom(`COPY import_line (${columnNames.join(', ')}) FROM STDIN`));
+  const copy = books.connection.query(copyFrom(`COPY import_line (${['line', 'deposit_status', ...valueNames].join(', ')}) FROM STDIN`));
   let sourceFailed = false;
   const onSourceError = (): void => void (sourceFailed = true);
   await pipeline(Readable.from(toCopyText(lines, onSourceError)), copy).catch((error: unknown) => {
@@ -112,8 +122,10 @@ export async function findConflicts(books: BookTransaction, limit: number): Prom
 async function* toCopyText(lines: AsyncIterable<StagedLine>, onError: () => void): AsyncGenerator<string> {
   let piece = '';
   try {
-    for await (const line of lines) {
-      piece += `${columnNames.map((name) => toCopyValue(line[name])).join('\t')}\n`;
+    for await (const { line, values, status } of lines) {
+      piece += `${line}\t${toCopyValue(status)}`;
+      for (const name of valueNames) piece += `\t${toCopyValue(values[name])}`;
+      piece += '\n';
       if (piece.length < PIECE_LENGTH) continue;
       yield piece;
       piece = '';

@@ -142,7 +142,8 @@ export function parseImportLine({ line, values }: RawLine): ImportLine | LineFau
   const checked = values as unknown as CheckedLine;
   const contradictions = findContradictions(checked);
   if (contradictions.length > 0) return contradictions.map((fault) => ({ line, ...fault }));
-  if (optionalFields.every((field) => values[field] === undefined)) return values as unknown as ImportLine;
+  const { deposit_status: status, allocation_amount: share, allocation_amount_inferred: inferred } = checked;
+  if (status !== null && share === undefined && inferred === undefined) return values as unknown as ImportLine;
   // An inferred share is not imported, because the books did not state it. The report infers it again. V8 is slow to copy an object that
   // gets more members afterwards, so `fields` stands last.
   const { deposit_status, allocation_amount, allocation_amount_inferred: isInferred, ...fields } = checked;
@@ -218,7 +219,7 @@ export function createLineReader(header: readonly string[]): (record: readonly s
   const blank: Record<string, unknown> = Object.fromEntries(header.map((field) => [field, undefined]));
   return (record) => {
     const values = { ...blank };
-    for (const [position, field] of header.entries()) values[field] = readers[position]!(record[position]!);
+    for (let position = 0; position < header.length; position++) values[header[position]!] = readers[position]!(record[position]!);
     return values;
   };
 }

@@ -90,18 +90,37 @@ describe('an operator whose file is CSV', () => {
   const anyCsv = fc
     .array(fc.record({ main_memo: anyText, city: anyText, designation_memo: fc.constantFrom('', "'", "'=1", "''=1", 'plain') }))
     .chain((fields) =>
-      fc.constantFrom('\r\n', '\n', '\r', '\n\n').map((lineEnd) => ({ lines: fields.map((field) => v2Line(field)), lineEnd })),
+      fc
+        .record({
+          before: fc.constantFrom('', '', '\n', '\r'),
+          lineEnd: fc.constantFrom('\r\n', '\n', '\r', '\n\n', '\r\r'),
+          isPlain: fc.boolean(),
+        })
+        .map((form) => ({ lines: fields.map((field) => v2Line(field)), ...form })),
     );
+  /** A file of which only values that need quotes have them. */
+  const withoutQuotes = (text: string): string =>
+    text.replace(/"(?:[^"]|"")*"/g, (value) => (/[",\r\n]/.test(value.slice(1, -1)) ? value : value.slice(1, -1)));
 
   test('has the same lines as csv-parse reads, and is told the same fault, whatever the texts and however the file comes', async () => {
-    const property = fc.asyncProperty(anyCsv, anyCuts, fc.option(anyChange), async ({ lines, lineEnd }, cuts, changed) => {
+    const property = fc.asyncProperty(anyCsv, anyCuts, fc.option(anyChange), async ({ lines, before, lineEnd, isPlain }, cuts, changed) => {
       const head = CSV_HEADER + lineEnd;
-      const records = toCsv(lines, CSV_HEADER, lineEnd).slice(head.length);
-      const text = head + (changed ? change(records, changed) : records);
+      const quoted = toCsv(lines, CSV_HEADER, lineEnd).slice(head.length);
+      const records = isPlain ? withoutQuotes(quoted) : quoted;
+      const text = before + head + (changed ? change(records, changed) : records);
       expect(await read('csv', text, cuts)).toEqual(readByLibrary(text));
     });
-    await fc.assert(property, { numRuns: 500 });
+    await fc.assert(property, { numRuns: 1_000 });
   });
+
+  test.each([20_000, 300_000, 1_000_001])(
+    'has a record of %d characters as csv-parse reads it, or is told the same fault',
+    async (length) => {
+      const lines = [{}, { main_memo: 'a"\n'.repeat(length / 3) }, {}].map((field) => v2Line(field));
+      const text = toCsv(lines, CSV_HEADER, '\n');
+      expect(await read('csv', text, [32_768])).toEqual(readByLibrary(text));
+    },
+  );
 
   /** The lines of a CSV file by csv-parse alone, or the message of its fault. */
   function readByLibrary(text: string): { line: number; values: Line }[] | string {

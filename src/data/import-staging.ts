@@ -89,8 +89,8 @@ const AGREEMENTS: Readonly<Partial<Record<Column, readonly Column[]>>> = {
   designation_id: ['designation'],
 };
 
-/** Writes the lines into the temporary table `import_line`, at the pace at which the database takes them. */
-export async function stageLines(books: BookTransaction, lines: AsyncIterable<StagedLine>): Promise<void> {
+/** Writes the lines into the temporary table `import_line`, at the pace at which the database takes them, and returns their number. */
+export async function stageLines(books: BookTransaction, lines: AsyncIterable<StagedLine>): Promise<number> {
   const columns = Object.entries(COLUMNS).map(([name, type]) => `${name} ${type}`);
   await books.query(`CREATE TEMPORARY TABLE import_line (${columns.join(', ')}) ON COMMIT DROP`);
   const copy = books.connection.query(copyFrom(`COPY import_line (${['line', 'deposit_status', ...valueNames].join(', ')}) FROM STDIN`));
@@ -100,6 +100,7 @@ export async function stageLines(books: BookTransaction, lines: AsyncIterable<St
     throw sourceFailed ? error : toDataSourceError(error);
   });
   await books.query('ANALYZE import_line (line, deposit_id, transaction_id, allocation_id, donor_id, designation_id)');
+  return copy.rowCount;
 }
 
 /** Finds contradictions between staged lines with the same id: their number, and the first `limit` of them in the file's order. */

@@ -216,6 +216,37 @@ describe('an operator whose lines have faults', () => {
     });
     fc.assert(property, { numRuns: 2_000 });
   });
+
+  test('is told the net amount where it is not amount minus fee, whatever the amounts, to the cent', () => {
+    const LIMIT = 10n ** 14n;
+    const anyCents = fc.oneof(
+      fc.bigInt({ min: 1n - LIMIT, max: LIMIT - 1n }),
+      fc.bigInt({ min: -150n, max: 150n }),
+      fc.constantFrom(0n, LIMIT - 1n, 1n - LIMIT),
+    );
+    const toText = (cents: bigint): string => {
+      const digits = String(cents < 0n ? -cents : cents).padStart(3, '0');
+      return `${cents < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+    };
+    const property = fc.property(anyCents, anyCents, fc.constantFrom(0n, 0n, 1n, -1n, 100n), (amount, fee, error) => {
+      const net = toText(amount - fee);
+      const values = v2Line({ amount: toText(amount), fee_amount: toText(fee), net_amount: toText(amount - fee + error) });
+      const faults = [{ line: 1, field: 'net_amount', reason: `is not amount minus fee_amount, ${net}` }];
+      expect(parseImportLine({ line: 1, values })).toEqual(error === 0n ? values : faults);
+    });
+    fc.assert(property, { numRuns: 2_000 });
+    for (const net_amount of ['-0.00', '0.0', '0', '', '00.00', '1e0'])
+      expect(parseImportLine({ line: 1, values: v2Line({ amount: '1.00', fee_amount: '1.00', net_amount }) })).toEqual([
+        { line: 1, field: 'net_amount', reason: 'is not amount minus fee_amount, 0.00' },
+      ]);
+  });
+
+  test.each(['1000000000000.00', '-1000000000000.00', '999999999999.999'])('is refused the amount %s', (amount) => {
+    expect(parseImportLine({ line: 1, values: v2Line({ amount, fee_amount: '0.00', net_amount: amount }) })).toEqual([
+      { line: 1, field: 'amount', reason: MONEY },
+    ]);
+  });
+
   /** The line as the books take it. */
   const imported = ({ deposit_status, allocation_amount, allocation_amount_inferred, ...fields }: Line): Line => ({
     ...fields,

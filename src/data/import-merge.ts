@@ -1,4 +1,5 @@
 import type { BookTransaction } from './book-transaction';
+import type { StagedTable } from './import-staging';
 import { IS_CURRENT } from './line-columns';
 
 /** The numbers of lines that an import read and of entities of each kind that it wrote, new or changed. */
@@ -108,28 +109,27 @@ interface Entity {
   readonly table: string;
   /** The column of a staged line that has the id. */
   readonly key: string;
-  /** True when several lines may have the same entity. Their contradictions were looked for before. */
-  readonly isShared: boolean;
-  /** The values of a staged line `l`, by the entity's columns. */
+  /** The temporary table of the entities. `import_line` may have several lines of one, whose contradictions were looked for before. */
+  readonly staged: StagedTable;
+  /** True when `staged` may have several rows of the same entity. */
+  readonly isShared?: boolean;
+  /** The values of a staged row `l`, by the entity's columns. */
   readonly values: Readonly<Record<string, string>>;
   /** The values that depend on the row `old` that the books have; its columns are NULL for a new entity. */
   readonly kept?: Readonly<Record<string, string>>;
   /** Values that are computed from the others. */
   readonly derived?: Readonly<Record<string, string>>;
-  /** The condition on lines that have the entity. */
-  readonly where?: string;
   /** More columns of the rows `differing`, for the statements of `noted`. */
   readonly noting?: string;
   /** Statements that note the effects of the rows `differing`, by the name of each. */
   readonly noted: Readonly<Record<string, string>>;
 }
 
-/** The SELECT of entities from the staged lines. */
-const selectEntities = ({ key, isShared, where }: Entity, values: string, from: string, conditions: readonly string[] = []): string => {
-  const all = [...(where === undefined ? [] : [where]), ...conditions];
-  return `SELECT ${isShared ? `DISTINCT ON (l.${key}) ` : ''}${values} FROM import_line l ${from}
-  ${all.length > 0 ? `WHERE ${all.join(' AND ')}` : ''} ${isShared ? `ORDER BY l.${key}` : ''}`;
-};
+/** The SELECT of entities from the staged lines: allocations in the order of the file, the others in that of their ids. */
+function selectEntities({ key, staged, isShared = false }: Entity, values: string, more = ''): string {
+  const order = isShared || staged !== 'import_line' ? `ORDER BY l.${key}` : '';
+  return `SELECT ${isShared ? `DISTINCT ON (l.${key}) ` : ''}${values} FROM ${staged} l ${more} ${order}`;
+}
 
 const columnsOf = ({ values, derived }: Entity): string => ['organization_id', 'id', ...Object.keys({ ...values, ...derived })].join(', ');
 
@@ -147,7 +147,7 @@ const valuesOf = ({ values, derived }: Entity): string =>
 const insertQuery = (entity: Entity): string => `
 INSERT INTO ${entity.table} (${columnsOf(entity)})
 SELECT ${valuesOf(entity)} FROM (
-  ${selectEntities(entity, `l.${entity.key} AS id, ${toColumns(entity.values)}`, '')}
+  ${selectEntities(entity, `l.${entity.key} AS id, ${toColumns(entity.values)}`)}
 ) AS staged`;
 
 /**
@@ -163,8 +163,7 @@ function mergeQuery(entity: Entity): string {
   const differing = selectEntities(
     entity,
     [`l.${key} AS id`, toColumns(values), 'old.id IS NOT NULL AS is_old', ...(noting === undefined ? [] : [noting])].join(', '),
-    `LEFT JOIN ${table} old ON old.organization_id = $1 AND old.id = l.${key}`,
-    [differs],
+    `LEFT JOIN ${table} old ON old.organization_id = $1 AND old.id = l.${key} WHERE ${differs}`,
   );
   const insert = `INSERT INTO ${table} (${columnsOf(entity)})
   SELECT ${valuesOf(entity)} FROM differing`;
@@ -186,7 +185,7 @@ SELECT count(*) FROM differing`;
 const DESIGNATION: Entity = {
   table: 'designation',
   key: 'designation_id',
-  isShared: true,
+  staged: 'staged_designation',
   values: { name: 'l.designation' },
   noted: {
     noted: `INSERT INTO changed_transaction
@@ -197,8 +196,7 @@ const DESIGNATION: Entity = {
 const DONOR: Entity = {
   table: 'donor',
   key: 'donor_id',
-  isShared: true,
-  where: 'l.donor_id > 0',
+  staged: 'staged_donor',
   values: {
     ...{ first_name: 'l.donor_first_name', last_name: 'l.donor_last_name', address1: 'l.address1', address2: 'l.address2' },
     ...{ address3: 'l.address3', city: 'l.city', state: 'l.state', zip: 'l.zip', phone: 'l.phone', email: 'l.email_address' },
@@ -226,13 +224,13 @@ const FIND_ASSUMPTIONS = `
 SELECT count(*) FILTER (WHERE l.deposit_status IS NULL AND d.id IS NULL) AS posted,
   count(d.id) FILTER (WHERE l.deposit_status IS NULL) AS kept,
   count(*) FILTER (WHERE l.deposit_status = 'posted' AND d.status = 'PENDING') AS settled
-FROM (SELECT DISTINCT deposit_id, deposit_status FROM import_line) l
+FROM staged_deposit l
 LEFT JOIN deposit d ON d.organization_id = $1 AND d.id = l.deposit_id`;
 
 const DEPOSIT: Entity = {
   table: 'deposit',
   key: 'deposit_id',
-  isShared: true,
+  staged: 'staged_deposit',
   values: { deposit_date: 'l.deposit_date', status: `COALESCE(upper(l.deposit_status)::deposit_status, 'POSTED')` },
   // A v2 line does not say whether its deposit is pending: a deposit in the books keeps its status, a new one is posted.
   kept: { status: `COALESCE(upper(l.deposit_status)::deposit_status, old.status, 'POSTED')` },
@@ -245,6 +243,7 @@ const DEPOSIT: Entity = {
 const TRANSACTION: Entity = {
   table: 'transaction',
   key: 'transaction_id',
+  staged: 'import_line',
   isShared: true,
   values: {
     ...{ deposit_id: 'l.deposit_id', donor_id: 'NULLIF(l.donor_id, 0)', transaction_date: 'l.transaction_date', amount: 'l.amount' },
@@ -262,7 +261,7 @@ const TRANSACTION: Entity = {
 const ALLOCATION: Entity = {
   table: 'allocation',
   key: 'allocation_id',
-  isShared: false,
+  staged: 'import_line',
   values: {
     ...{ transaction_id: 'l.transaction_id', designation_id: 'l.designation_id', amount: 'l.allocation_amount' },
     memo: 'l.designation_memo',
@@ -283,15 +282,17 @@ const CREATE_LEFT = `
 CREATE TEMPORARY TABLE left_transaction (id text COLLATE "C" NOT NULL, line bigint NOT NULL) ON COMMIT DROP;
 CREATE TEMPORARY TABLE left_deposit (id text COLLATE "C" NOT NULL) ON COMMIT DROP`;
 
-/** The count of gifts whose shares do not add up, among those of a SELECT of ids. */
+/** The count of gifts whose shares do not add up, among those of a SELECT of ids. Few files tell shares, so known ones are looked for first. */
 const countMismatches = (mentioned: string): string => `(
   SELECT count(*)
   FROM (
     SELECT transaction_id, sum(amount) AS shares FROM allocation
-    WHERE organization_id = $1 AND transaction_id IN (${mentioned})
-    GROUP BY transaction_id HAVING count(amount) = count(*)
+    WHERE organization_id = $1 AND amount IS NOT NULL AND transaction_id IN (${mentioned}) GROUP BY transaction_id
   ) AS known
   JOIN transaction gift ON gift.organization_id = $1 AND gift.id = known.transaction_id AND gift.amount <> known.shares
+  WHERE NOT EXISTS (
+    SELECT FROM allocation other WHERE other.organization_id = $1 AND other.transaction_id = known.transaction_id AND other.amount IS NULL
+  )
 )`;
 // The lines of the gifts are looked for only when there are any. A gift of both sources counts twice here.
 const COUNT_MISMATCHES = `

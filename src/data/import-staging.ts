@@ -103,11 +103,19 @@ export async function stageLines(books: BookTransaction, lines: AsyncIterable<St
   return copy.rowCount;
 }
 
-/** Finds contradictions between staged lines with the same id: their number, and the first `limit` of them in the file's order. */
+/** The temporary tables that are staged. Those beside the lines have each entity once when no lines contradict each other. */
+export type StagedTable = 'import_line' | (typeof STAGED)[keyof typeof STAGED];
+const STAGED = { deposit_id: 'staged_deposit', donor_id: 'staged_donor', designation_id: 'staged_designation' } as const;
+
+/**
+ * Finds contradictions between staged lines with the same id: their number, and the first `limit` of them in the file's order. Stages
+ * the entities that have many lines each.
+ */
 export async function findConflicts(books: BookTransaction, limit: number): Promise<{ count: number; first: ImportConflict[] }> {
   let count = 0;
   const found: ImportConflict[] = [];
   for (const [key, fields] of Object.entries(AGREEMENTS) as [Column, readonly Column[]][]) {
+    if (isStaged(key)) await books.query(stageQuery(key, fields));
     const { rows: differing } = await books.query(differenceQuery(key, fields));
     if (differing.length === 0) continue;
     const { rows } = await books.query<ConflictRow>(conflictQuery(key, fields), [limit]);
@@ -150,10 +158,17 @@ function toCopyValue(value: string | number | undefined): string {
 /** Donor 0 is nobody, so its lines need not agree. */
 const linesWith = (key: Column): string => (key === 'donor_id' ? 'import_line WHERE donor_id > 0' : 'import_line');
 
+const isStaged = (key: Column): key is keyof typeof STAGED => Object.hasOwn(STAGED, key);
+
+/** The statements that stage the entities of a key: the different things that lines say of them. */
+const stageQuery = (key: keyof typeof STAGED, fields: readonly Column[]): string => `
+CREATE TEMPORARY TABLE ${STAGED[key]} ON COMMIT DROP AS SELECT DISTINCT ${[key, ...fields].join(', ')} FROM ${linesWith(key)};
+ANALYZE ${STAGED[key]} (${key})`;
+
 /** The query that returns a row when lines with the same id contradict each other. It needs no sort, and most files have no contradiction. */
 function differenceQuery(key: Column, fields: readonly Column[]): string {
-  const lines = fields.includes(key) ? linesWith(key) : `(SELECT DISTINCT ${[key, ...fields].join(', ')} FROM ${linesWith(key)}) AS said`;
-  return `SELECT FROM ${lines} GROUP BY ${key} HAVING count(*) > 1 LIMIT 1`;
+  const said = isStaged(key) ? STAGED[key] : `(SELECT DISTINCT ${[key, ...fields].join(', ')} FROM ${linesWith(key)}) AS said`;
+  return `SELECT FROM ${fields.includes(key) ? linesWith(key) : said} GROUP BY ${key} HAVING count(*) > 1 LIMIT 1`;
 }
 
 /** The query for contradictions. Its text is built only from the column names above. */

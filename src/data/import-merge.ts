@@ -12,7 +12,7 @@ export interface ImportCounts {
   readonly donors: number;
 }
 
-export type EntityCounts = Omit<ImportCounts, 'lines'>;
+type EntityCounts = Omit<ImportCounts, 'lines'>;
 
 /** The numbers of deposits whose status an operator should know of. The lines of the first two do not say what they are. */
 export interface StatusAssumptions {

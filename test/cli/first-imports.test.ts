@@ -22,9 +22,10 @@ function pickShare({ allocation_id, designation_id, designation }: ReturnType<ty
 
 /** Imports the lines as a role, into an organization of its own unless one is given, and returns the organization. */
 async function importAs(username: string | undefined, lines: readonly object[], into?: TestOrganization): Promise<TestOrganization> {
-  const url = new URL(gateway.database.url);
-  // A pooler does not know the role.
-  if (username !== undefined) Object.assign(url, { host: new URL(process.env.TEST_SERVER_URL!).host, username, password: PASSWORD });
+  const { pathname } = new URL(gateway.database.url);
+  // A pooler does not know the other role.
+  const url = new URL(username === undefined ? gateway.database.url : process.env.TEST_SERVER_URL!);
+  if (username !== undefined) Object.assign(url, { pathname, username, password: PASSWORD });
   const organization = into ?? (await createOrganization(gateway.services));
   const services = createServices(readConfig({ ...databaseSettings() }), { connectionString: url.href });
   try {

@@ -154,7 +154,7 @@ export class BookStore {
       await books.query(FOLD_NAMES, [organizationId]);
       await books.query(NOTE_ALL, [organizationId]);
       await books.query(NOTE_REMOVED, [organizationId]);
-      return books.advance({ cause: 'repair' }, true);
+      return books.advance({ cause: 'repair' }, 'all');
     });
   }
 }

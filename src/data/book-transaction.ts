@@ -54,10 +54,27 @@ export interface ChangePreview {
   readonly removed: readonly ChangedLine[];
 }
 
+/**
+ * The part of the lines that a change of the books may concern. `changed`: those of the noted transactions and allocations. `all`: the same,
+ * when all lines are among them, so that the totals are those of the books, whatever the last version says. `first`: all lines of books that
+ * had none before; nothing needs to be noted.
+ */
+type ChangeScope = 'changed' | 'all' | 'first';
+
+interface LineRenewal {
+  readonly lines: LineChanges;
+  /** The totals of the lines that the change concerns. */
+  readonly before: TotalsRow;
+  readonly after: TotalsRow;
+}
+
 const IMPORT_LOCK = `SELECT pg_advisory_xact_lock(hashtext('deposit-gateway import'), $1)`;
 
 /** A transaction that changes the books of an organization, and with them its lines and its data version. */
 export class BookTransaction {
+  /** True when all lines of the books are new. */
+  private isFilled = false;
+
   private constructor(
     private readonly client: PoolClient,
     readonly organizationId: number,
@@ -96,6 +113,15 @@ export class BookTransaction {
     return this.client.query<Row>(statement, [...values]).catch(rethrowTranslated);
   }
 
+  /** Runs statements without the triggers of their tables, and so without checks of foreign keys. Only a superuser may do this. */
+  async withoutTriggers<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { rows } = await this.query<{ role: string }>(`SELECT current_setting('session_replication_role') AS role`);
+    await this.query(SET_TRIGGERS, ['replica']);
+    const result = await work();
+    await this.query(SET_TRIGGERS, [rows[0]!.role]);
+    return result;
+  }
+
   /** Waits until no other transaction changes the organization's books: two of them could deadlock on each other's rows. */
   async lock(): Promise<void> {
     await this.query(IMPORT_LOCK, [this.organizationId]);
@@ -103,10 +129,26 @@ export class BookTransaction {
 
   /**
    * Brings the lines of the transactions in `changed_transaction`, and of the allocations in `removed_allocation`, in line with the books,
-   * and records the data version. Call it when the books are as they shall be, once. With `isWhole`, when all lines are among them, the
-   * totals are those of the books, whatever the last version says.
+   * and records the data version. Call it when the books are as they shall be, once.
    */
-  async advance({ cause, file }: ChangeSource, isWhole = false): Promise<NewVersion> {
+  async advance({ cause, file }: ChangeSource, scope: ChangeScope = 'changed'): Promise<NewVersion> {
+    const { organizationId: organization } = this;
+    const { rows: versions } = await this.query<{ number: string }>(NEXT_VERSION, [organization]);
+    const number = versions[0]!.number;
+    const { lines, before, after } = scope === 'first' ? await this.fillLines(number) : await this.renewLines(number);
+    if (lines.added > MANY_LINES) await this.query(ANALYZE_LINES);
+    await this.query(RECORD_VERSION, [
+      ...[organization, number, cause, file?.name ?? null, file?.sha256 ?? null],
+      ...[lines.added, lines.changed, lines.removed],
+      ...TOTALS.flatMap((name) => [before[name], after[name]]),
+      scope === 'all',
+    ]);
+    this.isFilled = scope === 'first';
+    return { number: Number(number), lines };
+  }
+
+  /** Ends the lines that differ from the books, and adds those that the books have now. */
+  private async renewLines(number: string): Promise<LineRenewal> {
     const { organizationId: organization } = this;
     // PostgreSQL keeps no statistics of temporary tables by itself, and takes each for a short one.
     await this.query('ANALYZE changed_transaction, removed_allocation');
@@ -114,21 +156,18 @@ export class BookTransaction {
     await this.query('ANALYZE computed_line (allocation_id, transaction_id)');
     const { rows: before } = await this.query<TotalsRow>(STANDING_TOTALS, [organization]);
     const { rows: after } = await this.query<TotalsRow>(COMPUTED_TOTALS);
-    const { rows: versions } = await this.query<{ number: string }>(NEXT_VERSION, [organization]);
-    const number = versions[0]!.number;
     const { rows: ended } = await this.query<{ ended: string; removed: string }>(END_LINES, [organization, number]);
     const { rowCount } = await this.query(ADD_LINES, [organization, number]);
     const removed = Number(ended[0]!.removed);
     const changed = Number(ended[0]!.ended) - removed;
-    const lines = { added: (rowCount ?? 0) - changed, changed, removed };
-    if (lines.added > MANY_LINES) await this.query(ANALYZE_LINES);
-    await this.query(RECORD_VERSION, [
-      ...[organization, number, cause, file?.name ?? null, file?.sha256 ?? null],
-      ...[lines.added, lines.changed, lines.removed],
-      ...TOTALS.flatMap((name) => [before[0]![name], after[0]![name]]),
-      isWhole,
-    ]);
-    return { number: Number(number), lines };
+    return { lines: { added: (rowCount ?? 0) - changed, changed, removed }, before: before[0]!, after: after[0]! };
+  }
+
+  /** Writes all lines of the books. No line stands yet. */
+  private async fillLines(number: string): Promise<LineRenewal> {
+    const { rowCount } = await this.query(FILL_LINES, [this.organizationId, number]);
+    const { rows: after } = await this.query<TotalsRow>(ALL_TOTALS, [this.organizationId]);
+    return { lines: { added: rowCount ?? 0, changed: 0, removed: 0 }, before: NOTHING, after: after[0]! };
   }
 
   /** Returns the change that `advance` has just made, with at most `limit` lines of each kind. */
@@ -138,7 +177,9 @@ export class BookTransaction {
       const { lines, transactions, amount, feeAmount } = totals.find((row) => row.number === number) ?? NO_TOTALS;
       return { lines, transactions, amount, feeAmount };
     };
-    const { rows } = await this.query<ChangedLine & { kind: ChangeKind }>(CHANGED_LINES, [this.organizationId, version, limit]);
+    const { rows } = await this.query<ChangedLine & { kind: ChangeKind }>(changedLines(this.isFilled), [
+      ...[this.organizationId, version, limit],
+    ]);
     const linesOf = (kind: ChangeKind): ChangedLine[] => rows.filter((row) => row.kind === kind).map(({ kind: _kind, ...line }) => line);
     return {
       ...{ before: totalsAt(version - 1), after: totalsAt(version) },
@@ -157,6 +198,8 @@ const ANALYZE_LINES = `ANALYZE deposit_line (${[
   ...['organization_id', 'since', 'until', 'deposit_date', 'deposit_id', 'transaction_id', 'allocation_id', 'donor_id', 'designation_id'],
   ...['transaction_date', 'deposit_status', 'amount', 'status', 'account_type', 'payment_type'],
 ].join(', ')})`;
+
+const SET_TRIGGERS = `SELECT set_config('session_replication_role', $1, true)`;
 
 const CREATE_CHANGES = `
 CREATE TEMPORARY TABLE changed_transaction (id text COLLATE "C" NOT NULL) ON COMMIT DROP;
@@ -187,6 +230,8 @@ SELECT COALESCE(sum(lines), 0) AS lines, count(*) AS transactions,
 FROM (SELECT transaction_id, amount, fee_amount, count(*) AS lines FROM ${lines} GROUP BY transaction_id, amount, fee_amount) AS gift`;
 const STANDING_TOTALS = totalsOf(`deposit_line WHERE organization_id = $1 AND ${IS_CURRENT} AND allocation_id IN ${AFFECTED}`);
 const COMPUTED_TOTALS = totalsOf('computed_line');
+const ALL_TOTALS = totalsOf(`deposit_line WHERE organization_id = $1 AND ${IS_CURRENT}`);
+const NOTHING: TotalsRow = { lines: '0', transactions: '0', amount: '0', fee_amount: '0' };
 
 const NEXT_VERSION = 'SELECT COALESCE(max(number), 0) + 1 AS number FROM data_version WHERE organization_id = $1';
 
@@ -211,6 +256,11 @@ LEFT JOIN (
 WHERE standing.allocation_id IS NULL
 ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;
 
+const FILL_LINES = `
+INSERT INTO deposit_line (${computedColumns.join(', ')}, since)
+SELECT ${columnsOf('line')}, $2::bigint FROM deposit_detail line WHERE organization_id = $1
+ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;
+
 const RECORD_VERSION = `
 INSERT INTO data_version
   (organization_id, number, recorded_at, cause, file_name, file_sha256, lines_added, lines_changed, lines_removed, lines, transactions, amount, fee_amount)
@@ -223,7 +273,8 @@ const VERSION_TOTALS = `
 SELECT number::float8 AS number, lines::float8 AS lines, transactions::float8 AS transactions, amount::text AS amount, fee_amount::text AS "feeAmount"
 FROM data_version WHERE organization_id = $1 AND number IN ($2::bigint - 1, $2::bigint)`;
 
-const CHANGED_LINES = `
+/** The SELECT of the lines that a version brought, changed or took away. With `areAll`, all lines are of it, and none of them is noted. */
+const changedLines = (areAll: boolean): string => `
 SELECT kind, deposit_date::text AS "depositDate", deposit_id AS "depositId", transaction_id AS "transactionId",
   allocation_id AS "allocationId", amount::text AS amount, columns
 FROM (
@@ -233,7 +284,7 @@ FROM (
       CASE WHEN past.since IS NULL THEN '{}' ELSE ${differingColumns('line', 'past')} END AS columns
     FROM deposit_line line
     LEFT JOIN deposit_line past ON past.organization_id = $1 AND past.allocation_id = line.allocation_id AND past.until = $2::bigint
-    WHERE line.organization_id = $1 AND line.${IS_CURRENT} AND line.since = $2::bigint AND line.allocation_id IN ${AFFECTED}
+    WHERE line.organization_id = $1 AND line.${IS_CURRENT} AND line.since = $2::bigint ${areAll ? '' : `AND line.allocation_id IN ${AFFECTED}`}
     UNION ALL
     SELECT 'removed', past.*, '{}'
     FROM deposit_line past

@@ -1,4 +1,6 @@
 import type { BookTransaction } from './book-transaction';
+import type { StagedTable } from './import-staging';
+import { IS_CURRENT } from './line-columns';
 
 /** The numbers of lines that an import read and of entities of each kind that it wrote, new or changed. */
 export interface ImportCounts {
@@ -9,6 +11,8 @@ export interface ImportCounts {
   readonly designations: number;
   readonly donors: number;
 }
+
+type EntityCounts = Omit<ImportCounts, 'lines'>;
 
 /** The numbers of deposits whose status an operator should know of. The lines of the first two do not say what they are. */
 export interface StatusAssumptions {
@@ -35,6 +39,12 @@ export interface ShareMismatch {
  */
 const MANY_ROWS = 1000;
 
+/** True when the organization's books are empty. Call it under the lock of the books. */
+export async function areBooksEmpty(books: BookTransaction): Promise<boolean> {
+  const { rows } = await books.query<{ areEmpty: boolean }>(ARE_EMPTY, [books.organizationId]);
+  return rows[0]!.areEmpty;
+}
+
 /** Counts the deposits without a status. Call it before `mergeLines`, after which no deposit is new. */
 export async function findAssumptions(books: BookTransaction): Promise<StatusAssumptions> {
   const { rows } = await books.query<Record<keyof StatusAssumptions, string>>(FIND_ASSUMPTIONS, [books.organizationId]);
@@ -42,27 +52,48 @@ export async function findAssumptions(books: BookTransaction): Promise<StatusAss
 }
 
 /** Writes the new and changed entities of the staged lines into the organization's books, in the order of the foreign keys. */
-export async function mergeLines(books: BookTransaction): Promise<ImportCounts> {
-  const write = async (statement: string, table: string): Promise<number> => {
-    const { rows } = await books.query<{ count: string }>(statement, [books.organizationId]);
-    const count = Number(rows[0]?.count);
-    if (count > MANY_ROWS) await books.query(`ANALYZE ${table}`);
+export async function mergeLines(books: BookTransaction): Promise<EntityCounts> {
+  await books.query(CREATE_LEFT);
+  return writeEntities(books, async (entity) => {
+    const { rows } = await books.query<{ count: string }>(mergeQuery(entity), [books.organizationId]);
+    return Number(rows[0]?.count);
+  });
+}
+
+/**
+ * Writes the entities of the staged lines into empty books. They are compared with nothing, and `changed_transaction` does not get them. Each
+ * foreign key is of a row that this transaction writes from the same lines, so that nobody else can see or remove it, and PostgreSQL need
+ * not look each one up. The first designation locks the row of the organization.
+ */
+export async function fillBooks(books: BookTransaction): Promise<EntityCounts> {
+  await books.query(CREATE_LEFT);
+  const insert = async (entity: Entity): Promise<number> => {
+    const { rowCount } = await books.query(insertQuery(entity), [books.organizationId]);
+    return rowCount ?? 0;
+  };
+  const { rows } = await books.query<{ mayTrust: boolean }>(MAY_TRUST);
+  const trusted = rows[0]!.mayTrust ? books.withoutTriggers.bind(books) : (work: () => Promise<number>) => work();
+  return writeEntities(books, (entity) => (entity === DESIGNATION ? insert(entity) : trusted(() => insert(entity))));
+}
+
+async function writeEntities(books: BookTransaction, write: (entity: Entity) => Promise<number>): Promise<EntityCounts> {
+  const writeAndAnalyze = async (entity: Entity): Promise<number> => {
+    const count = await write(entity);
+    if (count > MANY_ROWS) await books.query(`ANALYZE ${entity.table}`);
     return count;
   };
-  const designations = await write(MERGE_DESIGNATIONS, 'designation');
-  const donors = await write(MERGE_DONORS, 'donor');
-  const deposits = await write(MERGE_DEPOSITS, 'deposit');
-  await books.query(CREATE_LEFT);
-  await books.query(NOTE_LEFT_DEPOSITS, [books.organizationId]);
-  const transactions = await write(MERGE_TRANSACTIONS, 'transaction');
-  await books.query(NOTE_LEFT, [books.organizationId]);
-  const allocations = await write(MERGE_ALLOCATIONS, 'allocation');
-  const { rows } = await books.query<{ count: string }>('SELECT count(*) FROM import_line');
-  return { lines: Number(rows[0]?.count), deposits, transactions, allocations, designations, donors };
+  const designations = await writeAndAnalyze(DESIGNATION);
+  const donors = await writeAndAnalyze(DONOR);
+  const deposits = await writeAndAnalyze(DEPOSIT);
+  const transactions = await writeAndAnalyze(TRANSACTION);
+  const allocations = await writeAndAnalyze(ALLOCATION);
+  return { deposits, transactions, allocations, designations, donors };
 }
 
 /** Finds the gifts that the staged lines touch and whose shares do not add up: their number, and the first in the file's order. */
 export async function findMismatches(books: BookTransaction, limit: number): Promise<{ count: number; first: ShareMismatch[] }> {
+  const { rows: counts } = await books.query<{ count: string }>(COUNT_MISMATCHES, [books.organizationId]);
+  if (counts[0]!.count === '0') return { count: 0, first: [] };
   const { rows } = await books.query<Omit<ShareMismatch, 'line'> & { line: string; count: string }>(FIND_MISMATCHES, [
     books.organizationId,
     limit,
@@ -73,123 +104,199 @@ export async function findMismatches(books: BookTransaction, limit: number): Pro
   };
 }
 
+/** A kind of entity of the books, and its form in the staged lines. */
+interface Entity {
+  readonly table: string;
+  /** The column of a staged line that has the id. */
+  readonly key: string;
+  /** The temporary table of the entities. `import_line` may have several lines of one, whose contradictions were looked for before. */
+  readonly staged: StagedTable;
+  /** True when `staged` may have several rows of the same entity. */
+  readonly isShared?: boolean;
+  /** The values of a staged row `l`, by the entity's columns. */
+  readonly values: Readonly<Record<string, string>>;
+  /** The values that depend on the row `old` that the books have; its columns are NULL for a new entity. */
+  readonly kept?: Readonly<Record<string, string>>;
+  /** Values that are computed from the others. */
+  readonly derived?: Readonly<Record<string, string>>;
+  /** More columns of the rows `differing`, for the statements of `noted`. */
+  readonly noting?: string;
+  /** Statements that note the effects of the rows `differing`, by the name of each. */
+  readonly noted: Readonly<Record<string, string>>;
+}
+
+/** The SELECT of entities from the staged lines: allocations in the order of the file, the others in that of their ids. */
+function selectEntities({ key, staged, isShared = false }: Entity, values: string, more = ''): string {
+  const order = isShared || staged !== 'import_line' ? `ORDER BY l.${key}` : '';
+  return `SELECT ${isShared ? `DISTINCT ON (l.${key}) ` : ''}${values} FROM ${staged} l ${more} ${order}`;
+}
+
+const columnsOf = ({ values, derived }: Entity): string => ['organization_id', 'id', ...Object.keys({ ...values, ...derived })].join(', ');
+
+/** Values as columns of a SELECT, by their names. */
+const toColumns = (values: Readonly<Record<string, string>>): string =>
+  Object.entries(values)
+    .map(([column, value]) => `${value} AS ${column}`)
+    .join(', ');
+
+/** The values of an INSERT from rows that have the id and the values in columns of their names. */
+const valuesOf = ({ values, derived }: Entity): string =>
+  ['$1::int', 'id', ...Object.keys(values), ...Object.values(derived ?? {})].join(', ');
+
+/** The statement that writes entities of which the books have none. */
+const insertQuery = (entity: Entity): string => `
+INSERT INTO ${entity.table} (${columnsOf(entity)})
+SELECT ${valuesOf(entity)} FROM (
+  ${selectEntities(entity, `l.${entity.key} AS id, ${toColumns(entity.values)}`)}
+) AS staged`;
+
 /**
- * The statement that writes entities and counts them. Each RETURNING gives `id`, and `is_old` for an entity that the books had already.
- * `changed` selects the transactions whose lines the written entities change. Unchanged entities must not come to the INSERT, whose
- * ON CONFLICT locks, and so writes, even the rows that it leaves as they are.
+ * The statement that writes new and changed entities and counts them. Only those that the books have come to the ON CONFLICT: it costs a
+ * row half as much again as an INSERT without it, and locks, and so writes, even the rows that it leaves as they are.
  */
-const mergeQuery = (insert: string, changed: string): string => `
-WITH written AS (${insert}
-), noted AS (
-  INSERT INTO changed_transaction ${changed}
-)
-SELECT count(*) FROM written`;
+function mergeQuery(entity: Entity): string {
+  const { table, key, kept, derived, noting, noted } = entity;
+  const values = { ...entity.values, ...kept };
+  const differs = `(${Object.keys(values)
+    .map((column) => `old.${column}`)
+    .join(', ')}) IS DISTINCT FROM (${Object.values(values).join(', ')})`;
+  const differing = selectEntities(
+    entity,
+    [`l.${key} AS id`, toColumns(values), 'old.id IS NOT NULL AS is_old', ...(noting === undefined ? [] : [noting])].join(', '),
+    `LEFT JOIN ${table} old ON old.organization_id = $1 AND old.id = l.${key} WHERE ${differs}`,
+  );
+  const insert = `INSERT INTO ${table} (${columnsOf(entity)})
+  SELECT ${valuesOf(entity)} FROM differing`;
+  const written = Object.keys({ ...values, ...derived });
+  return `
+WITH differing AS MATERIALIZED (
+  ${differing}
+), added AS (
+  ${insert} WHERE NOT is_old
+), changed AS (
+  ${insert} WHERE is_old
+  ON CONFLICT (organization_id, id) DO UPDATE SET ${written.map((column) => `${column} = EXCLUDED.${column}`).join(', ')}
+)${Object.entries(noted)
+    .map(([name, statement]) => `, ${name} AS (\n  ${statement}\n)`)
+    .join('')}
+SELECT count(*) FROM differing`;
+}
 
-const MERGE_DESIGNATIONS = mergeQuery(
-  `
-INSERT INTO designation (organization_id, id, name)
-SELECT DISTINCT ON (l.designation_id) $1::int, l.designation_id, l.designation
-FROM import_line l LEFT JOIN designation old ON old.organization_id = $1 AND old.id = l.designation_id
-WHERE old.name IS DISTINCT FROM l.designation
-ORDER BY l.designation_id
-ON CONFLICT (organization_id, id) DO UPDATE SET name = EXCLUDED.name
-RETURNING id, xmax <> 0 AS is_old`,
-  `SELECT a.transaction_id FROM allocation a JOIN written w ON w.is_old AND a.designation_id = w.id WHERE a.organization_id = $1`,
-);
+const DESIGNATION: Entity = {
+  table: 'designation',
+  key: 'designation_id',
+  staged: 'staged_designation',
+  values: { name: 'l.designation' },
+  noted: {
+    noted: `INSERT INTO changed_transaction
+  SELECT a.transaction_id FROM allocation a JOIN differing w ON w.is_old AND a.designation_id = w.id WHERE a.organization_id = $1`,
+  },
+};
 
-const MERGE_DONORS = mergeQuery(
-  `
-INSERT INTO donor
-  (organization_id, id, first_name, last_name, address1, address2, address3, city, state, zip, phone, email, search_text)
-SELECT *, fold_for_search(donor_first_name || ' ' || donor_last_name || ' ' || donor_first_name) FROM (
-  SELECT DISTINCT ON (l.donor_id) $1::int, l.donor_id, l.donor_first_name, l.donor_last_name, l.address1, l.address2, l.address3,
-    l.city, l.state, l.zip, l.phone, l.email_address
-  FROM import_line l LEFT JOIN donor old ON old.organization_id = $1 AND old.id = l.donor_id
-  WHERE l.donor_id > 0 AND
-    (old.first_name, old.last_name, old.address1, old.address2, old.address3, old.city, old.state, old.zip, old.phone, old.email)
-    IS DISTINCT FROM
-    (l.donor_first_name, l.donor_last_name, l.address1, l.address2, l.address3, l.city, l.state, l.zip, l.phone, l.email_address)
-  ORDER BY l.donor_id
-) AS staged
-ON CONFLICT (organization_id, id) DO UPDATE SET
-  (first_name, last_name, address1, address2, address3, city, state, zip, phone, email, search_text) =
-  (EXCLUDED.first_name, EXCLUDED.last_name, EXCLUDED.address1, EXCLUDED.address2, EXCLUDED.address3,
-   EXCLUDED.city, EXCLUDED.state, EXCLUDED.zip, EXCLUDED.phone, EXCLUDED.email, EXCLUDED.search_text)
-RETURNING id, xmax <> 0 AS is_old`,
-  `SELECT t.id FROM transaction t JOIN written w ON w.is_old AND t.donor_id = w.id WHERE t.organization_id = $1`,
-);
+const DONOR: Entity = {
+  table: 'donor',
+  key: 'donor_id',
+  staged: 'staged_donor',
+  values: {
+    ...{ first_name: 'l.donor_first_name', last_name: 'l.donor_last_name', address1: 'l.address1', address2: 'l.address2' },
+    ...{ address3: 'l.address3', city: 'l.city', state: 'l.state', zip: 'l.zip', phone: 'l.phone', email: 'l.email_address' },
+  },
+  derived: { search_text: `fold_for_search(first_name || ' ' || last_name || ' ' || first_name)` },
+  noted: {
+    noted: `INSERT INTO changed_transaction
+  SELECT t.id FROM transaction t JOIN differing w ON w.is_old AND t.donor_id = w.id WHERE t.organization_id = $1`,
+  },
+};
+
+const ARE_EMPTY = `
+SELECT NOT EXISTS (SELECT FROM designation WHERE organization_id = $1) AND NOT EXISTS (SELECT FROM donor WHERE organization_id = $1)
+  AND NOT EXISTS (SELECT FROM deposit WHERE organization_id = $1)
+  AND NOT EXISTS (SELECT FROM deposit_line WHERE organization_id = $1 AND ${IS_CURRENT}) AS "areEmpty"`;
+
+/** True where the role may do without triggers, and the only ones on the tables of the books are those of foreign keys. */
+const MAY_TRUST = `
+SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AND NOT EXISTS (
+  SELECT FROM pg_trigger WHERE NOT tgisinternal
+    AND tgrelid IN ('donor'::regclass, 'deposit'::regclass, 'transaction'::regclass, 'allocation'::regclass)
+) AS "mayTrust"`;
 
 const FIND_ASSUMPTIONS = `
 SELECT count(*) FILTER (WHERE l.deposit_status IS NULL AND d.id IS NULL) AS posted,
   count(d.id) FILTER (WHERE l.deposit_status IS NULL) AS kept,
   count(*) FILTER (WHERE l.deposit_status = 'posted' AND d.status = 'PENDING') AS settled
-FROM (SELECT DISTINCT deposit_id, deposit_status FROM import_line) l
+FROM staged_deposit l
 LEFT JOIN deposit d ON d.organization_id = $1 AND d.id = l.deposit_id`;
 
-// A v2 line does not say whether its deposit is pending: a deposit in the books keeps its status, a new one is posted.
-const MERGE_DEPOSITS = mergeQuery(
-  `
-INSERT INTO deposit (organization_id, id, deposit_date, status)
-SELECT DISTINCT ON (l.deposit_id) $1::int, l.deposit_id, l.deposit_date, COALESCE(upper(l.deposit_status)::deposit_status, old.status, 'POSTED')
-FROM import_line l LEFT JOIN deposit old ON old.organization_id = $1 AND old.id = l.deposit_id
-WHERE (old.deposit_date, old.status) IS DISTINCT FROM
-  (l.deposit_date, COALESCE(upper(l.deposit_status)::deposit_status, old.status, 'POSTED'))
-ORDER BY l.deposit_id
-ON CONFLICT (organization_id, id) DO UPDATE SET (deposit_date, status) = (EXCLUDED.deposit_date, EXCLUDED.status)
-RETURNING id, xmax <> 0 AS is_old`,
-  `SELECT t.id FROM transaction t JOIN written w ON w.is_old AND t.deposit_id = w.id WHERE t.organization_id = $1`,
-);
+const DEPOSIT: Entity = {
+  table: 'deposit',
+  key: 'deposit_id',
+  staged: 'staged_deposit',
+  values: { deposit_date: 'l.deposit_date', status: `COALESCE(upper(l.deposit_status)::deposit_status, 'POSTED')` },
+  // A v2 line does not say whether its deposit is pending: a deposit in the books keeps its status, a new one is posted.
+  kept: { status: `COALESCE(upper(l.deposit_status)::deposit_status, old.status, 'POSTED')` },
+  noted: {
+    noted: `INSERT INTO changed_transaction
+  SELECT t.id FROM transaction t JOIN differing w ON w.is_old AND t.deposit_id = w.id WHERE t.organization_id = $1`,
+  },
+};
 
-const MERGE_TRANSACTIONS = mergeQuery(
-  `
-INSERT INTO transaction
-  (organization_id, id, deposit_id, donor_id, transaction_date, amount, fee_amount, status, account_type, payment_type, main_memo)
-SELECT DISTINCT ON (l.transaction_id) $1::int, l.transaction_id, l.deposit_id, NULLIF(l.donor_id, 0), l.transaction_date, l.amount,
-  l.fee_amount, l.status, l.account_type, l.payment_type, l.main_memo
-FROM import_line l LEFT JOIN transaction old ON old.organization_id = $1 AND old.id = l.transaction_id
-WHERE (old.deposit_id, old.donor_id, old.transaction_date, old.amount, old.fee_amount, old.status, old.account_type, old.payment_type, old.main_memo)
-  IS DISTINCT FROM
-  (l.deposit_id, NULLIF(l.donor_id, 0), l.transaction_date, l.amount, l.fee_amount, l.status, l.account_type, l.payment_type, l.main_memo)
-ORDER BY l.transaction_id
-ON CONFLICT (organization_id, id) DO UPDATE SET
-  (deposit_id, donor_id, transaction_date, amount, fee_amount, status, account_type, payment_type, main_memo) =
-  (EXCLUDED.deposit_id, EXCLUDED.donor_id, EXCLUDED.transaction_date, EXCLUDED.amount, EXCLUDED.fee_amount,
-   EXCLUDED.status, EXCLUDED.account_type, EXCLUDED.payment_type, EXCLUDED.main_memo)
-RETURNING id`,
-  'SELECT id FROM written',
-);
+const TRANSACTION: Entity = {
+  table: 'transaction',
+  key: 'transaction_id',
+  staged: 'import_line',
+  isShared: true,
+  values: {
+    ...{ deposit_id: 'l.deposit_id', donor_id: 'NULLIF(l.donor_id, 0)', transaction_date: 'l.transaction_date', amount: 'l.amount' },
+    ...{ fee_amount: 'l.fee_amount', status: 'l.status', account_type: 'l.account_type', payment_type: 'l.payment_type' },
+    main_memo: 'l.main_memo',
+  },
+  noting: 'old.deposit_id AS left_id',
+  noted: {
+    noted: 'INSERT INTO changed_transaction SELECT id FROM differing',
+    // The deposits that lose a transaction.
+    left_behind: 'INSERT INTO left_deposit SELECT DISTINCT left_id FROM differing WHERE is_old AND left_id <> deposit_id',
+  },
+};
 
-/** The transactions that lose an allocation to another, each with the line that says so, and the deposits that lose a transaction. */
+const ALLOCATION: Entity = {
+  table: 'allocation',
+  key: 'allocation_id',
+  staged: 'import_line',
+  values: {
+    ...{ transaction_id: 'l.transaction_id', designation_id: 'l.designation_id', amount: 'l.allocation_amount' },
+    memo: 'l.designation_memo',
+  },
+  // A line may also lack the share: a share in the books then stays.
+  kept: { amount: 'COALESCE(l.allocation_amount, old.amount)' },
+  noting: 'old.transaction_id AS left_id, l.line',
+  noted: {
+    // A transaction that loses an allocation may infer another share from then on.
+    noted: `INSERT INTO changed_transaction
+  SELECT transaction_id FROM differing UNION ALL SELECT left_id FROM differing WHERE is_old AND left_id <> transaction_id`,
+    // The transactions that lose an allocation to another, each with the line that says so.
+    left_behind: 'INSERT INTO left_transaction SELECT left_id, line FROM differing WHERE is_old AND left_id <> transaction_id',
+  },
+};
+
 const CREATE_LEFT = `
 CREATE TEMPORARY TABLE left_transaction (id text COLLATE "C" NOT NULL, line bigint NOT NULL) ON COMMIT DROP;
 CREATE TEMPORARY TABLE left_deposit (id text COLLATE "C" NOT NULL) ON COMMIT DROP`;
-const NOTE_LEFT_DEPOSITS = `
-INSERT INTO left_deposit
-SELECT DISTINCT t.deposit_id FROM import_line l JOIN transaction t ON t.organization_id = $1 AND t.id = l.transaction_id
-WHERE t.deposit_id <> l.deposit_id`;
-// A transaction that loses an allocation may infer another share from then on.
-const NOTE_LEFT = `
-WITH noted AS (
-  INSERT INTO left_transaction
-  SELECT a.transaction_id, l.line FROM import_line l JOIN allocation a ON a.organization_id = $1 AND a.id = l.allocation_id
-  WHERE a.transaction_id <> l.transaction_id
-  RETURNING id
-)
-INSERT INTO changed_transaction SELECT id FROM noted`;
 
-// A line may also lack the share: a share in the books then stays.
-const MERGE_ALLOCATIONS = mergeQuery(
-  `
-INSERT INTO allocation (organization_id, id, transaction_id, designation_id, amount, memo)
-SELECT $1::int, l.allocation_id, l.transaction_id, l.designation_id, COALESCE(l.allocation_amount, old.amount), l.designation_memo
-FROM import_line l LEFT JOIN allocation old ON old.organization_id = $1 AND old.id = l.allocation_id
-WHERE (old.transaction_id, old.designation_id, old.amount, old.memo) IS DISTINCT FROM
-  (l.transaction_id, l.designation_id, COALESCE(l.allocation_amount, old.amount), l.designation_memo)
-ON CONFLICT (organization_id, id) DO UPDATE SET (transaction_id, designation_id, amount, memo) =
-  (EXCLUDED.transaction_id, EXCLUDED.designation_id, EXCLUDED.amount, EXCLUDED.memo)
-RETURNING transaction_id`,
-  'SELECT transaction_id FROM written',
-);
+/** The count of gifts whose shares do not add up, among those of a SELECT of ids. Few files tell shares, so known ones are looked for first. */
+const countMismatches = (mentioned: string): string => `(
+  SELECT count(*)
+  FROM (
+    SELECT transaction_id, sum(amount) AS shares FROM allocation
+    WHERE organization_id = $1 AND amount IS NOT NULL AND transaction_id IN (${mentioned}) GROUP BY transaction_id
+  ) AS known
+  JOIN transaction gift ON gift.organization_id = $1 AND gift.id = known.transaction_id AND gift.amount <> known.shares
+  WHERE NOT EXISTS (
+    SELECT FROM allocation other WHERE other.organization_id = $1 AND other.transaction_id = known.transaction_id AND other.amount IS NULL
+  )
+)`;
+// The lines of the gifts are looked for only when there are any. A gift of both sources counts twice here.
+const COUNT_MISMATCHES = `
+SELECT ${countMismatches('SELECT transaction_id FROM import_line')} + ${countMismatches('SELECT id FROM left_transaction')} AS count`;
 
 /**
  * The SELECT of gifts whose shares do not add up, among those that a SELECT of ids and lines of the file mentions. A gift with an unknown

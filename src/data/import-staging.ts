@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
+import type { ImportLine, ImportStatus } from '../formats/import-line';
 import type { BookTransaction } from './book-transaction';
 import { toDataSourceError } from './postgres/database-errors';
 
@@ -56,9 +57,18 @@ interface ConflictRow {
 }
 
 type Column = keyof typeof COLUMNS;
-export type StagedLine = { readonly [Name in Column]?: string | number | undefined };
+
+/** A checked line of a file, to be staged. */
+export interface StagedLine {
+  /** The number of the line in the file. */
+  readonly line: number;
+  readonly values: ImportLine;
+  /** The status of its deposit, of which the file may tell nothing. */
+  readonly status: ImportStatus | undefined;
+}
 
 const columnNames = Object.keys(COLUMNS) as Column[];
+const valueNames = columnNames.filter((name) => name !== 'line' && name !== 'deposit_status');
 
 /** For each id, the columns in which all lines with that id must agree, because they are stored once. No two lines share an allocation. */
 const AGREEMENTS: Readonly<Partial<Record<Column, readonly Column[]>>> = {
@@ -79,24 +89,33 @@ const AGREEMENTS: Readonly<Partial<Record<Column, readonly Column[]>>> = {
   designation_id: ['designation'],
 };
 
-/** Writes the lines into the temporary table `import_line`, at the pace at which the database takes them. */
-export async function stageLines(books: BookTransaction, lines: AsyncIterable<StagedLine>): Promise<void> {
+/** Writes the lines into the temporary table `import_line`, at the pace at which the database takes them, and returns their number. */
+export async function stageLines(books: BookTransaction, lines: AsyncIterable<StagedLine>): Promise<number> {
   const columns = Object.entries(COLUMNS).map(([name, type]) => `${name} ${type}`);
   await books.query(`CREATE TEMPORARY TABLE import_line (${columns.join(', ')}) ON COMMIT DROP`);
-  const copy = books.connection.query(copyFrom(`COPY import_line (${columnNames.join(', ')}) FROM STDIN`));
+  const copy = books.connection.query(copyFrom(`COPY import_line (${['line', 'deposit_status', ...valueNames].join(', ')}) FROM STDIN`));
   let sourceFailed = false;
   const onSourceError = (): void => void (sourceFailed = true);
   await pipeline(Readable.from(toCopyText(lines, onSourceError)), copy).catch((error: unknown) => {
     throw sourceFailed ? error : toDataSourceError(error);
   });
   await books.query('ANALYZE import_line (line, deposit_id, transaction_id, allocation_id, donor_id, designation_id)');
+  return copy.rowCount;
 }
 
-/** Finds contradictions between staged lines with the same id: their number, and the first `limit` of them in the file's order. */
+/** The temporary tables that are staged. Those beside the lines have each entity once when no lines contradict each other. */
+export type StagedTable = 'import_line' | (typeof STAGED)[keyof typeof STAGED];
+const STAGED = { deposit_id: 'staged_deposit', donor_id: 'staged_donor', designation_id: 'staged_designation' } as const;
+
+/**
+ * Finds contradictions between staged lines with the same id: their number, and the first `limit` of them in the file's order. Stages
+ * the entities that have many lines each.
+ */
 export async function findConflicts(books: BookTransaction, limit: number): Promise<{ count: number; first: ImportConflict[] }> {
   let count = 0;
   const found: ImportConflict[] = [];
   for (const [key, fields] of Object.entries(AGREEMENTS) as [Column, readonly Column[]][]) {
+    if (isStaged(key)) await books.query(stageQuery(key, fields));
     const { rows: differing } = await books.query(differenceQuery(key, fields));
     if (differing.length === 0) continue;
     const { rows } = await books.query<ConflictRow>(conflictQuery(key, fields), [limit]);
@@ -112,8 +131,10 @@ export async function findConflicts(books: BookTransaction, limit: number): Prom
 async function* toCopyText(lines: AsyncIterable<StagedLine>, onError: () => void): AsyncGenerator<string> {
   let piece = '';
   try {
-    for await (const line of lines) {
-      piece += `${columnNames.map((name) => toCopyValue(line[name])).join('\t')}\n`;
+    for await (const { line, values, status } of lines) {
+      piece += `${line}\t${toCopyValue(status)}`;
+      for (const name of valueNames) piece += `\t${toCopyValue(values[name])}`;
+      piece += '\n';
       if (piece.length < PIECE_LENGTH) continue;
       yield piece;
       piece = '';
@@ -137,10 +158,17 @@ function toCopyValue(value: string | number | undefined): string {
 /** Donor 0 is nobody, so its lines need not agree. */
 const linesWith = (key: Column): string => (key === 'donor_id' ? 'import_line WHERE donor_id > 0' : 'import_line');
 
+const isStaged = (key: Column): key is keyof typeof STAGED => Object.hasOwn(STAGED, key);
+
+/** The statements that stage the entities of a key: the different things that lines say of them. */
+const stageQuery = (key: keyof typeof STAGED, fields: readonly Column[]): string => `
+CREATE TEMPORARY TABLE ${STAGED[key]} ON COMMIT DROP AS SELECT DISTINCT ${[key, ...fields].join(', ')} FROM ${linesWith(key)};
+ANALYZE ${STAGED[key]} (${key})`;
+
 /** The query that returns a row when lines with the same id contradict each other. It needs no sort, and most files have no contradiction. */
 function differenceQuery(key: Column, fields: readonly Column[]): string {
-  const lines = fields.includes(key) ? linesWith(key) : `(SELECT DISTINCT ${[key, ...fields].join(', ')} FROM ${linesWith(key)}) AS said`;
-  return `SELECT FROM ${lines} GROUP BY ${key} HAVING count(*) > 1 LIMIT 1`;
+  const said = isStaged(key) ? STAGED[key] : `(SELECT DISTINCT ${[key, ...fields].join(', ')} FROM ${linesWith(key)}) AS said`;
+  return `SELECT FROM ${fields.includes(key) ? linesWith(key) : said} GROUP BY ${key} HAVING count(*) > 1 LIMIT 1`;
 }
 
 /** The query for contradictions. Its text is built only from the column names above. */

@@ -1,5 +1,13 @@
 import { BookTransaction, type ChangePreview, type ChangeSource, type NewVersion } from './book-transaction';
-import { findAssumptions, findMismatches, mergeLines, type ImportCounts, type StatusAssumptions } from './import-merge';
+import {
+  areBooksEmpty,
+  fillBooks,
+  findAssumptions,
+  findMismatches,
+  mergeLines,
+  type ImportCounts,
+  type StatusAssumptions,
+} from './import-merge';
 import { noteMissing, removeMissing, type CompleteRange } from './import-removal';
 import { findConflicts, stageLines, type StagedLine } from './import-staging';
 import type { Database } from './postgres/database';
@@ -27,10 +35,13 @@ export class ImportStore {
 
 /** The steps of an import, in the order in which they are called. */
 export class ImportTransaction {
+  private lines = 0;
+  private isFirst = false;
+
   constructor(private readonly books: BookTransaction) {}
 
-  stage(lines: AsyncIterable<StagedLine>): Promise<void> {
-    return stageLines(this.books, lines);
+  async stage(lines: AsyncIterable<StagedLine>): Promise<void> {
+    this.lines = await stageLines(this.books, lines);
   }
 
   findConflicts(limit: number): ReturnType<typeof findConflicts> {
@@ -40,8 +51,10 @@ export class ImportTransaction {
   /** Merges the staged lines into the books. From here to the end of the transaction no other import of the organization runs. */
   async merge(): Promise<{ readonly counts: ImportCounts; readonly assumed: StatusAssumptions }> {
     await this.books.lock();
+    this.isFirst = await areBooksEmpty(this.books);
     const assumed = await findAssumptions(this.books);
-    return { counts: await mergeLines(this.books), assumed };
+    const counts = this.isFirst ? await fillBooks(this.books) : await mergeLines(this.books);
+    return { counts: { lines: this.lines, ...counts }, assumed };
   }
 
   noteMissing(range: CompleteRange): ReturnType<typeof noteMissing> {
@@ -58,7 +71,7 @@ export class ImportTransaction {
 
   /** Writes the lines and the data version of the changed books. */
   advance(source: ChangeSource): Promise<NewVersion> {
-    return this.books.advance(source);
+    return this.books.advance(source, this.isFirst ? 'first' : 'changed');
   }
 
   preview(version: number, limit: number): Promise<ChangePreview> {

@@ -1,9 +1,10 @@
 import type { ChangePreview, ChangeSource, NewVersion } from '../data/book-transaction';
 import type { ImportCounts, ShareMismatch, StatusAssumptions } from '../data/import-merge';
 import type { CompleteRange, RemovalCounts } from '../data/import-removal';
+import type { StagedLine } from '../data/import-staging';
 import type { ImportStore, ImportTransaction } from '../data/import-store';
 import { OperatorError } from '../errors';
-import { parseImportLine, type ImportLine, type ImportStatus, type LineFault, type RawLine } from '../formats/import-line';
+import { parseImportLine, type ImportStatus, type LineFault, type RawLine } from '../formats/import-line';
 
 const MAX_FAULTS = 20;
 /** The number of lines of each kind that a trial shows. */
@@ -67,16 +68,16 @@ export class ImportService {
     // A complete file of posted deposits says that its deposits are posted.
     const status = options.status ?? (complete?.pending === 'WITHOUT' ? 'posted' : undefined);
 
-    async function* goodLines(): AsyncGenerator<ImportLine & { line: number }> {
+    async function* goodLines(): AsyncGenerator<StagedLine> {
       for await (const raw of lines) {
-        const parsed = parseImportLine(raw);
-        if (Array.isArray(parsed)) {
-          faults.add(parsed);
+        const values = parseImportLine(raw);
+        if (Array.isArray(values)) {
+          faults.add(values);
           continue;
         }
-        const line = { line: raw.line, ...parsed, deposit_status: parsed.deposit_status ?? status };
-        if (complete) faults.add(findOutside(line, complete));
-        if (faults.count === 0) yield line;
+        const staged = { line: raw.line, values, status: values.deposit_status ?? status };
+        if (complete) faults.add(findOutside(staged, complete));
+        if (faults.count === 0) yield staged;
       }
     }
 
@@ -123,13 +124,11 @@ class Faults {
 }
 
 /** The faults of a line that does not belong to the range that its file is declared complete for. */
-function findOutside(
-  { line, deposit_date, deposit_status }: ImportLine & { line: number },
-  { from, to, pending }: CompleteRange,
-): LineFault[] {
+function findOutside({ line, values, status }: StagedLine, { from, to, pending }: CompleteRange): LineFault[] {
   const faults: LineFault[] = [];
+  const { deposit_date } = values;
   if (deposit_date < from || deposit_date > to) faults.push({ line, field: 'deposit_date', reason: `is not from ${from} to ${to}` });
-  if (pending === 'WITHOUT' && deposit_status === 'pending')
+  if (pending === 'WITHOUT' && status === 'pending')
     faults.push({ line, field: 'deposit_status', reason: 'is pending in a file that is complete for posted deposits alone' });
   return faults;
 }

@@ -1,5 +1,5 @@
 import { isLocalDate } from '../values/dates';
-import { toCents, toMoney, type Money } from '../values/money';
+import { isMoney, toCents, toMoney, type Money } from '../values/money';
 import { allLineColumns, extraColumns } from './file-columns';
 import { v2Columns, v2Fields, type V2Field } from './v2-line';
 
@@ -86,9 +86,13 @@ const date: Check = (value) => {
 
 /** The limit of the column type numeric(14,2), in cents. */
 const CENTS_LIMIT = 10n ** 14n;
+/** The number of characters that no amount beyond the limit has, with its sign. The cents of two such amounts are exact as numbers. */
+const SHORT_MONEY = 15;
 const MONEY_FAULT = 'must be an amount as text with two decimals, like "10.50"';
 const money = check((value) => {
-  const cents = typeof value === 'string' ? toCents(value) : undefined;
+  if (typeof value !== 'string') return false;
+  if (value.length <= SHORT_MONEY) return isMoney(value);
+  const cents = toCents(value);
   return cents !== undefined && cents > -CENTS_LIMIT && cents < CENTS_LIMIT;
 }, MONEY_FAULT);
 
@@ -142,7 +146,8 @@ export function parseImportLine({ line, values }: RawLine): ImportLine | LineFau
   const checked = values as unknown as CheckedLine;
   const contradictions = findContradictions(checked);
   if (contradictions.length > 0) return contradictions.map((fault) => ({ line, ...fault }));
-  if (optionalFields.every((field) => values[field] === undefined)) return values as unknown as ImportLine;
+  const { deposit_status: status, allocation_amount: share, allocation_amount_inferred: inferred } = checked;
+  if (status !== null && share === undefined && inferred === undefined) return values as unknown as ImportLine;
   // An inferred share is not imported, because the books did not state it. The report infers it again. V8 is slow to copy an object that
   // gets more members afterwards, so `fields` stands last.
   const { deposit_status, allocation_amount, allocation_amount_inferred: isInferred, ...fields } = checked;
@@ -175,8 +180,10 @@ function findFieldFaults(values: Readonly<Record<string, unknown>>): FieldFault[
 /** The contradictions between the fields of a line. */
 function findContradictions(line: CheckedLine): FieldFault[] {
   const faults: FieldFault[] = [];
-  const net = toMoney(toCents(line.amount)! - toCents(line.fee_amount)!);
-  if (line.net_amount !== net) faults.push({ field: 'net_amount', reason: `is not amount minus fee_amount, ${net}` });
+  if (!isNet(line.net_amount, line.amount, line.fee_amount)) {
+    const net = toMoney(toCents(line.amount)! - toCents(line.fee_amount)!);
+    if (line.net_amount !== net) faults.push({ field: 'net_amount', reason: `is not amount minus fee_amount, ${net}` });
+  }
   if (line.donor_id === 0) {
     const filled = donorFields.filter((field) => line[field] !== '');
     faults.push(...filled.map((field) => ({ field, reason: 'must be empty where donor_id is 0' })));
@@ -187,6 +194,16 @@ function findContradictions(line: CheckedLine): FieldFault[] {
   }
   return faults;
 }
+
+/** True when the amounts, which are good, are surely amount, fee and net. It makes no big numbers, because files have many lines. */
+function isNet(net: string, amount: Money, fee: Money): boolean {
+  if (fee === '0.00') return net === amount;
+  if (net.length > SHORT_MONEY || amount.length > SHORT_MONEY || fee.length > SHORT_MONEY || !isMoney(net)) return false;
+  return wholeCents(amount) - wholeCents(fee) === wholeCents(net);
+}
+
+/** The cents of a short amount, a whole number. */
+const wholeCents = (text: Money): number => Number(text.slice(0, -3) + text.slice(-2));
 
 const FORMULA_GUARD = /^'(?='*[=+\-@\t\r])/;
 
@@ -218,7 +235,7 @@ export function createLineReader(header: readonly string[]): (record: readonly s
   const blank: Record<string, unknown> = Object.fromEntries(header.map((field) => [field, undefined]));
   return (record) => {
     const values = { ...blank };
-    for (const [position, field] of header.entries()) values[field] = readers[position]!(record[position]!);
+    for (let position = 0; position < header.length; position++) values[header[position]!] = readers[position]!(record[position]!);
     return values;
   };
 }

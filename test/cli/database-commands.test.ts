@@ -32,6 +32,7 @@ describe('an operator whose database or settings are not right', () => {
         ...['20261122140000_download_links', '20261122150000_provision_hashes', '20261122160000_fiscal_years'],
         '20261122170000_audit_chain',
         '20261122173000_provision_keys',
+        '20261123090000_quick_computing',
       ];
       const lacking = failed('The database lacks migrations: run `deposit-gateway migrate`');
       expect(await runCommand(empty, ['organization', 'list'])).toEqual(lacking);

@@ -90,18 +90,37 @@ describe('an operator whose file is CSV', () => {
   const anyCsv = fc
     .array(fc.record({ main_memo: anyText, city: anyText, designation_memo: fc.constantFrom('', "'", "'=1", "''=1", 'plain') }))
     .chain((fields) =>
-      fc.constantFrom('\r\n', '\n', '\r', '\n\n').map((lineEnd) => ({ lines: fields.map((field) => v2Line(field)), lineEnd })),
+      fc
+        .record({
+          before: fc.constantFrom('', '', '\n', '\r'),
+          lineEnd: fc.constantFrom('\r\n', '\n', '\r', '\n\n', '\r\r'),
+          isPlain: fc.boolean(),
+        })
+        .map((form) => ({ lines: fields.map((field) => v2Line(field)), ...form })),
     );
+  /** A file of which only values that need quotes have them. */
+  const withoutQuotes = (text: string): string =>
+    text.replace(/"(?:[^"]|"")*"/g, (value) => (/[",\r\n]/.test(value.slice(1, -1)) ? value : value.slice(1, -1)));
 
   test('has the same lines as csv-parse reads, and is told the same fault, whatever the texts and however the file comes', async () => {
-    const property = fc.asyncProperty(anyCsv, anyCuts, fc.option(anyChange), async ({ lines, lineEnd }, cuts, changed) => {
+    const property = fc.asyncProperty(anyCsv, anyCuts, fc.option(anyChange), async ({ lines, before, lineEnd, isPlain }, cuts, changed) => {
       const head = CSV_HEADER + lineEnd;
-      const records = toCsv(lines, CSV_HEADER, lineEnd).slice(head.length);
-      const text = head + (changed ? change(records, changed) : records);
+      const quoted = toCsv(lines, CSV_HEADER, lineEnd).slice(head.length);
+      const records = isPlain ? withoutQuotes(quoted) : quoted;
+      const text = before + head + (changed ? change(records, changed) : records);
       expect(await read('csv', text, cuts)).toEqual(readByLibrary(text));
     });
-    await fc.assert(property, { numRuns: 500 });
+    await fc.assert(property, { numRuns: 1_000 });
   });
+
+  test.each([20_000, 300_000, 1_000_001])(
+    'has a record of %d characters as csv-parse reads it, or is told the same fault',
+    async (length) => {
+      const lines = [{}, { main_memo: 'a"\n'.repeat(length / 3) }, {}].map((field) => v2Line(field));
+      const text = toCsv(lines, CSV_HEADER, '\n');
+      expect(await read('csv', text, [32_768])).toEqual(readByLibrary(text));
+    },
+  );
 
   /** The lines of a CSV file by csv-parse alone, or the message of its fault. */
   function readByLibrary(text: string): { line: number; values: Line }[] | string {
@@ -197,6 +216,37 @@ describe('an operator whose lines have faults', () => {
     });
     fc.assert(property, { numRuns: 2_000 });
   });
+
+  test('is told the net amount where it is not amount minus fee, whatever the amounts, to the cent', () => {
+    const LIMIT = 10n ** 14n;
+    const anyCents = fc.oneof(
+      fc.bigInt({ min: 1n - LIMIT, max: LIMIT - 1n }),
+      fc.bigInt({ min: -150n, max: 150n }),
+      fc.constantFrom(0n, LIMIT - 1n, 1n - LIMIT),
+    );
+    const toText = (cents: bigint): string => {
+      const digits = String(cents < 0n ? -cents : cents).padStart(3, '0');
+      return `${cents < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+    };
+    const property = fc.property(anyCents, anyCents, fc.constantFrom(0n, 0n, 1n, -1n, 100n), (amount, fee, error) => {
+      const net = toText(amount - fee);
+      const values = v2Line({ amount: toText(amount), fee_amount: toText(fee), net_amount: toText(amount - fee + error) });
+      const faults = [{ line: 1, field: 'net_amount', reason: `is not amount minus fee_amount, ${net}` }];
+      expect(parseImportLine({ line: 1, values })).toEqual(error === 0n ? values : faults);
+    });
+    fc.assert(property, { numRuns: 2_000 });
+    for (const net_amount of ['-0.00', '0.0', '0', '', '00.00', '1e0'])
+      expect(parseImportLine({ line: 1, values: v2Line({ amount: '1.00', fee_amount: '1.00', net_amount }) })).toEqual([
+        { line: 1, field: 'net_amount', reason: 'is not amount minus fee_amount, 0.00' },
+      ]);
+  });
+
+  test.each(['1000000000000.00', '-1000000000000.00', '999999999999.999'])('is refused the amount %s', (amount) => {
+    expect(parseImportLine({ line: 1, values: v2Line({ amount, fee_amount: '0.00', net_amount: amount }) })).toEqual([
+      { line: 1, field: 'amount', reason: MONEY },
+    ]);
+  });
+
   /** The line as the books take it. */
   const imported = ({ deposit_status, allocation_amount, allocation_amount_inferred, ...fields }: Line): Line => ({
     ...fields,

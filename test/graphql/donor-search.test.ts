@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { graphql, v2Line } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
@@ -55,4 +56,19 @@ test.each([
       depositDetailsConnection: { nodes: found.map((donorLastName) => ({ donorLastName })) },
     },
   });
+});
+
+test('a caller finds a name of ASCII by the same text with an accent in it, whatever its characters', async () => {
+  const character = fc.oneof(
+    fc.constantFrom(' ', '.', ',', '-', "'", '`', '\t', '\n', '\r', '\v', '\f'),
+    fc.integer({ min: 1, max: 126 }).map((code) => String.fromCharCode(code)),
+  );
+  const names = fc.sample(fc.string({ unit: character, maxLength: 12 }), 5000);
+  const { rows } = await gateway.database.client.query<{ differing: string[]; folded: string }>(
+    `SELECT COALESCE(array_agg(name) FILTER (WHERE fold_for_search(name || 'e.') IS DISTINCT FROM fold_for_search(name || 'é.')), '{}') AS differing,
+       fold_for_search(E' \\tO''Neil--van  der Berg, Jr.\\n') AS folded
+     FROM unnest($1::text[]) AS name`,
+    [names],
+  );
+  expect(rows).toEqual([{ differing: [], folded: 'oneil van der berg jr' }]);
 });

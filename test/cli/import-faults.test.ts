@@ -211,17 +211,12 @@ describe('a file that is not what it says', () => {
       csv.replace('address2,address3', 'city,adress3'),
       'Line 1, the header: address2 is missing, address3 is missing, adress3 is not a field of a deposit line, city stands twice',
     ],
-    [
-      'a CSV record cut short',
-      'lines.csv',
-      `${csv}"1","2"\r\n`,
-      'The file is not valid CSV: Invalid Record Length: columns length is 26, got 2 on line 3',
-    ],
+    ['a CSV record cut short', 'lines.csv', `${csv}"1","2"\r\n`, 'The file is not valid CSV: line 3 has 2 values, and the header has 26'],
     [
       'a CSV file with an open quote',
       'lines.csv',
       csv.slice(0, -3),
-      'The file is not valid CSV: Quote Not Closed: the parsing is finished with an opening quote at line 2',
+      'The file is not valid CSV: line 2 begins a record with a quote that has no end',
     ],
     ['a line without end', 'lines.ndjson', `{"city":"${'x'.repeat(1_100_000)}`, 'Line 1 is longer than 1000000 characters'],
   ];

@@ -31,7 +31,7 @@ export async function* readCsv(text: AsyncIterable<string>, maxRecordLength: num
       } else if (fields.length === header.length) {
         yield { line: first, values: toValues(fields) };
       } else {
-        throw invalid(first, `has ${fields.length} values, and the header has ${header.length}`);
+        throw invalid(first, `must have ${header.length} values, like the header, not ${fields.length}`);
       }
     }
     if (cut.fault !== undefined) throw invalid(line, cut.fault);

@@ -211,7 +211,12 @@ describe('a file that is not what it says', () => {
       csv.replace('address2,address3', 'city,adress3'),
       'Line 1, the header: address2 is missing, address3 is missing, adress3 is not a field of a deposit line, city stands twice',
     ],
-    ['a CSV record cut short', 'lines.csv', `${csv}"1","2"\r\n`, 'The file is not valid CSV: line 3 has 2 values, and the header has 26'],
+    [
+      'a CSV record cut short',
+      'lines.csv',
+      `${csv}"1","2"\r\n`,
+      'The file is not valid CSV: line 3 must have 26 values, like the header, not 2',
+    ],
     [
       'a CSV file with an open quote',
       'lines.csv',

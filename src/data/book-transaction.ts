@@ -113,7 +113,10 @@ export class BookTransaction {
     return this.client.query<Row>(statement, [...values]).catch(rethrowTranslated);
   }
 
-  /** Runs statements without the triggers of their tables, and so without checks of foreign keys. Only a superuser may do this. */
+  /**
+   * Runs statements without the triggers of their tables, and so without checks of foreign keys. Only a superuser may do this. When `work`
+   * throws, the end of the transaction, which is undone, ends the setting.
+   */
   async withoutTriggers<Result>(work: () => Promise<Result>): Promise<Result> {
     const { rows } = await this.query<{ role: string }>(`SELECT current_setting('session_replication_role') AS role`);
     await this.query(SET_TRIGGERS, ['replica']);

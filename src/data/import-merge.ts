@@ -1,4 +1,5 @@
 import type { BookTransaction } from './book-transaction';
+import { checkForeignKeys } from './foreign-key-check';
 import type { StagedTable } from './import-staging';
 import { IS_CURRENT } from './line-columns';
 
@@ -62,8 +63,8 @@ export async function mergeLines(books: BookTransaction): Promise<EntityCounts> 
 
 /**
  * Writes the entities of the staged lines into empty books. They are compared with nothing, and `changed_transaction` does not get them. Each
- * foreign key is of a row that this transaction writes from the same lines, so that nobody else can see or remove it, and PostgreSQL need
- * not look each one up. The first designation locks the row of the organization.
+ * foreign key is of a row that this transaction writes from the same lines, so that nobody else can see or remove it. PostgreSQL therefore
+ * need not look each one up: all are checked at once in the end. The first designation locks the row of the organization.
  */
 export async function fillBooks(books: BookTransaction): Promise<EntityCounts> {
   await books.query(CREATE_LEFT);
@@ -71,9 +72,15 @@ export async function fillBooks(books: BookTransaction): Promise<EntityCounts> {
     const { rowCount } = await books.query(insertQuery(entity), [books.organizationId]);
     return rowCount ?? 0;
   };
-  const { rows } = await books.query<{ mayTrust: boolean }>(MAY_TRUST);
-  const trusted = rows[0]!.mayTrust ? books.withoutTriggers.bind(books) : (work: () => Promise<number>) => work();
-  return writeEntities(books, (entity) => (entity === DESIGNATION ? insert(entity) : trusted(() => insert(entity))));
+  const trusted = [DONOR, DEPOSIT, TRANSACTION, ALLOCATION];
+  const tables = trusted.map(({ table }) => table);
+  const { rows } = await books.query<{ mayTrust: boolean }>(MAY_TRUST, [tables]);
+  if (!rows[0]!.mayTrust) return writeEntities(books, insert);
+  const counts = await writeEntities(books, (entity) =>
+    trusted.includes(entity) ? books.withoutTriggers(() => insert(entity)) : insert(entity),
+  );
+  await checkForeignKeys(books, tables);
+  return counts;
 }
 
 async function writeEntities(books: BookTransaction, write: (entity: Entity) => Promise<number>): Promise<EntityCounts> {
@@ -216,8 +223,7 @@ SELECT NOT EXISTS (SELECT FROM designation WHERE organization_id = $1) AND NOT E
 /** True where the role may do without triggers, and the only ones on the tables of the books are those of foreign keys. */
 const MAY_TRUST = `
 SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AND NOT EXISTS (
-  SELECT FROM pg_trigger WHERE NOT tgisinternal
-    AND tgrelid IN ('donor'::regclass, 'deposit'::regclass, 'transaction'::regclass, 'allocation'::regclass)
+  SELECT FROM pg_trigger WHERE NOT tgisinternal AND tgrelid = ANY ($1::regclass[])
 ) AS "mayTrust"`;
 
 const FIND_ASSUMPTIONS = `

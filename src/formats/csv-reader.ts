@@ -1,72 +1,99 @@
-import { pipeline, Readable } from 'node:stream';
-import { CsvError, parse } from 'csv-parse';
+import { BYTE_ORDER_MARK, parse } from 'papaparse';
 import { OperatorError } from '../errors';
-import { CsvSplitter } from './csv-splitter';
 import { createLineReader, optionalFields, type RawLine } from './import-line';
 import { v2Fields } from './v2-line';
 
-type Open = () => AsyncIterable<string>;
-type LineReader = ReturnType<typeof createLineReader>;
-
-const EMPTY = 'The file is empty: a CSV file begins with a header that names the fields';
-
-/** Reads CSV (RFC 4180) with a header that names the fields in any order. Lines may end in CRLF, LF or CR. */
-export async function* readCsv(open: Open, maxRecordLength: number): AsyncGenerator<RawLine> {
-  // A character has at most three bytes, and csv-parse counts bytes.
-  const splitter = new CsvSplitter(maxRecordLength / 4);
-  let toValues: LineReader | undefined;
-  let passed = 0;
-  const toLines = function* (piece: string, isLast: boolean): Generator<RawLine> {
-    for (const { line, fields } of splitter.split(piece, isLast)) {
-      if (toValues === undefined) {
-        toValues = createLineReader(checkHeader(fields));
-        continue;
+/**
+ * Reads CSV (RFC 4180) with a header that names the fields in any order. Lines may end in CRLF, LF or CR. Empty lines are left out, and an
+ * empty text in quotes on a line of its own is one. Papa knows one line end for a text and takes a misplaced quote for a character, so
+ * `cutRecords` makes the ends one and finds such quotes first.
+ */
+export async function* readCsv(text: AsyncIterable<string>, maxRecordLength: number): AsyncGenerator<RawLine> {
+  let header: readonly string[] | undefined;
+  let toValues: ReturnType<typeof createLineReader>;
+  let rest = '';
+  let line = 1;
+  const toLines = function* (piece: string): Generator<RawLine> {
+    const unread = rest + piece;
+    // An LF that belongs to a CR at the end may follow.
+    const end = unread.length - (unread.endsWith('\r') ? 1 : 0);
+    const cut = cutRecords(unread.slice(0, end));
+    rest = cut.rest + unread.slice(end);
+    const isQuoted = cut.records.includes('"');
+    for (const fields of parseRecords(cut.records)) {
+      const first = line;
+      line += isQuoted ? countLines(fields) : 1;
+      if (fields.length === 1 && fields[0] === '') continue;
+      if (cut.records.length > maxRecordLength && fields.join().length > maxRecordLength) throw tooLong(first, maxRecordLength);
+      if (header === undefined) {
+        header = checkHeader(fields);
+        toValues = createLineReader(header);
+      } else if (fields.length === header.length) {
+        yield { line: first, values: toValues(fields) };
+      } else {
+        throw invalid(first, `must have ${header.length} values, like the header, not ${fields.length}`);
       }
-      passed++;
-      yield { line, values: toValues(fields) };
     }
+    if (cut.fault !== undefined) throw invalid(line, cut.fault);
+    // Quotes make a record at most three times as long as its values with commas between them.
+    if (rest.length > 3 * maxRecordLength + 3) throw tooLong(line, maxRecordLength);
   };
-  for await (const piece of open()) {
-    yield* toLines(piece, false);
-    if (splitter.isOdd) break;
-  }
-  if (!splitter.isOdd) yield* toLines('', true);
-  if (splitter.isOdd) yield* readOddCsv(open, maxRecordLength, passed);
-  else if (toValues === undefined) throw new OperatorError(EMPTY);
+  for await (const piece of text) yield* toLines(piece);
+  yield* toLines('\n');
+  if (rest !== '') throw invalid(line, 'begins a record with a quote that has no end');
+  if (header === undefined) throw new OperatorError('The file is empty: a CSV file begins with a header that names the fields');
 }
 
-/** Reads CSV by csv-parse, which tells faults, from the line after those that were `passed`. It takes five times as long. */
-async function* readOddCsv(open: Open, maxRecordLength: number, passed: number): AsyncGenerator<RawLine> {
-  let toValues: LineReader | undefined;
-  const records = parse({
-    columns: (header: string[]) => {
-      toValues = createLineReader(checkHeader(header));
-      return header;
-    },
-    info: true,
-    max_record_size: maxRecordLength,
-    // Without this, csv-parse takes the end of the first line as the end of every line, and reads another end as part of a value.
-    record_delimiter: ['\r\n', '\n', '\r'],
-    skip_empty_lines: true,
-  });
-  // The loop below gets every error, because pipeline passes errors of the source on to `records`.
-  pipeline(Readable.from(open()), records, () => undefined);
-  let returns = 0;
-  let count = 0;
-  try {
-    for await (const { record, info } of records as AsyncIterable<{ record: Record<string, string>; info: { lines: number } }>) {
-      // csv-parse gives a record the number of its last line, and counts a line for each CR and each LF within a value.
-      const fields = Object.values(record);
-      const content = fields.join(',');
-      returns += countOf(content, '\r');
-      if (++count > passed) yield { line: info.lines - returns - countOf(content, '\n'), values: toValues!(fields) };
-    }
-  } catch (error) {
-    if (error instanceof CsvError) throw new OperatorError(`The file is not valid CSV: ${error.message}`, { cause: error });
-    throw error;
-  }
-  if (toValues === undefined) throw new OperatorError(EMPTY);
+/** The records of whole lines. */
+function parseRecords(records: string): string[][] {
+  // Papa takes a byte order mark off each text, and a value may begin with that character. A mark before each text would double its bytes.
+  const text = records.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK + records : records;
+  // The last record, behind the last line end, is empty.
+  return parse<string[]>(text, { delimiter: ',', newline: '\n' }).data.slice(0, -1);
 }
+
+interface CutRecords {
+  /** The text of whole records. Each ends in an LF, whatever its end was. */
+  readonly records: string;
+  /** The text from the begin of the first record that is not whole, or that has the fault. */
+  readonly rest: string;
+  readonly fault?: string | undefined;
+}
+
+/**
+ * Cuts a text, which begins with a record, behind the last record that ends in it. Quotes split it into parts that are by turns outside and
+ * within quotes, because two quotes in a row, which stand for one, have an empty part outside between them.
+ */
+function cutRecords(text: string): CutRecords {
+  const parts = text.split('"');
+  let last = 0;
+  let fault: string | undefined;
+  for (let place = 0; place < parts.length && fault === undefined; place += 2) {
+    if (parts[place] === '' || parts[place] === ',') continue;
+    const part = parts[place]!.replace(/\r\n?/g, '\n');
+    if (place > 0 && !/^[,\n]/.test(part)) {
+      fault = 'has text behind the quote that ends a value';
+      break;
+    }
+    parts[place] = part;
+    if (part.includes('\n')) last = place;
+    if (place < parts.length - 1 && !/[,\n]$/.test(part)) fault = 'has a quote within a value that does not begin with one';
+  }
+  const end = parts[last]!.lastIndexOf('\n') + 1;
+  return {
+    records: [...parts.slice(0, last), parts[last]!.slice(0, end)].join('"'),
+    rest: [parts[last]!.slice(end), ...parts.slice(last + 1)].join('"'),
+    fault,
+  };
+}
+
+/** The number of lines of a record: a CR within quotes ends none. */
+const countLines = (fields: readonly string[]): number =>
+  fields.reduce((count, field) => (field.includes('\n') ? count + field.split('\n').length - 1 : count), 1);
+
+const invalid = (line: number, fault: string): OperatorError => new OperatorError(`The file is not valid CSV: line ${line} ${fault}`);
+const tooLong = (line: number, maxLength: number): OperatorError =>
+  invalid(line, `begins a record of more than ${maxLength} characters; a quote may have no end`);
 
 function checkHeader(header: readonly string[]): readonly string[] {
   const known: readonly string[] = [...v2Fields, ...optionalFields];
@@ -78,5 +105,3 @@ function checkHeader(header: readonly string[]): readonly string[] {
   if (faults.length > 0) throw new OperatorError(`Line 1, the header: ${faults.join(', ')}`);
   return header;
 }
-
-const countOf = (text: string, character: string): number => text.split(character).length - 1;

@@ -23,7 +23,7 @@ export function readImportLines(format: FileFormat, open: () => AsyncIterable<Bu
     case 'ndjson':
       return readNdjson(text);
     case 'csv':
-      return readCsv(text, MAX_LINE_LENGTH);
+      return readCsv(text(), MAX_LINE_LENGTH);
   }
 }
 

@@ -7,12 +7,17 @@ import { openGateway } from '../support/open-gateway';
 
 const gateway = openGateway();
 const PASSWORD = 'plain';
-/** Gifts of shared deposits, donors and funds, in two and four shares. */
+const NO_DONOR = {
+  ...{ donor_id: 0, donor_first_name: '', donor_last_name: '', address1: '', city: '', state: '', zip: '', phone: '' },
+  email_address: '',
+};
+/** Gifts of shared deposits, donors and funds, in two and four shares; one has no donor. */
 const LINES = Array.from({ length: 60 }, (_, index) => {
   const gift = index >> 1;
   return v2Line({
     ...{ deposit_id: `D${gift % 7}`, transaction_id: `T${gift % 25}`, allocation_id: `A${index}`, designation_id: index % 5 },
     ...{ designation: `Fund ${index % 5}`, deposit_date: `2024-01-0${1 + (gift % 7)}`, donor_id: 1 + ((gift % 25) % 6) },
+    ...(gift % 25 === 24 ? NO_DONOR : {}),
   });
 }).map((line, _, lines) => ({ ...lines.find((other) => other.transaction_id === line.transaction_id)!, ...pickShare(line) }));
 
@@ -91,4 +96,35 @@ test('an operator whose SQL breaks a foreign key after a first import is refused
   const { id } = await importAs(undefined, LINES);
   await expect(client.query(`UPDATE allocation SET designation_id = 99 WHERE organization_id = ${id}`)).rejects.toThrow('foreign key');
   await expect(client.query(`DELETE FROM designation WHERE organization_id = ${id}`)).rejects.toThrow('foreign key');
+});
+
+test('an operator whose first file is not written whole is refused by its foreign keys, and nothing is imported', async () => {
+  const { client } = gateway.database;
+  const organization = await createOrganization(gateway.services);
+  for (const { table, name, orphans } of [
+    { table: 'donor', name: 'transaction_organization_id_donor_id_fkey', orphans: 24 },
+    { table: 'deposit', name: 'transaction_organization_id_deposit_id_fkey', orphans: 25 },
+    { table: 'transaction', name: 'allocation_organization_id_transaction_id_fkey', orphans: 60 },
+  ]) {
+    await client.query(`CREATE RULE loss AS ON INSERT TO ${table} DO INSTEAD NOTHING; ALTER TABLE ${table} ENABLE ALWAYS RULE loss`);
+    try {
+      const refusal = `Rows that lead nowhere by the foreign key ${name}: ${orphans}`;
+      await expect(importAs(undefined, LINES, organization)).rejects.toThrow(refusal);
+    } finally {
+      await client.query(`DROP RULE loss ON ${table}`);
+    }
+    expect((await client.query<{ rows: object[] | null }>(ROWS(organization.id))).rows.flatMap(({ rows }) => rows ?? [])).toEqual([]);
+  }
+});
+
+test('an operator has the triggers of all tables again as soon as a first file has filled the books', async () => {
+  const { client } = gateway.database;
+  await client.query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'triggers run'; END $$;
+    CREATE TRIGGER refusal BEFORE INSERT ON data_version FOR EACH ROW EXECUTE FUNCTION refuse()`);
+  try {
+    await expect(importAs(undefined, LINES)).rejects.toMatchObject({ cause: { message: 'triggers run' } });
+  } finally {
+    await client.query('DROP TRIGGER refusal ON data_version; DROP FUNCTION refuse');
+  }
 });

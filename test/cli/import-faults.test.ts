@@ -215,13 +215,13 @@ describe('a file that is not what it says', () => {
       'a CSV record cut short',
       'lines.csv',
       `${csv}"1","2"\r\n`,
-      'The file is not valid CSV: Invalid Record Length: columns length is 26, got 2 on line 3',
+      'The file is not valid CSV: line 3 must have 26 values, like the header, not 2',
     ],
     [
       'a CSV file with an open quote',
       'lines.csv',
       csv.slice(0, -3),
-      'The file is not valid CSV: Quote Not Closed: the parsing is finished with an opening quote at line 2',
+      'The file is not valid CSV: line 2 begins a record with a quote that has no end',
     ],
     ['a line without end', 'lines.ndjson', `{"city":"${'x'.repeat(1_100_000)}`, 'Line 1 is longer than 1000000 characters'],
   ];

@@ -86,7 +86,6 @@ describe('an operator whose file is a v2 answer', () => {
 });
 
 describe('an operator whose file is CSV', () => {
-  const OPTIONS = { max_record_size: 1_000_000, record_delimiter: ['\r\n', '\n', '\r'], skip_empty_lines: true };
   const anyCsv = fc
     .array(fc.record({ main_memo: anyText, city: anyText, designation_memo: fc.constantFrom('', "'", "'=1", "''=1", 'plain') }))
     .chain((fields) =>
@@ -102,7 +101,7 @@ describe('an operator whose file is CSV', () => {
   const withoutQuotes = (text: string): string =>
     text.replace(/"(?:[^"]|"")*"/g, (value) => (/[",\r\n]/.test(value.slice(1, -1)) ? value : value.slice(1, -1)));
 
-  test('has the same lines as csv-parse reads, and is told the same fault, whatever the texts and however the file comes', async () => {
+  test('has the same lines as csv-parse reads, and is told a fault of the same place, whatever the texts and however the file comes', async () => {
     const property = fc.asyncProperty(anyCsv, anyCuts, fc.option(anyChange), async ({ lines, before, lineEnd, isPlain }, cuts, changed) => {
       const head = CSV_HEADER + lineEnd;
       const quoted = toCsv(lines, CSV_HEADER, lineEnd).slice(head.length);
@@ -113,31 +112,91 @@ describe('an operator whose file is CSV', () => {
     await fc.assert(property, { numRuns: 1_000 });
   });
 
-  test.each([20_000, 300_000, 1_000_001])(
-    'has a record of %d characters as csv-parse reads it, or is told the same fault',
-    async (length) => {
-      const lines = [{}, { main_memo: 'a"\n'.repeat(length / 3) }, {}].map((field) => v2Line(field));
-      const text = toCsv(lines, CSV_HEADER, '\n');
-      expect(await read('csv', text, [32_768])).toEqual(readByLibrary(text));
+  const INVALID = 'The file is not valid CSV: line';
+  const TOO_LONG = 'begins a record of more than 1000000 characters; a quote may have no end';
+  const header = `${CSV_HEADER}\r\n`;
+  const good = toCsv([v2Line()], CSV_HEADER, '\r\n').slice(header.length);
+  const changed = (from: string, to: string): string => good.replace(from, to);
+  test.each([
+    ['a quote within a value', `${header}${good}${good}Springfield"`, 'line 4 has a quote within a value that does not begin with one'],
+    ['a single value', `${header}\r"a\n\r\n"\r"b"c`, 'line 3 must have 26 values, like the header, not 1'],
+    ['a space behind a quote', `${header}\r\r\n"a\n\r\nb" ,`, 'line 4 has text behind the quote that ends a value'],
+    ['an open quote', `${header}${good}\n"a\nb`, 'line 4 begins a record with a quote that has no end'],
+    ['too many values', `${header}${changed('\r\n', ',\r')}${good}`, 'line 2 must have 26 values, like the header, not 27'],
+  ])('is told the line that begins a record with %s, however the file comes', async (_title, text, fault) => {
+    for (const cuts of [[1], [2], [3, 7], [100_000]]) expect(await read('csv', text, cuts)).toBe(`The file is not valid CSV: ${fault}`);
+  });
+
+  test.each(['\r\n', '\n', '\r'])(
+    'has a value that begins with the character of a byte order mark, where lines end in %j',
+    async (lineEnd) => {
+      const lines = ['\ufeffA1', '\ufeff\ufeffA2'].map((allocation_id) => v2Line({ allocation_id }));
+      const fields = ['allocation_id', ...CSV_HEADER.split(',').filter((name) => name !== 'allocation_id')].join(',');
+      const text = toCsv(lines, fields, lineEnd).replaceAll('"', '');
+      for (const cuts of [[1], [64], [100_000]])
+        expect(await read('csv', text, cuts)).toEqual(lines.map((values, at) => ({ line: at + 2, values })));
     },
   );
 
-  /** The lines of a CSV file by csv-parse alone, or the message of its fault. */
+  test('leaves out a line of an empty text in quotes', async () => {
+    expect(await read('csv', `${header}""\n${good}`, [1])).toEqual([{ line: 3, values: v2Line() }]);
+  });
+
+  test.each([21_000, 300_000, 999_000])('has a record of %d characters', async (length) => {
+    const lines = [{}, { main_memo: 'a"\n'.repeat(length / 3) }, {}].map((field) => v2Line(field));
+    expect(await read('csv', toCsv(lines, CSV_HEADER, '\n'), [32_768])).toEqual(
+      lines.map((values, at) => ({ line: at < 2 ? at + 2 : 4 + length / 3, values })),
+    );
+  });
+
+  test.each([
+    ['a record of', 'a"\n'.repeat(333_334), '"\n'],
+    ['a record without quotes of', 'a'.repeat(1_000_001), '\n'],
+    ['an open quote before', 'a\n'.repeat(2_000_000), ''],
+  ])('is refused %s more than a million characters, however the file comes', async (_title, value, end) => {
+    const text = `${header}\n${end.startsWith('"') || end === '' ? `"${value.replaceAll('"', '""')}` : value}${end}${header}`;
+    for (const cuts of [[32_768], [100_000, 1]]) expect(await read('csv', text, cuts)).toBe(`${INVALID} 3 ${TOO_LONG}`);
+  });
+
+  /** The lines of a CSV file by csv-parse, or the message of its first fault. */
   function readByLibrary(text: string): { line: number; values: Line }[] | string {
+    const records: { fields: string[]; line: number }[] = [];
+    let returns = 0;
+    let next = 1;
+    let passed = 0;
+    const note = (fields: string[], { lines, empty_lines: empty }: { lines: number; empty_lines: number }): null => {
+      passed = empty;
+      // csv-parse gives a record the number of its last line, and counts a line for each CR and each LF within a value.
+      const content = fields.join('');
+      returns += content.split('\r').length - 1;
+      next = lines - returns + 1;
+      records.push({ fields, line: next - content.split('\n').length });
+      return null;
+    };
+    let fault: string | undefined;
     try {
-      let returns = 0;
-      const records = parse(text, { ...OPTIONS, columns: true, info: true }) as unknown as { record: Line; info: { lines: number } }[];
-      return records.map(({ record, info }) => {
-        const content = Object.values(record).join('');
-        returns += content.split('\r').length - 1;
-        const values = Object.entries(record).map(([field, value]) => [field, toValue(field, String(value))]);
-        return { line: info.lines - returns - (content.split('\n').length - 1), values: Object.fromEntries(values) as Line };
-      });
+      const options = { record_delimiter: ['\r\n', '\n', '\r'], skip_empty_lines: true, relax_column_count: true };
+      parse(text, { ...options, on_record: note });
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
-      return `The file is not valid CSV: ${error.message}`;
+      const { code, empty_lines: empty } = error as CsvError & { readonly empty_lines: number };
+      fault = `${next + empty - passed} ${FAULTS[code]}`;
     }
+    const [names, ...rows] = records.filter(({ fields }) => fields.join() !== '' || fields.length > 1);
+    const other = rows.find(({ fields }) => fields.length !== names!.fields.length);
+    if (other !== undefined)
+      return `${INVALID} ${other.line} must have ${names!.fields.length} values, like the header, not ${other.fields.length}`;
+    if (fault !== undefined) return `${INVALID} ${fault}`;
+    return rows.map(({ fields, line }) => ({
+      line,
+      values: Object.fromEntries(fields.map((value, at) => [names!.fields[at]!, toValue(names!.fields[at]!, value)])),
+    }));
   }
+  const FAULTS: Readonly<Record<string, string>> = {
+    INVALID_OPENING_QUOTE: 'has a quote within a value that does not begin with one',
+    CSV_INVALID_CLOSING_QUOTE: 'has text behind the quote that ends a value',
+    CSV_QUOTE_NOT_CLOSED: 'begins a record with a quote that has no end',
+  };
   const PLAIN = ['transaction_date', 'deposit_date', 'amount', 'fee_amount', 'net_amount'];
   const toValue = (field: string, value: string): unknown => {
     if (field === 'donor_id' || field === 'designation_id') return /^[0-9]{1,16}$/.test(value) ? Number(value) : value;

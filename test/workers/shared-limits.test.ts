@@ -87,8 +87,12 @@ describe('an organization, at a gateway of two workers,', () => {
     // One lane serves all who wait.
     holding[1]!.destroy();
     await Promise.all(coming);
-    expect(served).toEqual(['hope 1 20', 'faith 1 20', 'hope 2 20', 'faith 2 20', 'hope 3 20']);
     holding[0]!.destroy();
+    const turns = ['hope 1 20', 'faith 1 20', 'hope 2 20', 'faith 2 20', 'hope 3 20'];
+    expect(served.toSorted()).toEqual(turns.toSorted());
+    // A lane is free before the whole answer has arrived, so that two neighbours may arrive in either order.
+    const moved = turns.map((turn, place) => Math.abs(served.indexOf(turn) - place));
+    expect(Math.max(...moved)).toBeLessThanOrEqual(1);
     await untilFree();
   });
 

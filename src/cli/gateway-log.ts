@@ -1,3 +1,4 @@
+import { errorMonitor } from 'node:events';
 import { pino, type Logger } from 'pino';
 
 /** Bytes of log that may wait in memory for a slow reader. */
@@ -16,21 +17,29 @@ export function createLog(level: string, isShared: boolean): Logger {
   const output = pino.destination({ ...gathering, ...(isShared && { maxWrite: MAX_PIECE }) });
   let waitingBytes = 0;
   let timer: NodeJS.Timeout | undefined;
+  let isBroken = false;
   const gather = (): void => {
-    if (waitingBytes > 0) timer ??= setTimeout(flush, GATHERING_MS).unref();
+    if (waitingBytes > 0 && !isBroken) timer ??= setTimeout(flush, GATHERING_MS).unref();
   };
   const flush = (): void => {
     timer = undefined;
     // Nothing happens while an earlier piece is still being written. The event `drain` follows it.
-    output.flush();
+    if (waitingBytes > 0) output.flush();
   };
   const write = (line: string): void => {
     waitingBytes += Buffer.byteLength(line);
     output.write(line);
     gather();
   };
-  const log = pino({ level }, { write });
+  // pino calls the two others itself, for a fatal line and for `log.flush()`.
+  const destination = { write, flush: (done?: (error?: Error) => void) => output.flush(done), flushSync: () => output.flushSync() };
+  const log = pino({ level }, destination);
   let lost = 0;
+  // pino drops all lines when nobody reads them any more, and ends the process by any other error.
+  output.on(errorMonitor, () => {
+    isBroken = true;
+    clearTimeout(timer);
+  });
   output.on('write', (bytes) => {
     waitingBytes -= bytes;
   });

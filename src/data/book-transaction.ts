@@ -56,8 +56,8 @@ export interface ChangePreview {
 
 /**
  * The part of the lines that a change of the books may concern. `changed`: those of the noted transactions and allocations. `all`: the same,
- * when all lines are among them, so that the totals are those of the books, whatever the last version says. `first`: all lines of books that
- * had none before; nothing needs to be noted.
+ * when all lines are among them. `first`: all lines of books that had none before; nothing needs to be noted. The totals of the last two are
+ * those of the books, whatever the last version says.
  */
 type ChangeScope = 'changed' | 'all' | 'first';
 
@@ -144,7 +144,7 @@ export class BookTransaction {
       ...[organization, number, cause, file?.name ?? null, file?.sha256 ?? null],
       ...[lines.added, lines.changed, lines.removed],
       ...TOTALS.flatMap((name) => [before[name], after[name]]),
-      scope === 'all',
+      scope !== 'changed',
     ]);
     this.isFilled = scope === 'first';
     return { number: Number(number), lines };

@@ -300,7 +300,7 @@ const countMismatches = (mentioned: string): string => `(
     SELECT FROM allocation other WHERE other.organization_id = $1 AND other.transaction_id = known.transaction_id AND other.amount IS NULL
   )
 )`;
-// The lines of the gifts are looked for only when there are any. A gift of both sources counts twice here.
+// FIND_MISMATCHES needs longer, and runs only when this count is not 0. A gift that both sources mention counts twice here.
 const COUNT_MISMATCHES = `
 SELECT ${countMismatches('SELECT transaction_id FROM import_line')} + ${countMismatches('SELECT id FROM left_transaction')} AS count`;
 

@@ -71,7 +71,7 @@ const columnNames = Object.keys(COLUMNS) as Column[];
 const valueNames = columnNames.filter((name) => name !== 'line' && name !== 'deposit_status');
 
 /** For each id, the columns in which all lines with that id must agree, because they are stored once. No two lines share an allocation. */
-const AGREEMENTS: Readonly<Partial<Record<Column, readonly Column[]>>> = {
+const AGREEMENTS = {
   deposit_id: ['deposit_date', 'deposit_status'],
   transaction_id: [
     'deposit_id',
@@ -87,7 +87,7 @@ const AGREEMENTS: Readonly<Partial<Record<Column, readonly Column[]>>> = {
   allocation_id: ['allocation_id'],
   donor_id: ['donor_first_name', 'donor_last_name', 'address1', 'address2', 'address3', 'city', 'state', 'zip', 'phone', 'email_address'],
   designation_id: ['designation'],
-};
+} as const satisfies Partial<Record<Column, readonly Column[]>>;
 
 /** Writes the lines into the temporary table `import_line`, at the pace at which the database takes them, and returns their number. */
 export async function stageLines(books: BookTransaction, lines: AsyncIterable<StagedLine>): Promise<number> {
@@ -107,15 +107,18 @@ export async function stageLines(books: BookTransaction, lines: AsyncIterable<St
 export type StagedTable = 'import_line' | (typeof STAGED)[keyof typeof STAGED];
 const STAGED = { deposit_id: 'staged_deposit', donor_id: 'staged_donor', designation_id: 'staged_designation' } as const;
 
-/**
- * Finds contradictions between staged lines with the same id: their number, and the first `limit` of them in the file's order. Stages
- * the entities that have many lines each.
- */
+/** Writes the entities that have many lines each into temporary tables, one row for each different thing that the lines say of one. */
+export async function stageEntities(books: BookTransaction): Promise<void> {
+  for (const [key, table] of Object.entries(STAGED) as [keyof typeof STAGED, StagedTable][]) {
+    await books.query(stageQuery(key, table));
+  }
+}
+
+/** Finds contradictions between staged lines with the same id: their number, and the first `limit` of them in the file's order. */
 export async function findConflicts(books: BookTransaction, limit: number): Promise<{ count: number; first: ImportConflict[] }> {
   let count = 0;
   const found: ImportConflict[] = [];
   for (const [key, fields] of Object.entries(AGREEMENTS) as [Column, readonly Column[]][]) {
-    if (isStaged(key)) await books.query(stageQuery(key, fields));
     const { rows: differing } = await books.query(differenceQuery(key, fields));
     if (differing.length === 0) continue;
     const { rows } = await books.query<ConflictRow>(conflictQuery(key, fields), [limit]);
@@ -160,10 +163,9 @@ const linesWith = (key: Column): string => (key === 'donor_id' ? 'import_line WH
 
 const isStaged = (key: Column): key is keyof typeof STAGED => Object.hasOwn(STAGED, key);
 
-/** The statements that stage the entities of a key: the different things that lines say of them. */
-const stageQuery = (key: keyof typeof STAGED, fields: readonly Column[]): string => `
-CREATE TEMPORARY TABLE ${STAGED[key]} ON COMMIT DROP AS SELECT DISTINCT ${[key, ...fields].join(', ')} FROM ${linesWith(key)};
-ANALYZE ${STAGED[key]} (${key})`;
+const stageQuery = (key: keyof typeof STAGED, table: StagedTable): string => `
+CREATE TEMPORARY TABLE ${table} ON COMMIT DROP AS SELECT DISTINCT ${[key, ...AGREEMENTS[key]].join(', ')} FROM ${linesWith(key)};
+ANALYZE ${table} (${key})`;
 
 /** The query that returns a row when lines with the same id contradict each other. It needs no sort, and most files have no contradiction. */
 function differenceQuery(key: Column, fields: readonly Column[]): string {

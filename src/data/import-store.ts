@@ -9,7 +9,7 @@ import {
   type StatusAssumptions,
 } from './import-merge';
 import { noteMissing, removeMissing, type CompleteRange } from './import-removal';
-import { findConflicts, stageLines, type StagedLine } from './import-staging';
+import { findConflicts, stageEntities, stageLines, type StagedLine } from './import-staging';
 import type { Database } from './postgres/database';
 
 export class ImportStore {
@@ -42,6 +42,7 @@ export class ImportTransaction {
 
   async stage(lines: AsyncIterable<StagedLine>): Promise<void> {
     this.lines = await stageLines(this.books, lines);
+    await stageEntities(this.books);
   }
 
   findConflicts(limit: number): ReturnType<typeof findConflicts> {

@@ -24,8 +24,8 @@ const CHOOSING = ['startDate', 'endDate', 'pending', 'includePending', 'filter',
 const choosingArguments = oncePerDocument((document) => {
   const found: ArgumentNode[] = [];
   visit(document, {
-    [Kind.ARGUMENT]: (argument) => {
-      if (CHOOSING.includes(argument.name.value)) found.push(argument);
+    [Kind.FIELD]: ({ arguments: args = [] }) => {
+      found.push(...args.filter(({ name }) => CHOOSING.includes(name.value)));
     },
   });
   return found;

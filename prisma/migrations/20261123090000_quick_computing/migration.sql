@@ -65,5 +65,6 @@ JOIN "designation" g ON g.organization_id = a.organization_id AND g.id = a.desig
 LEFT JOIN "donor" o ON o.organization_id = t.organization_id AND o.id = t.donor_id
 LEFT JOIN LATERAL (
     SELECT true AS is_there FROM "allocation" other
-    WHERE other.organization_id = a.organization_id AND other.transaction_id = a.transaction_id AND other.id <> a.id LIMIT 1
-) beside ON a.amount IS NULL;
+    WHERE a.amount IS NULL AND other.organization_id = a.organization_id AND other.transaction_id = a.transaction_id AND other.id <> a.id
+    LIMIT 1
+) beside ON true;

@@ -5,7 +5,7 @@ import type { Database } from './database';
 import type { Caller, ReportQueue } from './report-queue';
 import type { RequestTimes } from './request-times';
 
-/** The use that a lane and a connection are wanted for. */
+/** All that opening a connection in a lane needs. */
 export interface LaneUse {
   readonly database: Database;
   readonly queue: ReportQueue;

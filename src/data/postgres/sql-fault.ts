@@ -7,6 +7,8 @@ export interface SqlFault {
 /** insufficient_privilege and undefined_table (PostgreSQL manual, appendix A). Their messages name objects and hold no values. */
 export const MISSING_GRANT = '42501';
 export const MISSING_TABLE = '42P01';
+/** unique_violation: another transaction wrote a row of the same key. The message names the constraint and the detail has the values. */
+export const DUPLICATE_KEY = '23505';
 /** lock_not_available: the statement has waited for a lock as long as lock_timeout allows. */
 export const LOCK_TIMEOUT = '55P03';
 /** query_canceled: the statement has taken as long as statement_timeout allows. */
@@ -14,7 +16,8 @@ export const QUERY_CANCELED = '57014';
 /** read_only_sql_transaction: the server follows another one, or writes nothing for another reason. */
 export const READ_ONLY = '25006';
 
-const SQL_STATE = /^[0-9A-Z]{5}$/;
+/** Each SQLSTATE has a digit, which tells it apart from a system error such as EPIPE. */
+const SQL_STATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 /** Prisma's own codes look like states; PostgreSQL's class P0 is not among them. */
 const PRISMA_CODE = /^P[1-9]/;
 

@@ -4,9 +4,10 @@ import { BOOK_FIGURES, describeDifferences, findDifferences, loadBackup } from '
 import { OperatorError } from '../errors';
 import { openArchive, type BackupManifest, type OpenArchive } from '../formats/backup-archive';
 import { buildDatabase, findOuterPlace, upgradeDatabase, withScratchDatabase, type OpenDatabase } from '../services';
-import { createEncryption, openBackupFile, writeWhole, type PassphraseOptions } from './backup-file';
+import { createEncryption, openBackupFile, type PassphraseOptions } from './backup-file';
 import { useServices, withServices, type CommandContext } from './command';
 import { formatTable, printResult, startProgress, type Terminal } from './terminal';
+import { writeWhole } from './whole-file';
 
 const PASSPHRASE_FILE = ['--passphrase-file <file>', 'file whose first line is the passphrase; by default it is asked for'] as const;
 const PROGRESS = '{value} bytes | {duration_formatted}';

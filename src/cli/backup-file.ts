@@ -1,7 +1,4 @@
-import { rmSync } from 'node:fs';
-import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { pid } from 'node:process';
+import { open, readFile } from 'node:fs/promises';
 import { OperatorError } from '../errors';
 import { openArchive, type OpenArchive } from '../formats/backup-archive';
 import { decrypt, encrypt, INTRO_LENGTH, isEncrypted } from '../formats/backup-encryption';
@@ -13,92 +10,8 @@ export interface PassphraseOptions {
   readonly passphraseFile?: string;
 }
 
-const OWNER_ONLY = 0o600;
 const MIN_PASSPHRASE_LENGTH = 12;
 const PASSPHRASE = 'Passphrase';
-
-/**
- * Writes a file that is there whole or not at all, under a name beside it until it is on the disk. `write` gets the function that takes the
- * content. Throws an OperatorError when the file is there already, unless it may be replaced.
- */
-export async function writeWhole<Result>(
-  file: string,
-  mayReplace: boolean,
-  write: (put: (content: AsyncIterable<Buffer>) => Promise<void>) => Promise<Result>,
-): Promise<Result> {
-  const target = resolve(file);
-  await assertMayWrite(target, file, mayReplace);
-  await removeDrafts(target);
-  const draft = `${target}.${pid}.part`;
-  const handle = await open(draft, 'wx', OWNER_ONLY).catch(failWriting(file));
-  const removeDraft = (): void => rmSync(draft, { force: true });
-  // A signal may end the command by `process.exit`, which runs no `finally`.
-  process.on('exit', removeDraft);
-  try {
-    const result = await write(async (content) => {
-      for await (const block of content) await handle.writeFile(block).catch(failWriting(file));
-      await handle.sync().catch(failWriting(file));
-      await (mayReplace ? rename(draft, target) : placeNew(draft, target, file)).catch(failWriting(file));
-      await synchroniseParent(target);
-    });
-    return result;
-  } finally {
-    await handle.close();
-    removeDraft();
-    process.off('exit', removeDraft);
-  }
-}
-
-/** Gives a draft its name, which nobody else may have taken meanwhile. */
-async function placeNew(draft: string, target: string, file: string): Promise<void> {
-  try {
-    // A link never replaces a file; a rename does.
-    await link(draft, target);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    // Some disks, such as those of memory sticks, have no links.
-    if (code !== 'EEXIST' && code !== 'EPERM' && code !== 'ENOTSUP') throw error;
-    await assertMayWrite(target, file, false);
-    await rename(draft, target);
-  }
-}
-
-async function assertMayWrite(target: string, file: string, mayReplace: boolean): Promise<void> {
-  if (!mayReplace && (await stat(target).catch(() => undefined))) throw new OperatorError(`${file} is there already: --force replaces it`);
-}
-
-/** Removes the drafts of commands that were killed. */
-async function removeDrafts(target: string): Promise<void> {
-  const prefix = `${basename(target)}.`;
-  for (const name of await readdir(dirname(target)).catch(() => [])) {
-    const owner = name.startsWith(prefix) ? /^([0-9]{1,10})\.part$/.exec(name.slice(prefix.length))?.[1] : undefined;
-    // A draft with the number of this process is of an earlier one: in a container, every command may have the number 1.
-    if (owner !== undefined && (Number(owner) === pid || !isAlive(Number(owner)))) await rm(join(dirname(target), name), { force: true });
-  }
-}
-
-function isAlive(process_: number): boolean {
-  try {
-    return process.kill(process_, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-/** Makes the new name last. */
-async function synchroniseParent(target: string): Promise<void> {
-  const directory = await open(dirname(target));
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
-}
-
-const failWriting = (file: string) => (error: unknown) => {
-  if (error instanceof OperatorError) throw error;
-  throw new OperatorError(`Cannot write ${file}: ${(error as Error).message}`, { cause: error });
-};
 
 /** Asks for the passphrase of a new file, and returns the function that encrypts with it. */
 export async function createEncryption(terminal: Terminal, { passphraseFile }: PassphraseOptions) {

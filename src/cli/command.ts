@@ -103,7 +103,8 @@ function findAccount(): string {
 /** The reason of a statement's failure and what to do about it, where the operator can do something. */
 function describeFault(error: AppError): string | undefined {
   const { sqlState, relation = 'a table' } = findSqlFault(error.cause) ?? {};
-  if (sqlState === DUPLICATE_KEY) return 'Another program wrote a row with the same id meanwhile. Nothing was written: run the command again';
+  if (sqlState === DUPLICATE_KEY)
+    return 'Another program wrote a row with the same id meanwhile. Nothing was written: run the command again';
   if (sqlState !== MISSING_GRANT) return undefined;
   return `The database user lacks a grant on ${relation}: give the address of the owner in OWNER_DATABASE_URL`;
 }

@@ -1,6 +1,3 @@
-import { rmSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
-import { finished } from 'node:stream/promises';
 import { Command, Option } from 'commander';
 import type { FilePieces } from '../domain/audit-file';
 import { toReportPeriod, toLineSet, type ReportPeriod } from '../domain/deposit-detail-service';
@@ -8,8 +5,10 @@ import { OperatorError } from '../errors';
 import { chosenColumns, columnsOf, parseColumns } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileColumns, type FileFormat } from '../formats/file-format';
 import { describeDateFault, isLocalDate } from '../values/dates';
+import type { Services } from '../services';
 import { withServices, type CommandContext } from './command';
-import { NO_PROGRESS, startProgress, write } from './terminal';
+import { NO_PROGRESS, startProgress, writeAll, type Progress } from './terminal';
+import { writeWhole } from './whole-file';
 
 /** `export`: writes the report to standard output, or to a file that appears only when it is complete. */
 export function exportCommand(context: () => CommandContext): Command {
@@ -32,65 +31,59 @@ export function exportCommand(context: () => CommandContext): Command {
       const columns = readColumns(options);
       const { terminal } = context();
       const { out } = options;
-      const draft = `${out}.part`;
-      const target =
-        out === undefined ? terminal.output : (await open(draft, 'w', OWNER_ONLY).catch(failWriting(draft))).createWriteStream();
-      const removeDraft = (): void => rmSync(draft, { force: true });
-      // A signal ends the command by `process.exit`, which runs no `catch`.
-      if (out !== undefined) process.on('exit', removeDraft);
-      // The write that fails throws the target's error; without this listener the error would end the process.
-      target.on('error', () => undefined);
       // A progress bar on the terminal that shows the report would overwrite some of its lines.
-      const quiet = target === terminal.output && terminal.output.isTTY;
-      const progress = quiet ? NO_PROGRESS : startProgress(terminal, undefined, 'Exporting | {value} bytes | {duration_formatted}');
+      const isQuiet = out === undefined && terminal.output.isTTY;
+      const progress = isQuiet ? NO_PROGRESS : startProgress(terminal, undefined, 'Exporting | {value} bytes | {duration_formatted}');
+      const exportTo = (put: Put): Promise<void> =>
+        withServices(context(), (services) =>
+          exportReport(services, { ...options, period, columns }, (pieces) => put(toBlocks(pieces, progress))),
+        );
       try {
-        await withServices(context(), async ({ organizations, depositDetails, audit }) => {
-          const { id: organizationId } = await organizations.get(options.organization);
-          const { format } = options;
-          const lineSet = toLineSet(organizationId, period);
-          const subject = { report: 'deposit-details', format, lineSet, conditions: [], tellsDonors: true } as const;
-          const entry = await audit.openFile(audit.operator(organizationId), audit.command('export'), subject);
-          const caller = { organizationId, credential: 'operator' };
-          const snapshot = depositDetails.openSnapshot(new AbortController().signal, () => Promise.resolve(caller));
-          const { head, template, tail } = createFileLayout(format, columns);
-          const { rows, figures } = depositDetails.report(lineSet, snapshot).bytesWithFigures(template);
-          const put = async (block: Buffer): Promise<void> => {
-            await write(target, block);
-            progress.add(block.length);
-          };
-          try {
-            const send = async (pieces: FilePieces): Promise<void> => {
-              for (const piece of pieces) {
-                if (typeof piece === 'string') await write(target, piece);
-                else for await (const block of piece) await put(block);
-              }
-            };
-            const content = () => ({ version: snapshot.version, lines: figures()?.totals.lines, digest: figures()?.digest });
-            await entry.accompany({ head, rows, tail }, send, content);
-          } finally {
-            await snapshot.close();
-          }
-        });
-        if (out !== undefined) {
-          target.end();
-          await finished(target).catch(failWriting(out));
-          await rename(draft, out).catch(failWriting(out));
-        }
-      } catch (error) {
-        if (out !== undefined) removeDraft();
-        throw error;
+        await (out === undefined ? exportTo((content) => writeAll(terminal.output, content)) : writeWhole(out, true, exportTo));
       } finally {
         progress.stop();
       }
     });
 }
 
-/** The file holds donors' data, so no other account may read it. */
-const OWNER_ONLY = 0o600;
+/** Takes the whole content of a file. */
+type Put = (content: AsyncIterable<Buffer>) => Promise<void>;
 
-const failWriting = (file: string) => (error: unknown) => {
-  throw new OperatorError(`Cannot write ${file}: ${(error as Error).message}`, { cause: error });
-};
+interface WantedReport extends Pick<ExportOptions, 'organization' | 'format'> {
+  readonly period: ReportPeriod;
+  readonly columns: FileColumns;
+}
+
+/** Sends the file of a report, with an entry in the audit. */
+async function exportReport(
+  { organizations, depositDetails, audit }: Services,
+  { organization, format, period, columns }: WantedReport,
+  send: (pieces: FilePieces) => Promise<void>,
+): Promise<void> {
+  const { id: organizationId } = await organizations.get(organization);
+  const lineSet = toLineSet(organizationId, period);
+  const subject = { report: 'deposit-details', format, lineSet, conditions: [], tellsDonors: true } as const;
+  const entry = await audit.openFile(audit.operator(organizationId), audit.command('export'), subject);
+  const caller = { organizationId, credential: 'operator' };
+  const snapshot = depositDetails.openSnapshot(new AbortController().signal, () => Promise.resolve(caller));
+  try {
+    const { head, template, tail } = createFileLayout(format, columns);
+    const { rows, figures } = depositDetails.report(lineSet, snapshot).bytesWithFigures(template);
+    const content = () => ({ version: snapshot.version, lines: figures()?.totals.lines, digest: figures()?.digest });
+    await entry.accompany({ head, rows, tail }, send, content);
+  } finally {
+    await snapshot.close();
+  }
+}
+
+async function* toBlocks(pieces: FilePieces, progress: Progress): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    for await (const block of typeof piece === 'string' ? [Buffer.from(piece)] : piece) {
+      yield block;
+      progress.add(block.length);
+    }
+  }
+}
 
 function readPeriod({ start, end, includePending }: ExportOptions): ReportPeriod {
   for (const [name, date] of Object.entries({ start, end })) {

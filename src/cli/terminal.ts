@@ -106,3 +106,8 @@ export async function write(stream: Writable, piece: Buffer | string): Promise<v
     });
   });
 }
+
+/** Writes all blocks at the pace of the reader. Throws an OperatorError when the stream fails. */
+export async function writeAll(stream: Writable, content: AsyncIterable<Buffer>): Promise<void> {
+  for await (const block of content) await write(stream, block);
+}

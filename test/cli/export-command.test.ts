@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runCommand, startCommand, type CommandResult } from '../support/command';
@@ -32,6 +32,7 @@ const exportWords = (options: Readonly<Record<string, string>>, ...flags: string
 ];
 const runExport = (options: Readonly<Record<string, string>>, ...flags: string[]): Promise<CommandResult> =>
   runCommand(files.environment, exportWords(options, ...flags));
+const withoutPid = (result: CommandResult): CommandResult => ({ ...result, stderr: result.stderr.replace(/\.\d+\.part/g, '.PID.part') });
 /** The files that an export to this path has left beside it. */
 const traces = async (file: string): Promise<string[]> => (await readdir(dirname(file))).filter((name) => name.startsWith(basename(file)));
 
@@ -108,6 +109,16 @@ describe('an operator who exports', () => {
     expect(await traces(file)).toEqual([basename(file)]);
   });
 
+  test.concurrent('writes through no link that somebody has put beside the file', async () => {
+    const file = files.path('linked.json');
+    const other = files.path('other');
+    await writeFile(other, 'of another');
+    await symlink(other, `${file}.part`);
+    expect(await runExport({ out: file })).toMatchObject({ status: 0, stderr: '' });
+    expect(await readFile(other, 'utf8')).toBe('of another');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  });
+
   test('keeps the earlier file when the new one cannot be finished', async () => {
     const file = files.path('report.json');
     await writeFile(file, 'earlier');
@@ -130,17 +141,17 @@ describe('an operator who exports', () => {
 
   test.concurrent('is told in one line where the file cannot be written', async () => {
     const missing = `${files.path('missing')}/report.json`;
-    expect(await runExport({ out: missing })).toEqual({
+    expect(withoutPid(await runExport({ out: missing }))).toEqual({
       status: 1,
       stdout: '',
-      stderr: `Cannot write ${missing}.part: ENOENT: no such file or directory, open '${missing}.part'\n`,
+      stderr: `Cannot write ${missing}: ENOENT: no such file or directory, open '${missing}.PID.part'\n`,
     });
     const directory = files.path('directory');
     await mkdir(directory);
-    expect(await runExport({ out: directory })).toEqual({
+    expect(withoutPid(await runExport({ out: directory }))).toEqual({
       status: 1,
       stdout: '',
-      stderr: `Cannot write ${directory}: EISDIR: illegal operation on a directory, rename '${directory}.part' -> '${directory}'\n`,
+      stderr: `Cannot write ${directory}: EISDIR: illegal operation on a directory, rename '${directory}.PID.part' -> '${directory}'\n`,
     });
     expect(await traces(directory)).toEqual([basename(directory)]);
   });

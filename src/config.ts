@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import { isNetwork } from './values/addresses';
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -29,17 +29,10 @@ const httpUrl = z
   .string()
   .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), 'expected a URL like http://127.0.0.1:4318');
 
-const isProxy = (text: string): boolean => {
-  const [address = '', bits, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^[0-9]{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (family === 4 ? 32 : 128));
-};
-
 const proxies = z
   .string()
   .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
-  .refine((list) => list.every(isProxy), 'expected addresses or CIDR ranges, separated by commas');
+  .refine((list) => list.every(isNetwork), 'expected addresses or CIDR ranges, separated by commas');
 
 /** True for an origin as browsers write it (RFC 6454 section 6.1). Hybrid apps have schemes of their own, such as capacitor. */
 const isOrigin = (text: string): boolean =>
@@ -311,13 +304,20 @@ export function readConfig(environment: Environment): Config {
     return [name, result.data];
   });
   const config = Object.fromEntries(values) as Config;
-  if (config.OWNER_DATABASE_URL !== '' && config.DATABASE_URL === '') faults.push('OWNER_DATABASE_URL: expected DATABASE_URL beside it');
-  if (faults.length === 0 && config.DATABASE_REPLICA_URLS.length > 0 && config.DATABASE_URL === '') {
-    faults.push('DATABASE_REPLICA_URLS: expected DATABASE_URL beside it');
-  }
-  if (config.ADMIN_TOKEN !== '' && config.ADMIN_PORT === undefined) faults.push('ADMIN_TOKEN: expected ADMIN_PORT beside it');
+  // A setting that is faulty itself is not missing beside another.
+  if (faults.length === 0) faults.push(...findMissing(config));
   if (faults.length > 0) throw new ConfigError(faults.join('\n'));
   return config;
+}
+
+/** The faults of settings that need another one beside them. */
+function findMissing({ DATABASE_URL, OWNER_DATABASE_URL, DATABASE_REPLICA_URLS, ADMIN_TOKEN, ADMIN_PORT }: Config): string[] {
+  const needed = [
+    { name: 'OWNER_DATABASE_URL', isMissing: OWNER_DATABASE_URL !== '' && DATABASE_URL === '', other: 'DATABASE_URL' },
+    { name: 'DATABASE_REPLICA_URLS', isMissing: DATABASE_REPLICA_URLS.length > 0 && DATABASE_URL === '', other: 'DATABASE_URL' },
+    { name: 'ADMIN_TOKEN', isMissing: ADMIN_TOKEN !== '' && ADMIN_PORT === undefined, other: 'ADMIN_PORT' },
+  ];
+  return needed.filter(({ isMissing }) => isMissing).map(({ name, other }) => `${name}: expected ${other} beside it`);
 }
 
 function readSecret(environment: Environment, name: string): { readonly text: string | undefined } | { readonly fault: string } {

@@ -1,7 +1,8 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../config';
+import { readIfThere } from '../data/embedded/directory-lock';
 import type { DemoCredentials } from '../domain/demo-service';
 import { OperatorError } from '../errors';
 import { openDatabase, type OpenDatabase } from '../services';
@@ -60,7 +61,7 @@ const createWanted = (config: Config, { address }: OpenDatabase): Promise<DemoCr
   });
 
 async function readDemo(config: Config): Promise<DemoCredentials | undefined> {
-  const saved = await readFile(demoFile(config), 'utf8').catch(() => undefined);
+  const saved = await readIfThere(demoFile(config));
   return saved === undefined ? undefined : (JSON.parse(saved) as DemoCredentials);
 }
 

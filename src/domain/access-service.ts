@@ -154,6 +154,18 @@ export class RequestAccess {
     return this.member;
   }
 
+  /** True for a member, false for a caller whom a check refuses. Throws an AppError when the checks cannot be made. */
+  isMember(): Promise<boolean> {
+    return this.authorizeMember().then(
+      () => true,
+      (error: unknown) => {
+        // A refusal has no cause; a failure has one.
+        if (error instanceof AppError && error.cause === undefined) return false;
+        throw error;
+      },
+    );
+  }
+
   /** The version of the organization's books when the access was checked; undefined for callers who may read nothing. */
   get dataVersion(): VersionStamp | undefined {
     return this.version;
@@ -172,18 +184,21 @@ export class RequestAccess {
   /** The caller as the audit names it: the provision, and the user when one is logged in. Throws an AppError. */
   async auditCaller(): Promise<AuditCaller> {
     // A provision that is bound to reports is named too when it asks for something else.
-    const { session, provision, organization } = await this.findRow();
-    const isUsers = session !== null && !(session instanceof AppError) && session.provisionId === provision.id;
+    const row = await this.findRow();
+    const { provision, organization } = row;
     return {
       organizationId: organization.id,
-      username: isUsers ? session.username : null,
+      username: sessionOf(row)?.username ?? null,
       provisionLabel: provision.label,
       provisionStart: provision.firstCharacters,
     };
   }
 
-  /** True when the member may read donors' personal data, which then counts as read. Throws an Error when no field above has called `authorizeMember`. */
-  get mayReadDonors(): boolean {
+  /**
+   * Opens donors' personal data, which counts as read from then on, to a member who may read it. Returns false for any other. Throws an
+   * Error when no field above has called `authorizeMember`.
+   */
+  openDonorData(): boolean {
     if (!this.member) throw new Error('A personal field was read before its caller was authorized');
     this.personal ||= this.member.mayReadDonors;
     return this.member.mayReadDonors;
@@ -246,9 +261,8 @@ export class RequestAccess {
   /** The caller for whom a report is read: the user when one is logged in, or else the provision. Throws an AppError. */
   async caller(): Promise<Caller> {
     const { row, access } = await this.checkProvision();
-    const { session } = row;
-    const isUsers = session !== null && !(session instanceof AppError) && session.provisionId === row.provision.id;
-    return { organizationId: access.organization.id, credential: isUsers ? `user ${session.userId}` : `provision ${access.provisionId}` };
+    const session = sessionOf(row);
+    return { organizationId: access.organization.id, credential: session ? `user ${session.userId}` : `provision ${access.provisionId}` };
   }
 
   private async checkProvision(): Promise<{ row: AccessRow; access: SystemAccess }> {
@@ -334,8 +348,15 @@ const CHECK_DONORS = (access: RequestAccess): Promise<unknown> => access.authori
 
 const isAt = (address: string, { addresses }: AccessProvision): boolean => addresses.length === 0 || isWithin(address, addresses);
 
-function toIdentity({ provision, organization, session }: AccessRow): CallerIdentity {
-  const user = session instanceof AppError || session?.provisionId !== provision.id || session.disabled ? undefined : session;
+/** The session of the request, when it was opened with the request's provision. */
+function sessionOf({ session, provision }: AccessRow): SessionRow | undefined {
+  return session instanceof AppError || session?.provisionId !== provision.id ? undefined : session;
+}
+
+function toIdentity(row: AccessRow): CallerIdentity {
+  const { provision, organization } = row;
+  const session = sessionOf(row);
+  const user = session?.disabled ? undefined : session;
   const { firstCharacters: provisionStart } = provision;
   return {
     organizationId: organization.id,

@@ -34,7 +34,6 @@ export type FilePieces = readonly (string | AsyncGenerator<Buffer>)[];
 export class OpenFileEntry {
   private hash = createHash('sha256');
   private bytes = 0;
-  private hasEnded = false;
 
   constructor(
     private readonly started: NewAuditRow,
@@ -83,9 +82,6 @@ export class OpenFileEntry {
   }
 
   private end(outcome: 'whole' | 'broken', content: FileContent): void {
-    // A reader may leave just when the file begins again.
-    if (this.hasEnded) return;
-    this.hasEnded = true;
     const { version, lines = null, digest = null } = content;
     const { kind, door, operation, entry } = this.started;
     this.writer.writeLater(this.organizationId, {

@@ -30,18 +30,18 @@ interface EntityConditions {
 
 /**
  * Checks the conditions of a list. Throws INVALID_PARAMETERS with the condition and its fault, and PRIVILEGE_NOT_FOUND for a condition on
- * donors by a caller who may not read them. `mayReadDonors` is asked only where there is such a condition, which then counts as a reading.
+ * donors by a caller who may not read them. A condition on donors counts as a reading of their data.
  */
-export function toEntityFilter(parameters: EntityParameters, mayReadDonors: () => boolean): EntityFilter {
-  const fault = findFilterFault(parameters, mayReadDonors);
+export function toEntityFilter(parameters: EntityParameters, openDonorData: () => boolean): EntityFilter {
+  const fault = findFilterFault(parameters, openDonorData);
   if (fault) throw fault;
   return toConditions(toGiven(parameters));
 }
 
 /** The error that `toEntityFilter` throws for these conditions, if any. */
-export function findFilterFault(parameters: EntityParameters, mayReadDonors: () => boolean): AppError | undefined {
+export function findFilterFault(parameters: EntityParameters, openDonorData: () => boolean): AppError | undefined {
   const { startDate, endDate, filter } = parameters;
-  if (filter?.donorIds && !mayReadDonors()) return new AppError('PRIVILEGE_NOT_FOUND');
+  if (filter?.donorIds && !openDonorData()) return new AppError('PRIVILEGE_NOT_FOUND');
   return findDateOrderFault(startDate ?? undefined, endDate ?? undefined) ?? findConditionFault(toGiven(parameters));
 }
 

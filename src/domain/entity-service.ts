@@ -51,10 +51,10 @@ export class RequestEntities {
     this.store = new EntityStore(reader);
   }
 
-  /** Opens the graph for a caller whose access was checked. `mayFilterDonors` is asked for each condition on donors. All calls in a request return the same graph. */
-  enter(scope: EntityScope, mayFilterDonors = () => scope.mayReadDonors): EntityGraph {
+  /** Opens the graph for a caller whose access was checked. `openDonorData` is asked for each condition on donors. All calls in a request return the same graph. */
+  enter(scope: EntityScope, openDonorData = () => scope.mayReadDonors): EntityGraph {
     const figures = new EntityFigures(this.store, this.summaries, this.reader, scope);
-    return (this.opened ??= new EntityGraph(this.store, figures, scope, mayFilterDonors));
+    return (this.opened ??= new EntityGraph(this.store, figures, scope, openDonorData));
   }
 
   /** The graph that `enter` opened, for edges of entities that the request already has. */
@@ -78,7 +78,7 @@ export class EntityGraph {
     private readonly store: EntityStore,
     private readonly figures: EntityFigures,
     private readonly scope: EntityScope,
-    private readonly mayFilterDonors: () => boolean,
+    private readonly openDonorData: () => boolean,
   ) {}
 
   /** The entity, or null when there is none. */
@@ -128,7 +128,7 @@ export class EntityGraph {
   }
 
   private toList(kind: EntityKind, parameters: EntityParameters): EntityList {
-    return { filter: toEntityFilter(parameters, this.mayFilterDonors), order: toEntityOrder(kind, parameters) };
+    return { filter: toEntityFilter(parameters, this.openDonorData), order: toEntityOrder(kind, parameters) };
   }
 
   /** The lists that these parameters ask for of every entity. Throws as `toEntityFilter`. */
@@ -138,7 +138,7 @@ export class EntityGraph {
     if (known) return known;
     const kind = entityEdges[edge].many;
     const order = toEntityOrder(kind, parameters, edge === 'Deposit.transactions');
-    const entities = { filter: toEntityFilter(parameters, this.mayFilterDonors), order };
+    const entities = { filter: toEntityFilter(parameters, this.openDonorData), order };
     const bounds = toSharedBounds(parameters);
     const targets = {
       entities,
@@ -177,7 +177,7 @@ export class EntityGraph {
   private loaderOf(edge: EdgeName, parameters: ListParameters): Loader<unknown> | undefined {
     const target = entityEdges[edge];
     if ('one' in target) return this.finder(target.one);
-    if (findFilterFault(parameters, this.mayFilterDonors)) return undefined;
+    if (findFilterFault(parameters, this.openDonorData)) return undefined;
     return this.targets(edge as ManyEdgeName, parameters).shared?.loader;
   }
 

@@ -1,12 +1,12 @@
-import type { Request, Response, Router } from 'express';
-import type { FileContent, FilePieces, OpenFileEntry } from '../domain/audit-file';
+import type { Request, Router } from 'express';
+import type { FileContent, FilePieces } from '../domain/audit-file';
 import { AppError } from '../errors';
 import { chosenColumns, fileOptionNames, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileFormat } from '../formats/file-format';
 import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import { EntityTag } from '../http/entity-tag';
 import { recordOf } from '../http/request-record';
-import { createRequestRouter, type RequestHandler } from '../http/request-router';
+import { createRequestRouter, type Attempt, type RequestHandler } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
 import type { FileResolver, FileSource, FileTotals } from '../resolvers/file-resolver';
 import type { RequestContext } from '../resolvers/request-context';
@@ -32,18 +32,6 @@ const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | 
   'X-Export-Digest': ({ digest }) => digest,
 };
 
-/** A request for a file, with its context and its response. */
-interface Exchange {
-  readonly context: RequestContext;
-  readonly request: Request;
-  readonly response: Response;
-  /** True after a failure when the file is made again. */
-  readonly runsAgain: () => boolean;
-}
-
-/** The audit entries of files that are to be made again. */
-const openEntries = new WeakMap<Response, OpenFileEntry>();
-
 /**
  * The doors at /export and /reports, which answer reports as files. The control totals of a file follow or precede it; errors have the
  * contract's body (section 2.3).
@@ -58,26 +46,27 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
   const exports = Object.entries(reports).flatMap(([name, open]) =>
     fileFormats.map((format): [string, RequestHandler] => [
       `/export/${name}.${format}`,
-      async (context, request, response, runsAgain) => {
-        const file = await open(context, request);
-        await sendFile(file, { name, format }, { context, request, response, runsAgain }, kit);
+      async (attempt) => {
+        const file = await open(attempt.context, attempt.request);
+        await sendFile(file, { name, format }, attempt, kit);
       },
     ]),
   );
   return createRequestRouter('file', kit, {
     ...Object.fromEntries(exports),
-    '/export/receipts/:id': async (context, { params }, response) => {
-      const receipt = await resolver.receipt(String(params.id), context);
+    '/export/receipts/:id': async ({ context, request, response }) => {
+      const receipt = await resolver.receipt(String(request.params.id), context);
       setDataVersion(response, context);
       response.json(receipt);
     },
-    '/reports/:file': async (context, request, response, runsAgain) => {
+    '/reports/:file': async (attempt) => {
+      const { context, request, response } = attempt;
       const { name, format } = toNameAndFormat(String(request.params.file));
       const variables = Object.fromEntries(Object.entries(request.query).filter(([key]) => !fileOptionNames.includes(key)));
       const file = await resolver.savedReport(name, () => variables, context);
       // The report is there, so that its name is none that a caller has made up.
       recordOf(response).operation = `reports/${name}`;
-      await sendFile(file, { name, format }, { context, request, response, runsAgain }, kit);
+      await sendFile(file, { name, format }, attempt, kit);
     },
   });
 }
@@ -97,7 +86,7 @@ function toNameAndFormat(file: string): FileName {
 async function sendFile(
   file: FileSource,
   { name, format }: FileName,
-  { context, request, response, runsAgain }: Exchange,
+  { context, request, response, runsAgain, carried }: Attempt,
   { readerPace }: DoorKit,
 ): Promise<void> {
   const { hasBom, totals: totalsMode = file.bytesWithTotals ? 'trailers' : 'headers' } = parseFileOptions(request.query);
@@ -109,9 +98,9 @@ async function sendFile(
   const spooled = totalsMode === 'headers' ? await file.readTotals(template) : undefined;
   const totalsBefore = spooled?.totals;
   // A HEAD request takes no rows, so it gets no audit entry.
-  const before = openEntries.get(response);
+  const before = carried.fileEntry;
   const entry = request.method === 'HEAD' ? undefined : await file.openAudit({ name: request.path.slice(1), format }, before);
-  if (entry === before) openEntries.delete(response);
+  if (entry === before) carried.fileEntry = undefined;
   const { rows, totals } =
     entry && totalsMode === 'trailers' && file.bytesWithTotals
       ? file.bytesWithTotals(template)
@@ -121,7 +110,7 @@ async function sendFile(
   // HTTP/1.0 has no chunked coding, and trailers need it.
   const hasTrailers = request.httpVersion !== '1.0';
   const announced = totalsMode === 'trailers' ? [RANGE, ...Object.keys(TOTALS)] : Object.keys(headers);
-  const sendHead = (): void => {
+  const setHeaders = (): void => {
     setDataVersion(response, context);
     setServerTiming(response);
     tag.set(response, context);
@@ -139,7 +128,7 @@ async function sendFile(
   };
   const send = (pieces: FilePieces): Promise<void> =>
     sendRows(response, pieces, {
-      setHeaders: sendHead,
+      setHeaders,
       readerPace,
       signal: context.snapshot.signal,
       coding: toContentCoding(request),
@@ -157,11 +146,7 @@ async function sendFile(
     });
     await entry.accompany({ head, rows, tail }, send, content, runsAgain);
   } catch (error) {
-    if (runsAgain()) {
-      openEntries.set(response, entry);
-      // The file may fail again before it comes to its entry.
-      response.once('close', () => openEntries.get(response)?.giveUp());
-    }
+    if (runsAgain()) carried.fileEntry = entry;
     throw error;
   } finally {
     const lines = file.bytesWithTotals && (totals()?.all.lines ?? file.rows.rowCount?.());

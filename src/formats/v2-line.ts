@@ -1,7 +1,7 @@
 import type { RowColumn } from '../rows/row-template';
 import { createFileLayout } from './file-format';
 
-// Only this file knows the names of v2's fields.
+// Answers take the names of v2's fields from here. Imports, which read them, have a list of their own.
 
 const text = (field: string) => ({ field, kind: 'text' }) as const;
 const freeText = (field: string) => ({ field, kind: 'text', freeText: true }) as const;

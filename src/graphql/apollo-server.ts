@@ -132,7 +132,8 @@ function answerPlugin({
           if (isAnswered && asksForPlainJson(request.http?.headers.get('accept'))) response.http.status = 200;
           if (response.body.kind !== 'single') return;
           const { singleResult } = response.body;
-          const maySuggest = introspection !== 'off' && (errors.length === 0 || (await isMember(contextValue)));
+          // Suggestions tell names of the schema, so they are for those who may read it. A caller who cannot be checked gets none.
+          const maySuggest = introspection !== 'off' && (errors.length === 0 || (await contextValue.access.isMember().catch(() => false)));
           if (singleResult.errors && !maySuggest) singleResult.errors = singleResult.errors.map(withoutSuggestion);
           if (contextValue.account) contextValue.account.codes = singleResult.errors?.map(({ extensions }) => extensions?.code) ?? [];
           const { cost } = contextValue;
@@ -163,13 +164,6 @@ function addPlace(error: GraphQLError, document: DocumentNode | undefined, varia
 function addInput({ path, extensions }: GraphQLError, { argument }: AppError): void {
   if (path?.length === 1 && argument !== undefined) extensions.argument = `input.${argument}`;
 }
-
-/** True for a caller who may read the schema, and so its names in suggestions. */
-const isMember = ({ access }: GraphqlContext): Promise<boolean> =>
-  access.authorizeMember().then(
-    () => true,
-    () => false,
-  );
 
 /**
  * True for a client that accepts application/json and not the newer media type. It takes any status but 200 for a failure of the transport

@@ -84,7 +84,7 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
             setHeaders: () => {
               setDataVersion(response, context);
               setServerTiming(response);
-              sendHead(answer, response);
+              setHead(response, answer);
             },
             ready,
             readerPace: kit.readerPace,
@@ -168,14 +168,8 @@ async function audited(
   if (!asked) return send(undefined);
   const operation = { door: 'graphql', name: asked.name, hash: asked.hash } as const;
   if (refusal) await audit.recordRefusal(context, operation, refusal);
-  const reading = await audit.begin(context, operation, () => toReadRange(asked));
-  let isWhole = false;
-  try {
-    await send(reading?.written);
-    isWhole = true;
-  } finally {
-    reading?.end(isWhole ? 'whole' : runsAgain() ? 'again' : 'broken', context.insertions?.rowCount());
-  }
+  const facts = { range: () => toReadRange(asked), lines: () => context.insertions?.rowCount(), runsAgain };
+  await audit.accompany(context, operation, facts, send);
 }
 
 /** The GraphQL answer to an error outside Apollo: one before the operation, or a report that fails before its first row. */
@@ -222,7 +216,8 @@ function toApolloRequest(request: Request) {
   return { method: request.method.toUpperCase(), headers, search: toApolloSearch(searchOf(request)), body: toApolloBody(request.body) };
 }
 
-function sendHead({ status, headers }: HTTPGraphQLResponse, response: Response): void {
+/** Gives a response the status and the headers of Apollo's answer. */
+function setHead(response: Response, { status, headers }: HTTPGraphQLResponse): void {
   response.status(status ?? 200);
   for (const [name, value] of headers) if (name !== 'content-length') response.set(name, value);
 }

@@ -1,5 +1,4 @@
 import type { Budget, BudgetService } from '../domain/budget-service';
-import { AppError } from '../errors';
 import type { OperationCost } from './operation-cost';
 import { operationLimits } from './operation-limits';
 import type { GraphqlContext } from './row-field';
@@ -25,22 +24,13 @@ export async function spendBudget(
 ): Promise<void> {
   if (!budgets.isLimited || isMutation) return;
   const { provisionId } = await context.access.authorizeProvision();
-  if (!(await isMember(context))) return;
+  if (!(await context.access.isMember())) return;
   const account = context.account ?? {};
   const budget = (account.budget ??= await budgets.spend(provisionId, cost));
   if (!budget) return;
   setHeaders(budget, headers);
   if (budget.refusal) throw budget.refusal;
 }
-
-const isMember = ({ access }: GraphqlContext): Promise<boolean> =>
-  access.authorizeMember().then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof AppError) return false;
-      throw error;
-    },
-  );
 
 function setHeaders({ limit, windowSeconds, remaining, resetSeconds }: Budget, headers: Headers): void {
   headers.set('ratelimit-policy', `${POLICY};q=${limit};w=${windowSeconds};qu="values"`);

@@ -17,8 +17,8 @@ export function createSchemaRoute(schema: GraphQLSchema, introspection: Introspe
     return { text, tag: `"${createHash('sha256').update(text).digest('base64url')}"` };
   };
   return createRequestRouter('graphql', kit, {
-    '/schema.graphql': async ({ access }, request, response) => {
-      await authorizeIntrospection(access, introspection);
+    '/schema.graphql': async ({ context, request, response }) => {
+      await authorizeIntrospection(context.access, introspection);
       file ??= print();
       response.set('ETag', file.tag);
       if (findKnownTag(request, file.tag) !== undefined) response.status(304).end();

@@ -8,19 +8,47 @@ import { dataVersionOf, type RequestContext } from '../resolvers/request-context
 export type RequestOperation = Omit<AuditOperation, 'address'>;
 
 /** A reading that a request has begun. */
-export interface RequestReading {
-  /** Resolves when the row of the reading is written. No byte of the answer may leave before. */
+interface RequestReading {
+  /** Resolves when the row of the reading is written. */
   readonly written: Promise<void>;
   /** Tells whether the whole answer has left, or is made again. The number of lines counts beside those that the context has counted. */
   end(outcome: ReadingOutcome, lines?: number): void;
+}
+
+/** The facts that only the door knows about a reading. */
+interface ReadingFacts {
+  readonly range?: () => ReadRange;
+  /** The number of lines beside those that the context has counted. It is asked when the answer has ended. */
+  readonly lines?: () => number | undefined;
+  /** True after a failure when the answer is made again. */
+  readonly runsAgain: () => boolean;
 }
 
 /** Gives the audit what the doors answer. */
 export class RequestAudit {
   constructor(private readonly audit: AuditService) {}
 
-  /** Begins the reading of a request that was let in to personal data; undefined for other requests. */
-  async begin(context: RequestContext, operation: RequestOperation, range?: () => ReadRange): Promise<RequestReading | undefined> {
+  /**
+   * Sends an answer. When its request was let in to personal data, the audit notes the reading and its outcome, and no byte may leave before
+   * the promise that `send` gets has resolved.
+   */
+  async accompany(
+    context: RequestContext,
+    operation: RequestOperation,
+    { range, lines, runsAgain }: ReadingFacts,
+    send: (written: Promise<void> | undefined) => Promise<void>,
+  ): Promise<void> {
+    const reading = await this.begin(context, operation, range);
+    let isWhole = false;
+    try {
+      await send(reading?.written);
+      isWhole = true;
+    } finally {
+      reading?.end(isWhole ? 'whole' : runsAgain() ? 'again' : 'broken', lines?.());
+    }
+  }
+
+  private async begin(context: RequestContext, operation: RequestOperation, range?: () => ReadRange): Promise<RequestReading | undefined> {
     if (!context.access.readsPersonal) return undefined;
     const { access, address } = context;
     const reading: OpenReading = this.audit.read(await access.auditCaller(), { ...operation, address }, range?.());

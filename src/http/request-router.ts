@@ -1,12 +1,28 @@
 import { Router, type Request, type Response } from 'express';
+import type { OpenFileEntry } from '../domain/audit-file';
 import { AppError } from '../errors';
 import type { AuditDoor } from '../formats/audit-row';
 import type { RequestContext } from '../resolvers/request-context';
 import type { DoorKit } from './door-kit';
 import { enterDoor, recordOf, type RequestDoor } from './request-record';
 
-/** Answers a GET or HEAD request. After a failure, `runsAgain` tells whether the handler is called again, with a new context. */
-export type RequestHandler = (context: RequestContext, request: Request, response: Response, runsAgain: () => boolean) => Promise<void>;
+/** One try to answer a GET or HEAD request. */
+export interface Attempt {
+  readonly context: RequestContext;
+  readonly request: Request;
+  readonly response: Response;
+  /** True after a failure of this attempt when another one follows it. */
+  readonly runsAgain: () => boolean;
+  readonly carried: Carried;
+}
+
+/** The things that an attempt leaves to the next one. */
+interface Carried {
+  /** The audit entry of a file that is made again. Whoever goes on with it takes it out. */
+  fileEntry?: OpenFileEntry | undefined;
+}
+
+export type RequestHandler = (attempt: Attempt) => Promise<void>;
 
 /** Routes GET and HEAD requests by path. Each request is opened for its handler and closed after it, also when the handler throws. */
 export function createRequestRouter(
@@ -21,20 +37,22 @@ export function createRequestRouter(
       // Headers are sent before the rows, so all of an answer is read from one snapshot.
       let context = openRequest(request, response, true);
       const endSpan = context.times.spans?.resolve();
+      const carried: Carried = {};
       try {
         const { source } = context;
         // An answer that has begun was broken off. Any other is read again, and then from the primary.
         const runsAgain = (): boolean => source.isBroken && !response.headersSent && !response.destroyed;
-        await handle(context, request, response, runsAgain).catch(async (error: unknown) => {
+        await handle({ context, request, response, runsAgain, carried }).catch(async (error: unknown) => {
           if (!runsAgain()) throw error;
           await context.snapshot.close();
           context = openRequest(request, response, true, true);
-          await handle(context, request, response, () => false);
+          await handle({ context, request, response, runsAgain: () => false, carried });
         });
       } catch (error) {
         if (error instanceof AppError) await audit.recordRefusal(context, { door, name: request.path.slice(1), hash: null }, error);
         throw error;
       } finally {
+        carried.fileEntry?.giveUp();
         endSpan?.(recordOf(response).label);
         await context.snapshot.close();
       }

@@ -36,7 +36,7 @@ interface RowSenderOptions {
   readonly readerPace: ReaderPace;
   /** The coding that the reader asked for. Short answers are not compressed. */
   readonly coding: ContentCoding;
-  /** The trailers to send after all rows (RFC 9110 section 6.5). `sendHead` must announce them in the header Trailer. */
+  /** The trailers to send after all rows (RFC 9110 section 6.5). `setHeaders` must announce them in the header Trailer. */
   readonly trailers?: () => Readonly<Record<string, string>>;
 }
 

@@ -44,6 +44,6 @@ export class AllocationResolver {
     description: `Memo of the allocation; may be empty. \`designationMemo\` of the report's lines. ${NEEDS_REPORT}`,
   })
   memo(@Root() { memo }: Allocation, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): string | null {
-    return context.access.mayReadDonors ? memo : refuse(context, info);
+    return context.access.openDonorData() ? memo : refuse(context, info);
   }
 }

@@ -31,6 +31,6 @@ export class AuditRecordResolver {
     description: `SHA-256 of the lines of a file, in hex, as a summary has it; null where it is not known. ${NEEDS_REPORT}`,
   })
   digest(@Root() { digest }: AuditRecord, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): string | null {
-    return context.access.mayReadDonors ? digest : refuse(context, info);
+    return context.access.openDonorData() ? digest : refuse(context, info);
   }
 }

@@ -38,7 +38,7 @@ export class DataVersionResolver {
 
   @FieldResolver(() => String, { nullable: true, description: `Name of the imported file; null for other causes. ${NEEDS_REPORT}` })
   fileName(@Root() { fileName }: DataVersion, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): string | null {
-    return context.access.mayReadDonors ? fileName : refuse(context, info);
+    return context.access.openDonorData() ? fileName : refuse(context, info);
   }
 
   @FieldResolver(() => String, {
@@ -46,6 +46,6 @@ export class DataVersionResolver {
     description: `SHA-256 of the imported file, in hex; null for other causes. ${NEEDS_REPORT}`,
   })
   fileSha256(@Root() { fileSha256 }: DataVersion, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): string | null {
-    return context.access.mayReadDonors ? fileSha256 : refuse(context, info);
+    return context.access.openDonorData() ? fileSha256 : refuse(context, info);
   }
 }

@@ -40,6 +40,6 @@ export class SummaryTotalsResolver {
     description: `Number of different donors. Gifts without a donor are not counted. ${NEEDS_REPORT}`,
   })
   donors(@Root() { donors }: SummaryTotals, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): number | null {
-    return context.access.mayReadDonors ? donors : refuse(context, info);
+    return context.access.openDonorData() ? donors : refuse(context, info);
   }
 }

@@ -13,4 +13,4 @@ export async function donorEntities(context: RequestContext): Promise<EntityGrap
 }
 
 const enter = ({ access, entities }: RequestContext, { organization, mayReadDonors }: MemberAccess): EntityGraph =>
-  entities.enter({ organizationId: organization.id, mayReadDonors }, () => access.mayReadDonors);
+  entities.enter({ organizationId: organization.id, mayReadDonors }, () => access.openDonorData());

@@ -85,7 +85,7 @@ function toWanted(name: string, id: string): NamedRecord {
 }
 
 const isReadable = ({ kind }: NamedRecord, { access }: RequestContext): boolean =>
-  (kind !== 'donor' && kind !== SAVED_REPORT) || access.mayReadDonors;
+  (kind !== 'donor' && kind !== SAVED_REPORT) || access.openDonorData();
 
 function findEntity(graph: EntityGraph, { kind, id }: NamedEntity, info: GraphQLResolveInfo) {
   const type = info.schema.getType(typeNameOf(kind));

@@ -51,13 +51,13 @@ export class TransactionResolver {
 
   @FieldResolver(() => Donor, { nullable: true, description: `The donor; null when the gift has none. ${NEEDS_REPORT}` })
   donor(@Root() transaction: Transaction, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo) {
-    if (!context.access.mayReadDonors) return refuse(context, info);
+    if (!context.access.openDonorData()) return refuse(context, info);
     return orRefuse(context, info, () => context.entities.graph.follow('Transaction.donor', transaction, {}, lookAhead(info)));
   }
 
   @FieldResolver(() => String, { nullable: true, description: `Main memo of the transaction; may be empty. ${NEEDS_REPORT}` })
   mainMemo(@Root() { mainMemo }: Transaction, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): string | null {
-    return context.access.mayReadDonors ? mainMemo : refuse(context, info);
+    return context.access.openDonorData() ? mainMemo : refuse(context, info);
   }
 
   @FieldResolver(() => AllocationAmounts, { description: 'Sum of the shares of the transaction, whatever their number.' })

@@ -21,40 +21,38 @@ const REPORT = 'deposit_detail_designation_detail_with_contact_info';
 /** The v2 door (contract section 4). Each route parses, calls a resolver and formats. Errors have the contract's body (section 2.3). */
 export function createV2Routes({ authentication, depositDetails }: V2Resolvers, kit: DoorKit): Router {
   const router = createRequestRouter('v2', kit, {
-    '/authenticated_test_system': async (context, _request, response) => {
+    '/authenticated_test_system': async ({ context, response }) => {
       const data = await authentication.authenticatedTestSystem(context);
       setDataVersion(response, context);
       response.json({ data });
     },
-    '/authenticated_test_session': async (context, _request, response) => {
+    '/authenticated_test_session': async ({ context, response }) => {
       const data = await authentication.authenticatedTestSession(context);
       setDataVersion(response, context);
       response.json({ data });
     },
-    [`/${REPORT}`]: async (context, request, response, runsAgain) => {
+    [`/${REPORT}`]: async ({ context, request, response, runsAgain }) => {
       const query = parseReportQuery(request.query);
       const rows = await depositDetails.depositDetails(query, context);
       const { head, template, tail } = v2Layouts.json;
       const tag = new EntityTag(rows, v2Layouts.json);
       if (tag.answersNotModified(request, response, context)) return;
-      const reading = await kit.audit.begin(context, { door: 'v2', name: REPORT, hash: null }, () => toRange(query));
-      let isWhole = false;
-      try {
-        await sendRows(response, [head, rows.bytes(template), tail], {
+      const send = (ready?: Promise<void>): Promise<void> =>
+        sendRows(response, [head, rows.bytes(template), tail], {
           setHeaders: () => {
             setDataVersion(response, context);
             tag.set(response, context);
             response.type('json');
           },
-          ready: reading?.written,
+          ready,
           readerPace: kit.readerPace,
           signal: context.snapshot.signal,
           coding: toContentCoding(request),
         });
-        isWhole = true;
-      } finally {
-        reading?.end(isWhole ? 'whole' : runsAgain() ? 'again' : 'broken', rows.rowCount?.());
-      }
+      // A HEAD request takes no line.
+      if (request.method === 'HEAD') return send();
+      const operation = { door: 'v2', name: REPORT, hash: null } as const;
+      await kit.audit.accompany(context, operation, { range: () => toRange(query), lines: () => rows.rowCount?.(), runsAgain }, send);
     },
   });
   router.use(kit.createErrorHandler({ ...REST_FORMAT, toCause: toContractError }));

@@ -17,7 +17,8 @@ const ROOMS: readonly (readonly string[])[] = [
   ['formats'],
   ['rows'],
   ['processes'],
-  ['values', 'errors', 'config'],
+  ['errors', 'config'],
+  ['values'],
 ];
 /** The build makes this folder from prisma/schema.prisma. */
 const GENERATED = 'generated';

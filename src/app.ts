@@ -26,7 +26,7 @@ import { SchemaReportDocuments } from './resolvers/report-documents';
 import { createOperatorSet } from './resolvers/operators/operator-set';
 import { createResolvers } from './resolvers/resolver-set';
 import { createV2Routes } from './rest/v2-routes';
-import type { Operator, SeenEvent } from './domain/audit-service';
+import type { Operator } from './domain/audit-service';
 import type { RequestTracer } from './tracing/request-tracer';
 import { createServices, type OpenDatabase, type ServiceOptions, type Services } from './services';
 
@@ -71,9 +71,11 @@ interface SideOptions {
   readonly log: Logger;
   /** Undefined when there is no port that tells them. */
   readonly metrics: GatewayMetrics | undefined;
-  /** Called with each event that the audit gets. */
-  readonly onEvent: (event: SeenEvent) => void;
+  readonly signals: Signals;
 }
+
+/** The functions that services tell of lost connections and of the audit's events by. */
+type Signals = Required<Pick<ServiceOptions, 'onConnectionLost' | 'onEvent'>>;
 
 /** The doors of callers, which stand in each worker of a gateway. */
 export interface CallersSide {
@@ -92,13 +94,10 @@ export interface OperatorsSide {
 
 /** Composes the gateway from services, resolvers and doors over a database, in one process. */
 export async function createApp(config: Config, { serving, owner }: RoleAddresses, log: Logger): Promise<App> {
-  const onEvent = (event: SeenEvent): void => {
-    log.info(event, 'audited');
-    metrics?.countEvent(event);
-  };
-  const services = createServices(config, serving, { ...{ onConnectionLost: toWarning(log), onEvent }, ...forCallers(config, log) });
+  const signals = createSignals(log, () => metrics);
+  const services = createServices(config, serving, { ...signals, ...forCallers(config, log) });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
-  const side = { config, log, metrics, onEvent };
+  const side = { config, log, metrics, signals };
   const operators = createOperatorsSide(owner, side, metrics);
   const { httpServer, stop } = await createCallersSide(services, side);
   const listen = async (): Promise<ListeningPorts> => {
@@ -111,6 +110,15 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
     stop: (drainMs) => operators.stop(() => stop(httpServer.drain({ drainMs, graceMs }))),
   };
 }
+
+/** Tells the log, and the metrics that a port of operators tells. They count services' work, and so are made after them. */
+export const createSignals = (log: Logger, metrics: () => GatewayMetrics | undefined): Signals => ({
+  onConnectionLost: (error) => log.warn({ reason: error.message }, 'database connection lost'),
+  onEvent: (event) => {
+    log.info(event, 'audited');
+    metrics()?.countEvent(event);
+  },
+});
 
 /** The options of the services that callers are answered by: the replicas, and the function that logs how they are. */
 export const forCallers = (config: Config, log: Logger): Pick<ServiceOptions, 'isServing' | 'replicas' | 'onReplicaChange'> => ({
@@ -125,7 +133,7 @@ export const forCallers = (config: Config, log: Logger): Pick<ServiceOptions, 'i
 /** Composes the doors of callers over services, which they close. */
 export async function createCallersSide(
   services: Services & { close(): Promise<void> },
-  { config, log, metrics }: Omit<SideOptions, 'onEvent'>,
+  { config, log, metrics }: Omit<SideOptions, 'signals'>,
 ): Promise<CallersSide> {
   const tracer = config.OTEL_EXPORTER_OTLP_ENDPOINT === '' ? undefined : startTracer(config);
   const resolvers = createResolvers(services);
@@ -168,13 +176,13 @@ export async function createCallersSide(
 /** Composes the port of operators and their daily work, over the role that owns the tables. `source` has the metrics of the gateway. */
 export function createOperatorsSide(
   owner: OpenDatabase['address'],
-  { config, log, metrics, onEvent }: SideOptions,
+  { config, log, metrics, signals }: SideOptions,
   source: MetricsSource | undefined,
 ): OperatorsSide {
   const operatorAddress = new AsyncLocalStorage<string>();
   const findOperator = (): Operator => ({ door: 'operators', account: null, address: operatorAddress.getStore() ?? null });
   const ownerConfig = { ...config, POOL_SIZE: OWNER_CONNECTIONS, REPORT_CONCURRENCY: 1 };
-  const services = createServices(ownerConfig, owner, { onConnectionLost: toWarning(log), onEvent, findOperator });
+  const services = createServices(ownerConfig, owner, { ...signals, findOperator });
   const onInternalError = (error: AppError, requestId: string): void => logFailure(log, error, requestId);
   const operators =
     config.ADMIN_TOKEN === ''
@@ -205,11 +213,6 @@ export function createOperatorsSide(
     },
   };
 }
-
-const toWarning =
-  (log: Logger) =>
-  (error: Error): void =>
-    log.warn({ reason: error.message }, 'database connection lost');
 
 /** Loads the libraries of tracing, which a gateway without traces does not need. */
 function startTracer(config: Config): RequestTracer {

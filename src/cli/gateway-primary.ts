@@ -3,11 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { GatewayMetrics, type MetricsOfProcess } from '../admin/gateway-metrics';
 import { SummedMetrics } from '../admin/summed-metrics';
-import { createOperatorsSide, orExplain, type App, type RoleAddresses } from '../app';
+import { createOperatorsSide, createSignals, orExplain, type App, type RoleAddresses } from '../app';
 import type { Config } from '../config';
 import { serveAttemptMemories } from '../data/attempt-memory';
 import { serveQueue } from '../data/postgres/queue-line';
-import type { SeenEvent } from '../domain/audit-service';
 import { serveGuesses } from '../domain/guess-line';
 import { DealtListener } from '../http/dealt-listener';
 import type { WorkerProcess } from '../processes/worker-process';
@@ -31,17 +30,13 @@ const KILL_MARGIN_MS = 2000;
  * gateway counts and shares out once. Its workers answer the callers.
  */
 export async function createPrimary(config: Config, { serving, owner }: RoleAddresses, log: Logger): Promise<App> {
-  const onEvent = (event: SeenEvent): void => {
-    log.info(event, 'audited');
-    metrics?.countEvent(event);
-  };
   const shared = createSharedParts(config);
   serveAttemptMemories();
   // The primary asks the database for its state alone.
   const services = createServices({ ...config, POOL_SIZE: 1 }, serving, { shared });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
   const summed = metrics && new SummedMetrics(metrics);
-  const operators = createOperatorsSide(owner, { config, log, metrics, onEvent }, summed);
+  const operators = createOperatorsSide(owner, { config, log, metrics, signals: createSignals(log, () => metrics) }, summed);
   const listener = new DealtListener();
   const workers = new WorkerSet({
     size: config.WORKERS,

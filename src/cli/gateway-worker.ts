@@ -2,10 +2,9 @@ import 'reflect-metadata';
 import cluster from 'node:cluster';
 import { Socket } from 'node:net';
 import { GatewayMetrics } from '../admin/gateway-metrics';
-import { createCallersSide, forCallers, type CallersSide } from '../app';
+import { createCallersSide, createSignals, forCallers, type CallersSide } from '../app';
 import { createSharedMemory } from '../data/attempt-memory';
 import { RemoteQueue } from '../data/postgres/queue-line';
-import type { SeenEvent } from '../domain/audit-service';
 import { RemoteGuessGate } from '../domain/guess-line';
 import { ProcessLine } from '../processes/process-line';
 import { TOPICS, WORKER_EXITS } from '../processes/worker-topics';
@@ -69,13 +68,8 @@ function countGone(): void {
 
 async function serve({ config, serving }: Welcome): Promise<CallersSide> {
   const log = createLog(config.LOG_LEVEL, true);
-  const onEvent = (event: SeenEvent): void => {
-    log.info(event, 'audited');
-    metrics?.countEvent(event);
-  };
   const services = createServices(config, serving, {
-    onConnectionLost: (error) => log.warn({ reason: error.message }, 'database connection lost'),
-    onEvent,
+    ...createSignals(log, () => metrics),
     ...forCallers(config, log),
     shared: {
       ...{ processes: config.WORKERS, createMemory: createSharedMemory },

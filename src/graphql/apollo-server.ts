@@ -95,7 +95,15 @@ function answerPlugin({
           if (asksForSchema(document)) await authorizeIntrospection(contextValue.access, introspection);
           const variables = request.variables ?? {};
           if (operation && contextValue.account) {
-            contextValue.account.asked = { name: operation.name?.value ?? '', hash: queryHash, isTrusted, document, operation, variables };
+            contextValue.account.asked = {
+              name: operation.name?.value ?? '',
+              hash: queryHash,
+              isTrusted,
+              schema,
+              document,
+              operation,
+              variables,
+            };
           }
           if (operation) contextValue.variableFaults = findVariableFaults(schema, operation, variables);
           const found = findCost({ schema, document, operation, variables });

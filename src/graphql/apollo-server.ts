@@ -12,6 +12,7 @@ import {
 } from 'graphql';
 import type { BudgetService } from '../domain/budget-service';
 import { AppError, toAppError } from '../errors';
+import { limitOperations, operationLimits } from '../resolvers/operation-limits';
 import type { CheckedDocuments } from './checked-documents';
 import { formatError, isRequestError, toCause, withoutSuggestion } from './error-format';
 import { findArgument, findVariableFaults, type VariablePath } from './error-place';
@@ -20,7 +21,6 @@ import { loopTurns } from './loop-turns';
 import { oncePerDocument } from './once-per-document';
 import { assertCost, findCost } from './operation-cost';
 import { COST_HEADER, spendBudget, toCostExtension } from './operation-budget';
-import { limitOperations, operationLimits } from './operation-limits';
 import type { GraphqlContext } from './row-field';
 import { createDocumentCache, type TrustedDocuments } from './trusted-documents';
 
@@ -54,7 +54,6 @@ export function createApolloServer(schema: GraphQLSchema, options: ApolloServerO
     csrfPrevention: { requestHeaders: ['provision'] },
     documentStore: options.documents,
     parseOptions: { maxTokens: operationLimits.maxTokens },
-    maxRecursiveSelections: operationLimits.maxRecursiveSelections,
     validationOptions: { maxErrors: operationLimits.maxValidationErrors },
     validationRules: [limitOperations, refuseMissingOperationTypes],
     formatError: (formatted, error) => formatError(formatted, toCause(error)),
@@ -96,7 +95,15 @@ function answerPlugin({
           if (asksForSchema(document)) await authorizeIntrospection(contextValue.access, introspection);
           const variables = request.variables ?? {};
           if (operation && contextValue.account) {
-            contextValue.account.asked = { name: operation.name?.value ?? '', hash: queryHash, isTrusted, document, operation, variables };
+            contextValue.account.asked = {
+              name: operation.name?.value ?? '',
+              hash: queryHash,
+              isTrusted,
+              schema,
+              document,
+              operation,
+              variables,
+            };
           }
           if (operation) contextValue.variableFaults = findVariableFaults(schema, operation, variables);
           const found = findCost({ schema, document, operation, variables });

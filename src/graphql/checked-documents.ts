@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { InMemoryLRUCache, type KeyValueCache } from '@apollo/utils.keyvaluecache';
 import { parse, type DocumentNode } from 'graphql';
-import { assertFewRepeats, operationLimits } from './operation-limits';
+import { assertFewRepeats, operationLimits } from '../resolvers/operation-limits';
 
 const MAX_CACHE_BYTES = 30 * 1024 * 1024;
 /**

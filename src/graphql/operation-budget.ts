@@ -1,6 +1,6 @@
 import type { Budget, BudgetService } from '../domain/budget-service';
 import type { OperationCost } from './operation-cost';
-import { operationLimits } from './operation-limits';
+import { operationLimits } from '../resolvers/operation-limits';
 import type { GraphqlContext } from './row-field';
 
 interface Headers {

@@ -19,10 +19,10 @@ import {
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields';
 import { MAX_PAGE_LENGTH } from '../domain/keyset-page';
+import { operationLimits } from '../resolvers/operation-limits';
 import { countIntrospected } from './introspection-cost';
 import { listBounds, listsByArgument, pageBounds, streamedFields, type Arguments } from './list-bounds';
 import { oncePerDocument } from './once-per-document';
-import { operationLimits } from './operation-limits';
 
 interface Operation {
   readonly schema: GraphQLSchema;

@@ -1,6 +1,17 @@
-import { Kind, valueFromASTUntyped, visit, type ArgumentNode, type DocumentNode, type OperationDefinitionNode } from 'graphql';
+import {
+  Kind,
+  TypeInfo,
+  valueFromASTUntyped,
+  visit,
+  visitWithTypeInfo,
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type ValueNode,
+} from 'graphql';
 import type { ReadRange } from '../domain/audit-service';
-import { isLocalDate } from '../values/dates';
+import { isLocalDate, type LocalDate } from '../values/dates';
 import { oncePerDocument } from './once-per-document';
 
 /** An operation as the audit names it. */
@@ -11,58 +22,114 @@ export interface AskedOperation {
   readonly hash: string;
   /** True for a trusted document. */
   readonly isTrusted: boolean;
+  readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
+/** A field of an operation, with the arguments that choose records. */
+interface ChoosingField {
+  /** True when the field reads deposits of the days that its own arguments bound, which are all days where it takes none. */
+  readonly readsDays: boolean;
+  readonly given: ReadonlyMap<string, ValueNode>;
+}
+
+/** The root fields that read no deposits. Any other one without dates, also one that is added later, reads those of all days. */
+const WITHOUT_DAYS: ReadonlySet<string> = new Set([
+  ...['authenticatedTestSession', 'authenticatedTestSystem', 'errorCodes', 'provision', 'viewer'],
+  ...['dataVersion', 'dataVersions', 'savedReports'],
+]);
 /** The arguments that choose records, besides the conditions of a `filter`. */
 const CONDITIONS = ['search', 'id', 'ids', 'depositId', 'transactionId', 'designationId', 'donorId'];
-/** All arguments that a range is read from. */
-const CHOOSING = ['startDate', 'endDate', 'pending', 'includePending', 'filter', ...CONDITIONS];
 
-const choosingArguments = oncePerDocument((document) => {
-  const found: ArgumentNode[] = [];
-  visit(document, {
-    [Kind.FIELD]: ({ arguments: args = [] }) => {
-      found.push(...args.filter(({ name }) => CHOOSING.includes(name.value)));
-    },
-  });
+const knownFields = oncePerDocument(() => new Map<OperationDefinitionNode, readonly ChoosingField[]>());
+
+/** The fields of an operation that choose records, those of the fragments that it spreads included. */
+function choosingFields({ schema, document, operation }: AskedOperation): readonly ChoosingField[] {
+  const known = knownFields(document);
+  const found = known.get(operation) ?? findFields(schema, document, operation);
+  known.set(operation, found);
   return found;
-});
+}
+
+function findFields(schema: GraphQLSchema, { definitions }: DocumentNode, operation: OperationDefinitionNode): readonly ChoosingField[] {
+  const found: ChoosingField[] = [];
+  const types = new TypeInfo(schema);
+  const spread = new Set<string>();
+  const visitor = visitWithTypeInfo(types, {
+    [Kind.FIELD]: (node: FieldNode) => {
+      const name = node.name.value;
+      const takesDates = types.getFieldDef()?.args.some((argument) => argument.name === 'startDate') ?? false;
+      const isRoot = types.getParentType() === schema.getQueryType() && !name.startsWith('__');
+      const readsDays = takesDates || (isRoot && !WITHOUT_DAYS.has(name));
+      found.push({ readsDays, given: new Map(node.arguments?.map((argument) => [argument.name.value, argument.value])) });
+    },
+    [Kind.FRAGMENT_SPREAD]: ({ name }) => void spread.add(name.value),
+  });
+  visit(operation, visitor);
+  // The set grows while fragments spread others. The type of a fragment says all of its place that counts here.
+  for (const name of spread) {
+    const fragment = definitions.find((each) => each.kind === Kind.FRAGMENT_DEFINITION && each.name.value === name);
+    if (fragment) visit(fragment, visitor);
+  }
+  return found.filter(({ readsDays, given }) => readsDays || given.size > 0);
+}
 
 /**
- * The range of an operation: the first and the last day that its fields ask for, where all of them are bounded, and the names of its
- * conditions. The operation must have been validated, so that the names are those of the schema and none is a caller's text.
+ * The range of an operation: the first and the last day that its fields read, the choice of pending deposits, and the names of its
+ * conditions. A field without a bound makes the bound of the operation null, since the range must not be narrower than what is read. Fields
+ * that `@skip` or `@include` leaves out count too. The operation must have been validated, so that the names are those of the schema and none
+ * is a caller's text.
  */
-export function toReadRange({ document, operation, variables }: AskedOperation): ReadRange {
-  const values = { ...defaultsOf(operation), ...variables };
-  const starts: string[] = [];
-  const ends: string[] = [];
-  const pendings = new Set<string>();
+export function toReadRange(asked: AskedOperation): ReadRange {
+  const values = { ...defaultsOf(asked.operation), ...asked.variables };
+  const starts: (LocalDate | null)[] = [];
+  const ends: (LocalDate | null)[] = [];
+  const pendings: ReadRange['pending'][] = [];
   const conditions = new Set<string>();
-  for (const { name, value: node } of choosingArguments(document)) {
-    const value: unknown = valueFromASTUntyped(node, values);
-    if (value === undefined || value === null) continue;
-    if (name.value === 'startDate' && isLocalDate(value)) starts.push(value);
-    else if (name.value === 'endDate' && isLocalDate(value)) ends.push(value);
-    else if (name.value === 'pending') pendings.add(JSON.stringify(value));
-    else if (name.value === 'includePending') pendings.add(JSON.stringify(value === true ? 'WITH' : 'WITHOUT'));
-    else if (name.value === 'filter') for (const path of pathsOf(value)) conditions.add(path);
-    else if (CONDITIONS.includes(name.value)) conditions.add(name.value);
+  const addPeriod = ({ startDate, endDate }: Period): void => {
+    starts.push(isLocalDate(startDate) ? startDate : null);
+    ends.push(isLocalDate(endDate) ? endDate : null);
+  };
+  for (const { readsDays, given } of choosingFields(asked)) {
+    const valueOf = (name: string): unknown => {
+      const node = given.get(name);
+      return node && valueFromASTUntyped(node, values);
+    };
+    if (readsDays) {
+      addPeriod({ startDate: valueOf('startDate'), endDate: valueOf('endDate') });
+      pendings.push(toPending(valueOf('pending'), valueOf('includePending')));
+    }
+    const compareWith = valueOf('compareWith');
+    if (compareWith) addPeriod(compareWith);
+    for (const path of pathsOf(valueOf('filter'))) conditions.add(path);
+    for (const name of CONDITIONS) if ((valueOf(name) ?? null) !== null) conditions.add(name);
   }
   return {
-    startDate: starts.sort()[0] ?? null,
-    endDate: ends.sort().at(-1) ?? null,
-    pending: toPending(pendings),
+    startDate: starts.includes(null) ? null : (starts.sort()[0] ?? null),
+    endDate: ends.includes(null) ? null : (ends.sort().at(-1) ?? null),
+    pending: toOnePending(pendings),
     conditions: [...conditions].sort(),
   };
 }
 
-/** The choice of several fields. Posted and pending deposits together are both. */
-function toPending(choices: ReadonlySet<string>): ReadRange['pending'] {
-  const known = (['WITH', 'WITHOUT', 'ONLY'] as const).filter((choice) => choices.has(JSON.stringify(choice)));
-  return known.length > 1 ? 'WITH' : (known[0] ?? null);
+interface Period {
+  readonly startDate?: unknown;
+  readonly endDate?: unknown;
+}
+
+/** The choice that a field makes; null when it makes none. */
+function toPending(pending: unknown, includePending: unknown): ReadRange['pending'] {
+  if (typeof includePending === 'boolean') return includePending ? 'WITH' : 'WITHOUT';
+  return pending === 'WITH' || pending === 'WITHOUT' || pending === 'ONLY' ? pending : null;
+}
+
+/** The choice of several fields. Posted and pending deposits together are both; a field that makes no choice leaves none. */
+function toOnePending(choices: readonly ReadRange['pending'][]): ReadRange['pending'] {
+  const [first = null, ...others] = new Set(choices);
+  if (choices.includes(null)) return null;
+  return others.length > 0 ? 'WITH' : first;
 }
 
 const defaultsOf = ({ variableDefinitions = [] }: OperationDefinitionNode): Readonly<Record<string, unknown>> =>

@@ -113,13 +113,19 @@ export class AuditRecord implements AuditEntry {
   @Field(() => String, { nullable: true, description: 'Format of a file, such as `"csv"`; null for other entries.' })
   format!: string | null;
 
-  @Field(() => LocalDateScalar, { nullable: true, description: 'First deposit date that was asked for; null when none was.' })
+  @Field(() => LocalDateScalar, {
+    nullable: true,
+    description: 'First deposit date of all that was read; null when a part had no first date.',
+  })
   startDate!: LocalDate | null;
 
-  @Field(() => LocalDateScalar, { nullable: true, description: 'Last deposit date that was asked for; null when none was.' })
+  @Field(() => LocalDateScalar, {
+    nullable: true,
+    description: 'Last deposit date of all that was read; null when a part had no last date.',
+  })
   endDate!: LocalDate | null;
 
-  @Field(() => pendingEnum, { nullable: true, description: 'Choice of pending deposits; null when none was made.' })
+  @Field(() => pendingEnum, { nullable: true, description: 'Choice of pending deposits; null when a part made none.' })
   pending!: PendingChoice | null;
 
   @Field(() => [String], { description: 'Names of the conditions, without their values, such as `["donorName"]`.' })

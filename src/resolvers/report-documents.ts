@@ -10,6 +10,7 @@ import {
   OperationTypeNode,
   parse,
   print,
+  specifiedRules,
   typeFromAST,
   validate,
   valueFromASTUntyped,
@@ -30,6 +31,7 @@ import { lineFieldAt } from '../formats/line-records';
 import { findJsonFault } from '../formats/json-fault';
 import { ALL_TIME } from '../values/dates';
 import { leavesOf, type OperationScope } from './look-ahead';
+import { assertFewRepeats, limitOperations, operationLimits } from './operation-limits';
 import type { ReportParameter } from './saved-report-types';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -40,7 +42,6 @@ const REPORTS: Readonly<Record<string, readonly string[]>> = {
   depositDetailsConnection: ['nodes.', 'edges.node.'],
   depositSummary: ['groups.nodes.', 'groups.edges.node.', ''],
 };
-const MAX_TOKENS = 2000;
 
 /** Reads the queries of saved reports and of `reportFile` against the schema. */
 export class SchemaReportDocuments implements ReportDocuments {
@@ -96,7 +97,7 @@ export class SchemaReportDocuments implements ReportDocuments {
 
   /** The variables of a saved query, with their values. The query is not validated: the schema may have changed since it was saved. */
   parameters({ query, variables }: ReportDocument): ReportParameter[] {
-    const definitions = onlyOperation(parse(query, { maxTokens: MAX_TOKENS })).variableDefinitions ?? [];
+    const definitions = onlyOperation(parse(query, { maxTokens: operationLimits.maxTokens })).variableDefinitions ?? [];
     return definitions.map(({ variable: { name: node }, type, defaultValue }) => {
       const name = node.value;
       const value = Object.hasOwn(variables, name) ? variables[name] : defaultValue && valueFromASTUntyped(defaultValue);
@@ -168,10 +169,14 @@ function onlyOperation({ definitions }: DocumentNode): OperationDefinitionNode {
   return operation;
 }
 
+/** A document has the limits of an operation, since it is followed like one. */
+const RULES = [...specifiedRules, limitOperations];
+
 function readDocument(schema: GraphQLSchema, query: string): DocumentNode {
   return naming('query', () => {
-    const document = parse(query, { maxTokens: MAX_TOKENS });
-    const [error] = validate(schema, document, undefined, { maxErrors: 1, hideSuggestions: true });
+    const document = parse(query, { maxTokens: operationLimits.maxTokens });
+    assertFewRepeats(document);
+    const [error] = validate(schema, document, RULES, { maxErrors: 1, hideSuggestions: true });
     if (error) throw error;
     return document;
   });

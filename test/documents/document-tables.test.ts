@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buildSchema, getNamedType, isEnumType, isInputObjectType } from 'graphql';
 import { privileges } from '../../src/domain/privileges';
 import { errorTable } from '../../src/errors';
-import { operationLimits } from '../../src/graphql/operation-limits';
+import { operationLimits } from '../../src/resolvers/operation-limits';
 import { succeed } from '../support/command';
 import { readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
 import { v2Line } from '../support/gateway';
@@ -94,11 +94,11 @@ describe("the documents' tables are those of the gateway", () => {
   });
 
   test('a frontend team finds the limits of an operation', () => {
-    const { maxTokens, maxDepth, maxAliases, maxRootFields, maxFieldPairs, maxCost, maxIntrospected } = operationLimits;
+    const { maxTokens, maxDepth, maxAliases, maxRootFields, maxSelections, maxFieldPairs, maxCost, maxIntrospected } = operationLimits;
     const values = tableOf(sectionOf(readDocument('docs/frontend.md'), 'Limits'), 'limit').map(([, value]) =>
       Number(value!.replace(',', '')),
     );
-    expect(values).toEqual([maxTokens, maxDepth, maxAliases, maxRootFields, maxFieldPairs, maxCost, maxIntrospected]);
+    expect(values).toEqual([maxTokens, maxDepth, maxAliases, maxRootFields, maxSelections, maxFieldPairs, maxCost, maxIntrospected]);
   });
 
   test('an analyst is told of messages that there are', () => {

@@ -161,17 +161,6 @@ describe('all rows of a query', () => {
     expect(text).toMatch(/^lines\r\n\d+\r\n$/);
   });
 
-  test('with a field asked for under many names are found with little work', async () => {
-    const many = (below: string) => Array.from({ length: 60 }, (_, n) => `a${n}: ${below}`).join(' ');
-    const query = `query { depositSummary(${NARROWED}, groupBy: [DAY]) { ...S } }
-      fragment S on DepositSummary { ${many('groups(first: 1000) { nodes { ...G } }')} } fragment G on SummaryGroup { ${many('all { ...T }')} }
-      fragment T on SummaryTotals { ${many('byLine { ...A }')} } fragment A on SummaryAmounts { ${many('amount')} }`;
-    const before = process.cpuUsage();
-    expect((await ask(query, {})).body.data!.reportFile).toMatchObject({ columns: ['line_amount'] });
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1000).toBeLessThan(5000);
-  });
-
   test('are not to be had by who may not read them', async () => {
     const as = { provision: organization.webProvision, cookie: clerk };
     const lines = `{ depositDetails(${PERIOD}) { amount } }`;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { buildSchema, parse } from 'graphql';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { operationLimits } from '../../src/graphql/operation-limits';
+import { operationLimits } from '../../src/resolvers/operation-limits';
 import { anyOperation } from '../support/any-operation';
 import { depositBook } from '../support/deposit-book';
 import { graphql } from '../support/gateway';

@@ -12,7 +12,8 @@ import {
 /** Limits of one operation. GraphiQL's introspection query has 13 levels. */
 export const operationLimits = {
   maxTokens: 2000,
-  maxRecursiveSelections: 1000,
+  /** Fields and fragments after all fragments are spread out. */
+  maxSelections: 1000,
   maxValidationErrors: 5,
   /** Pairs of fields with the same name in the answer. Validation compares the two fields of each pair. */
   maxFieldPairs: 5_000,
@@ -35,19 +36,22 @@ interface Extent {
   readonly depth: number;
   readonly aliases: number;
   readonly fields: number;
+  readonly selections: number;
 }
 
-/** Refuses operations with too many levels, aliases or root fields. The error says how many the operation has. */
+const NOTHING: Extent = { depth: 0, aliases: 0, fields: 0, selections: 0 };
+
+/** Refuses operations with too many levels, aliases, root fields or selections. The error says how many the operation has. */
 export function limitOperations(context: ValidationContext): ASTVisitor {
   const extents = new Map<FragmentDefinitionNode, Extent>();
 
   const ofFragment = (name: string): Extent => {
     const fragment = context.getFragment(name);
-    if (!fragment) return { depth: 0, aliases: 0, fields: 0 };
+    if (!fragment) return NOTHING;
     const known = extents.get(fragment);
     if (known) return known;
     // graphql-js refuses a fragment that spreads itself. The entry set here ends the recursion before that.
-    extents.set(fragment, { depth: 0, aliases: 0, fields: 0 });
+    extents.set(fragment, NOTHING);
     const extent = ofSelections(fragment.selectionSet);
     extents.set(fragment, extent);
     return extent;
@@ -57,25 +61,28 @@ export function limitOperations(context: ValidationContext): ASTVisitor {
     let depth = 0;
     let aliases = 0;
     let fields = 0;
+    let { length: selections } = set.selections;
     for (const selection of set.selections) {
       if (selection.kind === Kind.FIELD) {
-        const below = selection.selectionSet ? ofSelections(selection.selectionSet) : { depth: 0, aliases: 0 };
+        const below = selection.selectionSet ? ofSelections(selection.selectionSet) : NOTHING;
         depth = Math.max(depth, below.depth + 1);
         aliases += below.aliases + (selection.alias ? 1 : 0);
         fields += 1;
+        selections += below.selections;
       } else {
         const spread = selection.kind === Kind.FRAGMENT_SPREAD ? ofFragment(selection.name.value) : ofSelections(selection.selectionSet);
         depth = Math.max(depth, spread.depth);
         aliases += spread.aliases;
         fields += spread.fields;
+        selections += spread.selections;
       }
     }
-    return { depth, aliases, fields };
+    return { depth, aliases, fields, selections };
   };
 
   return {
     OperationDefinition(operation) {
-      const { depth, aliases, fields } = ofSelections(operation.selectionSet);
+      const { depth, aliases, fields, selections } = ofSelections(operation.selectionSet);
       const refuse = (what: string, count: number, limit: number): void => {
         if (count > limit)
           context.reportError(new GraphQLError(`The operation has ${count} ${what}; the limit is ${limit}`, { nodes: operation }));
@@ -83,6 +90,7 @@ export function limitOperations(context: ValidationContext): ASTVisitor {
       refuse('levels of fields', depth, operationLimits.maxDepth);
       refuse('aliases', aliases, operationLimits.maxAliases);
       refuse('root fields', fields, operationLimits.maxRootFields);
+      refuse('selections after its fragments are spread out', selections, operationLimits.maxSelections);
     },
   };
 }

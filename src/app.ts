@@ -19,7 +19,7 @@ import { createExpressApp } from './http/express-app';
 import { createHealthRoutes } from './http/health-routes';
 import { HttpServer } from './http/http-server';
 import { openLinks } from './http/link-requests';
-import { logFailure } from './http/request-log';
+import { logFailure, logUnwritten } from './http/request-log';
 import { createPlaygroundRoutes } from './playground/playground-routes';
 import { FileResolver } from './resolvers/file-resolver';
 import { SchemaReportDocuments } from './resolvers/report-documents';
@@ -112,14 +112,18 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   };
 }
 
-/** The options of the services that callers are answered by: the replicas, and the function that logs how they are. */
-export const forCallers = (config: Config, log: Logger): Pick<ServiceOptions, 'isServing' | 'replicas' | 'onReplicaChange'> => ({
+/** The options of the services that callers are answered by: the replicas, and the functions that log how they and the audit's rows are. */
+export const forCallers = (
+  config: Config,
+  log: Logger,
+): Pick<ServiceOptions, 'isServing' | 'replicas' | 'onReplicaChange' | 'onUnwritten'> => ({
   isServing: true,
   replicas: config.DATABASE_REPLICA_URLS.map((connectionString) => ({ connectionString })),
   onReplicaChange: (replica, reason) => {
     if (reason === undefined) log.info({ replica }, 'replica is read');
     else log.warn({ replica, reason }, 'replica is set aside');
   },
+  onUnwritten: (unwritten) => logUnwritten(log, unwritten),
 });
 
 /** Composes the doors of callers over services, which they close. */
@@ -174,7 +178,9 @@ export function createOperatorsSide(
   const operatorAddress = new AsyncLocalStorage<string>();
   const findOperator = (): Operator => ({ door: 'operators', account: null, address: operatorAddress.getStore() ?? null });
   const ownerConfig = { ...config, POOL_SIZE: OWNER_CONNECTIONS, REPORT_CONCURRENCY: 1 };
-  const services = createServices(ownerConfig, owner, { onConnectionLost: toWarning(log), onEvent, findOperator });
+  const services = createServices(ownerConfig, owner, {
+    ...{ onConnectionLost: toWarning(log), onUnwritten: (unwritten) => logUnwritten(log, unwritten), onEvent, findOperator },
+  });
   const onInternalError = (error: AppError, requestId: string): void => logFailure(log, error, requestId);
   const operators =
     config.ADMIN_TOKEN === ''
@@ -229,20 +235,22 @@ export async function orExplain(listening: Promise<number>, port: number, host: 
 }
 
 /**
- * Deletes old rows of the audit now and every day. A failure is logged, and the next day tries again. Returns the function that stops it when
- * the organization that it is at is done.
+ * Deletes old rows of the audit now and every day. The failure of one organization is logged, and the next day tries again; the others go on.
+ * Returns the function that stops it when the organization that it is at is done.
  */
 function deleteDaily({ audit, organizations }: Services, days: number, log: Logger): () => Promise<void> {
   let isStopping = false;
+  const warn = (facts: object, error: unknown): void =>
+    log.warn({ ...facts, code: toAppError(error).code }, 'old audit rows were not deleted');
   const deleteOld = async (): Promise<void> => {
     for (const { id } of await organizations.list()) {
       if (isStopping) return;
-      await audit.deleteOld(id, days);
+      await audit.deleteOld(id, days).catch((error: unknown) => warn({ organization: id }, error));
     }
   };
   let working = Promise.resolve();
   const start = (): void => {
-    working = deleteOld().catch((error: unknown) => log.warn({ code: toAppError(error).code }, 'old audit rows were not deleted'));
+    working = deleteOld().catch((error: unknown) => warn({}, error));
   };
   start();
   const timer = setInterval(start, MS_PER_DAY).unref();

@@ -19,7 +19,7 @@ import { createExpressApp } from './http/express-app';
 import { createHealthRoutes } from './http/health-routes';
 import { HttpServer } from './http/http-server';
 import { openLinks } from './http/link-requests';
-import { logFailure } from './http/request-log';
+import { logFailure, logUnwritten } from './http/request-log';
 import { createPlaygroundRoutes } from './playground/playground-routes';
 import { FileResolver } from './resolvers/file-resolver';
 import { SchemaReportDocuments } from './resolvers/report-documents';
@@ -74,8 +74,8 @@ interface SideOptions {
   readonly signals: Signals;
 }
 
-/** The functions that services tell of lost connections and of the audit's events by. */
-type Signals = Required<Pick<ServiceOptions, 'onConnectionLost' | 'onEvent'>>;
+/** The functions by which services tell of lost connections, of audit rows that fail, and of the audit's events. */
+type Signals = Required<Pick<ServiceOptions, 'onConnectionLost' | 'onUnwritten' | 'onEvent'>>;
 
 /** The doors of callers, which stand in each worker of a gateway. */
 export interface CallersSide {
@@ -114,6 +114,7 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
 /** Tells the log, and the metrics that a port of operators tells. They count services' work, and so are made after them. */
 export const createSignals = (log: Logger, metrics: () => GatewayMetrics | undefined): Signals => ({
   onConnectionLost: (error) => log.warn({ reason: error.message }, 'database connection lost'),
+  onUnwritten: (unwritten) => logUnwritten(log, unwritten),
   onEvent: (event) => {
     log.info(event, 'audited');
     metrics()?.countEvent(event);
@@ -232,20 +233,22 @@ export async function orExplain(listening: Promise<number>, port: number, host: 
 }
 
 /**
- * Deletes old rows of the audit now and every day. A failure is logged, and the next day tries again. Returns the function that stops it when
- * the organization that it is at is done.
+ * Deletes old rows of the audit now and every day. The failure of one organization is logged, and the next day tries again; the others go on.
+ * Returns the function that stops it when the organization that it is at is done.
  */
 function deleteDaily({ audit, organizations }: Services, days: number, log: Logger): () => Promise<void> {
   let isStopping = false;
+  const warn = (facts: object, error: unknown): void =>
+    log.warn({ ...facts, code: toAppError(error).code }, 'old audit rows were not deleted');
   const deleteOld = async (): Promise<void> => {
     for (const { id } of await organizations.list()) {
       if (isStopping) return;
-      await audit.deleteOld(id, days);
+      await audit.deleteOld(id, days).catch((error: unknown) => warn({ organization: id }, error));
     }
   };
   let working = Promise.resolve();
   const start = (): void => {
-    working = deleteOld().catch((error: unknown) => log.warn({ code: toAppError(error).code }, 'old audit rows were not deleted'));
+    working = deleteOld().catch((error: unknown) => warn({}, error));
   };
   start();
   const timer = setInterval(start, MS_PER_DAY).unref();

@@ -5,7 +5,7 @@ import type { Config } from './config';
 import { AccessStore } from './data/access-store';
 import { AuditChainStore } from './data/audit-chain-store';
 import { AuditStore } from './data/audit-store';
-import { AuditWriter, type AuditFigures } from './data/audit-writer';
+import { AuditWriter, type AuditFigures, type UnwrittenRows } from './data/audit-writer';
 import { BookStore } from './data/book-store';
 import { CostStore } from './data/cost-store';
 import { DepositDetailStore } from './data/deposit-detail-store';
@@ -212,6 +212,8 @@ export const createSharedParts = (config: Config): SharedParts & { readonly queu
 export interface ServiceOptions {
   /** Called when an idle connection is lost. */
   readonly onConnectionLost?: (error: Error) => void;
+  /** Called when rows of the audit that nobody waits for cannot be written. */
+  readonly onUnwritten?: (unwritten: UnwrittenRows) => void;
   /** Called with each event that the audit gets. */
   readonly onEvent?: (event: SeenEvent) => void;
   /** The operator of now, where operators use these services. */
@@ -232,6 +234,7 @@ export function createServices(
   address: DatabaseAddress,
   {
     onConnectionLost = () => undefined,
+    onUnwritten,
     onEvent,
     findOperator,
     replicas: addresses = [],
@@ -264,7 +267,9 @@ export function createServices(
     config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND,
   );
   const chains = new AuditChainStore(database);
-  const auditWriter = new AuditWriter(chains, { maxWaitMs: config.DATABASE_ANSWER_MILLISECONDS, maxWaiting: MAX_WAITING_AUDIT_ROWS });
+  const auditWriter = new AuditWriter(chains, {
+    ...{ maxWaitMs: config.DATABASE_ANSWER_MILLISECONDS, maxWaiting: MAX_WAITING_AUDIT_ROWS, onUnwritten },
+  });
   const audit = new AuditService(new AuditStore(database), chains, auditWriter, new AuditGathering(auditWriter), onEvent, findOperator);
   const userStore = new UserStore(database);
   const sessionStore = new SessionStore(database, config.SESSION_IDLE_MINUTES);

@@ -1,9 +1,11 @@
 import { userInfo } from 'node:os';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import type { Config } from '../config';
+import type { UnwrittenRows } from '../data/audit-writer';
 import { DUPLICATE_KEY, findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
 import type { Operator } from '../domain/audit-service';
 import { AppError, OperatorError } from '../errors';
+import { logUnwritten } from '../http/request-log';
 import { createServices, openDatabase, type OpenDatabase, type Services } from '../services';
 import type { Terminal } from './terminal';
 
@@ -23,10 +25,12 @@ interface DatabaseUse extends Pick<CommandContext, 'config'> {
   readonly migrate?: boolean;
 }
 
+/** The log of a command, on stderr. */
+const logOf = (config: Config): Logger => pino({ level: config.LOG_LEVEL }, pino.destination(2));
 const lostIn =
   (config: Config) =>
   (error: Error): void =>
-    pino({ level: config.LOG_LEVEL }, pino.destination(2)).warn({ reason: error.message }, 'database connection lost');
+    logOf(config).warn({ reason: error.message }, 'database connection lost');
 
 /** Runs a command over the database that the settings name. The embedded database is started for the command when it does not run yet. */
 export async function withDatabase<Result>(
@@ -76,7 +80,8 @@ export async function useServices<Result>(
   address: OpenDatabase['address'],
   use: (services: Services) => Promise<Result>,
 ): Promise<Result> {
-  const services = createServices(config, address, { onConnectionLost: lostIn(config), findOperator });
+  const onUnwritten = (unwritten: UnwrittenRows): void => logUnwritten(logOf(config), unwritten);
+  const services = createServices(config, address, { onConnectionLost: lostIn(config), onUnwritten, findOperator });
   try {
     return await use(services);
   } catch (error) {

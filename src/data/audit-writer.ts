@@ -1,18 +1,33 @@
-import { AppError } from '../errors';
+import { AppError, toAppError } from '../errors';
 import type { ChainPlace, NewAuditRow } from '../formats/audit-row';
 import { toChain, type AuditChainStore } from './audit-chain-store';
+import { findSqlFault, QUERY_CANCELED, READ_ONLY } from './postgres/sql-fault';
 
 interface AuditWriterOptions {
   /** The longest wait of a caller for its row to be written, in milliseconds. */
   readonly maxWaitMs: number;
-  /** The most rows that may wait to be written. */
+  /** The most rows that may wait to be written, also those that nobody waits for. A caller's row is refused when there are so many. */
   readonly maxWaiting: number;
+  /** Called when rows that nobody waits for cannot be written: once until the database takes rows again, and when they are given up. */
+  readonly onUnwritten?: ((unwritten: UnwrittenRows) => void) | undefined;
+}
+
+/** Rows of an organization that nobody waits for and that could not be written. */
+export interface UnwrittenRows {
+  readonly organizationId: number;
+  readonly rows: number;
+  /** False for rows that are tried again each second. */
+  readonly isLost: boolean;
+  readonly error: AppError;
 }
 
 /** A row that waits to be written. */
 interface WaitingRow {
   readonly row: NewAuditRow;
-  /** Undefined for a row that nobody waits for. It is tried again until it is written. */
+  /**
+   * Undefined for a row that nobody waits for. It is tried again until it is written. It tells the end of a reading whose start was written,
+   * so that refused starts bound the number of these rows.
+   */
   readonly caller?: { readonly resolve: () => void; readonly reject: (error: AppError) => void };
 }
 
@@ -48,7 +63,10 @@ export class AuditWriter {
     return { waiting: this.waiting, written: this.written, refused: this.refused };
   }
 
-  /** Resolves when the row is written. Throws NO_DATA_SOURCE_CONNECTION when it was not written in time, or when too many rows wait. */
+  /**
+   * Resolves when the row is written. Throws NO_DATA_SOURCE_CONNECTION when it was not written in time, or when too many rows wait, and
+   * DATA_SOURCE_QUERY_FAILED when the database refuses it.
+   */
   async write(organizationId: number, row: NewAuditRow): Promise<void> {
     try {
       await this.wait(organizationId, row);
@@ -66,7 +84,10 @@ export class AuditWriter {
   /** Writes all rows that wait, and gives up those that the database does not take. */
   async close(): Promise<void> {
     await Promise.all([...this.chains].map(([organizationId, chain]) => chain.working ?? this.work(organizationId, chain)));
-    for (const chain of this.chains.values()) clearTimeout(chain.retry);
+    for (const [organizationId, { retry, rows, failure }] of this.chains) {
+      clearTimeout(retry);
+      if (rows.length > 0) this.options.onUnwritten?.({ organizationId, rows: rows.length, isLost: true, error: failure ?? notWritten() });
+    }
   }
 
   private wait(organizationId: number, row: NewAuditRow): Promise<void> {
@@ -86,7 +107,7 @@ export class AuditWriter {
   }
 
   private add(organizationId: number, waiting: WaitingRow): void {
-    const chain = this.chains.get(organizationId) ?? { rows: [], end: undefined, working: undefined, retry: undefined };
+    const chain = this.chains.get(organizationId) ?? { rows: [], end: undefined, working: undefined, retry: undefined, failure: undefined };
     this.chains.set(organizationId, chain);
     chain.rows.push(waiting);
     this.waiting++;
@@ -107,21 +128,9 @@ export class AuditWriter {
     await Promise.resolve();
     while (chain.rows.length > 0) {
       const batch = chain.rows.splice(0, BATCH_ROWS);
-      this.waiting -= batch.length;
-      const outcome = await this.writeBatch(organizationId, chain, batch).catch(notWritten);
-      if (outcome === 'written') {
-        this.written += batch.length;
-        for (const { caller } of batch) caller?.resolve();
-        continue;
-      }
-      const failure = outcome === 'deleted' ? notWritten() : outcome;
-      for (const { caller } of batch) caller?.reject(failure);
-      // The rows of an organization that was deleted are of no use to anybody.
-      if (outcome === 'deleted') continue;
-      const kept = batch.filter(({ caller }) => !caller);
-      chain.rows.unshift(...kept);
-      this.waiting += kept.length;
-      if (chain.rows.every(({ caller }) => !caller)) break;
+      const outcome = await this.writeBatch(organizationId, chain, batch).catch(toFailure);
+      this.settle(organizationId, chain, batch, outcome);
+      if (outcome instanceof AppError && chain.rows.every(({ caller }) => !caller)) break;
     }
     chain.working = undefined;
     if (chain.rows.length > 0) {
@@ -131,8 +140,25 @@ export class AuditWriter {
     }
   }
 
+  /** Answers the callers of rows, and keeps those that nobody waits for when they could not be written. */
+  private settle(organizationId: number, chain: Chain, batch: readonly WaitingRow[], outcome: Outcome): void {
+    const failure = outcome instanceof AppError ? outcome : undefined;
+    const kept = failure ? batch.filter(({ caller }) => !caller) : [];
+    chain.rows.unshift(...kept);
+    this.waiting -= batch.length - kept.length;
+    if (outcome === 'written') this.written += batch.length;
+    for (const { caller } of batch) {
+      if (outcome === 'written') caller?.resolve();
+      // The rows of an organization that was deleted are of no use to anybody.
+      else caller?.reject(failure ?? notWritten());
+    }
+    if (failure && kept.length > 0 && !chain.failure)
+      this.options.onUnwritten?.({ organizationId, rows: kept.length, isLost: false, error: failure });
+    if (kept.length > 0 || !failure) chain.failure = failure;
+  }
+
   /** Writes rows, unless their organization was deleted. */
-  private async writeBatch(organizationId: number, chain: Chain, batch: readonly WaitingRow[]): Promise<'written' | 'deleted'> {
+  private async writeBatch(organizationId: number, chain: Chain, batch: readonly WaitingRow[]): Promise<Exclude<Outcome, AppError>> {
     const rows = batch.map(({ row }) => row);
     try {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -160,6 +186,8 @@ export class AuditWriter {
   }
 }
 
+type Outcome = 'written' | 'deleted' | AppError;
+
 /** An organization's rows that wait. */
 interface Chain {
   readonly rows: WaitingRow[];
@@ -168,6 +196,16 @@ interface Chain {
   /** Resolves when no row waits, or when the database takes none. */
   working: Promise<void> | undefined;
   retry: NodeJS.Timeout | undefined;
+  /** The failure of rows that nobody waits for; undefined when the last rows were written. */
+  failure: AppError | undefined;
+}
+
+/** States that pass by themselves: another statement holds the row up, or the server takes no writes because another one leads now. */
+const PASSING: readonly unknown[] = [QUERY_CANCELED, READ_ONLY];
+
+function toFailure(error: unknown): AppError {
+  const failure = toAppError(error);
+  return PASSING.includes(findSqlFault(failure)?.sqlState) ? notWritten(failure.cause) : failure;
 }
 
 /** A reading whose row cannot be written has no answer, and its caller may try again. */

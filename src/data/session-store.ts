@@ -1,5 +1,6 @@
 import { AppError } from '../errors';
 import type { Database } from './postgres/database';
+import { findSqlFault, MISSING_PARENT } from './postgres/sql-fault';
 
 export interface NewSession {
   readonly tokenHash: Buffer;
@@ -9,6 +10,15 @@ export interface NewSession {
   readonly userId: number;
   readonly provisionId: number;
   readonly expiresAt: Date;
+}
+
+/** The user and the provision of a session, as the audit names a caller. */
+interface SessionOwner {
+  readonly organizationId: number;
+  readonly username: string;
+  readonly provisionLabel: string;
+  /** The first characters of the newest key of the session's provision. */
+  readonly provisionStart: string;
 }
 
 /** An open session as operators see it. */
@@ -36,25 +46,39 @@ export class SessionStore {
     private readonly sessionIdleMinutes: number,
   ) {}
 
-  /** Opens a session, deletes the earlier one when there is one, and deletes the user's expired ones, all in one transaction. */
-  async replace(session: NewSession, earlierTokenHash: Buffer | undefined): Promise<void> {
+  /**
+   * Opens a session of a user whose password has this hash, and deletes the user's expired ones. False, and no session, when the user has
+   * another password by now, is disabled or was deleted.
+   */
+  async open(session: NewSession, passwordHash: string): Promise<boolean> {
     const { prisma } = this.database;
     const { organizationId, userId } = session;
+    const [tokenHash, linkHash] = [toBytes(session.tokenHash), toBytes(session.linkHash)];
     try {
-      await prisma.$transaction([
-        prisma.session.deleteMany({
-          where: {
-            OR: [
-              { organizationId, userId, expiresAt: { lt: new Date() } },
-              ...(earlierTokenHash ? [{ tokenHash: toBytes(earlierTokenHash) }] : []),
-            ],
-          },
-        }),
-        prisma.session.create({ data: { ...session, tokenHash: toBytes(session.tokenHash), linkHash: toBytes(session.linkHash) } }),
+      // The foreign key of the new row waits for a change of the user that is under way, and holds up a later one, which then deletes the
+      // row. So the second statement sees whatever the first has waited for.
+      const [, { count: refused }] = await prisma.$transaction([
+        prisma.session.create({ data: { ...session, tokenHash, linkHash } }),
+        prisma.session.deleteMany({ where: { tokenHash, user: { NOT: { passwordHash, disabledAt: null } } } }),
+        prisma.session.deleteMany({ where: { organizationId, userId, expiresAt: { lt: new Date() } } }),
       ]);
+      return refused === 0;
     } catch (error) {
+      if (findSqlFault(error)?.sqlState === MISSING_PARENT) return false;
       throw asSessionFailure(error);
     }
+  }
+
+  /** The user and the provision of a session, open or expired; null when there is none. */
+  async findOwner(tokenHash: Buffer): Promise<SessionOwner | null> {
+    const row = await this.database.prisma.session.findUnique({
+      where: { tokenHash: toBytes(tokenHash) },
+      include: { user: { select: { username: true } }, provision: { select: { label: true, keys: NEWEST_KEY } } },
+    });
+    if (!row) return null;
+    const { organizationId, user, provision } = row;
+    const { label: provisionLabel, keys } = provision;
+    return { organizationId, username: user.username, provisionLabel, provisionStart: keys[0]!.firstCharacters };
   }
 
   /** Deletes a session. True when there was one. */
@@ -64,7 +88,6 @@ export class SessionStore {
 
   /** Lists the sessions that have not ended, the newest first. A disabled user has none. */
   async list({ organizationId, userId }: SessionList): Promise<OpenSession[]> {
-    const key = { select: { firstCharacters: true }, orderBy: { createdAt: 'desc' }, take: 1 } as const;
     const now = Date.now();
     const rows = await this.database.prisma.session.findMany({
       where: {
@@ -72,7 +95,7 @@ export class SessionStore {
         ...{ expiresAt: { gt: new Date(now) }, lastSeenAt: { gt: new Date(now - this.sessionIdleMinutes * MS_PER_MINUTE) } },
         user: { disabledAt: null },
       },
-      include: { user: { select: { username: true } }, provision: { select: { keys: key } } },
+      include: { user: { select: { username: true } }, provision: { select: { keys: NEWEST_KEY } } },
       orderBy: { createdAt: 'desc' },
     });
     return rows.map(({ tokenHash, user, provision, createdAt, lastSeenAt, expiresAt }) => ({
@@ -87,6 +110,8 @@ export class SessionStore {
     return (await this.database.prisma.session.deleteMany({ where })).count;
   }
 }
+
+const NEWEST_KEY = { select: { firstCharacters: true }, orderBy: { createdAt: 'desc' }, take: 1 } as const;
 
 const toBytes = (buffer: Buffer): Uint8Array<ArrayBuffer> => Uint8Array.from(buffer);
 

@@ -64,9 +64,11 @@ export class UserStore {
 
   private async endSessions({ organizationId, id }: UserKey, data: { passwordHash: string } | { disabledAt: null }): Promise<number> {
     const { prisma } = this.database;
-    const [{ count }] = await prisma.$transaction([
-      prisma.session.deleteMany({ where: { organizationId, userId: id } }),
+    const [, , { count }] = await prisma.$transaction([
+      // A login that is under way has locked the row by its new session, which is deleted then, or waits and sees the change.
+      prisma.$queryRaw`SELECT id FROM "user" WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`,
       prisma.user.update({ where: { organizationId_id: { organizationId, id } }, data }),
+      prisma.session.deleteMany({ where: { organizationId, userId: id } }),
     ]);
     return count;
   }

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isIP } from 'node:net';
 import type { KnownAddressStore } from '../data/known-address-store';
 import type { LoginAttemptStore, LoginLimit } from '../data/login-attempt-store';
-import { OperatorError } from '../errors';
 import { subscriberOf } from '../values/addresses';
 
 /** A user name, which may not exist, and the address from which somebody tries it. */
@@ -69,7 +67,6 @@ export class LoginGuard {
 
   /** Forgets the failures that count against a user. An address that is given becomes known, so others cannot shut the user out there. */
   async unlock(user: { organizationId: number; id: number; username: string }, address: string | undefined): Promise<void> {
-    if (address !== undefined && isIP(address) === 0) throw new OperatorError(`"${address}" is not an IP address`);
     const keys = toKeys({ ...user, address: address ?? '' });
     for (const limit of [this.known, this.userAtAddress, this.user]) await limit.clear(keys.user);
     if (address === undefined) return;

@@ -41,7 +41,9 @@ export class OrganizationService {
 
   /** Sets the month with which an organization's fiscal year begins, 1 to 12. */
   async setFiscalYear(name: string, month: number): Promise<void> {
+    if (!Number.isInteger(month) || month < 1 || month > 12) throw new OperatorError(`${month} is not a month: give a number from 1 to 12`);
     const { id } = await this.get(name);
+    await this.rights.note(id, 'organization fiscal-year', undefined, `month ${month}`);
     await this.organizations.updateFiscalYear(id, month);
   }
 

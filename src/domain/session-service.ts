@@ -66,36 +66,35 @@ export class SessionService {
 
     const user = await findUser();
     const caller = { ...request.caller, username: user?.username ?? null };
-    if (!(await isPassword(request.password, user?.passwordHash)) || !user || user.disabledAt) {
+    const fail = async (): Promise<never> => {
       await this.audit.recordOften(caller, operation, { kind: 'login_failed' });
       throw new AppError('LOGIN_FAILED');
-    }
+    };
+    if (!(await isPassword(request.password, user?.passwordHash)) || !user || user.disabledAt) return fail();
     await this.audit.record(caller, operation, { kind: 'login' });
-    await attempt.succeed(user.id);
+    await this.logout(request.earlierToken, request.caller, request.address);
 
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const now = Date.now();
     const expiresAt = new Date(now + this.options.sessionHours * MS_PER_HOUR);
     const idleExpiresAt = new Date(Math.min(now + this.options.sessionIdleMinutes * MS_PER_MINUTE, expiresAt.getTime()));
-    await this.sessions.replace(
-      {
-        tokenHash: createHash('sha256').update(token).digest(),
-        linkHash: hashProof(toLinkProof(token)),
-        organizationId,
-        userId: user.id,
-        provisionId: access.provisionId,
-        expiresAt,
-      },
-      request.earlierToken === undefined ? undefined : hashToken(request.earlierToken),
-    );
+    const session = {
+      ...{ tokenHash: createHash('sha256').update(token).digest(), linkHash: hashProof(toLinkProof(token)) },
+      ...{ organizationId, userId: user.id, provisionId: access.provisionId, expiresAt },
+    };
+    if (!(await this.sessions.open(session, user.passwordHash))) return fail();
+    await attempt.succeed(user.id);
     return { token, idleExpiresAt, expiresAt, username: user.username, privileges: user.privileges };
   }
 
-  /** Ends the session of a token. True when there was one. */
+  /** Ends the session of a token, whichever provision it is of. True when there was one. */
   async logout(token: string | undefined, caller: AuditCaller, address: string): Promise<boolean> {
-    if (caller.username !== null) await this.audit.record(caller, toOperation('logout', address), { kind: 'logout' });
     const tokenHash = token === undefined ? undefined : hashToken(token);
-    return tokenHash !== undefined && (await this.sessions.delete(tokenHash));
+    const owner = tokenHash && (await this.sessions.findOwner(tokenHash));
+    if (!owner) return false;
+    // A caller with a user's name came by the session's provision, perhaps by another UUID of it than the newest.
+    await this.audit.record(caller.username === null ? owner : caller, toOperation('logout', address), { kind: 'logout' });
+    return this.sessions.delete(tokenHash);
   }
 }
 

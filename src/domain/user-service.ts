@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { OpenSession, SessionStore } from '../data/session-store';
 import type { UserKey, UserRow, UserStore } from '../data/user-store';
 import { OperatorError } from '../errors';
@@ -143,6 +144,7 @@ export class UserService {
    * Forgets the failed logins of a user. With an address, the user can log in from there even while others guess the password elsewhere.
    */
   async unlock(organization: string, username: string, address?: string): Promise<void> {
+    if (address !== undefined && isIP(address) === 0) throw new OperatorError(`"${address}" is not an IP address`);
     const user = await this.get(organization, username);
     await this.rights.note(user.organizationId, 'login unlock', `user ${username}`);
     await this.logins.unlock(user, address);

@@ -1,5 +1,6 @@
 import type { Request, Router } from 'express';
 import type { FileContent, FilePieces } from '../domain/audit-file';
+import type { ReadRange } from '../domain/audit-service';
 import { AppError } from '../errors';
 import { chosenColumns, fileOptionNames, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileFormat } from '../formats/file-format';
@@ -8,7 +9,7 @@ import { EntityTag } from '../http/entity-tag';
 import { recordOf } from '../http/request-record';
 import { createRequestRouter, type Attempt, type RequestHandler } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
-import type { FileResolver, FileSource, FileTotals } from '../resolvers/file-resolver';
+import type { FileResolver, FileSource, FileTotals, Receipt } from '../resolvers/file-resolver';
 import type { RequestContext } from '../resolvers/request-context';
 
 const BOM = '\uFEFF';
@@ -17,6 +18,7 @@ const MEDIA_TYPES = {
   ndjson: 'application/x-ndjson',
   json: 'application/json; charset=utf-8',
 } as const satisfies Record<FileFormat, string>;
+const RECEIPTS = 'export/receipts';
 const FILE_SHA256 = 'X-Export-File-SHA256';
 const RANGE = 'X-Export-Range';
 /** The control totals of a file, by their headers and trailers. A total without a value is left out. */
@@ -54,10 +56,14 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
   );
   return createRequestRouter('file', kit, {
     ...Object.fromEntries(exports),
-    '/export/receipts/:id': async ({ context, request, response }) => {
+    [`/${RECEIPTS}/:id`]: async ({ context, request, response }) => {
       const receipt = await resolver.receipt(String(request.params.id), context);
-      setDataVersion(response, context);
-      response.json(receipt);
+      const facts = { range: () => toRange(receipt), runsAgain: () => false };
+      await kit.audit.accompany(context, { door: 'file', name: RECEIPTS, hash: null }, facts, async (ready) => {
+        await ready;
+        setDataVersion(response, context);
+        response.json(receipt);
+      });
     },
     '/reports/:file': async (attempt) => {
       const { context, request, response } = attempt;
@@ -153,6 +159,9 @@ async function sendFile(
     if (lines !== undefined) context.lines.add(lines);
   }
 }
+
+/** The range of a receipt's file. Callers ask for a receipt again and again until its file has arrived; those readings are equal. */
+const toRange = ({ startDate, endDate, pending, conditions }: Receipt): ReadRange => ({ startDate, endDate, pending, conditions });
 
 function toHeaders(totals: FileTotals): Record<string, string> {
   const values = Object.entries(TOTALS).map(([header, read]) => [header, read(totals)] as const);

@@ -1,6 +1,7 @@
 import { BlockList, isIPv6 } from 'node:net';
 import type { Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import type { UnwrittenRows } from '../data/audit-writer';
 import { findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
 import type { AppError } from '../errors';
 import { RequestRecord } from './request-record';
@@ -140,4 +141,11 @@ export function logFailure(log: Logger, { code, cause }: AppError, id: string): 
     { requestId: id, code, name: fault.name, ...(sqlFault ?? ('code' in fault && { reason: fault.code })), at: at?.slice(0, 6) },
     sqlFault?.sqlState === MISSING_GRANT ? 'request failed: the database user lacks a grant' : 'request failed',
   );
+}
+
+/** Logs rows of the audit that nobody waits for and that cannot be written. No caller gets an error for them. */
+export function logUnwritten(log: Logger, { organizationId: organization, rows, isLost, error }: UnwrittenRows): void {
+  const facts = { organization, rows, code: error.code, ...findSqlFault(error.cause) };
+  if (isLost) log.error(facts, 'audit rows were lost');
+  else log.warn(facts, 'audit rows wait for the database');
 }

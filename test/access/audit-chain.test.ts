@@ -151,6 +151,29 @@ describe('a caller', () => {
     expect(JSON.stringify(events)).not.toContain('secret');
   });
 
+  test('who ends the session of another provision has a row of its user, by logout and by the next login', async () => {
+    const organization = await createRead(0);
+    const { name, apiProvision, webProvision } = organization;
+    const label = 'the other app';
+    const provision = await gateway.services.provisions.create({ organization: name, kind: 'WEB', label, grants: [] });
+    const start = webProvision.slice(0, 8);
+    const cookie = await login(gateway.url, webProvision);
+    const { body } = await graphql(gateway.url, 'mutation { logout { ended } }', { provision, cookie });
+    expect(body.data).toEqual({ logout: { ended: true } });
+    const other = await createRead(0);
+    const earlier = await login(gateway.url, webProvision);
+    const mutation = `mutation { login(input: { username: "ada", password: "${PASSWORD}" }) { viewer { username } } }`;
+    expect((await graphql(gateway.url, mutation, { provision: other.webProvision, cookie: earlier })).body.errors).toBeUndefined();
+    const gone = await graphql(gateway.url, '{ viewer { username } }', { provision: webProvision, cookie: earlier });
+    expect(gone.body.data).toEqual({ viewer: null });
+    const rows = async (of: TestOrganization) =>
+      (await readAudit(gateway, of, '{ kinds: [LOGIN, LOGOUT] }')).map((row) => [row.kind, row.username, row.provision]);
+    const row = (kind: string) => [kind, 'ada', start];
+    expect(await rows(organization)).toEqual([row('LOGIN'), row('LOGOUT'), row('LOGIN'), row('LOGOUT')]);
+    expect(await rows(other)).toEqual([['LOGIN', 'ada', other.webProvision.slice(0, 8)]]);
+    expect(JSON.stringify(await readAudit(gateway, organization))).not.toContain(apiProvision);
+  });
+
   test('who is locked out has a row of it', async () => {
     const organization = await createRead(0);
     const query = `mutation { login(input: { username: "ada", password: "wrong" }) { viewer { username } } }`;

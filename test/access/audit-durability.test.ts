@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Client } from 'pg';
 import { readAudit } from '../support/audit-reader';
 import { runCommand, startServe } from '../support/command';
-import { createOrganization, graphql, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
+import { createOrganization, graphql, importLines, startGateway, v2Line, withGateway, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
@@ -90,6 +90,71 @@ test('an operator keeps rows for some days, and the chain goes on from the last 
     ...['audit', 'verify', '--organization', organization.name, '--anchor', `3:${'a'.repeat(64)}`],
   ]);
   expect([noted.status, noted.stderr]).toEqual([1, 'Row 3 was deleted by age: the rows up to 5 are no more. Note a newer anchor\n']);
+});
+
+/** The lines of a gateway's log with a message, without their time and process. */
+const logged = (lines: readonly string[], message: string) =>
+  lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ msg }) => msg === message)
+    .map(({ organization, rows, code, sqlState }) => ({ organization, rows, code, sqlState }));
+
+test('an operator is told of an organization whose old rows cannot be deleted, and those of the others are', async () => {
+  const [failing, other] = [await createRead(), await createRead()];
+  const { client } = gateway.database;
+  // The organizations come by name.
+  await gateway.services.organizations.rename(failing.name, 'A first one');
+  await client.query(
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+    CREATE TRIGGER refuse BEFORE DELETE ON audit_record FOR EACH ROW WHEN (OLD.organization_id = ${failing.id}) EXECUTE FUNCTION refuse()`,
+  );
+  await client.query(`UPDATE audit_record SET at = now() - interval '31 days' WHERE number = 1`);
+  await withGateway({ DATABASE_URL: gateway.database.url, AUDIT_RETENTION_DAYS: '30' }, async ({ logLines }) => {
+    await until(async () => (await readAudit(gateway, other)).every(({ number }) => number > 1));
+    expect(logged(logLines, 'old audit rows were not deleted')).toEqual([
+      { organization: failing.id, code: 'DATA_SOURCE_QUERY_FAILED', rows: undefined, sqlState: undefined },
+    ]);
+  });
+  expect((await readAudit(gateway, failing))[0]).toMatchObject({ number: 1 });
+  await client.query('DROP TRIGGER refuse ON audit_record');
+});
+
+test('an operator is told once of rows that nobody waits for and that the database refuses, and again when they are lost', async () => {
+  const organization = await createRead();
+  const { client } = gateway.database;
+  const FILE = '/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-01-31';
+  // A sequence counts the tries, as it is not rolled back.
+  await client.query(
+    `CREATE SEQUENCE tries;
+    CREATE FUNCTION refuse_end() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+      BEGIN PERFORM nextval('public.tries'); RAISE EXCEPTION 'no'; END $$;
+    CREATE TRIGGER refuse_end BEFORE INSERT ON audit_record FOR EACH ROW
+      WHEN (NEW.organization_id = ${organization.id} AND NEW.part = 'ended') EXECUTE FUNCTION refuse_end()`,
+  );
+  const areTried = (times: number) =>
+    until(async () => Number((await client.query<{ last: string }>('SELECT last_value AS last FROM tries')).rows[0]!.last) >= times);
+  const refused = { organization: organization.id, rows: 1, code: 'DATA_SOURCE_QUERY_FAILED', sqlState: 'P0001' };
+  const own = await startGateway({ DATABASE_URL: gateway.database.url });
+  try {
+    expect(await (await get(own.url, organization, FILE)).text()).toContain('Lovelace');
+    await areTried(3);
+    // A caller whose row is to be written together with that one gets the answer of the database, and no personal data.
+    const reading = await get(own.url, organization);
+    expect([reading.status, await reading.json()]).toEqual([404, { errors: [{ error: 'Data source query failed', status: 404 }] }]);
+    expect(logged(own.logLines, 'audit rows wait for the database')).toEqual([refused]);
+    await client.query('ALTER TABLE audit_record DISABLE TRIGGER refuse_end');
+    const outcomes = async () => (await readAudit(gateway, organization, '{ kinds: [FILE] }')).map(({ outcome }) => outcome);
+    await until(async () => (await outcomes()).join() === 'WHOLE');
+    await client.query('ALTER TABLE audit_record ENABLE TRIGGER refuse_end');
+    await (await get(own.url, organization, FILE)).text();
+    await until(() => logged(own.logLines, 'audit rows wait for the database').length === 2);
+    expect(logged(own.logLines, 'audit rows were lost')).toEqual([]);
+  } finally {
+    await own.stop();
+  }
+  expect(logged(own.logLines, 'audit rows were lost')).toEqual([refused]);
+  await client.query('DROP TRIGGER refuse_end ON audit_record');
+  expect(await verify(organization)).toBe(0);
 });
 
 test('no row has a text of donors, a value of a condition, a name that was guessed, a token or a whole provision', async () => {

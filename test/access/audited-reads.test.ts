@@ -5,8 +5,9 @@ import { SchemaReportDocuments } from '../../src/resolvers/report-documents';
 import { readAudit, type AuditRecord } from '../support/audit-reader';
 import { succeed } from '../support/command';
 import { depositBook } from '../support/deposit-book';
-import { createOrganization, graphql, importLines, login, type TestOrganization } from '../support/gateway';
+import { createOrganization, graphql, importLines, login, PASSWORD, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
+import { until } from '../support/until';
 
 const gateway = openGateway();
 const account = userInfo().username;
@@ -107,6 +108,7 @@ const READS: readonly (readonly [string, Read, object])[] = [
     run('report', 'list'),
     { door: 'command', operation: 'report list', username: account, provision: null },
   ],
+  ['the audit on the command line', run('audit', 'list'), { door: 'command', operation: 'audit list', username: account, provision: null }],
   ['versions on the command line', run('version', 'list'), { door: 'command', operation: 'version list', provision: null }],
 ];
 
@@ -139,6 +141,36 @@ describe('the audit', () => {
     ['itself', 'query { viewer { username } provision { kind } }'],
   ])('has no row of a caller who reads %s', async (_what, query) => {
     expect(await addedBy(organization, () => ask(query)(organization))).toEqual([]);
+  });
+
+  test('has one row of a caller who asks for a receipt until it is whole, and none when the receipt has no digest', async () => {
+    const { name, webProvision, apiProvision } = organization;
+    await gateway.services.users.create({ organization: name, username: 'kay', password: PASSWORD, grants: [] });
+    const kay = { Provision: webProvision, Cookie: await login(gateway.url, webProvision, 'kay') };
+    const take = async (headers: Readonly<Record<string, string>>): Promise<string> => {
+      const response = await fetch(`${gateway.url}/export/deposit-summary.csv?${QUERY}&designation_id=1`, { headers });
+      expect([response.status, (await response.text()).length > 0]).toEqual([200, true]);
+      return `/export/receipts/${response.headers.get('x-export-id')}`;
+    };
+    const digestAt = async (path: string, headers: Readonly<Record<string, string>>): Promise<unknown> => {
+      const response = await fetch(gateway.url + path, { headers });
+      expect(response.status).toBe(200);
+      return ((await response.json()) as { digest: unknown }).digest;
+    };
+    const asServer = { Provision: apiProvision };
+    const [path, ofKay] = [await take(asServer), await take(kay)];
+    expect(await addedBy(organization, () => digestAt(ofKay, kay))).toEqual([]);
+    const added = await addedBy(organization, async () => {
+      await until(async () => typeof (await digestAt(path, asServer)) === 'string');
+      await digestAt(path, asServer);
+    });
+    expect(added).toMatchObject([
+      {
+        ...{ kind: 'READ', door: 'FILE', operation: 'export/receipts', provision: apiProvision.slice(0, 8) },
+        ...{ ...RANGE, conditions: ['designation_id'] },
+      },
+    ]);
+    await expect(fetch(gateway.url + path.slice(0, -1), { headers: asServer })).resolves.toMatchObject({ status: 404 });
   });
 
   test('has a user by name, whatever the provision is', async () => {

@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { createOrganization, graphql, login, PASSWORD, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { REQUEST_ID } from '../support/request-id';
@@ -7,6 +8,19 @@ const gateway = openGateway({ loggedIn: true });
 const { organization } = gateway;
 
 const codes = (body: { errors?: { extensions: { code: string } }[] }) => body.errors?.map(({ extensions }) => extensions.code);
+
+/** Waits until so many statements wait for a lock. */
+const areWaiting = (count: number) =>
+  until(async () => {
+    const { rows } = await gateway.database.client.query(
+      `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return (rows[0] as { count: number }).count === count;
+  });
+const sessionsOf = async (organizationId: number): Promise<number> => {
+  const sessions = 'SELECT FROM session WHERE organization_id = $1';
+  return (await gateway.database.client.query(sessions, [organizationId])).rowCount!;
+};
 
 describe('a login', () => {
   const attempt = (username: string, password: string, provision = organization.webProvision) =>
@@ -64,6 +78,57 @@ describe('a login', () => {
     const own = await createOrganization(gateway.services);
     await gateway.services.users.disable(own.name, 'ada');
     expect(codes((await attempt('ada', PASSWORD, own.webProvision)).body)).toEqual(['LOGIN_FAILED']);
+  });
+
+  test.each([
+    ['replaced', (name: string) => gateway.services.users.setPassword(name, 'ada', 'another long password'), 'another long password'],
+    ['deleted with its user', (name: string) => gateway.services.users.delete(name, 'ada'), undefined],
+  ])('fails with a password that is being %s, and opens no session', async (_title, change, newPassword) => {
+    const own = await createOrganization(gateway.services);
+    await login(gateway.url, own.webProvision);
+    const holder = new Client({ connectionString: gateway.database.url });
+    await holder.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM session WHERE organization_id = $1 FOR UPDATE', [own.id]);
+      const changing = change(own.name);
+      await areWaiting(1);
+      const late = attempt('ada', PASSWORD, own.webProvision);
+      // The login waits for the change, which waits for the session that the holder has locked.
+      await areWaiting(2);
+      await holder.query('ROLLBACK');
+      await changing;
+      const { headers, body } = await late;
+      expect([codes(body), headers.get('set-cookie')]).toEqual([['LOGIN_FAILED'], null]);
+    } finally {
+      await holder.end();
+    }
+    expect(await sessionsOf(own.id)).toBe(0);
+    if (newPassword === undefined) return;
+    expect((await attempt('ada', newPassword, own.webProvision)).body.errors).toBeUndefined();
+  });
+
+  test('that is under way ends with the password that is replaced meanwhile', async () => {
+    const own = await createOrganization(gateway.services);
+    await login(gateway.url, own.webProvision);
+    await gateway.database.client.query('UPDATE session SET expires_at = now() WHERE organization_id = $1', [own.id]);
+    const holder = new Client({ connectionString: gateway.database.url });
+    await holder.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM session WHERE organization_id = $1 FOR UPDATE', [own.id]);
+      const early = attempt('ada', PASSWORD, own.webProvision);
+      // The login has its new session, and waits to delete the expired one.
+      await areWaiting(1);
+      const changing = gateway.services.users.setPassword(own.name, 'ada', 'another long password');
+      await areWaiting(2);
+      await holder.query('ROLLBACK');
+      expect(codes((await early).body)).toBeUndefined();
+      await changing;
+    } finally {
+      await holder.end();
+    }
+    expect(await sessionsOf(own.id)).toBe(0);
   });
 
   test('is refused after too many failures, with a time to come back, and others are not', async () => {

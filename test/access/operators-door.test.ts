@@ -179,6 +179,10 @@ describe('an operator', () => {
     const { name } = organization;
     for (const [query, message] of [
       ['mutation { setHosts(organization: "Nobody", hosts: []) { name } }', 'There is no organization "Nobody"'],
+      [`mutation { setFiscalYear(organization: "${name}", month: 13) { name } }`, '13 is not a month: give a number from 1 to 12'],
+      [`mutation { setFiscalYear(organization: "${name}", month: 0) { name } }`, '0 is not a month: give a number from 1 to 12'],
+      ['mutation { setFiscalYear(organization: "Nobody", month: 7) { name } }', 'There is no organization "Nobody"'],
+      [`mutation { unlockLogin(organization: "${name}", username: "ada", address: "office") { username } }`, '"office" is not an IP address'],
       ['{ provisions(organization: "Nobody") { label } }', 'There is no organization "Nobody"'],
       [
         `mutation { deleteOrganization(organization: "${name}", confirm: "other") { lastAnchor } }`,
@@ -208,9 +212,13 @@ describe('an operator', () => {
     const { name } = organization;
     await operate(`mutation { setMaintenance(organization: "${name}", underMaintenance: true) { name } }`);
     await operate(`mutation { setMaintenance(organization: "${name}", underMaintenance: false) { name } }`);
+    expect(await operate(`mutation { setFiscalYear(organization: "${name}", month: 7) { fiscalYearStart } }`)).toEqual({
+      setFiscalYear: { fiscalYearStart: 7 },
+    });
     await operate(`mutation { setPassword(organization: "${name}", username: "ada", password: "${PASSWORD}") }`);
     const rows = await rightsRows();
     expect(rows.filter(({ operation }) => operation === 'organization maintenance').map(({ detail }) => detail)).toEqual(['on', 'off']);
+    expect(rows.find(({ operation }) => operation === 'organization fiscal-year')).toMatchObject({ subject: null, detail: 'month 7' });
     expect(rows.find(({ operation }) => operation === 'user password')).toMatchObject({
       subject: 'user ada',
       detail: null,

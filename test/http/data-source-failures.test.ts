@@ -9,6 +9,7 @@ import { graphql, withGateway } from '../support/gateway';
 import { SERVING_ROLE } from '../support/global-setup';
 import { openGateway } from '../support/open-gateway';
 import { REQUEST_ID } from '../support/request-id';
+import { until } from '../support/until';
 
 // Each test breaks the database of its gateway.
 const gateway = openGateway({ loggedIn: true, forEachTest: true });
@@ -81,8 +82,8 @@ describe('a data source', () => {
           .map((line) => JSON.parse(line) as Record<string, unknown>)
           .filter(({ msg }) => msg === 'request failed: the database user lacks a grant')
           .map(({ sqlState, relation, code }) => [sqlState, relation, code]);
-      const ready = async () => (await fetch(`${bounded.url}/ready`)).json();
-      expect(await ready()).toEqual({ status: 'ready' });
+      const ready = async () => (await fetch(`${bounded.url}/ready`)).text();
+      expect(await ready()).toBe('{"status":"ready"}');
 
       await query(`REVOKE SELECT ON deposit_line FROM ${SERVING_ROLE}`);
       const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
@@ -96,22 +97,48 @@ describe('a data source', () => {
       expect(await ask('session', mine(), bounded.url)).toBe('Establishing session failed');
       expect(faults().slice(2)).toEqual(Array(2).fill(['42501', 'session', 'ESTABLISHING_SESSION_FAILED']));
       await query(`REVOKE SELECT ON _prisma_migrations FROM ${SERVING_ROLE}`);
-      expect(await ready()).toEqual({ status: 'not ready', reason: 'The database user lacks a grant on _prisma_migrations' });
+      const lacking = JSON.stringify({ status: 'not ready', reason: 'The database user lacks a grant on _prisma_migrations' });
+      await until(async () => (await ready()) === lacking);
     });
     await query(`GRANT SELECT ON deposit_line, designation, session, _prisma_migrations TO ${SERVING_ROLE}`);
   });
 
-  test('that was not migrated is told of on /ready, with the command that helps', async () => {
+  test('that was not migrated is told of on /ready, with the command that helps, and so is the end of that', async () => {
     const ready = async () => {
       const response = await fetch(`${gateway.url}/ready`);
-      return [response.status, await response.json()];
+      return `${response.status} ${await response.text()}`;
     };
-    expect(await ready()).toEqual([200, { status: 'ready' }]);
-    const notReady = [503, { status: 'not ready', reason: 'The database lacks migrations: run `deposit-gateway migrate`' }];
-    await query('DELETE FROM _prisma_migrations WHERE migration_name = (SELECT max(migration_name) FROM _prisma_migrations)');
-    expect(await ready()).toEqual(notReady);
-    await query('DROP TABLE _prisma_migrations');
-    expect(await ready()).toEqual(notReady);
+    const isReady = '200 {"status":"ready"}';
+    const isNot = '503 {"status":"not ready","reason":"The database lacks migrations: run `deposit-gateway migrate`"}';
+    await query('CREATE TABLE applied AS TABLE _prisma_migrations');
+    for (const [damage, repair] of [
+      [
+        'DELETE FROM _prisma_migrations WHERE migration_name = (SELECT max(migration_name) FROM _prisma_migrations)',
+        'INSERT INTO _prisma_migrations TABLE applied ON CONFLICT DO NOTHING',
+      ],
+      ['ALTER TABLE _prisma_migrations RENAME TO away', 'ALTER TABLE away RENAME TO _prisma_migrations'],
+    ] as const) {
+      await until(async () => (await ready()) === isReady);
+      await query(damage);
+      await until(async () => (await ready()) === isNot);
+      await query(repair);
+    }
+    await until(async () => (await ready()) === isReady);
+  });
+
+  test('is asked for its state once a second, however many strangers ask /ready', async () => {
+    const proxy = await startDatabaseProxy(gateway.database.url);
+    await withGateway({ DATABASE_URL: proxy.url }, async (watched) => {
+      const startedAt = performance.now();
+      for (let round = 0; round < 5; round++) {
+        const answers = await Promise.all(Array.from({ length: 40 }, () => fetch(`${watched.url}/ready`)));
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      }
+      const seconds = Math.floor((performance.now() - startedAt) / 1000);
+      expect(proxy.statements()).toBeGreaterThan(0);
+      expect(proxy.statements()).toBeLessThanOrEqual(seconds + 1);
+    });
+    await proxy.close();
   });
 
   test('is asked once for the access of a request, however many fields need it', async () => {

@@ -9,6 +9,8 @@ export const MISSING_GRANT = '42501';
 export const MISSING_TABLE = '42P01';
 /** unique_violation: another transaction wrote a row of the same key. The message names the constraint and the detail has the values. */
 export const DUPLICATE_KEY = '23505';
+/** foreign_key_violation: the row that a new one belongs to was deleted. */
+export const MISSING_PARENT = '23503';
 /** lock_not_available: the statement has waited for a lock as long as lock_timeout allows. */
 export const LOCK_TIMEOUT = '55P03';
 /** query_canceled: the statement has taken as long as statement_timeout allows. */

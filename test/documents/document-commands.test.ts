@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { databaseSettings } from '../support/database';
 import { APP_SECTIONS, blocksOf, documents, proseOf, readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
 import { createOrganization, graphql, importLines, PASSWORD, startGateway, v2Line, type TestGateway } from '../support/gateway';
 
@@ -131,6 +132,7 @@ async function run(command: string): Promise<{ status: number | null; stdout: st
       PATH: `${join(directory, 'bin')}:${process.env.PATH ?? ''}`,
       HOME: process.env.HOME,
       CURL_HOME: directory,
+      ...databaseSettings(),
       DATABASE_URL: gateway.database.url,
     },
   });

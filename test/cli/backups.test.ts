@@ -13,7 +13,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database';
 import { depositBook } from '../support/deposit-book';
 import { toNdjson } from '../support/deposit-files';
 import { openSession, PASSWORD } from '../support/gateway';
-import { testOnOneNode } from '../support/one-node-test';
+import { testOnOneNode } from '../support/limited-tests';
 import { until } from '../support/until';
 
 const REPORT = 'deposit_detail_designation_detail_with_contact_info';

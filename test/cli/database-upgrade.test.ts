@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { runCommand } from '../support/command';
 import { depositBook } from '../support/deposit-book';
 import { graphql, importLines } from '../support/gateway';
-import { testOnOneNode } from '../support/one-node-test';
+import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 

@@ -3,7 +3,7 @@ import { readConfig } from '../../src/config';
 import { createServices } from '../../src/services';
 import { databaseSettings } from '../support/database';
 import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
-import { testOnOneNode } from '../support/one-node-test';
+import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 
 const gateway = openGateway();

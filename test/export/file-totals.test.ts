@@ -7,7 +7,7 @@ import { createOrganization, graphql, importLines, v2Line, withGateway, type Tes
 import { SERVING_ROLE } from '../support/global-setup';
 import { ask, readAll } from '../support/http-client';
 import { fillReport } from '../support/long-report';
-import { testOnOneNode } from '../support/one-node-test';
+import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 
 const gateway = openGateway();

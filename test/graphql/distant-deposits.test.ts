@@ -2,7 +2,7 @@ import { readConfig } from '../../src/config';
 import { createServices } from '../../src/services';
 import { createTestDatabase, databaseSettings, type TestDatabase } from '../support/database';
 import { createOrganization, graphql, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
-import { testOnOneNode } from '../support/one-node-test';
+import { testOnOneNode } from '../support/limited-tests';
 import { until } from '../support/until';
 
 const DAYS_BETWEEN = 36_000;

@@ -4,7 +4,7 @@ import { readAudit } from '../support/audit-reader';
 import { startDatabaseProxy } from '../support/database-proxy';
 import { depositBook } from '../support/deposit-book';
 import { graphql, importLines, startGateway, v2Line, withGateway, type TestGateway } from '../support/gateway';
-import { testOnOneNode } from '../support/one-node-test';
+import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 

@@ -3,7 +3,7 @@ import { createOrganization, graphql, withGateway, type RunningGateway } from '.
 import { SERVING_ROLE } from '../support/global-setup';
 import { ask, readAll } from '../support/http-client';
 import { activeReports as countReports, EVERYTHING, fillReport, REPORT } from '../support/long-report';
-import { testOnOneNode } from '../support/one-node-test';
+import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 

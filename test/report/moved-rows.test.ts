@@ -1,6 +1,6 @@
 import { startDatabaseProxy } from '../support/database-proxy';
 import { graphql, importLines, v2Line, withGateway } from '../support/gateway';
-import { testOnOneNode } from '../support/one-node-test';
+import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 
 const store = openGateway();

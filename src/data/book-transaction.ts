@@ -144,7 +144,7 @@ export class BookTransaction {
       ...[organization, number, cause, file?.name ?? null, file?.sha256 ?? null],
       ...[lines.added, lines.changed, lines.removed],
       ...TOTALS.flatMap((name) => [before[name], after[name]]),
-      scope !== 'changed',
+      scope === 'changed' ? Number(number) - 1 : NO_VERSION,
     ]);
     this.isFilled = scope === 'first';
     return { number: Number(number), lines };
@@ -264,13 +264,15 @@ INSERT INTO deposit_line (${computedColumns.join(', ')}, since)
 SELECT ${columnsOf('line')}, $2::bigint FROM deposit_detail line WHERE organization_id = $1
 ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;
 
+/** The number that no version has. A condition that is false instead would make Citus read the versions of all organizations. */
+const NO_VERSION = 0;
 const RECORD_VERSION = `
 INSERT INTO data_version
   (organization_id, number, recorded_at, cause, file_name, file_sha256, lines_added, lines_changed, lines_removed, lines, transactions, amount, fee_amount)
 SELECT $1::int, $2::bigint, clock_timestamp(), $3, $4, $5, $6::bigint, $7::bigint, $8::bigint,
   COALESCE(last.lines - $9::bigint, 0) + $10::bigint, COALESCE(last.transactions - $11::bigint, 0) + $12::bigint,
   COALESCE(last.amount - $13::numeric, 0) + $14::numeric, COALESCE(last.fee_amount - $15::numeric, 0) + $16::numeric
-FROM (SELECT) AS one LEFT JOIN data_version last ON last.organization_id = $1 AND last.number = $2::bigint - 1 AND NOT $17::boolean`;
+FROM (SELECT) AS one LEFT JOIN data_version last ON last.organization_id = $1 AND last.number = $17::bigint`;
 
 const VERSION_TOTALS = `
 SELECT number::float8 AS number, lines::float8 AS lines, transactions::float8 AS transactions, amount::text AS amount, fee_amount::text AS "feeAmount"

@@ -30,6 +30,8 @@ async function ask(kind: 'system' | 'session', { provision, cookie }: Credential
   return `${response.status} ${await response.text()}`;
 }
 
+/** A part of the statement that reads credentials, which has no name behind a pooler. */
+const FINDING = 's.provision_id AS session_provision_id';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 test('callers who come at the same time share statements, and each gets the answer of its own credentials', async () => {
@@ -52,9 +54,9 @@ test('callers who come at the same time share statements, and each gets the answ
   const before = proxy.statements();
   // The first statement is held up until later requests have been answered, so that all of the crowd has arrived.
   let asking: Promise<string[]> | undefined;
-  proxy.before('find-access', async () => {
+  proxy.before(FINDING, async () => {
     asking = Promise.all(crowd.map(([kind, credentials]) => ask(kind, credentials)));
-    proxy.before('find-access', async () => {
+    proxy.before(FINDING, async () => {
       for (let round = 0; round < 3; round++) await Promise.all(crowd.map(() => fetch(`${gateway.url}/live`)));
     });
     await fetch(`${gateway.url}/live`);
@@ -82,9 +84,9 @@ test('more different callers than one statement reads each get their own answer'
   // Every fifth caller has a provision that there is not.
   const provisions = uuids.map((uuid, index) => (index % 5 === 0 ? uuid.replace(/^.{8}/, '00000000') : uuid));
   let asking: Promise<string[]> | undefined;
-  proxy.before('find-access', async () => {
+  proxy.before(FINDING, async () => {
     asking = Promise.all(provisions.map((provision) => ask('system', { provision })));
-    proxy.before('find-access', async () => {
+    proxy.before(FINDING, async () => {
       for (let round = 0; round < 3; round++) await Promise.all(provisions.map(() => fetch(`${gateway.url}/live`)));
     });
     await fetch(`${gateway.url}/live`);

@@ -33,6 +33,7 @@ describe('an operator whose database or settings are not right', () => {
         '20261122170000_audit_chain',
         '20261122173000_provision_keys',
         '20261123090000_quick_computing',
+        '20261123120000_lines_of_one_node',
       ];
       const lacking = failed('The database lacks migrations: run `deposit-gateway migrate`');
       expect(await runCommand(empty, ['organization', 'list'])).toEqual(lacking);
@@ -44,6 +45,9 @@ describe('an operator whose database or settings are not right', () => {
       expect(await runCommand(empty, ['migrate'])).toEqual(done('Nothing to apply'));
       expect(await runCommand(empty, ['migrate', '--drift'])).toEqual(done('The migrations match prisma/schema.prisma'));
       expect(await runCommand(empty, ['organization', 'list', '--json'])).toEqual(done('[]'));
+      // A pooler keeps the connections of a command, and a lock of their sessions with them.
+      const locks = `SELECT FROM pg_locks JOIN pg_database d ON d.oid = database WHERE locktype = 'advisory' AND datname = $1`;
+      expect((await database.client.query(locks, [name])).rows).toEqual([]);
     } finally {
       await database.client.query(`DROP DATABASE ${name} WITH (FORCE)`);
     }
@@ -51,11 +55,24 @@ describe('an operator whose database or settings are not right', () => {
     expect(rows).toEqual([]);
   });
 
+  test.concurrent('is refused while Prisma Migrate or another command migrates the same database', async () => {
+    // Prisma's tools lock this number while they migrate.
+    await database.client.query('SELECT pg_advisory_lock(72707369)');
+    try {
+      const refusal = 'The migration failed: Another migration of the database is under way';
+      expect(await runCommand(environment, ['migrate'])).toEqual(failed(refusal));
+    } finally {
+      await database.client.query('SELECT pg_advisory_unlock(72707369)');
+    }
+    expect(await runCommand(environment, ['migrate'])).toEqual(done('Nothing to apply'));
+  });
+
   test.concurrent('checks what is missing as a user who may do nothing but read', async () => {
     const name = `read_${randomUUID().replaceAll('-', '')}`;
     await database.client.query(`CREATE DATABASE ${name} TEMPLATE gateway_template`);
     await database.client.query(`CREATE ROLE ${name} LOGIN PASSWORD 'reader'`);
-    const url = new URL(database.url);
+    // No pooler knows a role that was made just now.
+    const url = new URL(process.env.TEST_SERVER_URL!);
     url.pathname = `/${name}`;
     const owner = new Client({ connectionString: url.href });
     owner.on('error', () => undefined);

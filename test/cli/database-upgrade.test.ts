@@ -4,6 +4,7 @@ import { Client } from 'pg';
 import { runCommand } from '../support/command';
 import { depositBook } from '../support/deposit-book';
 import { graphql, importLines } from '../support/gateway';
+import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
@@ -47,7 +48,7 @@ async function answers(): Promise<unknown[]> {
   return [...(await Promise.all(texts)), (await graphql(gateway.url, QUERY, { provision: organization.apiProvision })).body];
 }
 
-test('an operator updates a database with books, and every answer stays as it was', async () => {
+testOnOneNode('an operator updates a database with books, and every answer stays as it was', async () => {
   const environment = { DATABASE_URL: gateway.database.url };
   const before = await answers();
   expect(before[3]).toEqual({ data: expect.any(Object) as unknown });

@@ -3,6 +3,7 @@ import { readConfig } from '../../src/config';
 import { createServices } from '../../src/services';
 import { databaseSettings } from '../support/database';
 import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
+import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 
 const gateway = openGateway();
@@ -98,7 +99,7 @@ test('an operator whose SQL breaks a foreign key after a first import is refused
   await expect(client.query(`DELETE FROM designation WHERE organization_id = ${id}`)).rejects.toThrow('foreign key');
 });
 
-test('an operator whose first file is not written whole is refused by its foreign keys, and nothing is imported', async () => {
+testOnOneNode('an operator whose first file is not written whole is refused by its foreign keys, and nothing is imported', async () => {
   const { client } = gateway.database;
   const organization = await createOrganization(gateway.services);
   for (const { table, name, orphans } of [
@@ -117,7 +118,7 @@ test('an operator whose first file is not written whole is refused by its foreig
   }
 });
 
-test('an operator has the triggers of all tables again as soon as a first file has filled the books', async () => {
+testOnOneNode('an operator has the triggers of all tables again as soon as a first file has filled the books', async () => {
   const { client } = gateway.database;
   await client.query(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'triggers run'; END $$;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { done, failed, runCommand, succeed, type CommandResult } from '../support/command';
+import { databaseSettings } from '../support/database';
 import { graphql, importLines, login, PASSWORD, createOrganization, v2Line, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
@@ -164,7 +165,7 @@ test.concurrent('an operator at a terminal gives a password twice, which is not 
     const words = [join(__dirname, '../../dist/main.js'), 'user', 'password', ...named(organization)];
     const command = [process.execPath, ...words].map((word) => `'${word}'`).join(' ');
     const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
-      env: { PATH: process.env.PATH, SHELL: '/bin/sh', DATABASE_URL: gateway.database.url },
+      env: { PATH: process.env.PATH, SHELL: '/bin/sh', ...databaseSettings(), DATABASE_URL: gateway.database.url },
     });
     let shown = '';
     child.stdout.setEncoding('utf8').on('data', (piece: string) => (shown += piece));

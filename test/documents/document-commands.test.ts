@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { databaseSettings, isDistributed } from '../support/database';
 import { APP_SECTIONS, blocksOf, documents, proseOf, readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
 import { createOrganization, graphql, importLines, PASSWORD, startGateway, v2Line, type TestGateway } from '../support/gateway';
 
@@ -109,7 +110,8 @@ const queriesOf = (document: string): string[] => {
   return bodiesOf(document, 'graphql').filter((body) => !ofApp.includes(body));
 };
 const commandsIn = (document: string): string[] => bodiesOf(document, 'sh').flatMap(commandsOf);
-const isRunnable = (command: string): boolean => !(nameOf(command) in STAND_INS);
+/** Distributed books have no backup. */
+const isRunnable = (command: string): boolean => !(nameOf(command) in STAND_INS) && !(isDistributed && command.includes('gateway.backup'));
 
 /** Commands in the midst of a sentence. */
 const inline = inOrder.flatMap(({ text: document }) =>
@@ -131,6 +133,7 @@ async function run(command: string): Promise<{ status: number | null; stdout: st
       PATH: `${join(directory, 'bin')}:${process.env.PATH ?? ''}`,
       HOME: process.env.HOME,
       CURL_HOME: directory,
+      ...databaseSettings(),
       DATABASE_URL: gateway.database.url,
     },
   });

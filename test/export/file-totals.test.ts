@@ -7,6 +7,7 @@ import { createOrganization, graphql, importLines, v2Line, withGateway, type Tes
 import { SERVING_ROLE } from '../support/global-setup';
 import { ask, readAll } from '../support/http-client';
 import { fillReport } from '../support/long-report';
+import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 
 const gateway = openGateway();
@@ -133,7 +134,7 @@ describe('a file', () => {
     await fillReport(gateway.database.client, own.id, LINES, `'memo ' || n`);
   });
 
-  test.each(['csv', 'ndjson'])('begins while its last line is still to be read: %s', async (format) => {
+  testOnOneNode.each(['csv', 'ndjson'])('begins while its last line is still to be read: %s', async (format) => {
     const { client } = gateway.database;
     // The database stops at the last line while the test holds the lock.
     await client.query(`CREATE FUNCTION stop_at(allocation_id text) RETURNS boolean LANGUAGE plpgsql AS $$

@@ -2,6 +2,7 @@ import { readConfig } from '../../src/config';
 import { createServices } from '../../src/services';
 import { createTestDatabase, databaseSettings, type TestDatabase } from '../support/database';
 import { createOrganization, graphql, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
+import { testOnOneNode } from '../support/limited-tests';
 import { until } from '../support/until';
 
 const DAYS_BETWEEN = 36_000;
@@ -40,7 +41,7 @@ async function pagesRead(): Promise<number> {
   return rows[0]!.pages;
 }
 
-test('totals of deposits that lie years apart are read without the lines between them', async () => {
+testOnOneNode('totals of deposits that lie years apart are read without the lines between them', async () => {
   const before = await pagesRead();
   await withGateway({ DATABASE_URL: database.url }, async ({ url }) => {
     const query = '{ deposits { nodes { depositId totals { lines byLine { amount } } } } }';

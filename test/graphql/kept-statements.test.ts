@@ -3,6 +3,7 @@ import { isAmong, rowsOf } from '../../src/data/postgres/value-list';
 import { Prisma } from '../../src/generated/prisma/client';
 import { depositBook } from '../support/deposit-book';
 import { graphql, withGateway } from '../support/gateway';
+import { testOnOwnConnection } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 
 const store = openGateway({ lines: depositBook(10) });
@@ -17,7 +18,7 @@ async function backend(): Promise<number | undefined> {
   return rows[0]?.pid;
 }
 
-test('a caller who makes up many statements has the connection replaced, and one who repeats a few does not', async () => {
+testOnOwnConnection('a caller who makes up many statements has the connection replaced, and one who repeats a few does not', async () => {
   const url = new URL(store.database.url);
   url.searchParams.set('application_name', NAME);
   await withGateway({ DATABASE_URL: url.href, POOL_SIZE: '1' }, async (gateway) => {
@@ -43,7 +44,7 @@ describe('a kept statement for one value is planned once for all values, as one 
   const ofRows = (ids: readonly number[]) =>
     sql`SELECT found.id FROM ${rowsOf(ids, 'bigint')} AS origin(id)
       CROSS JOIN LATERAL (SELECT id FROM numbered WHERE numbered.id = origin.id ORDER BY id LIMIT 1) AS found`;
-  test.each([
+  testOnOwnConnection.each([
     ['a condition', 1, among],
     ['a condition', 30, among],
     ['a list of each', 1, ofRows],

@@ -3,6 +3,7 @@ import { FairQueue } from '../../src/data/postgres/fair-queue';
 import { ReportSnapshot } from '../../src/data/postgres/report-snapshot';
 import { RequestTimes } from '../../src/data/postgres/request-times';
 import { Prisma } from '../../src/generated/prisma/client';
+import { isDistributed, isPooled } from '../support/database';
 import { startDatabaseProxy } from '../support/database-proxy';
 import { askBoth, PATHS, QUERIES, viaRest, type Ask, type Kind } from '../support/doors';
 import { graphql, withGateway } from '../support/gateway';
@@ -212,7 +213,7 @@ describe('a data source', () => {
     const database = new Database({
       address: { connectionString: gateway.database.url },
       ...{ poolSize: 1, longConnections: 1, connectTimeoutMs: 30_000, answerTimeoutMs: 3000, onConnectionLost: () => undefined },
-      isPooled: process.env.TEST_POOLER_URL !== undefined,
+      ...{ isPooled, isDistributed },
     });
     const snapshot = new ReportSnapshot(database, new FairQueue({ width: 1, guests: 0, maxWaiting: 0, maxWaitMs: 0 }), {
       ...{ signal: new AbortController().signal, timeoutMs: 60_000, times: new RequestTimes() },

@@ -4,6 +4,7 @@ import { readAudit } from '../support/audit-reader';
 import { startDatabaseProxy } from '../support/database-proxy';
 import { depositBook } from '../support/deposit-book';
 import { graphql, importLines, startGateway, v2Line, withGateway, type TestGateway } from '../support/gateway';
+import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
@@ -186,7 +187,7 @@ describe('a reader of texts with the separator of packed columns, at a gateway t
   });
 });
 
-test('an operator is told of a gateway whose database is another than its setting says', async () => {
+testOnOneNode('an operator is told of a gateway whose database is another than its setting says', async () => {
   const reason = 'DATABASE_ENGINE is citus, but the books are not distributed: run `deposit-gateway migrate`';
   expect(await (await fetch(`${constant.url}/ready`)).json()).toEqual({ status: 'not ready', reason });
 });

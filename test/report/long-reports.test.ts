@@ -3,6 +3,7 @@ import { createOrganization, graphql, withGateway, type RunningGateway } from '.
 import { SERVING_ROLE } from '../support/global-setup';
 import { ask, readAll } from '../support/http-client';
 import { activeReports as countReports, EVERYTHING, fillReport, REPORT } from '../support/long-report';
+import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
@@ -64,7 +65,7 @@ describe('a long report', () => {
     ]);
   });
 
-  test('is cancelled while the database has not given a line yet', async () => {
+  testOnOneNode('is cancelled while the database has not given a line yet', async () => {
     await withGateway({}, async (own) => {
       const { id, apiProvision } = await createOrganization(own.services);
       await fill(own, id, 10);

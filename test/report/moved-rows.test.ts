@@ -1,5 +1,6 @@
 import { startDatabaseProxy } from '../support/database-proxy';
 import { graphql, importLines, v2Line, withGateway } from '../support/gateway';
+import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 
 const store = openGateway();
@@ -19,7 +20,7 @@ async function showVersions(): Promise<() => Promise<void>> {
   return async () => void (await client.query(`SELECT nextval('shown')`));
 }
 
-test('a caller whose rows move in each of the runs of an operation, the last one too, gets an answer of one version', async () => {
+testOnOneNode('a caller whose rows move in each of the runs of an operation, the last one too, gets an answer of one version', async () => {
   for (let n = 1; n <= VERSIONS; n++)
     await importLines(store.services, store.organization, [v2Line({ amount: `${n}.00`, fee_amount: '0.00', net_amount: `${n}.00` })]);
   const showNext = await showVersions();

@@ -1,5 +1,6 @@
 import { asServing } from '../support/database';
 import { createOrganization, graphql, importLines, login, startGateway, v2Line } from '../support/gateway';
+import { REPLICATED } from '../support/replicated-database';
 import { donorAt, read, READINGS, readingsOf, startReplicatedGateway, type ReplicatedGateway } from '../support/replicated-gateway';
 import { until } from '../support/until';
 
@@ -32,7 +33,7 @@ describe('a caller whose version a replica has', () => {
   test.each(Object.entries(READINGS))('reads from the replica what the primary would answer: %s', async (_what, reading) => {
     await setup.turn();
     await setup.replica.catchUp();
-    const lone = await startGateway({ DATABASE_URL: setup.database.url, DATABASE_REPLICA_URLS: '' });
+    const lone = await startGateway({ ...REPLICATED, DATABASE_URL: setup.database.url, DATABASE_REPLICA_URLS: '' });
     try {
       const before = await readingsOf(setup.gateway);
       const answer = await ask(reading);
@@ -127,6 +128,7 @@ test('callers read the replica again when it has caught up', async () => {
 
 test('a thousand readings beside imports name their versions truly, and none is older than an import that has ended before it', async () => {
   const other = await startGateway({
+    ...REPLICATED,
     ...{ DATABASE_URL: setup.database.url, DATABASE_REPLICA_URLS: asServing(setup.replica.url), ADMIN_PORT: '0' },
   });
   const gateways = [setup.gateway, other];

@@ -1,3 +1,4 @@
+import { isDistributed, isPooled } from '../support/database';
 import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
 import { graphql, startGateway, v2Line, type TestGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
@@ -66,13 +67,17 @@ describe('a caller of totals and a digest gets both soon', () => {
     } finally {
       await store.database.client.query(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I CONNECTION LIMIT -1', current_database()); END $$`);
     }
-    expect(lost()).toEqual(['A second connection for a report failed: SQLSTATE 53300']);
+    // A pooler has a connection left that it has opened before.
+    expect(lost()).toEqual(isPooled ? [] : ['A second connection for a report failed: SQLSTATE 53300']);
   });
 
-  test.each([
-    ['does not let the second connection in', OPENING],
-    ['lets the first statement of the second connection wait, as a pooler does that has none left', SHARED],
-  ])('though the database %s, and operators are told', async (_what, text) => {
+  test.each(
+    [
+      ['does not let the second connection in', OPENING] as const,
+      ['lets the first statement of the second connection wait, as a pooler does that has none left', SHARED] as const,
+      // The nodes of distributed books share no state by a statement.
+    ].filter(([, text]) => !(isDistributed && text === SHARED)),
+  )('though the database %s, and operators are told', async (_what, text) => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     let holds = 0;

@@ -28,6 +28,9 @@ export const done = (line: string): CommandResult => ({ status: 0, stdout: `${li
 /** The result of a command that failed and said so in one line. */
 export const failed = (line: string): CommandResult => ({ status: 1, stdout: '', stderr: `${line}\n` });
 
+/** False for a command of the embedded database, which is neither distributed nor behind a pooler. */
+const namesDatabase = (environment: Environment): boolean => Object.keys(environment).some((name) => name.includes('DATABASE_URL'));
+
 /** Starts the real `deposit-gateway`, or that of another build, which gets PATH alone of the test's own environment. */
 export function startCommand(
   environment: Environment,
@@ -36,7 +39,7 @@ export function startCommand(
   main: string = MAIN,
 ): ChildProcess {
   return spawn(process.execPath, [...NODE_FLAGS, main, ...words], {
-    env: { PATH: process.env.PATH, ...PATIENT, ...databaseSettings(), ...environment },
+    env: { PATH: process.env.PATH, ...PATIENT, ...(namesDatabase(environment) && databaseSettings()), ...environment },
     stdio,
   });
 }

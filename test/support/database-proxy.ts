@@ -1,10 +1,11 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { Transform } from 'node:stream';
+import { isDistributed } from './database';
 
 /**
  * A proxy between the gateway and its database. It counts the statements that it passes on, but for those of the audit, which are written
- * once a minute and beside the request's own.
+ * once a minute and beside the request's own, and those that read the version of distributed books, which are on another node than access.
  */
 export interface DatabaseProxy {
   readonly url: string;
@@ -48,7 +49,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     const prepared = new Map<string, string>();
     /** The texts of the prepared statements that the newest piece runs. */
     let running: string[] = [];
-    let isAudit = false;
+    let isBeside = false;
     let isSetting = false;
     const readMessages = createMessageReader((type, body) => {
       if (type === STARTUP) {
@@ -64,11 +65,11 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       if (type === 'B') {
         const text = prepared.get(second!) ?? '';
         running.push(text);
-        isAudit = text.includes('audit_chain');
+        isBeside = text.includes('audit_chain') || (isDistributed && isVersion(text));
         isSetting = text.startsWith(SETTINGS);
       }
-      if (type === 'Q' || (type === 'E' && !isAudit && !isSetting)) statements++;
-      if (type === 'Q' || (type === 'S' && !isAudit)) roundTrips++;
+      if (type === 'Q' || (type === 'E' && !isBeside && !isSetting)) statements++;
+      if (type === 'Q' || (type === 'S' && !isBeside)) roundTrips++;
     });
     client.on('data', (piece: Buffer) => {
       running = [];
@@ -124,6 +125,8 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   };
 }
 
+/** True for a statement that reads the version of the books and nothing else. */
+const isVersion = (text: string): boolean => text.startsWith('SELECT COALESCE((SELECT number') && !text.includes('set_config');
 /** The beginning of a statement that makes settings and nothing else. */
 const SETTINGS = 'SELECT set_config(';
 /** The type that the reader gives to a connection's first message, which has none of its own. */

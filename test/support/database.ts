@@ -37,10 +37,15 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
+/** True when gateways and commands of tests reach their database by way of a pooler. */
+export const isPooled = Boolean(process.env.TEST_POOLER);
+/** True when the books of the tests are distributed over the nodes of a Citus. */
+export const isDistributed = process.env.TEST_CITUS_WORKERS !== undefined;
+
 /** The settings that gateways and commands of tests take beside their addresses. */
 export const databaseSettings = (): Readonly<Record<string, string>> => ({
-  ...(process.env.TEST_POOLER_URL !== undefined && { DATABASE_POOLER: 'transaction' }),
-  ...(process.env.TEST_CITUS_WORKERS !== undefined && { DATABASE_ENGINE: 'citus' }),
+  ...(isPooled && { DATABASE_POOLER: 'transaction' }),
+  ...(isDistributed && { DATABASE_ENGINE: 'citus' }),
 });
 
 function throughPooler({ href, pathname }: URL): string {

@@ -35,6 +35,8 @@ export interface ReplicatedDatabase extends TestDatabase {
   stop(): Promise<void>;
 }
 
+/** The settings of gateways over it: it is never distributed, and has no pooler before it. */
+export const REPLICATED = { DATABASE_ENGINE: 'postgresql', DATABASE_POOLER: 'none' };
 /** Test data need not survive a power cut. */
 const SETTINGS = { fsync: 'off', max_connections: '200' };
 const FIRST_PORT = 5432;

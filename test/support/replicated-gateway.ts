@@ -1,6 +1,6 @@
 import { asServing } from './database';
 import { createOrganization, importLines, startGateway, v2Line, type TestGateway, type TestOrganization } from './gateway';
-import { createReplicatedDatabase, type ReplicatedDatabase, type TestReplica } from './replicated-database';
+import { createReplicatedDatabase, REPLICATED, type ReplicatedDatabase, type TestReplica } from './replicated-database';
 import { readScrape, valueOf } from './scrape-reader';
 import { until } from './until';
 
@@ -42,7 +42,7 @@ export async function startReplicatedGateway(
   const replica = await database.follow(replicaSettings);
   const replicaUrl = await front(asServing(replica.url));
   // A busy machine answers slowly.
-  const patient = { ADMIN_PORT: '0', REPLICA_WAIT_MILLISECONDS: '5000' };
+  const patient = { ...REPLICATED, ADMIN_PORT: '0', REPLICA_WAIT_MILLISECONDS: '5000' };
   const gateway = await startGateway({ ...patient, DATABASE_REPLICA_URLS: replicaUrl, ...settings }, database);
   const organization = await createOrganization(gateway.services);
   let version = 0;

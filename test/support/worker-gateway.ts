@@ -3,7 +3,7 @@ import { kill } from 'node:process';
 import { readConfig } from '../../src/config';
 import { createServices, type Services } from '../../src/services';
 import { startServe, type Environment, type ServeProcess } from './command';
-import { createTestDatabase, type TestDatabase } from './database';
+import { createTestDatabase, databaseSettings, type TestDatabase } from './database';
 import { createOrganization, type TestOrganization } from './gateway';
 import { readScrape, valueOf } from './scrape-reader';
 
@@ -36,7 +36,9 @@ export async function startWorkerGateway(
   }: { readonly given?: TestDatabase; readonly front?: (url: string) => Promise<string> } = {},
 ): Promise<WorkerGateway> {
   const database = given ?? (await createTestDatabase());
-  const services = createServices(readConfig({ DATABASE_URL: database.url }), { connectionString: database.url });
+  const services = createServices(readConfig({ ...databaseSettings(), ...settings, DATABASE_URL: database.url }), {
+    connectionString: database.url,
+  });
   const organization = await createOrganization(services);
   const patient = { ADMIN_PORT: '0', PROVISION_ATTEMPTS: '100000' };
   const serve = await startServe({ WORKERS: '2', ...patient, DATABASE_URL: await front(database.url), ...settings });

@@ -1,6 +1,6 @@
 import { asServing } from '../support/database';
 import { login } from '../support/gateway';
-import { createReplicatedDatabase } from '../support/replicated-database';
+import { createReplicatedDatabase, REPLICATED } from '../support/replicated-database';
 import { read, READINGS } from '../support/replicated-gateway';
 import { until } from '../support/until';
 import { startWorkerGateway } from '../support/worker-gateway';
@@ -12,7 +12,7 @@ const IMPORTS = 12;
 test('a session at two workers over a replica that lags sees whole versions alone, and none older than before, while imports go on', async () => {
   const database = await createReplicatedDatabase();
   const replica = await database.follow();
-  const settings = { DATABASE_REPLICA_URLS: asServing(replica.url), REPLICA_WAIT_MILLISECONDS: '1000' };
+  const settings = { ...REPLICATED, DATABASE_REPLICA_URLS: asServing(replica.url), REPLICA_WAIT_MILLISECONDS: '1000' };
   const gateway = await startWorkerGateway(settings, { given: database });
   const { url, organization } = gateway;
   const readings = (outcome: string) => gateway.metric('gateway_replica_readings_total', { replica: '1', outcome });

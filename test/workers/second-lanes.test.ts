@@ -6,6 +6,8 @@ import { startDatabaseProxy, type DatabaseProxy } from '../support/database-prox
 import { createOrganization, type TestOrganization } from '../support/gateway';
 import { ask, readAll } from '../support/http-client';
 import { activeReports, EVERYTHING, fillReport } from '../support/long-report';
+// Both tests wait for the name of a state.
+import { testOnOneNode as test } from '../support/limited-tests';
 import { startTraceCollector, type TraceCollector } from '../support/trace-collector';
 import { until } from '../support/until';
 import { startWorkerGateway, type WorkerGateway } from '../support/worker-gateway';

@@ -32,7 +32,7 @@ export async function applyMigrations(
 ): Promise<string[]> {
   const migrationsList = await readMigrations(last);
   const apply = (engine: SchemaEngine) => engine.applyMigrations({ migrationsList, filters: NO_FILTERS });
-  const { appliedMigrationNames } = await withEngine(address, apply, onWait);
+  const { appliedMigrationNames } = await underLock(address, () => withEngine(address, apply, onWait));
   if (last === undefined) {
     await distributeBooks(address);
     await grantServingRole(address);
@@ -120,6 +120,32 @@ const LIST_APPLIED = `SELECT migration_name ${APPLIED}`;
 const IS_MIGRATED = `SELECT ${IS_DISTRIBUTED} AS "isDistributed", pg_is_in_recovery() AS "isStandby" ${APPLIED} AND migration_name = $1`;
 let newestMigration: Promise<string | undefined> | undefined;
 
+/** The lock that Prisma Migrate takes, too. */
+const MIGRATION_LOCK = 72707369;
+/** The engine asks for that lock by this statement, for its session. */
+const SESSION_LOCK = `SELECT pg_advisory_lock(${MIGRATION_LOCK})`;
+const LOCK = `BEGIN; SET LOCAL lock_timeout = '10s'; SET LOCAL idle_in_transaction_session_timeout = 0;
+  SELECT pg_advisory_xact_lock(${MIGRATION_LOCK}); SET LOCAL lock_timeout = 0`;
+
+/**
+ * Works while nobody else migrates the database. The lock is a transaction's: behind a pooler of transactions, that of a session would stay
+ * with a connection that the pooler keeps, and the next migration would wait for it in vain.
+ */
+async function underLock<Result>(address: DatabaseAddress, work: () => Promise<Result>): Promise<Result> {
+  const client = new Client({ ...address, application_name: 'deposit-gateway migrate' });
+  // Without a handler, a lost connection would end the process. The statement that is under way gets the error.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    if (!(await isInTime(client.query(LOCK)))) throw new Error('Another migration of the database is under way');
+    const result = await work();
+    await client.query('COMMIT');
+    return result;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
 async function withEngine<Result>(
   address: DatabaseAddress,
   use: (engine: SchemaEngine) => Promise<Result>,
@@ -193,7 +219,7 @@ class IntrospectionPool extends Pool {
 const LIMIT_LOCKS = `SELECT set_config('lock_timeout', '1s', true)`;
 const LOCK_PAUSE_MS = 2000;
 
-/** True when a migration was applied; false when it did not get a lock in time. */
+/** True when a statement was run; false when it did not get a lock in time. */
 const isInTime = (applied: Promise<unknown>): Promise<boolean> =>
   applied.then(
     () => true,
@@ -225,6 +251,9 @@ class EngineAdapter extends PrismaPg {
       }
       return result;
     };
+    const executeRaw = adapter.executeRaw.bind(adapter);
+    // `underLock` has the lock already.
+    adapter.executeRaw = (query) => (query.sql === SESSION_LOCK ? Promise.resolve(0) : executeRaw(query));
     const apply = (script: string) => adapter.executeRaw({ sql: `${LIMIT_LOCKS};\n${script}`, args: [], argTypes: [] });
     adapter.executeScript = async (script) => {
       while (!(await isInTime(apply(script)))) {

@@ -90,7 +90,7 @@ const AGREEMENTS = {
 } as const satisfies Partial<Record<Column, readonly Column[]>>;
 
 /** Writes the lines into the temporary table `import_line`, at the pace at which the database takes them, and returns their number. */
-export async function stageLines(books: BookTransaction, lines: AsyncIterable<StagedLine>): Promise<number> {
+export async function stageLines(books: BookTransaction, lines: AsyncIterable<readonly StagedLine[]>): Promise<number> {
   const columns = Object.entries(COLUMNS).map(([name, type]) => `${name} ${type}`);
   await books.query(`CREATE TEMPORARY TABLE import_line (${columns.join(', ')}) ON COMMIT DROP`);
   const copy = books.connection.query(copyFrom(`COPY import_line (${['line', 'deposit_status', ...valueNames].join(', ')}) FROM STDIN`));
@@ -131,16 +131,18 @@ export async function findConflicts(books: BookTransaction, limit: number): Prom
 }
 
 /** Writes lines as COPY's text. A missing value is NULL. Calls `onError` when the lines themselves throw. */
-async function* toCopyText(lines: AsyncIterable<StagedLine>, onError: () => void): AsyncGenerator<string> {
+async function* toCopyText(lines: AsyncIterable<readonly StagedLine[]>, onError: () => void): AsyncGenerator<string> {
   let piece = '';
   try {
-    for await (const { line, values, status } of lines) {
-      piece += `${line}\t${toCopyValue(status)}`;
-      for (const name of valueNames) piece += `\t${toCopyValue(values[name])}`;
-      piece += '\n';
-      if (piece.length < PIECE_LENGTH) continue;
-      yield piece;
-      piece = '';
+    for await (const some of lines) {
+      for (const { line, values, status } of some) {
+        piece += `${line}\t${toCopyValue(status)}`;
+        for (const name of valueNames) piece += `\t${toCopyValue(values[name])}`;
+        piece += '\n';
+        if (piece.length < PIECE_LENGTH) continue;
+        yield piece;
+        piece = '';
+      }
     }
     yield piece;
   } catch (error) {

@@ -40,7 +40,7 @@ export class ImportTransaction {
 
   constructor(private readonly books: BookTransaction) {}
 
-  async stage(lines: AsyncIterable<StagedLine>): Promise<void> {
+  async stage(lines: AsyncIterable<readonly StagedLine[]>): Promise<void> {
     this.lines = await stageLines(this.books, lines);
     await stageEntities(this.books);
   }

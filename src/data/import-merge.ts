@@ -86,13 +86,22 @@ export async function fillBooks(books: BookTransaction): Promise<EntityCounts> {
   };
   const trusted = [DONOR, DEPOSIT, TRANSACTION, ALLOCATION];
   const tables = trusted.map(({ table }) => table);
-  const { rows } = await books.query<{ mayTrust: boolean }>(MAY_TRUST, [tables]);
-  if (!rows[0]!.mayTrust) return writeEntities(books, insert);
+  if (!(await mayTrust(books, tables))) return writeEntities(books, insert);
   const counts = await writeEntities(books, (entity) =>
     trusted.includes(entity) ? books.withoutTriggers(() => insert(entity)) : insert(entity),
   );
   await checkForeignKeys(books, tables);
   return counts;
+}
+
+/** True where the role may do without triggers, and the only ones on the tables of the books are those of foreign keys. */
+async function mayTrust(books: BookTransaction, tables: readonly string[]): Promise<boolean> {
+  const { rows } = await books.query<{ isSuperuser: boolean; hasGrants: boolean; hasTriggers: boolean }>(MAY_TRUST, [tables]);
+  const { isSuperuser, hasGrants, hasTriggers } = rows[0]!;
+  if (hasTriggers) return false;
+  if (isSuperuser || !hasGrants) return isSuperuser;
+  const { rows: grants } = await books.query<{ maySet: boolean }>(MAY_SET);
+  return grants[0]!.maySet;
 }
 
 async function writeEntities(books: BookTransaction, write: (entity: Entity) => Promise<number>): Promise<EntityCounts> {
@@ -180,11 +189,13 @@ SELECT NOT EXISTS (SELECT FROM designation WHERE organization_id = $1) AND NOT E
   AND NOT EXISTS (SELECT FROM deposit WHERE organization_id = $1)
   AND NOT EXISTS (SELECT FROM deposit_line WHERE organization_id = $1 AND ${IS_CURRENT}) AS "areEmpty"`;
 
-/** True where the role may do without triggers, and the only ones on the tables of the books are those of foreign keys. */
+/** Before PostgreSQL 15, superusers alone may do without triggers, and there is no function to ask. */
 const MAY_TRUST = `
-SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AND NOT EXISTS (
+SELECT rolsuper AS "isSuperuser", current_setting('server_version_num')::int >= 150000 AS "hasGrants", EXISTS (
   SELECT FROM pg_trigger WHERE NOT tgisinternal AND tgrelid = ANY ($1::regclass[])
-) AS "mayTrust"`;
+) AS "hasTriggers"
+FROM pg_roles WHERE rolname = current_user`;
+const MAY_SET = `SELECT has_parameter_privilege('session_replication_role', 'SET') AS "maySet"`;
 
 const FIND_ASSUMPTIONS = `
 SELECT count(*) FILTER (WHERE l.deposit_status IS NULL AND d.id IS NULL) AS posted,

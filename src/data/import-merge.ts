@@ -1,6 +1,18 @@
 import type { BookTransaction } from './book-transaction';
 import { checkForeignKeys } from './foreign-key-check';
-import type { StagedTable } from './import-staging';
+import {
+  ALLOCATION,
+  DEPOSIT,
+  DESIGNATION,
+  differsFromBooks,
+  DONOR,
+  joinBooks,
+  stagedTable,
+  TRANSACTION,
+  writtenValues,
+  type Entity,
+} from './import-entities';
+import { readsLines } from './import-staging';
 import { IS_CURRENT } from './line-columns';
 
 /** The numbers of lines that an import read and of entities of each kind that it wrote, new or changed. */
@@ -74,13 +86,22 @@ export async function fillBooks(books: BookTransaction): Promise<EntityCounts> {
   };
   const trusted = [DONOR, DEPOSIT, TRANSACTION, ALLOCATION];
   const tables = trusted.map(({ table }) => table);
-  const { rows } = await books.query<{ mayTrust: boolean }>(MAY_TRUST, [tables]);
-  if (!rows[0]!.mayTrust) return writeEntities(books, insert);
+  if (!(await mayTrust(books, tables))) return writeEntities(books, insert);
   const counts = await writeEntities(books, (entity) =>
     trusted.includes(entity) ? books.withoutTriggers(() => insert(entity)) : insert(entity),
   );
   await checkForeignKeys(books, tables);
   return counts;
+}
+
+/** True where the role may do without triggers, and the only ones on the tables of the books are those of foreign keys. */
+async function mayTrust(books: BookTransaction, tables: readonly string[]): Promise<boolean> {
+  const { rows } = await books.query<{ isSuperuser: boolean; hasGrants: boolean; hasTriggers: boolean }>(MAY_TRUST, [tables]);
+  const { isSuperuser, hasGrants, hasTriggers } = rows[0]!;
+  if (hasTriggers) return false;
+  if (isSuperuser || !hasGrants) return isSuperuser;
+  const { rows: grants } = await books.query<{ maySet: boolean }>(MAY_SET);
+  return grants[0]!.maySet;
 }
 
 async function writeEntities(books: BookTransaction, write: (entity: Entity) => Promise<number>): Promise<EntityCounts> {
@@ -111,33 +132,6 @@ export async function findMismatches(books: BookTransaction, limit: number): Pro
   };
 }
 
-/** A kind of entity of the books, and its form in the staged lines. */
-interface Entity {
-  readonly table: string;
-  /** The column of a staged line that has the id. */
-  readonly key: string;
-  /** The temporary table of the entities. `import_line` may have several lines of one, whose contradictions were looked for before. */
-  readonly staged: StagedTable;
-  /** True when `staged` may have several rows of the same entity. */
-  readonly isShared?: boolean;
-  /** The values of a staged row `l`, by the entity's columns. */
-  readonly values: Readonly<Record<string, string>>;
-  /** The values that depend on the row `old` that the books have; its columns are NULL for a new entity. */
-  readonly kept?: Readonly<Record<string, string>>;
-  /** Values that are computed from the others. */
-  readonly derived?: Readonly<Record<string, string>>;
-  /** More columns of the rows `differing`, for the statements of `noted`. */
-  readonly noting?: string;
-  /** Statements that note the effects of the rows `differing`, by the name of each. */
-  readonly noted: Readonly<Record<string, string>>;
-}
-
-/** The SELECT of entities from the staged lines: allocations in the order of the file, the others in that of their ids. */
-function selectEntities({ key, staged, isShared = false }: Entity, values: string, more = ''): string {
-  const order = isShared || staged !== 'import_line' ? `ORDER BY l.${key}` : '';
-  return `SELECT ${isShared ? `DISTINCT ON (l.${key}) ` : ''}${values} FROM ${staged} l ${more} ${order}`;
-}
-
 const columnsOf = ({ values, derived }: Entity): string => ['organization_id', 'id', ...Object.keys({ ...values, ...derived })].join(', ');
 
 /** Values as columns of a SELECT, by their names. */
@@ -150,34 +144,35 @@ const toColumns = (values: Readonly<Record<string, string>>): string =>
 const valuesOf = ({ values, derived }: Entity): string =>
   ['$1::int', 'id', ...Object.keys(values), ...Object.values(derived ?? {})].join(', ');
 
-/** The statement that writes entities of which the books have none. */
-const insertQuery = (entity: Entity): string => `
-INSERT INTO ${entity.table} (${columnsOf(entity)})
+/** Allocations are written in the order of the file, the others in that of their ids. */
+const orderOf = ({ key, isSaidOnce }: Entity): string => (isSaidOnce ? '' : `ORDER BY l.${key}`);
+
+/** The statement that writes entities of which the books have none. The lines have many of a transaction, which agree. */
+function insertQuery(entity: Entity): string {
+  const { table, key, isSaidOnce, values } = entity;
+  const fromLines = `${isSaidOnce ? '' : `DISTINCT ON (l.${key})`} l.${key} AS id, ${toColumns(values)} FROM import_line l`;
+  return `
+INSERT INTO ${table} (${columnsOf(entity)})
 SELECT ${valuesOf(entity)} FROM (
-  ${selectEntities(entity, `l.${entity.key} AS id, ${toColumns(entity.values)}`)}
+  SELECT ${readsLines(entity) ? fromLines : `l.${key} AS id, ${toColumns(values)} FROM ${stagedTable(entity)} l`} ${orderOf(entity)}
 ) AS staged`;
+}
 
 /**
  * The statement that writes new and changed entities and counts them. Only those that the books have come to the ON CONFLICT: it costs a
  * row half as much again as an INSERT without it, and locks, and so writes, even the rows that it leaves as they are.
  */
 function mergeQuery(entity: Entity): string {
-  const { table, key, kept, derived, noting, noted } = entity;
-  const values = { ...entity.values, ...kept };
-  const differs = `(${Object.keys(values)
-    .map((column) => `old.${column}`)
-    .join(', ')}) IS DISTINCT FROM (${Object.values(values).join(', ')})`;
-  const differing = selectEntities(
-    entity,
-    [`l.${key} AS id`, toColumns(values), 'old.id IS NOT NULL AS is_old', ...(noting === undefined ? [] : [noting])].join(', '),
-    `LEFT JOIN ${table} old ON old.organization_id = $1 AND old.id = l.${key} WHERE ${differs}`,
-  );
+  const { table, key, derived, noting, noted } = entity;
+  const values = writtenValues(entity);
+  const columns = [`l.${key} AS id`, toColumns(values), 'old.id IS NOT NULL AS is_old', ...(noting === undefined ? [] : [noting])];
   const insert = `INSERT INTO ${table} (${columnsOf(entity)})
   SELECT ${valuesOf(entity)} FROM differing`;
   const written = Object.keys({ ...values, ...derived });
   return `
 WITH differing AS MATERIALIZED (
-  ${differing}
+  SELECT ${columns.join(', ')} FROM ${stagedTable(entity)} l ${joinBooks(entity)}
+  WHERE ${differsFromBooks(entity)} ${orderOf(entity)}
 ), added AS (
   ${insert} WHERE NOT is_old
 ), changed AS (
@@ -189,42 +184,18 @@ WITH differing AS MATERIALIZED (
 SELECT count(*) FROM differing`;
 }
 
-const DESIGNATION: Entity = {
-  table: 'designation',
-  key: 'designation_id',
-  staged: 'staged_designation',
-  values: { name: 'l.designation' },
-  noted: {
-    noted: `INSERT INTO changed_transaction
-  SELECT a.transaction_id FROM allocation a JOIN differing w ON w.is_old AND a.designation_id = w.id WHERE a.organization_id = $1`,
-  },
-};
-
-const DONOR: Entity = {
-  table: 'donor',
-  key: 'donor_id',
-  staged: 'staged_donor',
-  values: {
-    ...{ first_name: 'l.donor_first_name', last_name: 'l.donor_last_name', address1: 'l.address1', address2: 'l.address2' },
-    ...{ address3: 'l.address3', city: 'l.city', state: 'l.state', zip: 'l.zip', phone: 'l.phone', email: 'l.email_address' },
-  },
-  derived: { search_text: `fold_for_search(first_name || ' ' || last_name || ' ' || first_name)` },
-  noted: {
-    noted: `INSERT INTO changed_transaction
-  SELECT t.id FROM transaction t JOIN differing w ON w.is_old AND t.donor_id = w.id WHERE t.organization_id = $1`,
-  },
-};
-
 const ARE_EMPTY = `
 SELECT NOT EXISTS (SELECT FROM designation WHERE organization_id = $1) AND NOT EXISTS (SELECT FROM donor WHERE organization_id = $1)
   AND NOT EXISTS (SELECT FROM deposit WHERE organization_id = $1)
   AND NOT EXISTS (SELECT FROM deposit_line WHERE organization_id = $1 AND ${IS_CURRENT}) AS "areEmpty"`;
 
-/** True where the role may do without triggers, and the only ones on the tables of the books are those of foreign keys. */
+/** Before PostgreSQL 15, superusers alone may do without triggers, and there is no function to ask. */
 const MAY_TRUST = `
-SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AND NOT EXISTS (
+SELECT rolsuper AS "isSuperuser", current_setting('server_version_num')::int >= 150000 AS "hasGrants", EXISTS (
   SELECT FROM pg_trigger WHERE NOT tgisinternal AND tgrelid = ANY ($1::regclass[])
-) AS "mayTrust"`;
+) AS "hasTriggers"
+FROM pg_roles WHERE rolname = current_user`;
+const MAY_SET = `SELECT has_parameter_privilege('session_replication_role', 'SET') AS "maySet"`;
 
 const FIND_ASSUMPTIONS = `
 SELECT count(*) FILTER (WHERE l.deposit_status IS NULL AND d.id IS NULL) AS posted,
@@ -232,57 +203,6 @@ SELECT count(*) FILTER (WHERE l.deposit_status IS NULL AND d.id IS NULL) AS post
   count(*) FILTER (WHERE l.deposit_status = 'posted' AND d.status = 'PENDING') AS settled
 FROM staged_deposit l
 LEFT JOIN deposit d ON d.organization_id = $1 AND d.id = l.deposit_id`;
-
-const DEPOSIT: Entity = {
-  table: 'deposit',
-  key: 'deposit_id',
-  staged: 'staged_deposit',
-  values: { deposit_date: 'l.deposit_date', status: `COALESCE(upper(l.deposit_status)::deposit_status, 'POSTED')` },
-  // A v2 line does not say whether its deposit is pending: a deposit in the books keeps its status, a new one is posted.
-  kept: { status: `COALESCE(upper(l.deposit_status)::deposit_status, old.status, 'POSTED')` },
-  noted: {
-    noted: `INSERT INTO changed_transaction
-  SELECT t.id FROM transaction t JOIN differing w ON w.is_old AND t.deposit_id = w.id WHERE t.organization_id = $1`,
-  },
-};
-
-const TRANSACTION: Entity = {
-  table: 'transaction',
-  key: 'transaction_id',
-  staged: 'import_line',
-  isShared: true,
-  values: {
-    ...{ deposit_id: 'l.deposit_id', donor_id: 'NULLIF(l.donor_id, 0)', transaction_date: 'l.transaction_date', amount: 'l.amount' },
-    ...{ fee_amount: 'l.fee_amount', status: 'l.status', account_type: 'l.account_type', payment_type: 'l.payment_type' },
-    main_memo: 'l.main_memo',
-  },
-  noting: 'old.deposit_id AS left_id',
-  noted: {
-    noted: 'INSERT INTO changed_transaction SELECT id FROM differing',
-    // The deposits that lose a transaction.
-    left_behind: 'INSERT INTO left_deposit SELECT DISTINCT left_id FROM differing WHERE is_old AND left_id <> deposit_id',
-  },
-};
-
-const ALLOCATION: Entity = {
-  table: 'allocation',
-  key: 'allocation_id',
-  staged: 'import_line',
-  values: {
-    ...{ transaction_id: 'l.transaction_id', designation_id: 'l.designation_id', amount: 'l.allocation_amount' },
-    memo: 'l.designation_memo',
-  },
-  // A line may also lack the share: a share in the books then stays.
-  kept: { amount: 'COALESCE(l.allocation_amount, old.amount)' },
-  noting: 'old.transaction_id AS left_id, l.line',
-  noted: {
-    // A transaction that loses an allocation may infer another share from then on.
-    noted: `INSERT INTO changed_transaction
-  SELECT transaction_id FROM differing UNION ALL SELECT left_id FROM differing WHERE is_old AND left_id <> transaction_id`,
-    // The transactions that lose an allocation to another, each with the line that says so.
-    left_behind: 'INSERT INTO left_transaction SELECT left_id, line FROM differing WHERE is_old AND left_id <> transaction_id',
-  },
-};
 
 const CREATE_LEFT = `
 CREATE TEMPORARY TABLE left_transaction (id text COLLATE "C" NOT NULL, line bigint NOT NULL) ON COMMIT DROP;

@@ -17,7 +17,7 @@ export class ImportStore {
 
   /**
    * Runs an import in one transaction: committed when `work` resolves, undone when it throws or when the import is a trial. Two imports of
-   * an organization follow each other from `merge` on.
+   * an organization follow each other from `findConflicts` on.
    */
   inTransaction<Result>(
     organizationId: number,
@@ -40,19 +40,20 @@ export class ImportTransaction {
 
   constructor(private readonly books: BookTransaction) {}
 
-  async stage(lines: AsyncIterable<StagedLine>): Promise<void> {
+  async stage(lines: AsyncIterable<readonly StagedLine[]>): Promise<void> {
     this.lines = await stageLines(this.books, lines);
-    await stageEntities(this.books);
   }
 
-  findConflicts(limit: number): ReturnType<typeof findConflicts> {
-    return findConflicts(this.books, limit);
-  }
-
-  /** Merges the staged lines into the books. From here to the end of the transaction no other import of the organization runs. */
-  async merge(): Promise<{ readonly counts: ImportCounts; readonly assumed: StatusAssumptions }> {
+  /** Finds the staged lines that contradict each other. From here to the end of the transaction no other import of the organization runs. */
+  async findConflicts(limit: number): ReturnType<typeof findConflicts> {
     await this.books.lock();
     this.isFirst = await areBooksEmpty(this.books);
+    await stageEntities(this.books, this.isFirst);
+    return findConflicts(this.books, limit, this.isFirst);
+  }
+
+  /** Merges the staged lines into the books. */
+  async merge(): Promise<{ readonly counts: ImportCounts; readonly assumed: StatusAssumptions }> {
     const assumed = await findAssumptions(this.books);
     const counts = this.isFirst ? await fillBooks(this.books) : await mergeLines(this.books);
     return { counts: { lines: this.lines, ...counts }, assumed };

@@ -81,7 +81,7 @@ const usualGifts = [1000, 2000, 2500, 2500, 5000, 5000, 10_000, 10_000, 15_000, 
  * Creates about 20,000 realistic lines over the two years up to `today` (UTC): split gifts, pending deposits, gifts without a donor,
  * quotes, accents and emoji, negative adjustments. Every run on the same day gives the same lines.
  */
-export async function* createDemoLines(today: Date): AsyncGenerator<RawLine> {
+export async function* createDemoLines(today: Date): AsyncGenerator<readonly RawLine[]> {
   const random = createRandom(20_231);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
   const donors = Array.from({ length: DONORS }, (_, position) => createDonor(position + 1, random, pick));
@@ -131,7 +131,7 @@ export async function* createDemoLines(today: Date): AsyncGenerator<RawLine> {
             designation: designations[fund]!,
             designation_memo: random() < 0.03 ? pick(['Pledge 2 of 12', 'Matching gift', 'Anniversary; 50 years']) : '',
           };
-          yield { line: ++line, values };
+          yield [{ line: ++line, values }];
         }
       }
     }

@@ -62,22 +62,26 @@ export class ImportService {
    * Imports all lines in one transaction, or throws an ImportError and imports none. Entities that have not changed are left alone. Throws
    * an OperatorError when more lines of the complete range are missing than may be removed.
    */
-  async importLines(organizationId: number, lines: AsyncIterable<RawLine>, options: ImportOptions): Promise<ImportResult> {
+  async importLines(organizationId: number, lines: AsyncIterable<readonly RawLine[]>, options: ImportOptions): Promise<ImportResult> {
     const { source, complete, maxRemoved, allowsMismatch = false, isTrial = false } = options;
     const faults = new Faults();
     // A complete file of posted deposits says that its deposits are posted.
     const status = options.status ?? (complete?.pending === 'WITHOUT' ? 'posted' : undefined);
 
-    async function* goodLines(): AsyncGenerator<StagedLine> {
-      for await (const raw of lines) {
-        const values = parseImportLine(raw);
-        if (Array.isArray(values)) {
-          faults.add(values);
-          continue;
+    async function* goodLines(): AsyncGenerator<readonly StagedLine[]> {
+      for await (const some of lines) {
+        const good: StagedLine[] = [];
+        for (const raw of some) {
+          const values = parseImportLine(raw);
+          if (Array.isArray(values)) {
+            faults.add(values);
+            continue;
+          }
+          const staged = { line: raw.line, values, status: values.deposit_status ?? status };
+          if (complete) faults.add(findOutside(staged, complete));
+          good.push(staged);
         }
-        const staged = { line: raw.line, values, status: values.deposit_status ?? status };
-        if (complete) faults.add(findOutside(staged, complete));
-        if (faults.count === 0) yield staged;
+        if (faults.count === 0) yield good;
       }
     }
 

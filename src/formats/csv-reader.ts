@@ -1,4 +1,5 @@
-import { BYTE_ORDER_MARK, parse } from 'papaparse';
+import { Readable } from 'node:stream';
+import { parse } from 'papaparse';
 import { OperatorError } from '../errors';
 import { createLineReader, optionalFields, type RawLine } from './import-line';
 import { v2Fields } from './v2-line';
@@ -6,21 +7,23 @@ import { v2Fields } from './v2-line';
 /**
  * Reads CSV (RFC 4180) with a header that names the fields in any order. Lines may end in CRLF, LF or CR. Empty lines are left out, and an
  * empty text in quotes on a line of its own is one. Papa knows one line end for a text and takes a misplaced quote for a character, so
- * `cutRecords` makes the ends one and finds such quotes first.
+ * `cutRecords` makes the ends one and finds such quotes first. The lines come as many at once as a piece of the text has.
  */
-export async function* readCsv(text: AsyncIterable<string>, maxRecordLength: number): AsyncGenerator<RawLine> {
+export async function* readCsv(text: AsyncIterable<string>, maxRecordLength: number): AsyncGenerator<readonly RawLine[]> {
+  const parseRecords = openParser();
   let header: readonly string[] | undefined;
   let toValues: ReturnType<typeof createLineReader>;
   let rest = '';
   let line = 1;
-  const toLines = function* (piece: string): Generator<RawLine> {
+  const toLines = async (piece: string): Promise<readonly RawLine[]> => {
+    const lines: RawLine[] = [];
     const unread = rest + piece;
     // An LF that belongs to a CR at the end may follow.
     const end = unread.length - (unread.endsWith('\r') ? 1 : 0);
     const cut = cutRecords(unread.slice(0, end));
     rest = cut.rest + unread.slice(end);
     const isQuoted = cut.records.includes('"');
-    for (const fields of parseRecords(cut.records)) {
+    for (const fields of await parseRecords(cut.records)) {
       const first = line;
       line += isQuoted ? countLines(fields) : 1;
       if (fields.length === 1 && fields[0] === '') continue;
@@ -29,7 +32,7 @@ export async function* readCsv(text: AsyncIterable<string>, maxRecordLength: num
         header = checkHeader(fields);
         toValues = createLineReader(header);
       } else if (fields.length === header.length) {
-        yield { line: first, values: toValues(fields) };
+        lines.push({ line: first, values: toValues(fields) });
       } else {
         throw invalid(first, `must have ${header.length} values, like the header, not ${fields.length}`);
       }
@@ -37,19 +40,33 @@ export async function* readCsv(text: AsyncIterable<string>, maxRecordLength: num
     if (cut.fault !== undefined) throw invalid(line, cut.fault);
     // Quotes make a record at most three times as long as its values with commas between them.
     if (rest.length > 3 * maxRecordLength + 3) throw tooLong(line, maxRecordLength);
+    return lines;
   };
-  for await (const piece of text) yield* toLines(piece);
-  yield* toLines('\n');
+  for await (const piece of text) yield await toLines(piece);
+  yield await toLines('\n');
   if (rest !== '') throw invalid(line, 'begins a record with a quote that has no end');
   if (header === undefined) throw new OperatorError('The file is empty: a CSV file begins with a header that names the fields');
 }
 
-/** The records of whole lines. */
-function parseRecords(records: string): string[][] {
-  // Papa takes a byte order mark off each text, and a value may begin with that character. A mark before each text would double its bytes.
-  const text = records.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK + records : records;
-  // The last record, behind the last line end, is empty.
-  return parse<string[]>(text, { delimiter: ',', newline: '\n' }).data.slice(0, -1);
+/**
+ * Opens a parser for texts of whole records, one after the other. It is one stream to Papa: V8 is late to free the state of each call of
+ * `parse`, with all the values that it gave.
+ */
+function openParser(): (records: string) => Promise<readonly string[][]> {
+  const source = new Readable({ objectMode: true, read: () => undefined });
+  let give: (records: string[][]) => void;
+  let fail: (error: Error) => void;
+  parse<string[], Readable>(source, {
+    ...{ delimiter: ',', newline: '\n' },
+    chunk: ({ data }) => give(data),
+    error: (error) => fail(error),
+    complete: () => undefined,
+  });
+  return (records) =>
+    new Promise((resolve, reject) => {
+      [give, fail] = [resolve, reject];
+      source.push(records);
+    });
 }
 
 interface CutRecords {

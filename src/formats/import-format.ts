@@ -12,10 +12,10 @@ const PIECE_LENGTH = 32_768;
 type Open = () => AsyncIterable<string>;
 
 /**
- * Reads the lines of a file in constant memory. Throws an OperatorError when the file does not have its format. It may open the file a
+ * Reads the lines of a file in constant memory, some at a time: waiting for each line would take longer than most of the work on it. Throws an OperatorError when the file does not have its format. It may open the file a
  * second time to find the place of the fault.
  */
-export function readImportLines(format: FileFormat, open: () => AsyncIterable<Buffer>): AsyncIterable<RawLine> {
+export function readImportLines(format: FileFormat, open: () => AsyncIterable<Buffer>): AsyncIterable<readonly RawLine[]> {
   const text = (): AsyncIterable<string> => decode(open());
   switch (format) {
     case 'json':
@@ -42,13 +42,15 @@ async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
 }
 
 /** Reads a JSON object from each line of text and skips empty lines. */
-async function* readNdjson(open: Open): AsyncGenerator<RawLine> {
+async function* readNdjson(open: Open): AsyncGenerator<readonly RawLine[]> {
   let line = 0;
   for await (const contents of splitLines(open())) {
+    const lines: RawLine[] = [];
     for (const content of contents) {
       line++;
-      if (content.trim() !== '') yield { line, values: parseJson(content, line) };
+      if (content.trim() !== '') lines.push({ line, values: parseJson(content, line) });
     }
+    yield lines;
   }
 }
 

@@ -9,9 +9,9 @@ const MAX_GUESS_LENGTH = 1_000_000;
 
 /**
  * Reads the lines of a v2 answer, `{"response":[…]}`. An object in the array ends at the first `}` that makes it JSON, and V8 reads it at
- * once. All other text goes through the fault finder, character by character.
+ * once. All other text goes through the fault finder, character by character. The lines come as many at once as a piece of the text ends.
  */
-export async function* readResponse(open: Open): AsyncGenerator<RawLine> {
+export async function* readResponse(open: Open): AsyncGenerator<readonly RawLine[]> {
   const walk = new AnswerWalk();
   let line = 0;
   let rest = '';
@@ -19,6 +19,7 @@ export async function* readResponse(open: Open): AsyncGenerator<RawLine> {
   let slow: string | undefined;
   for await (const piece of open()) {
     const text = rest + piece;
+    const lines: RawLine[] = [];
     rest = '';
     let at = 0;
     let start = 0;
@@ -32,24 +33,25 @@ export async function* readResponse(open: Open): AsyncGenerator<RawLine> {
           if (values !== undefined) {
             walk.passElement();
             at = end;
-            yield { line: ++line, values };
+            lines.push({ line: ++line, values });
             continue;
           }
           slow = '';
         } else if (!' \t\n\r]'.includes(text[at]!)) {
           // No other value is a line, so it need not be known.
-          yield { line: ++line, values: undefined };
+          lines.push({ line: ++line, values: undefined });
         }
       }
       if (!walk.take(text[at]!)) throw await findFault(open);
       at++;
       if (slow !== undefined && walk.awaitsComma) {
-        yield { line: ++line, values: JSON.parse(slow + text.slice(start, at)) };
+        lines.push({ line: ++line, values: JSON.parse(slow + text.slice(start, at)) });
         slow = undefined;
       }
     }
     if (slow === undefined) rest = text.slice(at);
     else slow += text.slice(start);
+    yield lines;
   }
   if (rest !== '' || !walk.end()) throw await findFault(open);
   if (!walk.hasResponse) throw toFault('it has no array "response"');

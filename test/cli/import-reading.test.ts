@@ -24,7 +24,7 @@ async function read(format: FileFormat, text: string, cuts: readonly number[]): 
   }
   const lines: { line: number; values: unknown }[] = [];
   try {
-    for await (const line of readImportLines(format, pieces)) lines.push(line);
+    for await (const some of readImportLines(format, pieces)) lines.push(...some);
     return lines;
   } catch (error) {
     return (error as Error).message;

@@ -142,8 +142,8 @@ export async function importLines(
   lines: readonly object[],
   options: Partial<ImportOptions> = {},
 ): Promise<void> {
-  async function* rawLines(): AsyncGenerator<RawLine> {
-    for (const [position, values] of lines.entries()) yield { line: position + 1, values };
+  async function* rawLines(): AsyncGenerator<readonly RawLine[]> {
+    for (const [position, values] of lines.entries()) yield [{ line: position + 1, values }];
   }
   const source = () => ({ cause: 'import' as const, file: IMPORTED_FILE });
   // Random lines have random shares.

@@ -1,0 +1,33 @@
+/** The columns of the staging table, in order. They have the names of the file's columns. */
+export const COLUMNS = {
+  line: 'bigint NOT NULL',
+  deposit_id: 'text COLLATE "C" NOT NULL',
+  transaction_date: 'date NOT NULL',
+  deposit_date: 'date NOT NULL',
+  transaction_id: 'text COLLATE "C" NOT NULL',
+  allocation_id: 'text COLLATE "C" NOT NULL',
+  donor_id: 'bigint NOT NULL',
+  donor_first_name: 'text NOT NULL',
+  donor_last_name: 'text NOT NULL',
+  address1: 'text NOT NULL',
+  address2: 'text NOT NULL',
+  address3: 'text NOT NULL',
+  city: 'text NOT NULL',
+  state: 'text NOT NULL',
+  zip: 'text NOT NULL',
+  phone: 'text NOT NULL',
+  email_address: 'text NOT NULL',
+  amount: 'numeric(14,2) NOT NULL',
+  fee_amount: 'numeric(14,2) NOT NULL',
+  status: 'text NOT NULL',
+  account_type: 'text NOT NULL',
+  payment_type: 'text NOT NULL',
+  designation_id: 'bigint NOT NULL',
+  designation: 'text NOT NULL',
+  designation_memo: 'text NOT NULL',
+  main_memo: 'text NOT NULL',
+  deposit_status: 'text',
+  allocation_amount: 'numeric(14,2)',
+} as const;
+
+export type Column = keyof typeof COLUMNS;

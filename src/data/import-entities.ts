@@ -1,0 +1,127 @@
+import type { Column } from './import-columns';
+
+/** A kind of entity of the books, and its form in the staged lines. */
+export interface Entity {
+  readonly table: string;
+  /** The column of a line that has the id. */
+  readonly key: Column;
+  /** The other columns of a line that the entity is written from. All lines with the same id must agree in them, because it is stored once. */
+  readonly said: readonly Column[];
+  /** True when no two lines may have the same id. */
+  readonly isSaidOnce?: boolean;
+  /** The values of a line `l`, by the entity's columns. */
+  readonly values: Readonly<Record<string, string>>;
+  /** The values that depend on the row `old` that the books have; its columns are NULL for a new entity. */
+  readonly kept?: Readonly<Record<string, string>>;
+  /** Values that are computed from the others. */
+  readonly derived?: Readonly<Record<string, string>>;
+  /** More columns of the rows `differing`, for the statements of `noted`. */
+  readonly noting?: string;
+  /** Statements that note the effects of the rows `differing`, by the name of each. */
+  readonly noted: Readonly<Record<string, string>>;
+}
+
+export const DESIGNATION: Entity = {
+  table: 'designation',
+  key: 'designation_id',
+  said: ['designation'],
+  values: { name: 'l.designation' },
+  noted: {
+    noted: `INSERT INTO changed_transaction
+  SELECT a.transaction_id FROM allocation a JOIN differing w ON w.is_old AND a.designation_id = w.id WHERE a.organization_id = $1`,
+  },
+};
+
+export const DONOR: Entity = {
+  table: 'donor',
+  key: 'donor_id',
+  said: [
+    ...(['donor_first_name', 'donor_last_name', 'address1', 'address2', 'address3', 'city', 'state', 'zip', 'phone'] as const),
+    'email_address',
+  ],
+  values: {
+    ...{ first_name: 'l.donor_first_name', last_name: 'l.donor_last_name', address1: 'l.address1', address2: 'l.address2' },
+    ...{ address3: 'l.address3', city: 'l.city', state: 'l.state', zip: 'l.zip', phone: 'l.phone', email: 'l.email_address' },
+  },
+  derived: { search_text: `fold_for_search(first_name || ' ' || last_name || ' ' || first_name)` },
+  noted: {
+    noted: `INSERT INTO changed_transaction
+  SELECT t.id FROM transaction t JOIN differing w ON w.is_old AND t.donor_id = w.id WHERE t.organization_id = $1`,
+  },
+};
+
+export const DEPOSIT: Entity = {
+  table: 'deposit',
+  key: 'deposit_id',
+  said: ['deposit_date', 'deposit_status'],
+  values: { deposit_date: 'l.deposit_date', status: `COALESCE(upper(l.deposit_status)::deposit_status, 'POSTED')` },
+  // A v2 line does not say whether its deposit is pending: a deposit in the books keeps its status, a new one is posted.
+  kept: { status: `COALESCE(upper(l.deposit_status)::deposit_status, old.status, 'POSTED')` },
+  noted: {
+    noted: `INSERT INTO changed_transaction
+  SELECT t.id FROM transaction t JOIN differing w ON w.is_old AND t.deposit_id = w.id WHERE t.organization_id = $1`,
+  },
+};
+
+export const TRANSACTION: Entity = {
+  table: 'transaction',
+  key: 'transaction_id',
+  said: [
+    ...(['deposit_id', 'transaction_date', 'donor_id', 'amount', 'fee_amount', 'status', 'account_type', 'payment_type'] as const),
+    'main_memo',
+  ],
+  values: {
+    ...{ deposit_id: 'l.deposit_id', donor_id: 'NULLIF(l.donor_id, 0)', transaction_date: 'l.transaction_date', amount: 'l.amount' },
+    ...{ fee_amount: 'l.fee_amount', status: 'l.status', account_type: 'l.account_type', payment_type: 'l.payment_type' },
+    main_memo: 'l.main_memo',
+  },
+  noting: 'old.deposit_id AS left_id',
+  noted: {
+    noted: 'INSERT INTO changed_transaction SELECT id FROM differing',
+    // The deposits that lose a transaction.
+    left_behind: 'INSERT INTO left_deposit SELECT DISTINCT left_id FROM differing WHERE is_old AND left_id <> deposit_id',
+  },
+};
+
+export const ALLOCATION: Entity = {
+  table: 'allocation',
+  key: 'allocation_id',
+  said: ['line', 'transaction_id', 'designation_id', 'allocation_amount', 'designation_memo'],
+  isSaidOnce: true,
+  values: {
+    ...{ transaction_id: 'l.transaction_id', designation_id: 'l.designation_id', amount: 'l.allocation_amount' },
+    memo: 'l.designation_memo',
+  },
+  // A line may also lack the share: a share in the books then stays.
+  kept: { amount: 'COALESCE(l.allocation_amount, old.amount)' },
+  noting: 'old.transaction_id AS left_id, l.line',
+  noted: {
+    // A transaction that loses an allocation may infer another share from then on.
+    noted: `INSERT INTO changed_transaction
+  SELECT transaction_id FROM differing UNION ALL SELECT left_id FROM differing WHERE is_old AND left_id <> transaction_id`,
+    // The transactions that lose an allocation to another, each with the line that says so.
+    left_behind: 'INSERT INTO left_transaction SELECT left_id, line FROM differing WHERE is_old AND left_id <> transaction_id',
+  },
+};
+
+/** All kinds, in the order in which their contradictions are looked for. */
+export const ENTITIES: readonly Entity[] = [DEPOSIT, TRANSACTION, ALLOCATION, DONOR, DESIGNATION];
+
+/** The lines `l` that name an entity, with a join and to be followed by more conditions. Donor 0 is nobody, so its lines need not agree. */
+export const linesOf = ({ key }: Entity, join = ''): string =>
+  `import_line l ${join} WHERE ${key === 'donor_id' ? 'l.donor_id > 0' : 'true'}`;
+
+/** The temporary table of the entities that `stageEntities` makes. */
+export const stagedTable = ({ table }: Entity): string => `staged_${table}`;
+
+/** The values that an import writes for the rows of a table `l` of staged lines, beside the row `old` of the books. */
+export const writtenValues = ({ values, kept }: Entity): Readonly<Record<string, string>> => ({ ...values, ...kept });
+
+/** The condition on a line `l`, or on what it says of an entity, that differs from the row `old` of the books. A new entity has no such row. */
+export function differsFromBooks(entity: Entity): string {
+  const values = Object.entries(writtenValues(entity));
+  return `(${values.map(([column]) => `old.${column}`).join(', ')}) IS DISTINCT FROM (${values.map(([, value]) => value).join(', ')})`;
+}
+
+/** The join of the rows of the books that have the ids of lines `l`. */
+export const joinBooks = ({ table, key }: Entity): string => `LEFT JOIN ${table} old ON old.organization_id = $1 AND old.id = l.${key}`;

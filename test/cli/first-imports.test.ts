@@ -123,20 +123,23 @@ testOnOneNode('an operator whose first file is not written whole is refused by i
   }
 });
 
-testOnOneNode('an operator has foreign keys checked at once with the right to skip triggers, and looked up one by one without it', async () => {
-  const { client } = gateway.database;
-  const into = await createOrganization(gateway.services);
-  await client.query('CREATE RULE loss AS ON INSERT TO donor DO INSTEAD NOTHING; ALTER TABLE donor ENABLE ALWAYS RULE loss');
-  try {
-    await expect(importAsOther(LINES, { into, maySkipTriggers: true })).rejects.toThrow('Rows that lead nowhere by the foreign key');
-    await expect(importAsOther(LINES, { into })).rejects.toMatchObject({
-      cause: { message: expect.stringMatching('violates foreign key') as string },
-    });
-  } finally {
-    await client.query('DROP RULE loss ON donor');
-  }
-  expect((await client.query<{ rows: object[] | null }>(ROWS(into.id))).rows.flatMap(({ rows }) => rows ?? [])).toEqual([]);
-});
+testOnOneNode(
+  'an operator has foreign keys checked at once with the right to skip triggers, and looked up one by one without it',
+  async () => {
+    const { client } = gateway.database;
+    const into = await createOrganization(gateway.services);
+    await client.query('CREATE RULE loss AS ON INSERT TO donor DO INSTEAD NOTHING; ALTER TABLE donor ENABLE ALWAYS RULE loss');
+    try {
+      await expect(importAsOther(LINES, { into, maySkipTriggers: true })).rejects.toThrow('Rows that lead nowhere by the foreign key');
+      await expect(importAsOther(LINES, { into })).rejects.toMatchObject({
+        cause: { message: expect.stringMatching('violates foreign key') as string },
+      });
+    } finally {
+      await client.query('DROP RULE loss ON donor');
+    }
+    expect((await client.query<{ rows: object[] | null }>(ROWS(into.id))).rows.flatMap(({ rows }) => rows ?? [])).toEqual([]);
+  },
+);
 
 testOnOneNode('an operator has the triggers of all tables again as soon as a first file has filled the books', async () => {
   const { client } = gateway.database;

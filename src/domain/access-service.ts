@@ -9,6 +9,7 @@ import { isWithin } from '../values/addresses';
 import { isUuid } from '../values/ids';
 import type { AuditCaller } from './audit-service';
 import { hashProof, hashToken, sessionTokenOf, toHostName, toLinkProof, type Credentials } from './credentials';
+import { assertNewEnough } from './least-version';
 import { AUDIT_PRIVILEGE, REPORT_PRIVILEGE, isSecret, type Privilege } from './privileges';
 import type { ProvisionGuard } from './provision-guard';
 import { hashUuid, toUuidProof } from './provision-uuid';
@@ -57,16 +58,16 @@ interface AccessParts {
 export class AccessService {
   constructor(private readonly parts: AccessParts) {}
 
-  /** Opens the checks of one request. They ask the database at most once. */
-  open(credentials: Credentials, times = new RequestTimes()): RequestAccess {
-    return new RequestAccess(credentials, this.parts, times);
+  /** Opens the checks of one request, which may ask for a least version of the books. They ask the database at most once. */
+  open(credentials: Credentials, times = new RequestTimes(), leastVersion = 0): RequestAccess {
+    return new RequestAccess(credentials, this.parts, times, leastVersion);
   }
 }
 
 /**
  * The checks of one request. Their order is the same for every door: provision header, service under maintenance, provision, host,
- * organization under maintenance, the provision's saved reports, session, session's provision, user enabled, privilege. Parameters are
- * checked after them.
+ * organization under maintenance, the provision's saved reports, session, session's provision, user enabled, privilege, version of the books.
+ * Parameters are checked after them.
  */
 export class RequestAccess {
   private row: Promise<AccessRow | null> | undefined;
@@ -86,6 +87,8 @@ export class RequestAccess {
     private readonly parts: AccessParts,
     /** Counts the time of waiting. */
     private readonly times: RequestTimes,
+    /** The number of the oldest version of the books that the request may be answered from, or make a change beside. */
+    readonly leastVersion = 0,
   ) {}
 
   /** The caller, once the provision was found; undefined for a provision that is not valid. */
@@ -115,14 +118,15 @@ export class RequestAccess {
     const { row, access } = await this.checkProvision();
     if (row.session instanceof AppError) throw row.session;
     assertPrivilege(row.provision.privileges, privilege);
-    this.version = row.organization.dataVersion;
+    this.assertVersion(row);
     return access;
   }
 
   /** Authorizes a session call: the logged-in user must have been granted the privilege. Throws an AppError. */
   async authorizeSession(privilege: Privilege): Promise<SessionAccess> {
-    const access = await this.authorizeUser();
+    const { row, access } = await this.checkUser();
     assertPrivilege(access.user.privileges, privilege);
+    this.assertVersion(row);
     this.personal ||= privilege === REPORT_PRIVILEGE;
     return access;
   }
@@ -131,7 +135,7 @@ export class RequestAccess {
   async authorizeReport(): Promise<SystemAccess> {
     const { row, access } = await this.checkProvision();
     const granted = this.mayReadReport(row) ? access : await this.authorizeSession(REPORT_PRIVILEGE);
-    this.version = row.organization.dataVersion;
+    this.assertVersion(row);
     this.member = { ...granted, mayReadDonors: true };
     this.personal = true;
     this.passed.add(CHECK_REPORT);
@@ -241,21 +245,15 @@ export class RequestAccess {
 
   /** Authorizes a logged-in user, who needs no privilege. Throws an AppError. */
   async authorizeUser(): Promise<SessionAccess> {
-    const session = await this.findUser();
-    if (!session) throw new AppError('NOT_LOGGED_IN');
-    return session;
+    const { row, access } = await this.checkUser();
+    this.assertVersion(row);
+    return access;
   }
 
   /** The logged-in user; null when nobody is logged in. Throws an AppError for any other reason to refuse a session. */
   async findUser(): Promise<SessionAccess | null> {
-    const { row, access } = await this.checkProvision();
-    const { session } = row;
-    if (session instanceof AppError) throw session;
-    if (session === null) return null;
-    if (session.provisionId !== row.provision.id) throw new AppError('PROVISION_MISMATCH');
-    if (session.disabled) throw new AppError('UNAUTHORIZED');
-    this.version = row.organization.dataVersion;
-    return { ...access, user: session };
+    const { row } = await this.checkProvision();
+    return row.session === null ? null : this.authorizeUser();
   }
 
   /** The caller for whom a report is read: the user when one is logged in, or else the provision. Throws an AppError. */
@@ -263,6 +261,23 @@ export class RequestAccess {
     const { row, access } = await this.checkProvision();
     const session = sessionOf(row);
     return { organizationId: access.organization.id, credential: session ? `user ${session.userId}` : `provision ${access.provisionId}` };
+  }
+
+  private async checkUser(): Promise<{ row: AccessRow; access: SessionAccess }> {
+    const { row, access } = await this.checkProvision();
+    const { session } = row;
+    if (session instanceof AppError) throw session;
+    if (session === null) throw new AppError('NOT_LOGGED_IN');
+    if (session.provisionId !== row.provision.id) throw new AppError('PROVISION_MISMATCH');
+    if (session.disabled) throw new AppError('UNAUTHORIZED');
+    this.version = row.organization.dataVersion;
+    return { row, access: { ...access, user: session } };
+  }
+
+  /** Notes the version of the books. Throws INVALID_PARAMETERS when it is older than asked for, before anything is read or changed. */
+  private assertVersion({ organization }: AccessRow): void {
+    this.version = organization.dataVersion;
+    assertNewEnough(this.version, this.leastVersion);
   }
 
   private async checkProvision(): Promise<{ row: AccessRow; access: SystemAccess }> {
@@ -313,7 +328,7 @@ export class RequestAccess {
     const { row, access } = await this.checkProvision();
     const isServer = row.session === null && isSecret(row.provision.kind);
     if (this.mayReadReport(row) || isServer) {
-      this.version = row.organization.dataVersion;
+      this.assertVersion(row);
       return { ...access, mayReadDonors: this.mayReadReport(row) };
     }
     const session = await this.authorizeUser();

@@ -1,8 +1,8 @@
 import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
-import { GraphQLError, Kind } from 'graphql';
+import { GraphQLError, Kind, OperationTypeNode } from 'graphql';
 import express, { Router, type Request, type Response } from 'express';
 import { AppError, toAppError } from '../errors';
-import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
+import { nameDataVersion, setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import { enterDoor, recordOf, type RequestRecord } from '../http/request-record';
 import { sendRows, toContentCoding, type AnswerPiece } from '../http/row-sender';
 import type { CheckedDocuments } from './checked-documents';
@@ -82,7 +82,8 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
         await audited(context, kit, runsAgain, (ready) =>
           sendRows(response, toPieces(answer, context), {
             setHeaders: () => {
-              setDataVersion(response, context);
+              const isChange = context.account?.asked?.operation.operation === OperationTypeNode.MUTATION;
+              (isChange ? nameDataVersion : setDataVersion)(response, context);
               setServerTiming(response);
               setHead(response, answer);
             },

@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import type { Config } from '../config';
 import { numberOf } from '../data/postgres/version-stamp';
 import { RequestEntities } from '../domain/entity-service';
-import { AppError, InputError } from '../errors';
+import { LEAST_VERSION, assertNewEnough, parseLeastVersion } from '../domain/least-version';
+import type { AppError } from '../errors';
 import { dataVersionOf, LineCount, type RequestContext } from '../resolvers/request-context';
 import type { Services } from '../services';
 import { createErrorHandler, type ErrorFormat } from './error-handler';
@@ -18,7 +19,7 @@ import type { ReaderPace } from './row-sender';
 export interface DoorKit {
   /**
    * Opens the context of a request without reading anything. The caller must close its snapshot. With `isHeld`, the request reads everything
-   * from its snapshot; with `isPrimary`, it reads no replica.
+   * from its snapshot; with `isPrimary`, it reads no replica. Throws INVALID_PARAMETERS for a least version that is no number.
    */
   readonly openRequest: (request: Request, response: Response, isHeld?: boolean, isPrimary?: boolean) => RequestContext;
   readonly createErrorHandler: (format?: ErrorFormat) => ErrorRequestHandler;
@@ -28,24 +29,20 @@ export interface DoorKit {
   readonly audit: RequestAudit;
 }
 
-/** The header by which a caller asks for a version of the books that is not older than one it has seen. */
-const LEAST_VERSION = 'X-Min-Data-Version';
-
 /**
  * Says which version of the organization's books an answer is of. Throws INVALID_PARAMETERS when the version is older than the request asks
- * for, which happens when a server takes over that lacks what another one had.
+ * for: a reading may have met an older one than the check of access.
  */
 export function setDataVersion(response: Response, context: RequestContext): void {
   const version = dataVersionOf(context);
-  if (version === undefined) return;
-  const number = numberOf(version);
-  const least = response.req.get(LEAST_VERSION) ?? '0';
-  if (!/^[0-9]{1,15}$/.test(least)) throw new InputError(`${LEAST_VERSION} is not the number of a version`);
-  if (number < Number(least)) {
-    const fault = `${LEAST_VERSION} is ${least}, and the books are of version ${number}`;
-    throw new AppError('INVALID_PARAMETERS', { fault, retryAfterSeconds: 1 });
-  }
-  response.set('X-Data-Version', String(number));
+  if (version !== undefined) assertNewEnough(version, context.access.leastVersion);
+  nameDataVersion(response, context);
+}
+
+/** Says the version without a check. A change that was made must be answered; the check of access came before it. */
+export function nameDataVersion(response: Response, context: RequestContext): void {
+  const version = dataVersionOf(context);
+  if (version !== undefined) response.set('X-Data-Version', String(numberOf(version)));
 }
 
 /**
@@ -66,10 +63,11 @@ export function createDoorKit(config: Config, log: Logger, { access, accessWatch
   return {
     audit: new RequestAudit(audit),
     openRequest: (request, response, isHeld = false, isPrimary = false) => {
+      const leastVersion = parseLeastVersion(request.get(LEAST_VERSION));
       const left = new AbortController();
       const record = recordOf(response);
       const { id, times } = record;
-      const requestAccess = access.open(readCredentials(request, linkCallerOf(response)), times);
+      const requestAccess = access.open(readCredentials(request, linkCallerOf(response)), times, leastVersion);
       const lines = new LineCount();
       record.access = requestAccess;
       record.lines = lines;

@@ -111,7 +111,8 @@ const queriesOf = (document: string): string[] => {
 };
 const commandsIn = (document: string): string[] => bodiesOf(document, 'sh').flatMap(commandsOf);
 /** Distributed books have no backup. */
-const isRunnable = (command: string): boolean => !(nameOf(command) in STAND_INS) && !(isDistributed && /gateway\.(backup|age)/.test(command));
+const isRunnable = (command: string): boolean =>
+  !(nameOf(command) in STAND_INS) && !(isDistributed && /gateway\.(backup|age)/.test(command));
 
 /** Commands in the midst of a sentence. */
 const inline = inOrder.flatMap(({ text: document }) =>

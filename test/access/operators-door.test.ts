@@ -182,7 +182,10 @@ describe('an operator', () => {
       [`mutation { setFiscalYear(organization: "${name}", month: 13) { name } }`, '13 is not a month: give a number from 1 to 12'],
       [`mutation { setFiscalYear(organization: "${name}", month: 0) { name } }`, '0 is not a month: give a number from 1 to 12'],
       ['mutation { setFiscalYear(organization: "Nobody", month: 7) { name } }', 'There is no organization "Nobody"'],
-      [`mutation { unlockLogin(organization: "${name}", username: "ada", address: "office") { username } }`, '"office" is not an IP address'],
+      [
+        `mutation { unlockLogin(organization: "${name}", username: "ada", address: "office") { username } }`,
+        '"office" is not an IP address',
+      ],
       ['{ provisions(organization: "Nobody") { label } }', 'There is no organization "Nobody"'],
       [
         `mutation { deleteOrganization(organization: "${name}", confirm: "other") { lastAnchor } }`,

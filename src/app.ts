@@ -111,7 +111,7 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   };
 }
 
-/** Tells the log, and the metrics that a port of operators tells. They count services' work, and so are made after them. */
+/** Logs what services signal, and counts events. `metrics` is a function because metrics are made after the services that they read. */
 export const createSignals = (log: Logger, metrics: () => GatewayMetrics | undefined): Signals => ({
   onConnectionLost: (error) => log.warn({ reason: error.message }, 'database connection lost'),
   onUnwritten: (unwritten) => logUnwritten(log, unwritten),

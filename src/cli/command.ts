@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { pino, type Logger } from 'pino';
 import type { Config } from '../config';
 import type { UnwrittenRows } from '../data/audit-writer';
-import { DUPLICATE_KEY, findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
+import { findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
 import type { Operator } from '../domain/audit-service';
 import { AppError, OperatorError } from '../errors';
 import { logUnwritten } from '../http/request-log';
@@ -87,7 +87,7 @@ export async function useServices<Result>(
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'DATA_SOURCE_QUERY_FAILED') throw error;
     // A missing migration tells an operator more than the missing table that made the query fail.
-    const reason = (await services.findObstacle()) ?? describeFault(error);
+    const reason = (await services.findObstacle()) ?? describeMissingGrant(error);
     throw reason === undefined ? error : new OperatorError(reason, { cause: error });
   } finally {
     await services.close();
@@ -105,11 +105,8 @@ function findAccount(): string {
   }
 }
 
-/** The reason of a statement's failure and what to do about it, where the operator can do something. */
-function describeFault(error: AppError): string | undefined {
+function describeMissingGrant(error: AppError): string | undefined {
   const { sqlState, relation = 'a table' } = findSqlFault(error.cause) ?? {};
-  if (sqlState === DUPLICATE_KEY)
-    return 'Another program wrote a row with the same id meanwhile. Nothing was written: run the command again';
   if (sqlState !== MISSING_GRANT) return undefined;
   return `The database user lacks a grant on ${relation}: give the address of the owner in OWNER_DATABASE_URL`;
 }

@@ -5,6 +5,7 @@ import { basename, extname } from 'node:path';
 import { Command, Option } from 'commander';
 import type { ChangedLine, ChangeSource, NewVersion } from '../data/book-transaction';
 import type { CompleteRange, RemovalCounts } from '../data/import-removal';
+import { DUPLICATE_KEY, findSqlFault, MISSING_PARENT } from '../data/postgres/sql-fault';
 import { ImportError, type ImportResult } from '../domain/import-service';
 import { OperatorError } from '../errors';
 import { fileFormats } from '../formats/file-format';
@@ -69,10 +70,14 @@ export function importCommand(context: () => CommandContext): Command {
       } catch (error) {
         progress.stop();
         if (error instanceof ImportError) printFaults(error, context());
+        if ([DUPLICATE_KEY, MISSING_PARENT].includes(findSqlFault(error)?.sqlState ?? '')) throw new OperatorError(CLASH, { cause: error });
         throw error;
       }
     });
 }
+
+/** Imports of an organization wait for each other, so only SQL from elsewhere can add or delete the same rows meanwhile. */
+const CLASH = 'Nothing was imported: other SQL has changed the same rows meanwhile. Run the import again';
 
 interface ImportCommandOptions {
   readonly organization: string;

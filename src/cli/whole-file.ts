@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -20,7 +21,8 @@ export async function writeWhole<Result>(
   const target = resolve(file);
   await assertMayWrite(target, file, mayReplace);
   await removeDrafts(target);
-  const draft = `${target}.${pid}.part`;
+  // Commands in two containers may have the same number and write to the same disk.
+  const draft = `${target}.${pid}-${randomBytes(4).toString('hex')}.part`;
   const handle = await open(draft, 'wx', OWNER_ONLY).catch(failWriting(file));
   const removeDraft = (): void => rmSync(draft, { force: true });
   // A signal may end the command by `process.exit`, which runs no `finally`.
@@ -30,7 +32,7 @@ export async function writeWhole<Result>(
       for await (const block of content) await handle.writeFile(block).catch(failWriting(file));
       await handle.sync().catch(failWriting(file));
       await (mayReplace ? rename(draft, target) : placeNew(draft, target, file)).catch(failWriting(file));
-      await synchroniseParent(target);
+      await synchroniseParent(target).catch(failWriting(file));
     });
     return result;
   } finally {
@@ -62,18 +64,28 @@ async function assertMayWrite(target: string, file: string, mayReplace: boolean)
 async function removeDrafts(target: string): Promise<void> {
   const prefix = `${basename(target)}.`;
   for (const name of await readdir(dirname(target)).catch(() => [])) {
-    const owner = name.startsWith(prefix) ? /^([0-9]{1,10})\.part$/.exec(name.slice(prefix.length))?.[1] : undefined;
-    // A draft with the number of this process is of an earlier one: in a container, every command may have the number 1.
-    if (owner !== undefined && (Number(owner) === pid || !processExists(Number(owner))))
-      await rm(join(dirname(target), name), { force: true });
+    const owner = name.startsWith(prefix) ? /^([0-9]{1,10})-[0-9a-f]{8}\.part$/.exec(name.slice(prefix.length))?.[1] : undefined;
+    const draft = join(dirname(target), name);
+    if (owner !== undefined && (await isLeft(draft, Number(owner)))) await rm(draft, { force: true });
   }
+}
+
+/** True for a draft whose process has ended. One with this process's number is of an earlier process, as in a container, or of another machine. */
+async function isLeft(draft: string, owner: number): Promise<boolean> {
+  if (owner !== pid) return !processExists(owner);
+  const found = await stat(draft).catch(() => undefined);
+  return found !== undefined && found.mtimeMs < performance.timeOrigin;
 }
 
 /** Makes the new name last. */
 async function synchroniseParent(target: string): Promise<void> {
   const directory = await open(dirname(target));
   try {
-    await directory.sync();
+    await directory.sync().catch((error: unknown) => {
+      const { code } = error as NodeJS.ErrnoException;
+      // Some network disks cannot do this for a directory.
+      if (code !== 'EINVAL' && code !== 'ENOTSUP') throw error;
+    });
   } finally {
     await directory.close();
   }

@@ -67,9 +67,9 @@ export async function stageLines(books: BookTransaction, lines: AsyncIterable<re
 }
 
 /**
- * Writes what the lines say of the entities into temporary tables, one row for each different thing that they say of one. Of new books, they
- * are the deposits, donors and designations, which have many lines each. Else they are the deposits, and of the other kinds those alone of
- * which a line differs from the books. What other SQL writes into the books meanwhile is as if it had been written after the import.
+ * Writes the entities of the lines into temporary tables, with a row for each form in which lines have one. For empty books these are the
+ * deposits, donors and designations, which have many lines each. For other books they are all deposits, and the donors, designations,
+ * transactions and allocations that differ from the books. Rows that other SQL adds or deletes meanwhile may undo the import.
  */
 export async function stageEntities(books: BookTransaction, areNew: boolean): Promise<void> {
   for (const entity of ENTITIES) {
@@ -147,7 +147,7 @@ ${isCompared ? `AND ${differsFromBooks(entity)}` : ''}`;
 
 /**
  * The query that returns a row when lines with the same id contradict each other. It needs no sort, and most files have no contradiction.
- * Lines that contradict each other do not all say what the books have, so one of them at least was staged, unless no line need say it.
+ * Lines that contradict each other cannot all agree with the books, so at least one of them was staged.
  */
 function differenceQuery(entity: Entity, areNew: boolean): string {
   const { key, isSaidOnce } = entity;

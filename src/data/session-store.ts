@@ -55,8 +55,8 @@ export class SessionStore {
     const { organizationId, userId } = session;
     const [tokenHash, linkHash] = [toBytes(session.tokenHash), toBytes(session.linkHash)];
     try {
-      // The foreign key of the new row waits for a change of the user that is under way, and holds up a later one, which then deletes the
-      // row. So the second statement sees whatever the first has waited for.
+      // The foreign key of the new row locks the user (FOR KEY SHARE). Changes of a password, enabling and deletion lock the user too (FOR
+      // UPDATE in UserStore). Each waits for the other: the second statement here sees an earlier change, and a later one deletes the row.
       const [, { count: refused }] = await prisma.$transaction([
         prisma.session.create({ data: { ...session, tokenHash, linkHash } }),
         prisma.session.deleteMany({ where: { tokenHash, user: { NOT: { passwordHash, disabledAt: null } } } }),
@@ -71,10 +71,14 @@ export class SessionStore {
 
   /** The user and the provision of a session, open or expired; null when there is none. */
   async findOwner(tokenHash: Buffer): Promise<SessionOwner | null> {
-    const row = await this.database.prisma.session.findUnique({
-      where: { tokenHash: toBytes(tokenHash) },
-      include: { user: { select: { username: true } }, provision: { select: { label: true, keys: NEWEST_KEY } } },
-    });
+    const row = await this.database.prisma.session
+      .findUnique({
+        where: { tokenHash: toBytes(tokenHash) },
+        include: { user: { select: { username: true } }, provision: { select: { label: true, keys: NEWEST_KEY } } },
+      })
+      .catch((error: unknown) => {
+        throw asSessionFailure(error);
+      });
     if (!row) return null;
     const { organizationId, user, provision } = row;
     const { label: provisionLabel, keys } = provision;

@@ -67,7 +67,7 @@ export class AccessService {
 /**
  * The checks of one request. Their order is the same for every door: provision header, service under maintenance, provision, host,
  * organization under maintenance, the provision's saved reports, session, session's provision, user enabled, privilege, version of the books.
- * Parameters are checked after them.
+ * Parameters are checked after them, and a malformed header of the least version before them.
  */
 export class RequestAccess {
   private row: Promise<AccessRow | null> | undefined;

@@ -72,7 +72,8 @@ export class SessionService {
     };
     if (!(await isPassword(request.password, user?.passwordHash)) || !user || user.disabledAt) return fail();
     await this.audit.record(caller, operation, { kind: 'login' });
-    await this.logout(request.earlierToken, request.caller, request.address);
+    // The password was right, whatever comes of the session.
+    await attempt.succeed(user.id);
 
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const now = Date.now();
@@ -83,7 +84,7 @@ export class SessionService {
       ...{ organizationId, userId: user.id, provisionId: access.provisionId, expiresAt },
     };
     if (!(await this.sessions.open(session, user.passwordHash))) return fail();
-    await attempt.succeed(user.id);
+    await this.logout(request.earlierToken, request.caller, request.address);
     return { token, idleExpiresAt, expiresAt, username: user.username, privileges: user.privileges };
   }
 

@@ -56,10 +56,11 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
   );
   return createRequestRouter('file', kit, {
     ...Object.fromEntries(exports),
-    [`/${RECEIPTS}/:id`]: async ({ context, request, response }) => {
+    [`/${RECEIPTS}/:id`]: async (attempt) => {
+      const { context, request, response } = attempt;
       const receipt = await resolver.receipt(String(request.params.id), context);
-      const facts = { range: () => toRange(receipt), runsAgain: () => false };
-      await kit.audit.accompany(context, { door: 'file', name: RECEIPTS, hash: null }, facts, async (ready) => {
+      const operation = { door: 'file', name: RECEIPTS, hash: null } as const;
+      await kit.audit.accompany(attempt, operation, { range: () => toRange(receipt) }, async (ready) => {
         await ready;
         setDataVersion(response, context);
         response.json(receipt);

@@ -79,7 +79,7 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
         if (sawSeveralVersions(context)) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
         noteOperation(recordOf(response), context);
         if (!context.account?.asked) recordOf(response).addCodes(answer.body.kind === 'complete' ? answer.body.string : '');
-        await audited(context, kit, runsAgain, (ready) =>
+        await audited({ context, request, runsAgain }, kit, (ready) =>
           sendRows(response, toPieces(answer, context), {
             setHeaders: () => {
               const isChange = context.account?.asked?.operation.operation === OperationTypeNode.MUTATION;
@@ -160,17 +160,16 @@ class FailedRows extends Error {
  * `runsAgain` tells whether the operation runs again.
  */
 async function audited(
-  context: GraphqlContext,
+  attempt: { readonly context: GraphqlContext; readonly request: Request; readonly runsAgain: () => boolean },
   { audit }: DoorKit,
-  runsAgain: () => boolean,
-  send: (ready: Promise<void> | undefined) => Promise<void>,
+  send: (ready?: Promise<void>) => Promise<void>,
 ): Promise<void> {
+  const { context } = attempt;
   const { asked, refusal } = context.account ?? {};
-  if (!asked) return send(undefined);
+  if (!asked) return send();
   const operation = { door: 'graphql', name: asked.name, hash: asked.hash } as const;
   if (refusal) await audit.recordRefusal(context, operation, refusal);
-  const facts = { range: () => toReadRange(asked), lines: () => context.insertions?.rowCount(), runsAgain };
-  await audit.accompany(context, operation, facts, send);
+  await audit.accompany(attempt, operation, { range: () => toReadRange(asked), lines: () => context.insertions?.rowCount() }, send);
 }
 
 /** The GraphQL answer to an error outside Apollo: one before the operation, or a report that fails before its first row. */

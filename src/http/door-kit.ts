@@ -39,7 +39,7 @@ export function setDataVersion(response: Response, context: RequestContext): voi
   nameDataVersion(response, context);
 }
 
-/** Says the version without a check. A change that was made must be answered; the check of access came before it. */
+/** Says the version without a check, because a change that was made must be answered. Changes of reports are checked with their access. */
 export function nameDataVersion(response: Response, context: RequestContext): void {
   const version = dataVersionOf(context);
   if (version !== undefined) response.set('X-Data-Version', String(numberOf(version)));

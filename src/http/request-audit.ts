@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import { numberOf } from '../data/postgres/version-stamp';
 import type { OpenReading, ReadingOutcome } from '../domain/audit-gathering';
 import type { AuditOperation, AuditService, ReadRange } from '../domain/audit-service';
@@ -15,13 +16,19 @@ interface RequestReading {
   end(outcome: ReadingOutcome, lines?: number): void;
 }
 
-/** The facts that only the door knows about a reading. */
-interface ReadingFacts {
-  readonly range?: () => ReadRange;
-  /** The number of lines beside those that the context has counted. It is asked when the answer has ended. */
-  readonly lines?: () => number | undefined;
+/** The request of a reading. */
+interface ReadingRequest {
+  readonly context: RequestContext;
+  readonly request: Request;
   /** True after a failure when the answer is made again. */
   readonly runsAgain: () => boolean;
+}
+
+/** The facts that only the door knows about a reading. */
+interface ReadingFacts {
+  readonly range: () => ReadRange;
+  /** The number of lines beside those that the context has counted. It is asked when the answer has ended. */
+  readonly lines?: () => number | undefined;
 }
 
 /** Gives the audit what the doors answer. */
@@ -30,15 +37,15 @@ export class RequestAudit {
 
   /**
    * Sends an answer. When its request was let in to personal data, the audit notes the reading and its outcome, and no byte may leave before
-   * the promise that `send` gets has resolved.
+   * the promise that `send` gets has resolved. A HEAD request takes nothing, so it is no reading.
    */
   async accompany(
-    context: RequestContext,
+    { context, request, runsAgain }: ReadingRequest,
     operation: RequestOperation,
-    { range, lines, runsAgain }: ReadingFacts,
-    send: (written: Promise<void> | undefined) => Promise<void>,
+    { range, lines }: ReadingFacts,
+    send: (written?: Promise<void>) => Promise<void>,
   ): Promise<void> {
-    const reading = await this.begin(context, operation, range);
+    const reading = request.method === 'HEAD' ? undefined : await this.begin(context, operation, range);
     let isWhole = false;
     try {
       await send(reading?.written);
@@ -48,10 +55,10 @@ export class RequestAudit {
     }
   }
 
-  private async begin(context: RequestContext, operation: RequestOperation, range?: () => ReadRange): Promise<RequestReading | undefined> {
+  private async begin(context: RequestContext, operation: RequestOperation, range: () => ReadRange): Promise<RequestReading | undefined> {
     if (!context.access.readsPersonal) return undefined;
     const { access, address } = context;
-    const reading: OpenReading = this.audit.read(await access.auditCaller(), { ...operation, address }, range?.());
+    const reading: OpenReading = this.audit.read(await access.auditCaller(), { ...operation, address }, range());
     const written = context.times.database.during(reading.written, { name: 'write audit' });
     // An answer that fails by itself does not wait for the row.
     written.catch(() => undefined);

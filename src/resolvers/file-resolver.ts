@@ -123,11 +123,14 @@ export class FileResolver {
    * id, and PRIVILEGE_NOT_FOUND. A receipt with a digest counts as personal data that was read.
    */
   async receipt(id: string, { access }: RequestContext): Promise<Receipt> {
-    const { organization } = await access.authorizeMember();
+    const { organization, mayReadDonors } = await access.authorizeMember();
     const entry = isUuid(id) && id === id.toLowerCase() ? await this.services.audit.find(organization.id, id) : null;
     if (entry?.kind !== 'file') throw new AppError('NOT_FOUND');
     const receipt = toReceipt(entry);
-    if (access.openDonorData()) return receipt;
+    if (mayReadDonors) {
+      if (receipt.digest !== null) access.openDonorData();
+      return receipt;
+    }
     if (entry.report === 'deposit-details' || tellsDonorsByName(entry.conditions)) throw new AppError('PRIVILEGE_NOT_FOUND');
     // Everything in a summary but its numbers of donors is known to this caller, who could try numbers until the hash or the length fits.
     return { ...receipt, digest: null, ...(entry.tellsDonors && { fileSha256: null, bytes: null }) };

@@ -4,9 +4,7 @@ import { getArgumentValues } from 'graphql/execution/values';
 import type { FigureParameters } from '../domain/entity-figures';
 import type { ListParameters, ReadAhead } from '../domain/entity-service';
 import { findCounts } from '../domain/deposit-summary-service';
-import { InputError } from '../errors';
 import { isEdge, isFigure } from '../formats/entity-edges';
-import { operationLimits } from './operation-limits';
 
 /** The parts of an operation that a selection depends on. */
 export type OperationScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
@@ -74,27 +72,20 @@ export function selectedNodeFields({ returnType, fieldNodes, schema, fragments, 
 }
 
 /**
- * The paths of the values that a selection asks for, field names joined by dots. Throws INVALID_PARAMETERS when following it takes more
- * selections than an operation may have: fragments that lead to each other would double their paths at every level.
+ * The paths of the values that a selection asks for, field names joined by dots. The operation must have passed `limitOperations`: fragments
+ * that lead to each other would double their paths at every level.
  */
-export function leavesOf(
-  type: GraphQLObjectType,
-  nodes: readonly FieldNode[],
-  scope: OperationScope,
-  followed = { selections: 0 },
-): string[] {
+export function leavesOf(type: GraphQLObjectType, nodes: readonly FieldNode[], scope: OperationScope): string[] {
   const { schema, fragments, variableValues } = scope;
   const selected = [...collectSubfields(schema, fragments, variableValues, type, nodes).values()].flat();
   // Fields are grouped by name, not by alias, so that a field with many aliases is followed once.
   const names = [...new Set(selected.map(({ name }) => name.value))];
-  followed.selections += selected.length;
-  if (followed.selections > operationLimits.maxSelections) throw new InputError('the query leads to too many fields');
   return names.flatMap((name) => {
     const field = type.getFields()[name];
     if (!field) return [];
     const next = getNamedType(field.type);
     if (!isObjectType(next)) return [name];
     const below = selected.filter((node) => node.name.value === name);
-    return leavesOf(next, below, scope, followed).map((path) => `${name}.${path}`);
+    return leavesOf(next, below, scope).map((path) => `${name}.${path}`);
   });
 }

@@ -115,7 +115,7 @@ export function assertFewRepeats(document: DocumentNode): void {
     const queue = [...sets];
     for (let set = queue.pop(); set; set = queue.pop()) {
       followed += set.selections.length;
-      assertWithin(followed, operationLimits.maxFollowedSelections, 'selections after its fragments are spread out');
+      assertWithin(followed, operationLimits.maxFollowedSelections, 'selections that its fragments lead to');
       for (const selection of set.selections) {
         if (selection.kind === Kind.INLINE_FRAGMENT) queue.push(selection.selectionSet);
         else if (selection.kind === Kind.FRAGMENT_SPREAD) {

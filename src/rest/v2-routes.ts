@@ -31,13 +31,15 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
       setDataVersion(response, context);
       response.json({ data });
     },
-    [`/${REPORT}`]: async ({ context, request, response, runsAgain }) => {
+    [`/${REPORT}`]: async (attempt) => {
+      const { context, request, response } = attempt;
       const query = parseReportQuery(request.query);
       const rows = await depositDetails.depositDetails(query, context);
       const { head, template, tail } = v2Layouts.json;
       const tag = new EntityTag(rows, v2Layouts.json);
       if (tag.answersNotModified(request, response, context)) return;
-      const send = (ready?: Promise<void>): Promise<void> =>
+      const operation = { door: 'v2', name: REPORT, hash: null } as const;
+      await kit.audit.accompany(attempt, operation, { range: () => toRange(query), lines: () => rows.rowCount?.() }, (ready) =>
         sendRows(response, [head, rows.bytes(template), tail], {
           setHeaders: () => {
             setDataVersion(response, context);
@@ -48,11 +50,8 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
           readerPace: kit.readerPace,
           signal: context.snapshot.signal,
           coding: toContentCoding(request),
-        });
-      // A HEAD request takes no line.
-      if (request.method === 'HEAD') return send();
-      const operation = { door: 'v2', name: REPORT, hash: null } as const;
-      await kit.audit.accompany(context, operation, { range: () => toRange(query), lines: () => rows.rowCount?.(), runsAgain }, send);
+        }),
+      );
     },
   });
   router.use(kit.createErrorHandler({ ...REST_FORMAT, toCause: toContractError }));

@@ -32,7 +32,10 @@ const exportWords = (options: Readonly<Record<string, string>>, ...flags: string
 ];
 const runExport = (options: Readonly<Record<string, string>>, ...flags: string[]): Promise<CommandResult> =>
   runCommand(files.environment, exportWords(options, ...flags));
-const withoutPid = (result: CommandResult): CommandResult => ({ ...result, stderr: result.stderr.replace(/\.\d+\.part/g, '.PID.part') });
+const withoutPid = (result: CommandResult): CommandResult => ({
+  ...result,
+  stderr: result.stderr.replace(/\.\d+-[0-9a-f]{8}\.part/g, '.PID.part'),
+});
 /** The files that an export to this path has left beside it. */
 const traces = async (file: string): Promise<string[]> => (await readdir(dirname(file))).filter((name) => name.startsWith(basename(file)));
 

@@ -268,3 +268,26 @@ describe('an operator whose import cannot go on', () => {
 });
 
 const END_WAITING_CONNECTION = `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted AND relation = 'allocation'::regclass`;
+
+test('an operator whose file meets rows that other SQL writes meanwhile is told to run the import again', async () => {
+  const { client } = files.database;
+  const { rows: organizations } = await files.query<{ id: number }>('SELECT id FROM organization WHERE name = $1', [organization]);
+  const { id } = organizations[0]!;
+  await client.query('BEGIN');
+  await client.query(`INSERT INTO deposit (organization_id, id, deposit_date, status) VALUES (${id}, '1', '2024-01-02', 'POSTED')`);
+  const importing = files.import(organization, 'raced.ndjson', toNdjson([good]));
+  await until(async () => {
+    const { rows } = await files.query(
+      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INSERT INTO deposit %'",
+    );
+    return rows.length > 0;
+  });
+  await client.query('COMMIT');
+  expect(await importing).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: 'Nothing was imported: other SQL has changed the same rows meanwhile. Run the import again\n',
+  });
+  await client.query(`DELETE FROM deposit WHERE organization_id = ${id}`);
+  expect(await files.countRows()).toEqual(NOTHING);
+});

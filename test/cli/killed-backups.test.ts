@@ -66,7 +66,7 @@ test('a backup in a container, whose process number is always the same, replaces
   const directory = mkdtempSync(at('container-'));
   const file = join(directory, 'church.backup');
   const words = [process.execPath, join(__dirname, '../../dist/main.js'), 'backup', file].map((word) => `'${word}'`).join(' ');
-  const script = `touch '${file}'.$$.part; exec ${words}`;
+  const script = `touch '${file}'.$$-00c0ffee.part; exec ${words}`;
   await promisify(execFile)('sh', ['-c', script], { env: { PATH: process.env.PATH, ...source } });
   expect(await readdir(directory)).toEqual(['church.backup']);
 });

@@ -5,7 +5,7 @@ import type { Database } from './database';
 import type { Caller, ReportQueue } from './report-queue';
 import type { RequestTimes } from './request-times';
 
-/** All that opening a connection in a lane needs. */
+/** The database, the queue and the caller that a connection is opened for. */
 export interface LaneUse {
   readonly database: Database;
   readonly queue: ReportQueue;

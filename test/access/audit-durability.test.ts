@@ -130,7 +130,12 @@ const FILE = '/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-01
  */
 async function refusing(
   { id }: TestOrganization,
-  { state, condition, times }: { readonly state: string; readonly condition: string; readonly times?: number },
+  {
+    state,
+    condition,
+    times,
+    seconds,
+  }: { readonly state: string; readonly condition: string; readonly times?: number; readonly seconds?: number },
   use: (countTries: () => Promise<number>) => Promise<void>,
 ): Promise<void> {
   const { client } = gateway.database;
@@ -138,7 +143,8 @@ async function refusing(
     `CREATE SEQUENCE tries MINVALUE 0 START 0;
     SELECT nextval('tries');
     CREATE FUNCTION refuse_rows() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
-      IF nextval('public.tries') <= ${times ?? 'pow(2, 31)'} THEN RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END IF;
+      IF nextval('public.tries') <= ${times ?? 'pow(2, 31)'} THEN
+        PERFORM pg_sleep(${seconds ?? 0}); RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END IF;
       RETURN NEW; END $$;
     CREATE TRIGGER refuse_rows BEFORE INSERT ON audit_record FOR EACH ROW
       WHEN (NEW.organization_id = ${id} AND ${condition}) EXECUTE FUNCTION refuse_rows()`,
@@ -197,6 +203,25 @@ test('an operator is told once of rows that nobody waits for while the database 
     }
     expect(logged(own.logLines, 'audit rows were lost')).toEqual([refused]);
   });
+  expect(await verify(organization)).toBe(0);
+});
+
+test('a reader whose gateway stops while the database fails has whole entries when it takes rows again', async () => {
+  const organization = await createRead();
+  const slow = { state: '53100', condition: `NEW.kind = 'file' AND NEW.part = 'ended'`, times: 1, seconds: 1 };
+  await refusing(organization, slow, async (countTries) => {
+    const own = await startGateway({ DATABASE_URL: gateway.database.url });
+    try {
+      expect((await get(own.url, organization)).status).toBe(200);
+      await (await get(own.url, organization, FILE)).text();
+      await until(async () => (await countTries()) > 0);
+    } finally {
+      await own.stop();
+    }
+    expect(logged(own.logLines, 'audit rows were lost')).toEqual([]);
+  });
+  const entries = await readAudit(gateway, organization, '{ kinds: [READ, FILE] }');
+  expect(entries.filter(({ door }) => door !== 'GRAPHQL')).toMatchObject([{ outcome: 'WHOLE' }, { outcome: 'WHOLE' }]);
   expect(await verify(organization)).toBe(0);
 });
 

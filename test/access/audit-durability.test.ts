@@ -108,52 +108,139 @@ test('an operator is told of an organization whose old rows cannot be deleted, a
     `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
     CREATE TRIGGER refuse BEFORE DELETE ON audit_record FOR EACH ROW WHEN (OLD.organization_id = ${failing.id}) EXECUTE FUNCTION refuse()`,
   );
-  await client.query(`UPDATE audit_record SET at = now() - interval '31 days' WHERE number = 1`);
-  await withGateway({ DATABASE_URL: gateway.database.url, AUDIT_RETENTION_DAYS: '30' }, async ({ logLines }) => {
-    await until(async () => (await readAudit(gateway, other)).every(({ number }) => number > 1));
-    expect(logged(logLines, 'old audit rows were not deleted')).toEqual([
-      { organization: failing.id, code: 'DATA_SOURCE_QUERY_FAILED', rows: undefined, sqlState: undefined },
-    ]);
-  });
-  expect((await readAudit(gateway, failing))[0]).toMatchObject({ number: 1 });
-  await client.query('DROP TRIGGER refuse ON audit_record');
+  try {
+    await client.query(`UPDATE audit_record SET at = now() - interval '31 days' WHERE number = 1`);
+    await withGateway({ DATABASE_URL: gateway.database.url, AUDIT_RETENTION_DAYS: '30' }, async ({ logLines }) => {
+      await until(async () => (await readAudit(gateway, other)).every(({ number }) => number > 1));
+      expect(logged(logLines, 'old audit rows were not deleted')).toEqual([
+        { organization: failing.id, code: 'DATA_SOURCE_QUERY_FAILED', rows: undefined, sqlState: undefined },
+      ]);
+    });
+    expect((await readAudit(gateway, failing))[0]).toMatchObject({ number: 1 });
+  } finally {
+    await client.query('DROP FUNCTION refuse CASCADE');
+  }
 });
 
-test('an operator is told once of rows that nobody waits for and that the database refuses, and again when they are lost', async () => {
+const FILE = '/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-01-31';
+
+/**
+ * Has the database refuse rows of an organization with a state, while a test runs. A sequence counts the tries, as it is not rolled back.
+ * `condition` tells which rows.
+ */
+async function refusing(
+  { id }: TestOrganization,
+  {
+    state,
+    condition,
+    times,
+    seconds,
+  }: { readonly state: string; readonly condition: string; readonly times?: number; readonly seconds?: number },
+  use: (countTries: () => Promise<number>) => Promise<void>,
+): Promise<void> {
+  const { client } = gateway.database;
+  await client.query(
+    `CREATE SEQUENCE tries MINVALUE 0 START 0;
+    SELECT nextval('tries');
+    CREATE FUNCTION refuse_rows() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+      IF nextval('public.tries') <= ${times ?? 'pow(2, 31)'} THEN
+        PERFORM pg_sleep(${seconds ?? 0}); RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END IF;
+      RETURN NEW; END $$;
+    CREATE TRIGGER refuse_rows BEFORE INSERT ON audit_record FOR EACH ROW
+      WHEN (NEW.organization_id = ${id} AND ${condition}) EXECUTE FUNCTION refuse_rows()`,
+  );
+  try {
+    await use(async () => Number((await client.query<{ last: string }>('SELECT last_value AS last FROM tries')).rows[0]!.last));
+  } finally {
+    await client.query('DROP FUNCTION refuse_rows CASCADE; DROP SEQUENCE tries');
+  }
+}
+
+test('a caller is answered while the database refuses a row that nobody waits for, and an operator is told when that row is lost', async () => {
+  const organization = await createRead();
+  const refused = { organization: organization.id, rows: 1, code: 'DATA_SOURCE_QUERY_FAILED', sqlState: 'P0001' };
+  await refusing(organization, { state: 'P0001', condition: `NEW.kind = 'file' AND NEW.part = 'ended'` }, async (countTries) => {
+    await withGateway({ DATABASE_URL: gateway.database.url }, async ({ url, logLines }) => {
+      expect(await (await get(url, organization, FILE)).text()).toContain('Lovelace');
+      await until(() => logged(logLines, 'audit rows wait for the database').length > 0);
+      // Each reading of other days has a row of its own.
+      let day = 10;
+      await until(async () => {
+        expect((await get(url, organization, V2.replace('31', String(day)))).status).toBe(200);
+        day = day === 31 ? 10 : day + 1;
+        return logged(logLines, 'audit rows were lost').length > 0;
+      });
+      expect(logged(logLines, 'audit rows wait for the database')).toEqual([refused]);
+      expect(logged(logLines, 'audit rows were lost')).toEqual([refused]);
+      expect(await countTries()).toBe(5);
+    });
+  });
+  const entries = await readAudit(gateway, organization);
+  expect(entries.filter(({ kind }) => kind === 'FILE')).toMatchObject([{ outcome: null }]);
+  expect(await verify(organization)).toBe(0);
+});
+
+test('an operator is told once of rows that nobody waits for while the database takes none, and again when they are lost', async () => {
   const organization = await createRead();
   const { client } = gateway.database;
-  const FILE = '/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-01-31';
-  // A sequence counts the tries, as it is not rolled back.
-  await client.query(
-    `CREATE SEQUENCE tries;
-    CREATE FUNCTION refuse_end() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
-      BEGIN PERFORM nextval('public.tries'); RAISE EXCEPTION 'no'; END $$;
-    CREATE TRIGGER refuse_end BEFORE INSERT ON audit_record FOR EACH ROW
-      WHEN (NEW.organization_id = ${organization.id} AND NEW.part = 'ended') EXECUTE FUNCTION refuse_end()`,
-  );
-  const areTried = (times: number) =>
-    until(async () => Number((await client.query<{ last: string }>('SELECT last_value AS last FROM tries')).rows[0]!.last) >= times);
-  const refused = { organization: organization.id, rows: 1, code: 'DATA_SOURCE_QUERY_FAILED', sqlState: 'P0001' };
-  const own = await startGateway({ DATABASE_URL: gateway.database.url });
-  try {
-    expect(await (await get(own.url, organization, FILE)).text()).toContain('Lovelace');
-    await areTried(3);
-    // A caller whose row is to be written together with that one gets the answer of the database, and no personal data.
-    const reading = await get(own.url, organization);
-    expect([reading.status, await reading.json()]).toEqual([404, { errors: [{ error: 'Data source query failed', status: 404 }] }]);
-    expect(logged(own.logLines, 'audit rows wait for the database')).toEqual([refused]);
-    await client.query('ALTER TABLE audit_record DISABLE TRIGGER refuse_end');
-    const outcomes = async () => (await readAudit(gateway, organization, '{ kinds: [FILE] }')).map(({ outcome }) => outcome);
-    await until(async () => (await outcomes()).join() === 'WHOLE');
-    await client.query('ALTER TABLE audit_record ENABLE TRIGGER refuse_end');
-    await (await get(own.url, organization, FILE)).text();
-    await until(() => logged(own.logLines, 'audit rows wait for the database').length === 2);
+  const refused = { organization: organization.id, rows: 1, code: 'NO_DATA_SOURCE_CONNECTION', sqlState: '53100' };
+  await refusing(organization, { state: '53100', condition: `NEW.part = 'ended'` }, async (countTries) => {
+    const own = await startGateway({ DATABASE_URL: gateway.database.url });
+    try {
+      expect(await (await get(own.url, organization, FILE)).text()).toContain('Lovelace');
+      // A row that the database refuses for good is lost by then.
+      await until(async () => (await countTries()) > 6);
+      expect(logged(own.logLines, 'audit rows wait for the database')).toEqual([refused]);
+      await client.query('ALTER TABLE audit_record DISABLE TRIGGER refuse_rows');
+      const outcomes = async () => (await readAudit(gateway, organization, '{ kinds: [FILE] }')).map(({ outcome }) => outcome);
+      await until(async () => (await outcomes()).join() === 'WHOLE');
+      await client.query('ALTER TABLE audit_record ENABLE TRIGGER refuse_rows');
+      await (await get(own.url, organization, FILE)).text();
+      await until(() => logged(own.logLines, 'audit rows wait for the database').length === 2);
+      expect(logged(own.logLines, 'audit rows were lost')).toEqual([]);
+    } finally {
+      await own.stop();
+    }
+    expect(logged(own.logLines, 'audit rows were lost')).toEqual([refused]);
+  });
+  expect(await verify(organization)).toBe(0);
+});
+
+test('a reader whose gateway stops while the database fails has whole entries when it takes rows again', async () => {
+  const organization = await createRead();
+  const slow = { state: '53100', condition: `NEW.kind = 'file' AND NEW.part = 'ended'`, times: 1, seconds: 1 };
+  await refusing(organization, slow, async (countTries) => {
+    const own = await startGateway({ DATABASE_URL: gateway.database.url });
+    try {
+      expect((await get(own.url, organization)).status).toBe(200);
+      await (await get(own.url, organization, FILE)).text();
+      await until(async () => (await countTries()) > 0);
+    } finally {
+      await own.stop();
+    }
     expect(logged(own.logLines, 'audit rows were lost')).toEqual([]);
-  } finally {
-    await own.stop();
-  }
-  expect(logged(own.logLines, 'audit rows were lost')).toEqual([refused]);
-  await client.query('DROP TRIGGER refuse_end ON audit_record');
+  });
+  const entries = await readAudit(gateway, organization, '{ kinds: [READ, FILE] }');
+  expect(entries.filter(({ door }) => door !== 'GRAPHQL')).toMatchObject([{ outcome: 'WHOLE' }, { outcome: 'WHOLE' }]);
+  expect(await verify(organization)).toBe(0);
+});
+
+test.each(['53100', '55P03'])('a caller whose row meets a state that passes, %s, may try again', async (state) => {
+  const organization = await createRead();
+  await refusing(organization, { state, condition: 'true', times: 1 }, async () => {
+    const refused = await get(gateway.url, organization);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([500, '1']);
+    expect((await get(gateway.url, organization)).status).toBe(200);
+  });
+  expect(await verify(organization)).toBe(0);
+});
+
+test.each(['40P01', '40001'])('a caller whose row is undone because of another transaction, %s, is answered', async (state) => {
+  const organization = await createRead();
+  await refusing(organization, { state, condition: 'true', times: 3 }, async (countTries) => {
+    expect((await get(gateway.url, organization)).status).toBe(200);
+    expect(await countTries()).toBeGreaterThan(3);
+  });
   expect(await verify(organization)).toBe(0);
 });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { runCommand } from '../support/command';
+import { done, runCommand } from '../support/command';
 import { depositBook } from '../support/deposit-book';
 import { graphql, importLines } from '../support/gateway';
 import { testOnOneNode } from '../support/limited-tests';
@@ -65,28 +65,79 @@ testOnOneNode('an operator updates a database with books, and every answer stays
   expect(await books.newestVersions(organization.id, 2)).toHaveLength(1);
 });
 
-test('readers are answered while an update waits for one that reads for long', async () => {
-  const { database } = gateway;
-  const [holder, reader] = [new Client({ connectionString: database.url }), new Client({ connectionString: database.url })];
-  await Promise.all([holder.connect(), reader.connect()]);
+/** Takes the title of reports away while a reader of them holds the migration up that brings it back. */
+async function whileReportsAreRead(use: (holder: Client, isWaiting: () => Promise<boolean>) => Promise<void>): Promise<void> {
+  const { client, url } = gateway.database;
+  const holder = new Client({ connectionString: url });
+  await holder.connect();
   try {
-    await database.client.query('ALTER TABLE saved_report DROP COLUMN title');
-    await database.client.query(`DELETE FROM _prisma_migrations WHERE migration_name = '20261122120000_report_titles'`);
+    await client.query('ALTER TABLE saved_report DROP COLUMN title');
+    await client.query(`DELETE FROM _prisma_migrations WHERE migration_name = '20261122120000_report_titles'`);
     await holder.query('BEGIN; SELECT FROM saved_report');
-    const update = runCommand({ DATABASE_URL: database.url }, ['migrate', '--json']);
-    const isWaiting = async () =>
-      (await database.client.query(`SELECT FROM pg_locks WHERE relation = 'saved_report'::regclass AND NOT granted`)).rowCount! > 0;
-    await until(isWaiting);
-    await reader.query(`SET statement_timeout = '30s'`);
-    expect((await reader.query('SELECT FROM saved_report')).rowCount).toBe(0);
-    // The update tries again, and goes on when the long one has ended.
-    await until(isWaiting);
-    await holder.query('COMMIT');
-    expect(await update).toMatchObject({
-      ...{ status: 0, stdout: '{"applied":["20261122120000_report_titles"]}\n' },
-      stderr: 'A table is in use: readers go on, and the migration tries again\n',
+    await use(
+      holder,
+      async () => (await client.query(`SELECT FROM pg_locks WHERE relation = 'saved_report'::regclass AND NOT granted`)).rowCount! > 0,
+    );
+  } finally {
+    await holder.end();
+  }
+}
+
+test('readers are answered while an update waits for one that reads for long, on a server that ends long transactions', async () => {
+  const { client, url } = gateway.database;
+  const reader = new Client({ connectionString: url });
+  await reader.connect();
+  const name = `"${(await client.query<{ name: string }>('SELECT current_database() AS name')).rows[0]!.name}"`;
+  try {
+    await whileReportsAreRead(async (holder, isWaiting) => {
+      await client.query(`ALTER DATABASE ${name} SET idle_in_transaction_session_timeout = '2s'`);
+      const limits = await client.query(`SELECT FROM pg_settings WHERE name = 'transaction_timeout'`);
+      if (limits.rowCount! > 0) await client.query(`ALTER DATABASE ${name} SET transaction_timeout = '2s'`);
+      const update = runCommand({ DATABASE_URL: url }, ['migrate', '--json']);
+      await until(isWaiting);
+      await reader.query(`SET statement_timeout = '30s'`);
+      expect((await reader.query('SELECT FROM saved_report')).rowCount).toBe(0);
+      // The update tries again, and goes on when the long one has ended.
+      await until(async () => !(await isWaiting()));
+      await until(isWaiting);
+      await holder.query('COMMIT');
+      expect(await update).toMatchObject({
+        ...{ status: 0, stdout: '{"applied":["20261122120000_report_titles"]}\n' },
+        stderr: 'A table is in use: readers go on, and the migration tries again\n',
+      });
     });
   } finally {
-    await Promise.all([holder.end(), reader.end()]);
+    await client.query(`ALTER DATABASE ${name} RESET ALL`);
+    await reader.end();
   }
+});
+
+const END_LOCK = `SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_database d ON d.oid = database
+  WHERE locktype = 'advisory' AND objid = 72707369 AND datname = current_database()`;
+
+test.each([
+  ['before its last migration', `'20261122120000_report_titles'`],
+  ['before another migration', `'20261122120000_report_titles', '20261122130000_spent_cost'`],
+])('an operator whose update loses its lock %s is told so, and the next update goes on', async (_time, missing) => {
+  const { client, url } = gateway.database;
+  await client.query(`CREATE TABLE noted AS SELECT * FROM _prisma_migrations WHERE migration_name IN (${missing})`);
+  try {
+    await whileReportsAreRead(async (holder, isWaiting) => {
+      await client.query(`DELETE FROM _prisma_migrations WHERE migration_name IN (${missing})`);
+      const update = runCommand({ DATABASE_URL: url }, ['migrate']);
+      await until(isWaiting);
+      expect((await client.query(END_LOCK)).rowCount).toBe(1);
+      await holder.query('COMMIT');
+      const { status, stderr } = await update;
+      expect([status, stderr]).toEqual([1, expect.stringContaining('The migration failed: The lock was lost: another migration may')]);
+    });
+  } finally {
+    // The table of the other migration was there all the time.
+    await client.query(
+      `INSERT INTO _prisma_migrations SELECT * FROM noted WHERE migration_name NOT IN (SELECT migration_name FROM _prisma_migrations)
+        AND migration_name <> '20261122120000_report_titles'`,
+    );
+    await client.query('DROP TABLE noted');
+  }
+  expect(await runCommand({ DATABASE_URL: url }, ['migrate'])).toEqual(done('Nothing to apply'));
 });

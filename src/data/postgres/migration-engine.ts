@@ -32,7 +32,7 @@ export async function applyMigrations(
 ): Promise<string[]> {
   const migrationsList = await readMigrations(last);
   const apply = (engine: SchemaEngine) => engine.applyMigrations({ migrationsList, filters: NO_FILTERS });
-  const { appliedMigrationNames } = await underLock(address, () => withEngine(address, apply, onWait));
+  const { appliedMigrationNames } = await underLock(address, (assertLocked) => withEngine(address, apply, { onWait, assertLocked }));
   if (last === undefined) {
     await distributeBooks(address);
     await grantServingRole(address);
@@ -124,32 +124,56 @@ let newestMigration: Promise<string | undefined> | undefined;
 const MIGRATION_LOCK = 72707369;
 /** The engine asks for that lock by this statement, for its session. */
 const SESSION_LOCK = `SELECT pg_advisory_lock(${MIGRATION_LOCK})`;
-const LOCK = `BEGIN; SET LOCAL lock_timeout = '10s'; SET LOCAL idle_in_transaction_session_timeout = 0;
+/** The transaction of the lock idles for as long as the migrations take. PostgreSQL knows transaction_timeout from 17 on. */
+const LOCK = `BEGIN; SET LOCAL lock_timeout = '10s';
+  SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN ('idle_in_transaction_session_timeout', 'transaction_timeout');
   SELECT pg_advisory_xact_lock(${MIGRATION_LOCK}); SET LOCAL lock_timeout = 0`;
 
 /**
  * Works while nobody else migrates the database. The lock is a transaction's: behind a pooler of transactions, that of a session would stay
- * with a connection that the pooler keeps, and the next migration would wait for it in vain.
+ * with a connection that the pooler keeps, and the next migration would wait for it in vain. `assertLocked` throws when the connection of the
+ * lock was lost, as somebody else may migrate then.
  */
-async function underLock<Result>(address: DatabaseAddress, work: () => Promise<Result>): Promise<Result> {
+async function underLock<Result>(address: DatabaseAddress, work: (assertLocked: () => void) => Promise<Result>): Promise<Result> {
   const client = new Client({ ...address, application_name: 'deposit-gateway migrate' });
-  // Without a handler, a lost connection would end the process. The statement that is under way gets the error.
-  client.on('error', () => undefined);
+  let isLost = false;
+  const lose = (): void => void (isLost = true);
+  client.on('error', lose).on('end', lose);
+  let refusal: Error | undefined;
+  const assertLocked = (): void => {
+    if (isLost) throw (refusal = new Error(LOST_LOCK));
+  };
   try {
     await client.connect();
     if (!(await isInTime(client.query(LOCK)))) throw new Error('Another migration of the database is under way');
-    const result = await work();
-    await client.query('COMMIT');
+    const result = await work(assertLocked);
+    // A connection that breaks without a word is noticed by its next statement.
+    await client.query('SELECT').catch(lose);
+    assertLocked();
+    // All is applied: the lock ends with its connection, too.
+    await client.query('COMMIT').catch(() => undefined);
     return result;
+  } catch (error) {
+    // The engine makes a trace of its own of each error.
+    throw refusal ?? error;
   } finally {
     await client.end().catch(() => undefined);
   }
 }
 
+const LOST_LOCK = 'The lock was lost: another migration may have come between. Run `deposit-gateway migrate` again';
+
+interface EngineSignals {
+  /** Called when a table that others read holds a migration up. */
+  readonly onWait?: (() => void) | undefined;
+  /** Throws when no migration may begin. */
+  readonly assertLocked?: () => void;
+}
+
 async function withEngine<Result>(
   address: DatabaseAddress,
   use: (engine: SchemaEngine) => Promise<Result>,
-  onWait?: () => void,
+  signals: EngineSignals = {},
 ): Promise<Result> {
   const Engine = await (engineModule ??= loadEngine());
   // The engine reads times as ISO 8601 alone. The address may set another style.
@@ -160,7 +184,7 @@ async function withEngine<Result>(
   const engine = await Engine.new(
     { datamodels: [[SCHEMA_FILE, readSchema()]] },
     () => undefined,
-    bindMigrationAwareSqlAdapterFactory(new EngineAdapter(pool, onWait)),
+    bindMigrationAwareSqlAdapterFactory(new EngineAdapter(pool, signals)),
   );
   try {
     return await use(engine);
@@ -229,6 +253,9 @@ const isInTime = (applied: Promise<unknown>): Promise<boolean> =>
     },
   );
 
+/** The engine writes this row before a migration, and ends it afterwards. While it is open, no other migration begins. */
+const BEGINS_MIGRATION = /^INSERT INTO .*"_prisma_migrations"/;
+
 /**
  * The adapter of the engine. It marks the columns that IntrospectionPool presents as characters, and it sends a migration as a whole:
  * PostgreSQL then applies all of it or nothing. The adapter of Prisma would cut it at every semicolon, those of functions and comments too.
@@ -236,7 +263,7 @@ const isInTime = (applied: Promise<unknown>): Promise<boolean> =>
 class EngineAdapter extends PrismaPg {
   constructor(
     private readonly introspectionPool: IntrospectionPool,
-    private readonly onWait?: () => void,
+    private readonly signals: EngineSignals,
   ) {
     super(introspectionPool);
   }
@@ -245,6 +272,7 @@ class EngineAdapter extends PrismaPg {
     const adapter = await super.connect();
     const queryRaw = adapter.queryRaw.bind(adapter);
     adapter.queryRaw = async (query) => {
+      if (BEGINS_MIGRATION.test(query.sql)) this.signals.assertLocked?.();
       const result = await queryRaw(query);
       for (const position of this.introspectionPool.characterColumns.get(result.rows) ?? []) {
         result.columnTypes[position] = ColumnTypeEnum.Character;
@@ -257,7 +285,7 @@ class EngineAdapter extends PrismaPg {
     const apply = (script: string) => adapter.executeRaw({ sql: `${LIMIT_LOCKS};\n${script}`, args: [], argTypes: [] });
     adapter.executeScript = async (script) => {
       while (!(await isInTime(apply(script)))) {
-        this.onWait?.();
+        this.signals.onWait?.();
         await sleep(LOCK_PAUSE_MS);
       }
     };

@@ -206,6 +206,33 @@ test('an operator is told once of rows that nobody waits for while the database 
   expect(await verify(organization)).toBe(0);
 });
 
+test('callers whose rows share a statement with one that the database refuses for good are answered', async () => {
+  const organization = await createRead();
+  const holder = new Client({ connectionString: gateway.database.url });
+  await holder.connect();
+  try {
+    await refusing(organization, { state: '53100', condition: `NEW.kind = 'file' AND NEW.part = 'ended'` }, async (countTries) => {
+      await withGateway({ DATABASE_URL: gateway.database.url }, async ({ url }) => {
+        await (await get(url, organization, FILE)).text();
+        await until(async () => (await countTries()) > 0);
+        await holder.query('BEGIN');
+        await holder.query('SELECT FROM audit_chain WHERE organization_id = $1 FOR UPDATE', [organization.id]);
+        await gateway.database.client.query(`CREATE OR REPLACE FUNCTION refuse_rows() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN RAISE EXCEPTION 'no'; END $$`);
+        const readings = Array.from({ length: 15 }, (_, at) => get(url, organization, V2.replace('31', String(at + 10))));
+        // The row of the file joins those of the readings after a second.
+        const held = Date.now();
+        await until(() => Date.now() - held > 1500);
+        await holder.query('COMMIT');
+        expect((await Promise.all(readings)).map(({ status }) => status)).toEqual(readings.map(() => 200));
+      });
+    });
+  } finally {
+    await holder.end();
+  }
+  expect(await verify(organization)).toBe(0);
+});
+
 test('a reader whose gateway stops while the database fails has whole entries when it takes rows again', async () => {
   const organization = await createRead();
   const slow = { state: '53100', condition: `NEW.kind = 'file' AND NEW.part = 'ended'`, times: 1, seconds: 1 };

@@ -143,6 +143,19 @@ describe('the audit', () => {
     expect(await addedBy(organization, () => ask(query)(organization))).toEqual([]);
   });
 
+  test('has no row of a caller whose HEAD request takes nothing', async () => {
+    const headers = { Provision: organization.apiProvision };
+    const report = await fetch(`${gateway.url}/export/deposit-details.csv?${QUERY}`, { headers });
+    await report.text();
+    const receipt = `/export/receipts/${report.headers.get('x-export-id')}`;
+    const rows = await addedBy(organization, async () => {
+      for (const path of [`/api/v2/${V2}?${QUERY}`, `/export/deposit-details.csv?${QUERY}`, receipt, '/reports/year.csv']) {
+        expect((await fetch(gateway.url + path, { method: 'HEAD', headers })).status).toBe(200);
+      }
+    });
+    expect(rows).toEqual([]);
+  });
+
   test('has one row of a caller who asks for a receipt until it is whole, and none when the receipt has no digest', async () => {
     const { name, webProvision, apiProvision } = organization;
     await gateway.services.users.create({ organization: name, username: 'kay', password: PASSWORD, grants: [] });

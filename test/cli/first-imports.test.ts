@@ -141,6 +141,17 @@ testOnOneNode(
   },
 );
 
+test('an operator whose SQL has emptied the books gets the totals of the next file alone', async () => {
+  const { client } = gateway.database;
+  const organization = await importAs(undefined, LINES);
+  const { id } = organization;
+  for (const table of ['allocation', 'transaction', 'deposit', 'donor', 'designation', 'deposit_line']) {
+    await client.query(`DELETE FROM ${table} WHERE organization_id = ${id}`);
+  }
+  await importAs(undefined, LINES.slice(0, 4), organization);
+  expect(await gateway.services.books.check(id)).toMatchObject({ lines: 4, differences: 0, totalsAgree: true, versionsAreWhole: true });
+});
+
 testOnOneNode('an operator has the triggers of all tables again as soon as a first file has filled the books', async () => {
   const { client } = gateway.database;
   await client.query(`

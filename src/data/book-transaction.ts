@@ -114,8 +114,8 @@ export class BookTransaction {
   }
 
   /**
-   * Runs statements without the triggers of their tables, and so without checks of foreign keys. A superuser may do this, and a role with the right to set `session_replication_role`. When `work`
-   * throws, the end of the transaction, which is undone, ends the setting.
+   * Runs statements without the triggers of their tables, and so without checks of foreign keys. A superuser may do this, and a role with the
+   * right to set `session_replication_role`. When `work` throws, the end of the transaction, which is undone, ends the setting.
    */
   async withoutTriggers<Result>(work: () => Promise<Result>): Promise<Result> {
     const { rows } = await this.query<{ role: string }>(`SELECT current_setting('session_replication_role') AS role`);

@@ -1,6 +1,6 @@
--- Lines are computed with the same results, on the one node of their organization where Citus distributes the books.
+-- Lines are computed with less work and with the same results, and on the one node of their organization where Citus distributes the books.
 
--- The join from which lines are computed. It is written only here.
+-- The join from which lines are computed, in place of the one before. A line looks once for another allocation of its gift, not twice.
 CREATE OR REPLACE VIEW "deposit_detail" AS
 SELECT
     d.organization_id,

@@ -28,7 +28,8 @@ import { createResolvers } from './resolvers/resolver-set';
 import { createV2Routes } from './rest/v2-routes';
 import type { Operator } from './domain/audit-service';
 import type { RequestTracer } from './tracing/request-tracer';
-import { createServices, type OpenDatabase, type ServiceOptions, type Services } from './services';
+import type { OpenDatabase } from './databases';
+import { createServices, type ServiceOptions, type Services } from './services';
 
 /** The whole gateway, ready to listen. */
 export interface App {

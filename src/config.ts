@@ -197,10 +197,10 @@ export const settings = {
   },
   REPORT_QUEUE_SECONDS: { schema: wholeNumber(1, 3600), fallback: '30', meaning: 'Longest time that a report may wait for its turn' },
   REPORT_TIMEOUT_SECONDS: { schema: wholeNumber(1, 86400), fallback: '600', meaning: 'Longest time that one report may take' },
-  SUMMARY_MEMORY_MEGABYTES: {
+  BOOK_MEMORY_MEGABYTES: {
     schema: wholeNumber(0, 65536),
     fallback: '64',
-    meaning: 'Memory for totals, groups, counts and digests that were computed for a data version; 0 keeps none',
+    meaning: 'Memory for records, totals, counts and digests that were read for a data version; 0 keeps none',
   },
   READER_STALL_SECONDS: {
     schema: wholeNumber(1, 3600),

@@ -1,17 +1,13 @@
-import { chmod, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Config } from './config';
 import { AccessStore } from './data/access-store';
 import { AuditChainStore } from './data/audit-chain-store';
 import { AuditStore } from './data/audit-store';
 import { AuditWriter, type AuditFigures, type UnwrittenRows } from './data/audit-writer';
+import { BookOpener } from './data/book-opener';
 import { BookStore } from './data/book-store';
 import { CostStore } from './data/cost-store';
 import { DepositDetailStore } from './data/deposit-detail-store';
 import { DepositSummaryStore } from './data/deposit-summary-store';
-import { DirectoryInUseError } from './data/embedded/directory-lock';
-import { EmbeddedPostgres, type Upgrade } from './data/embedded/embedded-postgres';
 import type { CreateAttemptMemory } from './data/attempt-memory';
 import { GuessStore } from './data/guess-store';
 import { ImportStore } from './data/import-store';
@@ -22,11 +18,10 @@ import { OrganizationStore } from './data/organization-store';
 import { ProvisionStore } from './data/provision-store';
 import { Database, type DatabaseAddress, type PoolFigures } from './data/postgres/database';
 import { FairQueue } from './data/postgres/fair-queue';
-import { applyMigrations, findDrift, findObstacle, listMissingMigrations } from './data/postgres/migration-engine';
+import { findObstacle } from './data/postgres/migration-engine';
 import type { ReplicaFigures } from './data/postgres/replica';
 import { Replicas } from './data/postgres/replicas';
 import type { QueueFigures, ReportQueue } from './data/postgres/report-queue';
-import { renewServingRole } from './data/postgres/serving-role';
 import { SavedReportStore } from './data/saved-report-store';
 import { SessionStore } from './data/session-store';
 import { UserStore } from './data/user-store';
@@ -86,110 +81,16 @@ export interface Figures {
   readonly guesses: GuessFigures;
 }
 
-/** A database that is reached by its address, or an embedded one that was started or is shared. */
-export interface OpenDatabase {
-  /** The address of the role that owns the tables. */
-  readonly address: DatabaseAddress;
-  /** Resolves to the address of the role that has only the rights that serving takes. */
-  readonly servingAddress: () => Promise<DatabaseAddress>;
-  /** The place of an embedded database's data when it is not in the data directory; undefined when it is, and for one that is shared. */
-  readonly outerPlace?: string | undefined;
-  /** Applies the migrations that are missing and returns their names. `onWait` is called when a table that others read holds one up. */
-  migrate(onWait?: () => void): Promise<string[]>;
-  /** The names of the migrations that are missing. Changes nothing. */
-  listMissingMigrations(): Promise<string[]>;
-  /** The SQL that would bring the migrations up to schema.prisma; empty when they agree. */
-  findDrift(): Promise<string>;
-  /** Leaves the database. An embedded one that was started here is stopped. */
-  close(): Promise<void>;
-  /** Stops an embedded database that was started here, even while other commands use it. */
-  abandon(): Promise<void>;
-}
-
-const nothing = (): Promise<void> => Promise.resolve();
 const MS_PER_SECOND = 1000;
-const PASSABLE = 0o711;
 const BYTES_PER_MEGABYTE = 1_000_000;
 /** The fewest connections for short queries that a process has, so that a slow one does not hold up all others. */
 const MIN_POOL_SIZE = 2;
 /** The most audit rows that may wait in memory. Some hundred bytes each, they take a few megabytes. */
 const MAX_WAITING_AUDIT_ROWS = 5000;
 
-/**
- * Opens the database of the settings: the one of DATABASE_URL, or else the embedded one, which is migrated at its start unless `migrate` is
- * false. With `share`, as a command does, an embedded database that is already running is shared. Without it, as a gateway does, that is an
- * OperatorError.
- */
-export async function openDatabase(
-  config: Config,
-  options: { readonly share: boolean; readonly migrate?: boolean; readonly onLost: (error: Error) => void },
-): Promise<OpenDatabase> {
-  const isOwn = config.DATABASE_URL !== '';
-  const open = (address: DatabaseAddress, close = nothing, abandon = nothing): OpenDatabase => ({
-    address,
-    servingAddress: () => (isOwn ? Promise.resolve({ connectionString: config.DATABASE_URL }) : renewServingRole(address)),
-    migrate: (onWait) => applyMigrations(address, { onWait }),
-    listMissingMigrations: () => listMissingMigrations(address),
-    findDrift: () => findDrift(address),
-    close,
-    abandon,
-  });
-  if (isOwn) return open({ connectionString: config.OWNER_DATABASE_URL || config.DATABASE_URL });
-  for (;;) {
-    const shared = options.share ? await EmbeddedPostgres.share(config.DATA_DIR) : undefined;
-    if (shared) return open(shared.address, () => shared.leave());
-    try {
-      const prepare = options.migrate === false ? nothing : (address: DatabaseAddress) => applyMigrations(address);
-      const embedded = await EmbeddedPostgres.start(config.DATA_DIR, prepare, options.onLost);
-      // Other commands may still share the database that this one started, so the stop waits for them.
-      const opened = open(
-        embedded.address,
-        () => embedded.stop(options.share ? 'smart' : 'fast'),
-        () => embedded.stop('fast'),
-      );
-      return { ...opened, outerPlace: embedded.outerPlace };
-    } catch (error) {
-      // Another command started the database first: the next round shares it.
-      if (!options.share || !(error instanceof DirectoryInUseError)) throw error;
-    }
-  }
-}
-
-/**
- * Fills an empty database: the one of DATABASE_URL, or else an embedded one, which is in place when it has been filled and not before. The
- * signal gives it up; `fill` heeds it by itself over DATABASE_URL.
- */
-export function buildDatabase(config: Config, signal: AbortSignal, fill: (address: DatabaseAddress) => Promise<void>): Promise<void> {
-  if (config.DATABASE_URL !== '') return fill({ connectionString: config.OWNER_DATABASE_URL || config.DATABASE_URL });
-  return EmbeddedPostgres.build(config.DATA_DIR, signal, fill);
-}
-
-/** The place of the embedded database's data when it is not in DATA_DIR; undefined when it is, and with DATABASE_URL. */
-export const findOuterPlace = ({ DATABASE_URL, DATA_DIR }: Config): Promise<string | undefined> =>
-  DATABASE_URL === '' ? EmbeddedPostgres.findOuterPlace(DATA_DIR) : Promise.resolve(undefined);
-
-/** Fills an embedded database in a directory of its own, which is removed after it. The signal gives it up. */
-export async function withScratchDatabase(signal: AbortSignal, fill: (address: DatabaseAddress) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'deposit-gateway-verify-'));
-  try {
-    // Started by root, PostgreSQL runs under another account, which must pass through. The data lie in a directory below, which is closed.
-    await chmod(directory, PASSABLE);
-    await EmbeddedPostgres.build(directory, signal, fill);
-  } finally {
-    await EmbeddedPostgres.remove(directory);
-  }
-}
-
-/** Brings the embedded database to the major version of this gateway's PostgreSQL. Undefined when it has that. The signal gives it up. */
-export const upgradeDatabase = (
-  config: Config,
-  signal: AbortSignal,
-  fill: (target: DatabaseAddress, source: DatabaseAddress) => Promise<void>,
-): Promise<Upgrade | undefined> => EmbeddedPostgres.upgrade(config.DATA_DIR, signal, fill);
-
 /** The parts of the services that all processes of a gateway share. */
 export interface SharedParts {
-  /** The number of processes that share the connections for short queries and the memory for totals. */
+  /** The number of processes that share the connections for short queries and the memory for what was read. */
   readonly processes: number;
   readonly queue: ReportQueue;
   readonly guesses: GuessGate;
@@ -261,11 +162,11 @@ export function createServices(
     });
   const database = open(address, onConnectionLost);
   const replicas = new Replicas(database, { addresses, open, waitMs: config.REPLICA_WAIT_MILLISECONDS, onChange });
-  const memory = new VersionMemory((config.SUMMARY_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE) / processes);
-  const depositDetails = new DepositDetailService(
-    new DepositDetailStore(database, queue, isServing && database.isDistributed),
-    config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND,
-  );
+  const openMemory = (): VersionMemory => new VersionMemory((config.BOOK_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE) / 2 / processes);
+  const kept = { values: openMemory(), rows: openMemory() };
+  const opener = new BookOpener({ database, replicas, queue, kept, timeoutMs: config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND });
+  const books = new BookService(new BookStore(database), opener);
+  const depositDetails = new DepositDetailService(new DepositDetailStore(database, isServing && database.isDistributed));
   const chains = new AuditChainStore(database);
   const auditWriter = new AuditWriter(chains, {
     ...{ maxWaitMs: config.DATABASE_ANSWER_MILLISECONDS, maxWaiting: MAX_WAITING_AUDIT_ROWS, onUnwritten },
@@ -300,10 +201,10 @@ export function createServices(
     organizations,
     provisions,
     users,
-    books: new BookService(new BookStore(database, memory, replicas)),
+    books,
     imports,
     demo: new DemoService({ organizations, provisions, users, imports }),
-    backups: new BackupService(address, depositDetails, audit),
+    backups: new BackupService(address, books, depositDetails, audit),
     findObstacle: () => findObstacle(database, { mustLead: true }),
     readFigures: () => ({
       ...{ queue: queue.figures, audit: auditWriter.figures, guesses: guesses.figures },

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { BOOK_FIGURES, describeDifferences, findDifferences, loadBackup } from '../domain/backup-service';
 import { OperatorError } from '../errors';
 import { openArchive, type BackupManifest, type OpenArchive } from '../formats/backup-archive';
-import { buildDatabase, findOuterPlace, upgradeDatabase, withScratchDatabase, type OpenDatabase } from '../services';
+import { buildDatabase, findOuterPlace, upgradeDatabase, withScratchDatabase, type OpenDatabase } from '../databases';
 import { createEncryption, openBackupFile, type PassphraseOptions } from './backup-file';
 import { useServices, withServices, type CommandContext } from './command';
 import { formatTable, printResult, startProgress, type Terminal } from './terminal';

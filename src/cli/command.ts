@@ -6,7 +6,8 @@ import { findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
 import type { Operator } from '../domain/audit-service';
 import { AppError, OperatorError } from '../errors';
 import { logUnwritten } from '../http/request-log';
-import { createServices, openDatabase, type OpenDatabase, type Services } from '../services';
+import { openDatabase, type OpenDatabase } from '../databases';
+import { createServices, type Services } from '../services';
 import type { Terminal } from './terminal';
 
 /** The terminal, the options and the settings that every command gets. */

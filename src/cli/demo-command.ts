@@ -5,7 +5,7 @@ import type { Config } from '../config';
 import { readIfThere } from '../data/embedded/directory-lock';
 import type { DemoCredentials } from '../domain/demo-service';
 import { OperatorError } from '../errors';
-import { openDatabase, type OpenDatabase } from '../services';
+import { openDatabase, type OpenDatabase } from '../databases';
 import { endingAtSignal, useServices, withServices, type CommandContext } from './command';
 import { printResult } from './terminal';
 

@@ -56,7 +56,7 @@ interface WantedReport extends Pick<ExportOptions, 'organization' | 'format'> {
 
 /** Sends the file of a report, with an entry in the audit. */
 async function exportReport(
-  { organizations, depositDetails, audit }: Services,
+  { organizations, books, depositDetails, audit }: Services,
   { organization, format, period, columns }: WantedReport,
   send: (pieces: FilePieces) => Promise<void>,
 ): Promise<void> {
@@ -64,15 +64,14 @@ async function exportReport(
   const lineSet = toLineSet(organizationId, period);
   const subject = { report: 'deposit-details', format, lineSet, conditions: [], tellsDonors: true } as const;
   const entry = await audit.openFile(audit.operator(organizationId), audit.command('export'), subject);
-  const caller = { organizationId, credential: 'operator' };
-  const snapshot = depositDetails.openSnapshot(new AbortController().signal, () => Promise.resolve(caller));
+  const opened = books.openForOperator(organizationId);
   try {
     const { head, template, tail } = createFileLayout(format, columns);
-    const { rows, figures } = depositDetails.report(lineSet, snapshot).bytesWithFigures(template);
-    const content = () => ({ version: snapshot.version, lines: figures()?.totals.lines, digest: figures()?.digest });
+    const { rows, figures } = depositDetails.report(lineSet, opened).bytesWithFigures(template);
+    const content = () => ({ version: opened.version, lines: figures()?.totals.lines, digest: figures()?.digest });
     await entry.accompany({ head, rows, tail }, send, content);
   } finally {
-    await snapshot.close();
+    await opened.close();
   }
 }
 

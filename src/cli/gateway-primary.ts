@@ -6,15 +6,16 @@ import { SummedMetrics } from '../admin/summed-metrics';
 import { createOperatorsSide, createSignals, orExplain, type App, type RoleAddresses } from '../app';
 import type { Config } from '../config';
 import { serveAttemptMemories } from '../data/attempt-memory';
-import { serveQueue } from '../data/postgres/queue-line';
-import { serveGuesses } from '../domain/guess-line';
+import { serveQueue } from '../data/postgres/queue-channel';
+import { serveGuesses } from '../domain/guess-channel';
 import { DealtListener } from '../http/dealt-listener';
 import type { WorkerProcess } from '../processes/worker-process';
 import { WorkerSet } from '../processes/worker-set';
 import { TOPICS } from '../processes/worker-topics';
-import { createServices, createSharedParts, type OpenDatabase } from '../services';
+import type { OpenDatabase } from '../databases';
+import { createServices, createSharedParts } from '../services';
 
-/** The settings and the database of a worker. They go over the line, which no other process can read. */
+/** The settings and the database of a worker. They go over the channel, which no other process can read. */
 export interface Welcome {
   readonly config: Config;
   readonly serving: OpenDatabase['address'];
@@ -41,16 +42,16 @@ export async function createPrimary(config: Config, { serving, owner }: RoleAddr
   const workers = new WorkerSet({
     size: config.WORKERS,
     module: WORKER_MODULE,
-    welcome: ({ line }): Welcome => {
-      serveQueue(line, shared.queue);
-      serveGuesses(line, shared.guesses);
+    welcome: ({ channel }): Welcome => {
+      serveQueue(channel, shared.queue);
+      serveGuesses(channel, shared.guesses);
       return { config, serving };
     },
     onServing: (worker) => {
-      const { line } = worker;
-      const teller = { read: () => line.ask<MetricsOfProcess>(TOPICS.metrics) };
-      line.handle(TOPICS.ended, (count: number) => listener.dealer.ended(worker, count));
-      line.closed.addEventListener('abort', () => {
+      const { channel } = worker;
+      const teller = { read: () => channel.ask<MetricsOfProcess>(TOPICS.metrics) };
+      channel.handle(TOPICS.ended, (count: number) => listener.dealer.ended(worker, count));
+      channel.closed.addEventListener('abort', () => {
         listener.dealer.remove(worker);
         void summed?.remove(teller);
       });

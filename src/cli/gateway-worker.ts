@@ -4,9 +4,9 @@ import { Socket } from 'node:net';
 import { GatewayMetrics } from '../admin/gateway-metrics';
 import { createCallersSide, createSignals, forCallers, type CallersSide } from '../app';
 import { createSharedMemory } from '../data/attempt-memory';
-import { RemoteQueue } from '../data/postgres/queue-line';
-import { RemoteGuessGate } from '../domain/guess-line';
-import { ProcessLine } from '../processes/process-line';
+import { RemoteQueue } from '../data/postgres/queue-channel';
+import { RemoteGuessGate } from '../domain/guess-channel';
+import { ProcessChannel } from '../processes/process-channel';
 import { TOPICS, WORKER_EXITS } from '../processes/worker-topics';
 import { createServices } from '../services';
 import { createLog } from './gateway-log';
@@ -14,25 +14,25 @@ import type { Welcome } from './gateway-primary';
 
 /** The module that a worker of a gateway runs. The primary tells it what to serve, hands it connections, and tells it to end. */
 
-const line = new ProcessLine((message) => void process.send?.(message, undefined, undefined, () => undefined));
+const channel = new ProcessChannel((message) => void process.send?.(message, undefined, undefined, () => undefined));
 let side: CallersSide | undefined;
 /** The wishes of the primary so far. They may come before this worker can serve. */
 const wishes = { drain: false, cut: false };
 let gone = 0;
 
-line.handle(TOPICS.begin, async (welcome: Welcome) => {
+channel.handle(TOPICS.begin, async (welcome: Welcome) => {
   side = await serve(welcome);
   followWishes();
 });
-line.handle(TOPICS.drain, () => {
+channel.handle(TOPICS.drain, () => {
   wishes.drain = true;
   followWishes();
 });
-line.handle(TOPICS.cut, () => {
+channel.handle(TOPICS.cut, () => {
   wishes.cut = true;
   followWishes();
 });
-line.handle(TOPICS.finish, async (graceMs: number) => {
+channel.handle(TOPICS.finish, async (graceMs: number) => {
   const isWhole = (await side?.stop(side.httpServer.finishTaken(graceMs))) ?? true;
   process.exit(isWhole ? WORKER_EXITS.whole : WORKER_EXITS.cut);
 });
@@ -41,13 +41,13 @@ line.handle(TOPICS.finish, async (graceMs: number) => {
 process.on('SIGTERM', () => undefined).on('SIGINT', () => undefined);
 process.on('message', (message: object, socket: unknown) => {
   if (!('connection' in message)) {
-    line.receive(message);
+    channel.receive(message);
     return;
   }
   // A client may have left on the way.
   if (socket instanceof Socket && side) side.httpServer.take(socket, countGone);
   else countGone();
-  line.tell(TOPICS.taken);
+  channel.tell(TOPICS.taken);
 });
 // Without its primary node:cluster ends this process, which must not look like the end of a whole answer.
 cluster.worker?.on('disconnect', () => side?.httpServer.cutAll());
@@ -61,7 +61,7 @@ function followWishes(): void {
 function countGone(): void {
   if (gone++ > 0) return;
   setImmediate(() => {
-    line.tell(TOPICS.ended, gone);
+    channel.tell(TOPICS.ended, gone);
     gone = 0;
   });
 }
@@ -73,10 +73,10 @@ async function serve({ config, serving }: Welcome): Promise<CallersSide> {
     ...forCallers(config, log),
     shared: {
       ...{ processes: config.WORKERS, createMemory: createSharedMemory },
-      ...{ queue: new RemoteQueue(line, config.REPORT_CONCURRENCY > 1), guesses: new RemoteGuessGate(line) },
+      ...{ queue: new RemoteQueue(channel, config.REPORT_CONCURRENCY > 1), guesses: new RemoteGuessGate(channel) },
     },
   });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services, 'worker');
-  line.handle(TOPICS.metrics, () => metrics?.read());
+  channel.handle(TOPICS.metrics, () => metrics?.read());
   return createCallersSide(services, { config, log, metrics });
 }

@@ -1,15 +1,11 @@
 import { Prisma } from '../generated/prisma/client';
-import { BookReader, type ReaderOptions } from './book-reader';
 import { BookTransaction, totalsOf, type ChangeSource, type NewVersion } from './book-transaction';
 import { columnsOf, differingColumns, IS_CURRENT } from './line-columns';
-import type { BookSource } from './postgres/book-source';
 import type { Database } from './postgres/database';
 import { rethrowTranslated, toDataSourceError } from './postgres/database-errors';
 import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 import { beginWith, LONG_SETTINGS } from './postgres/local-settings';
-import type { BookState } from './postgres/replica';
-import { Replicas } from './postgres/replicas';
-import type { VersionMemory } from './version-memory';
+import type { RequestBooks } from './request-books';
 
 const { sql } = Prisma;
 
@@ -71,20 +67,7 @@ export interface BookFigures {
 
 /** The versions of the books, and the agreement of the lines with the books. */
 export class BookStore {
-  constructor(
-    private readonly database: Database,
-    private readonly memory: VersionMemory,
-    private readonly replicas = new Replicas(database),
-  ) {}
-
-  /** Opens the source of a request, as `Replicas.openSource` does. */
-  openSource(findState: () => BookState | undefined, isPrimary: boolean): BookSource {
-    return this.replicas.openSource(findState, isPrimary);
-  }
-
-  openReader(options: ReaderOptions): BookReader {
-    return new BookReader(this.memory, options);
-  }
+  constructor(private readonly database: Database) {}
 
   /** The newest version of every organization that has one. */
   async listFigures(): Promise<BookFigures[]> {
@@ -97,25 +80,25 @@ export class BookStore {
     }));
   }
 
-  /** Reads a page of the organization's versions, by a request's reader when it is given. */
+  /** Reads a page of the organization's versions, for a request when its books are given. */
   async listVersions(
     { organizationId, isDescending, ...range }: VersionList,
     page: KeysetPage,
-    reader?: BookReader,
-  ): Promise<DataVersion[]> {
+    books?: RequestBooks,
+  ): Promise<readonly DataVersion[]> {
     const owned = sql`organization_id = ${organizationId}::int`;
     const select = selectPage({
       ...{ values: VERSION_VALUES, from: 'data_version', owned, where: isInRange(range) },
       ...{ order: versionOrder, isDescending, page },
     });
-    const versions = await (reader ? reader.list<DataVersion>(organizationId, select) : this.database.list<DataVersion>(select));
-    return page.fromEnd ? versions.reverse() : versions;
+    const versions = await (books ? books.list<DataVersion>(organizationId, select) : this.database.list<DataVersion>(select));
+    return page.fromEnd ? [...versions].reverse() : versions;
   }
 
-  async countVersions({ organizationId, ...range }: VersionList, reader: BookReader): Promise<number> {
+  async countVersions({ organizationId, ...range }: VersionList, books: RequestBooks): Promise<number> {
     const select = sql`SELECT count(*)::float8 AS count FROM data_version
       WHERE organization_id = ${organizationId}::int AND ${isInRange(range)}`;
-    return (await reader.list<{ count: number }>(organizationId, select))[0]!.count;
+    return (await books.list<{ count: number }>(organizationId, select))[0]!.count;
   }
 
   /** Computes every line from the books and compares it with the one that stands, in one state of the data. */

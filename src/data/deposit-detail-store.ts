@@ -1,14 +1,13 @@
 import { Prisma, type DepositLine } from '../generated/prisma/client';
 import type { RowColumn } from '../rows/row-template';
 import type { LocalDate } from '../values/dates';
-import { BookReader } from './book-reader';
 import { IS_CURRENT, lineFields, toColumn } from './line-columns';
 import { whereLines, type LineSet } from './line-set';
 import type { Database } from './postgres/database';
 import { keyFields, selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 import { chooseLetter, packColumns, unpackColumns } from './postgres/packed-columns';
-import type { ReportQueue } from './postgres/report-queue';
-import { ReportSnapshot, type Copy, type SnapshotOptions } from './postgres/report-snapshot';
+import type { Copy, ReportSnapshot } from './postgres/report-snapshot';
+import type { RequestBooks } from './request-books';
 
 /** A line of the report: dates and amounts are text, numeric ids are numbers. */
 export type DepositDetailLine = Omit<DepositLine, Unread | Dates | Amounts | Ids> &
@@ -51,16 +50,9 @@ export class DepositDetailStore {
 
   constructor(
     private readonly database: Database,
-    private readonly queue: ReportQueue,
     /** True where readers can ask again after the first text with the character that separates packed columns. */
     private readonly packsColumns: boolean,
   ) {}
-
-  /** Opens a snapshot, or one of the state that another connection to the primary has given this name. */
-  openSnapshot(options: SnapshotOptions, shared?: string): ReportSnapshot {
-    const { database, queue } = this;
-    return new ReportSnapshot(database, queue, options, shared === undefined ? undefined : { database, name: shared });
-  }
 
   /**
    * Reads the lines in report order as COPY's text format, by a COPY of the snapshot. The `field` of each column is Prisma's name of a column
@@ -93,12 +85,12 @@ export class DepositDetailStore {
     return this.database.list<DepositDetailLine>(selectLines(LINE_VALUES, lineSet));
   }
 
-  /** Reads a page of lines from a snapshot or, as a short statement, by the request's reader. */
+  /** Reads a page of lines from the snapshot of the books or, with `isShort`, as a short statement. */
   async listPage(
     { lineSet, order, fields }: LineList,
     page: KeysetPage,
-    from: ReportSnapshot | BookReader,
-  ): Promise<Partial<DepositDetailLine>[]> {
+    { books, isShort }: { readonly books: RequestBooks; readonly isShort: boolean },
+  ): Promise<readonly Partial<DepositDetailLine>[]> {
     const select = selectPage({
       values: toValues([...fields, ...keyFields(lineOrders[order.field])]),
       from: 'deposit_line',
@@ -108,10 +100,10 @@ export class DepositDetailStore {
       isDescending: order.direction === 'DESC',
       page,
     });
-    const lines = await (from instanceof ReportSnapshot
-      ? from.list<Partial<DepositDetailLine>>(select)
-      : from.list<Partial<DepositDetailLine>>(lineSet.organizationId, select));
-    return page.fromEnd ? lines.reverse() : lines;
+    const lines = await (isShort
+      ? books.list<Partial<DepositDetailLine>>(lineSet.organizationId, select)
+      : books.snapshot.list<Partial<DepositDetailLine>>(select));
+    return page.fromEnd ? [...lines].reverse() : lines;
   }
 
   /** True when the organization has a line for the allocation. */

@@ -111,7 +111,7 @@ export const positionOrder = { columns: { position: 'bigint' } } as const satisf
 
 /** Reads the rows of a SELECT. */
 export interface RowReader {
-  list<Row extends QueryResultRow>(select: Prisma.Sql): Promise<Row[]>;
+  list<Row extends QueryResultRow>(select: Prisma.Sql): Promise<readonly Row[]>;
 }
 
 export class DepositSummaryStore {
@@ -121,7 +121,7 @@ export class DepositSummaryStore {
     counts: readonly CostlyCount[],
     snapshot: ReportSnapshot,
     without: readonly GroupKey[] = [],
-  ): Promise<SummaryRow[]> {
+  ): Promise<readonly SummaryRow[]> {
     const whole = { ...question, groupBy: [] };
     const left = { groupBy: question.groupBy, keys: without };
     return snapshot.list<SummaryRow>(sql`WITH ${withFigures(whole, counts, left)} SELECT ${raw(outputOf(whole, counts))} FROM figure`);
@@ -134,7 +134,7 @@ export class DepositSummaryStore {
     order: GroupOrder,
     page: KeysetPage,
     rows: RowReader,
-  ): Promise<GroupRow[]> {
+  ): Promise<readonly GroupRow[]> {
     return rows.list<GroupRow>(selectGroups(question, counts, order, page));
   }
 

@@ -12,7 +12,7 @@ import type { EntityFilter, EntityOrder } from '../formats/entity-lists';
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
-import type { BookReader } from './book-reader';
+import type { RequestBooks } from './request-books';
 import { readable, toKeyOrder, whereEntities, type EntityScope } from './entity-set';
 import { IS_CURRENT } from './line-columns';
 import { selectPage, type KeysetPage } from './postgres/keyset';
@@ -150,10 +150,10 @@ const TABLES: Readonly<Record<EntityKind, Table>> = {
 
 /** Reads entities for one request. Each call is one statement, however many entities it asks for. */
 export class EntityStore {
-  constructor(private readonly reader: BookReader) {}
+  constructor(private readonly books: RequestBooks) {}
 
   /** Reads the entities that have one of the ids, in no particular order. Ids without an entity are left out. */
-  find<Kind extends EntityKind>(kind: Kind, scope: EntityScope, ids: readonly EntityId[]): Promise<EntityOf<Kind>[]> {
+  find<Kind extends EntityKind>(kind: Kind, scope: EntityScope, ids: readonly EntityId[]): Promise<readonly EntityOf<Kind>[]> {
     const { from, values } = TABLES[kind];
     return this.read(
       kind,
@@ -163,13 +163,18 @@ export class EntityStore {
     );
   }
 
-  async list<Kind extends EntityKind>(kind: Kind, scope: EntityScope, list: EntityList, page: KeysetPage): Promise<EntityOf<Kind>[]> {
+  async list<Kind extends EntityKind>(
+    kind: Kind,
+    scope: EntityScope,
+    list: EntityList,
+    page: KeysetPage,
+  ): Promise<readonly EntityOf<Kind>[]> {
     const rows = await this.read(kind, scope, selectEntities(kind, scope, list, page));
-    return page.fromEnd ? rows.reverse() : rows;
+    return page.fromEnd ? [...rows].reverse() : rows;
   }
 
   async count(kind: EntityKind, scope: EntityScope, { filter }: EntityList): Promise<number> {
-    const [row] = await this.reader.list<{ count: number }>(
+    const [row] = await this.books.list<{ count: number }>(
       scope.organizationId,
       sql`SELECT count(*)::float8 AS count FROM ${raw(TABLES[kind].from)} AS source WHERE ${whereEntities(kind, scope, filter)}`,
     );
@@ -208,7 +213,7 @@ export class EntityStore {
   ): Promise<Map<EntityId, number>> {
     const { many: kind, by } = entityEdges[edge];
     const column = `source.${toColumn(by)}`;
-    const rows = await this.reader.list<{ originId: string; count: number }>(
+    const rows = await this.books.list<{ originId: string; count: number }>(
       scope.organizationId,
       sql`SELECT ${raw(column)}::text AS "originId", count(*)::float8 AS count FROM ${raw(TABLES[kind].from)} AS source
         WHERE ${whereEntities(kind, scope, filter)} AND ${isAmong(column, originIds, idTypeOf(edge))} GROUP BY ${raw(column)}`,
@@ -219,7 +224,7 @@ export class EntityStore {
 
   /** Adds up the shares of transactions, by the transaction's id. A transaction without allocations is left out. */
   async sumShares({ organizationId }: EntityScope, ids: readonly EntityId[]): Promise<Map<EntityId, Shares>> {
-    const rows = await this.reader.list<Shares & { transactionId: string }>(
+    const rows = await this.books.list<Shares & { transactionId: string }>(
       organizationId,
       sql`SELECT share.transaction_id AS "transactionId", sum(line.allocation_amount)::numeric(40, 2)::text AS amount,
           count(line.allocation_amount) FILTER (WHERE NOT line.allocation_amount_inferred)::float8 AS known,
@@ -235,11 +240,16 @@ export class EntityStore {
     );
   }
 
-  private async read<Kind extends EntityKind>(kind: Kind, { organizationId }: EntityScope, select: Prisma.Sql): Promise<EntityOf<Kind>[]> {
-    const rows = await this.reader.list<{ id?: () => string }>(organizationId, select);
+  private async read<Kind extends EntityKind>(
+    kind: Kind,
+    { organizationId }: EntityScope,
+    select: Prisma.Sql,
+  ): Promise<readonly EntityOf<Kind>[]> {
+    const rows = await this.books.list<{ id?: () => string }>(organizationId, select);
     const id = globalIdOf[kind];
+    // Requests that share the rows give them the same function.
     for (const row of rows) row.id = id;
-    return rows as unknown as EntityOf<Kind>[];
+    return rows as unknown as readonly EntityOf<Kind>[];
   }
 }
 

@@ -8,11 +8,14 @@ export interface VersionedValue<Value> {
   readonly value: Value;
 }
 
-/** The bytes of an object beside its texts and numbers, as a multiple of their length in JSON. */
-const BYTES_PER_CHARACTER = 3;
+/** About the bytes that V8 takes for a text, an object or an array beside its content, and for a number or a reference. */
+const HEAD_BYTES = 24;
+const PLACE_BYTES = 8;
+/** The fewest values that there is room for: one that is larger is not kept, because it would drive out all others. */
+const LEAST_ENTRIES = 4;
 
 /**
- * Keeps values that were computed from the books, such as totals, within a bound of memory. A value is right for as long as it is kept,
+ * Keeps values that were read or computed from the books, such as rows and totals, within a bound of memory. A value is right for as long as it is kept,
  * because the data version is part of its key. Requests that want the same value at the same time compute it once.
  */
 export class VersionMemory {
@@ -20,10 +23,12 @@ export class VersionMemory {
   private readonly underWay = new Map<string, Promise<VersionedValue<object>>>();
 
   constructor(maxBytes: number) {
+    const bound = (bytes: number): number => Math.max(1, Math.floor(bytes));
     this.kept = new LRUCache({
-      // A value that is larger than the bound is not kept, and a bound of 0 keeps none.
-      maxSize: Math.max(1, maxBytes),
-      sizeCalculation: (value, key) => (key.length + JSON.stringify(value).length) * BYTES_PER_CHARACTER,
+      // A bound of 0 keeps nothing.
+      maxSize: bound(maxBytes),
+      sizeCalculation: (value, key) => sizeOf(key) + sizeOf(value),
+      maxEntrySize: bound(maxBytes / LEAST_ENTRIES),
     });
   }
 
@@ -68,5 +73,14 @@ const outcomeOf = (
     (found) => ({ found }),
     (error: unknown) => ({ error }),
   );
+
+/** About the bytes of a value. Texts count two bytes a character, which is the most that they take. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return HEAD_BYTES + 2 * value.length;
+  if (typeof value !== 'object' || value === null) return PLACE_BYTES;
+  let bytes = HEAD_BYTES;
+  for (const name in value) bytes += PLACE_BYTES + sizeOf((value as Readonly<Record<string, unknown>>)[name]);
+  return bytes;
+}
 
 const toName = (version: VersionStamp, key: string): string => `${version} ${key}`;

@@ -6,6 +6,7 @@ import { OperatorError } from '../errors';
 import { formatAnchor } from '../formats/audit-row';
 import { writeArchive, type BackupManifest, type OpenArchive, type OrganizationFigures } from '../formats/backup-archive';
 import type { AuditService } from './audit-service';
+import type { BookService } from './book-service';
 import type { DepositDetailService } from './deposit-detail-service';
 
 /** A figure of an organization that is another than in the backup. */
@@ -29,6 +30,7 @@ interface BackupOptions {
 export class BackupService {
   constructor(
     private readonly address: DatabaseAddress,
+    private readonly books: BookService,
     private readonly depositDetails: DepositDetailService,
     private readonly audit: AuditService,
   ) {}
@@ -95,12 +97,17 @@ export class BackupService {
 
   private async readFigures(
     { id, name, auditNumber, auditHash }: SavedOrganization,
-    snapshot: string | undefined,
+    shared: string | undefined,
   ): Promise<OrganizationFigures> {
-    const { totals, digest, dataVersion } = await this.depositDetails.readBooks(id, snapshot);
-    const { lines, transactions, deposits, byTransaction } = totals;
-    const audit = auditNumber === null || auditHash === null ? null : formatAnchor({ number: auditNumber, hash: auditHash });
-    return { name, dataVersion, lines, transactions, deposits, amount: byTransaction.amount, digest, audit };
+    const snapshot = this.books.openState(id, shared);
+    try {
+      const { totals, digest, dataVersion } = await this.depositDetails.readAll(id, snapshot);
+      const { lines, transactions, deposits, byTransaction } = totals;
+      const audit = auditNumber === null || auditHash === null ? null : formatAnchor({ number: auditNumber, hash: auditHash });
+      return { name, dataVersion, lines, transactions, deposits, amount: byTransaction.amount, digest, audit };
+    } finally {
+      await snapshot.close();
+    }
   }
 
   /** Reads when the row that says so is in the audit of each organization. */

@@ -1,24 +1,32 @@
-import type { BookReader, ReaderOptions } from '../data/book-reader';
+import type { BookOpener } from '../data/book-opener';
 import { versionOrder, type BookCheck, type BookFigures, type BookStore, type DataVersion, type VersionList } from '../data/book-store';
 import type { NewVersion } from '../data/book-transaction';
-import type { BookSource } from '../data/postgres/book-source';
-import type { BookState } from '../data/postgres/replica';
+import type { ReportSnapshot } from '../data/postgres/report-snapshot';
+import type { BooksRequest, RequestBooks } from '../data/request-books';
 import { readPage, type Page, type PageParameters } from './keyset-page';
 
 const MAX_DIFFERENCES = 20;
 
 /** The versions of an organization's books, and the agreement of its lines with them. */
 export class BookService {
-  constructor(private readonly store: BookStore) {}
+  constructor(
+    private readonly store: BookStore,
+    private readonly opener: BookOpener,
+  ) {}
 
-  /** Opens the source of a request: a replica that has the version which `findState` tells, or the primary. It costs nothing until it is read. */
-  openSource(findState: () => BookState | undefined, isPrimary: boolean): BookSource {
-    return this.store.openSource(findState, isPrimary);
+  /** Opens the books for a request, as `BookOpener.open` does. */
+  open(request: BooksRequest): RequestBooks {
+    return this.opener.open(request);
   }
 
-  /** Opens the reader of a request's short statements, and of values that are kept by data version. */
-  openReader(options: ReaderOptions): BookReader {
-    return this.store.openReader(options);
+  /** Opens the books for an operator's command. */
+  openForOperator(organizationId: number): RequestBooks {
+    return this.opener.openForOperator(organizationId);
+  }
+
+  /** Opens one state for all books of an organization, as `BookOpener.openState` does. */
+  openState(organizationId: number, shared?: string): ReportSnapshot {
+    return this.opener.openState(organizationId, shared);
   }
 
   /** The newest version of every organization that has one. */
@@ -27,14 +35,14 @@ export class BookService {
   }
 
   /** The organization's newest versions, the newest first. */
-  newestVersions(organizationId: number, limit: number): Promise<DataVersion[]> {
+  newestVersions(organizationId: number, limit: number): Promise<readonly DataVersion[]> {
     return this.store.listVersions({ organizationId, isDescending: true }, { limit, fromEnd: false });
   }
 
   /** A page of the organization's versions. Throws INVALID_PARAMETERS when the page's parameters are wrong. */
-  versions(versions: VersionList, page: PageParameters, reader: BookReader): Promise<Page<DataVersion>> {
-    const list = { order: versionOrder, query: ['versions', versions], count: () => this.store.countVersions(versions, reader) };
-    return readPage(page, list, (bounds) => this.store.listVersions(versions, bounds, reader));
+  versions(versions: VersionList, page: PageParameters, books: RequestBooks): Promise<Page<DataVersion>> {
+    const list = { order: versionOrder, query: ['versions', versions], count: () => this.store.countVersions(versions, books) };
+    return readPage(page, list, (bounds) => this.store.listVersions(versions, bounds, books));
   }
 
   /** Computes every line from the books and compares it with the one that stands. */

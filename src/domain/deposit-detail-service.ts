@@ -1,12 +1,9 @@
-import type { BookReader } from '../data/book-reader';
 import { lineOrders, type DepositDetailLine, type DepositDetailStore, type LineOrder } from '../data/deposit-detail-store';
 import type { LineSet } from '../data/line-set';
-import type { BookSource } from '../data/postgres/book-source';
-import type { Caller } from '../data/postgres/report-queue';
 import type { OrderKey } from '../data/postgres/keyset';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
-import { RequestTimes } from '../data/postgres/request-times';
 import { numberOf } from '../data/postgres/version-stamp';
+import type { RequestBooks } from '../data/request-books';
 import { AppError } from '../errors';
 import type { LineFilterInput, PendingChoice } from '../formats/line-conditions';
 import { CopySpool } from '../rows/copy-spool';
@@ -50,7 +47,7 @@ export interface LineStream extends RowStream<DepositDetailLine> {
    * Reads the figures before the rows, unless those of this data version are known. Rows that memory has room for are kept meanwhile, so
    * that the database is asked once.
    */
-  bytesAfterFigures(template: RowTemplate, reader: BookReader): Promise<RowsAfterFigures>;
+  bytesAfterFigures(template: RowTemplate): Promise<RowsAfterFigures>;
 }
 
 interface RowsWithFigures {
@@ -64,44 +61,24 @@ interface RowsAfterFigures {
   readonly figures: LineFigures;
 }
 
-/** The books of a whole organization may take longer than any report, and no caller waits for them. */
-const BOOKS_TIMEOUT_MS = 86_400_000;
-
 export class DepositDetailService {
-  constructor(
-    private readonly store: DepositDetailStore,
-    private readonly timeoutMs: number,
-  ) {}
+  constructor(private readonly store: DepositDetailStore) {}
 
-  /** Opens a snapshot for one answer. It costs nothing until something is read from it. The signal aborts when the reader has left. */
-  openSnapshot(signal: AbortSignal, caller: () => Promise<Caller>, times = new RequestTimes(), source?: BookSource): ReportSnapshot {
-    return this.store.openSnapshot({ signal, caller, times, source, timeoutMs: this.timeoutMs });
-  }
-
-  /**
-   * Reads the control totals, the digest and the data version of all lines of an organization, those of pending deposits too. `shared` names
-   * the state of another connection that is read.
-   */
-  async readBooks(organizationId: number, shared?: string): Promise<LineFigures & { readonly dataVersion: number }> {
-    const caller = () => Promise.resolve({ organizationId, credential: 'operator' });
-    const signal = new AbortController().signal;
-    const snapshot = this.store.openSnapshot({ signal, caller, times: new RequestTimes(), timeoutMs: BOOKS_TIMEOUT_MS }, shared);
-    try {
-      const columns = withFigureColumns([]);
-      const reader = new FigureReader(columns);
-      const lineSet = toLineSet(organizationId, { ...ALL_TIME, pending: 'WITH' });
-      for await (const piece of this.store.copyLines({ copy: snapshot.prepare(), snapshot }, lineSet, columns)) reader.add(piece);
-      return { ...reader.end(), dataVersion: numberOf(snapshot.version!) };
-    } finally {
-      await snapshot.close();
-    }
+  /** Reads the control totals, the digest and the data version of all lines of an organization, those of pending deposits too. */
+  async readAll(organizationId: number, snapshot: ReportSnapshot): Promise<LineFigures & { readonly dataVersion: number }> {
+    const columns = withFigureColumns([]);
+    const reader = new FigureReader(columns);
+    const lineSet = toLineSet(organizationId, { ...ALL_TIME, pending: 'WITH' });
+    for await (const piece of this.store.copyLines({ copy: snapshot.prepare(), snapshot }, lineSet, columns)) reader.add(piece);
+    return { ...reader.end(), dataVersion: numberOf(snapshot.version!) };
   }
 
   /**
    * The report: a line for each allocation, ordered by deposit date, deposit, transaction and allocation. Its bytes are read after all
    * other data of the answer.
    */
-  report(lineSet: LineSet, snapshot: ReportSnapshot): LineStream {
+  report(lineSet: LineSet, books: RequestBooks): LineStream {
+    const { snapshot } = books;
     const copy = snapshot.prepare();
     let rowCount: number | undefined;
     const bytes = (template: RowTemplate) =>
@@ -116,10 +93,10 @@ export class DepositDetailService {
         const lines = readFigures(this.store.copyLines({ copy, snapshot }, lineSet, columns), columns, (read) => (figures = read));
         return { rows: renderRows(lines, widenTemplate(template, columns)), figures: () => figures };
       },
-      bytesAfterFigures: async (template, reader) => {
+      bytesAfterFigures: async (template) => {
         const columns = withFigureColumns(template.columns);
         const spool = new CopySpool(snapshot.signal);
-        const figures = await reader.once(JSON.stringify(['figures', lineSet]), async () => {
+        const figures = await books.once(JSON.stringify(['figures', lineSet]), async () => {
           const lines = this.store.copyLines({ copy: (select) => snapshot.copy(select), snapshot }, lineSet, columns);
           let read: LineFigures | undefined;
           await spool.keep(readFigures(lines, columns, (found) => (read = found)));
@@ -140,26 +117,26 @@ export class DepositDetailService {
   }
 
   /**
-   * A page of the lines, which have the fields that are asked for and those of their cursors. A page that `isShort` is read by the reader.
+   * A page of the lines, which have the fields that are asked for and those of their cursors. A page that `isShort` is a short statement.
    * Throws INVALID_PARAMETERS when the page's parameters are wrong.
    */
   page(
     { lineSet, order, fields }: { readonly lineSet: LineSet; readonly order: LineOrder; readonly fields: readonly string[] },
     page: PageParameters,
-    { snapshot, reader, isShort }: { readonly snapshot: ReportSnapshot; readonly reader: BookReader; readonly isShort: boolean },
+    { books, isShort }: { readonly books: RequestBooks; readonly isShort: boolean },
   ): Promise<Page<Partial<DepositDetailLine>>> {
     const list = {
       order: lineOrders[order.field],
       query: ['lines', lineSet, order],
       count: async () => {
-        const { count } = await reader.once(JSON.stringify(['count', lineSet]), (state) => this.store.count(lineSet, state));
+        const { count } = await books.once(JSON.stringify(['count', lineSet]), (state) => this.store.count(lineSet, state));
         return count;
       },
       ...(lineOrders[order.field].isLookedUp && {
-        hasPlace: ([id]: OrderKey) => this.store.has(lineSet.organizationId, id!, snapshot),
+        hasPlace: ([id]: OrderKey) => this.store.has(lineSet.organizationId, id!, books.snapshot),
       }),
     };
-    return readPage(page, list, (bounds) => this.store.listPage({ lineSet, order, fields }, bounds, isShort ? reader : snapshot));
+    return readPage(page, list, (bounds) => this.store.listPage({ lineSet, order, fields }, bounds, { books, isShort }));
   }
 }
 

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { BookReader } from '../data/book-reader';
 import {
   costlyCounts,
   groupOrderFields,
@@ -14,6 +13,7 @@ import {
 } from '../data/deposit-summary-store';
 import type { LineSet } from '../data/line-set';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
+import type { RequestBooks } from '../data/request-books';
 import { InputError } from '../errors';
 import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../formats/line-groups';
 import { v2Layouts } from '../formats/v2-line';
@@ -146,14 +146,14 @@ export class DepositSummaryService {
   ) {}
 
   /** Opens a summary. It reads each part when it is asked for, unless the part of this data version is known. */
-  summarize({ mayReadDonors, ...query }: SummaryQuery, reader: BookReader): DepositSummary {
+  summarize({ mayReadDonors, ...query }: SummaryQuery, books: RequestBooks): DepositSummary {
     const question = toQuestion(query);
     const { lineSet, groupBy } = question;
     const allowed = (counts: readonly CostlyCount[]) => counts.filter((count) => count !== 'donors' || mayReadDonors);
     /** The question of the totals, which are kept for all groupings. */
     const whole = { ...question, groupBy: [] };
     const once = <Value extends object>(name: unknown[], compute: (snapshot: ReportSnapshot) => Promise<Value>) =>
-      reader.once(JSON.stringify(name), compute);
+      books.once(JSON.stringify(name), compute);
     const countGroups = async () =>
       groupBy.length === 0
         ? 0

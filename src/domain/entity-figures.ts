@@ -1,4 +1,4 @@
-import type { BookReader } from '../data/book-reader';
+import type { RequestBooks } from '../data/request-books';
 import type { CostlyCount, DepositSummaryStore, GroupRow, SummaryQuestion } from '../data/deposit-summary-store';
 import type { EntityScope } from '../data/entity-set';
 import type { DepositEntity, EntityStore } from '../data/entity-store';
@@ -50,7 +50,7 @@ export class EntityFigures {
   constructor(
     private readonly store: EntityStore,
     private readonly summaries: DepositSummaryStore,
-    private readonly reader: BookReader,
+    private readonly books: RequestBooks,
     private readonly scope: EntityScope,
   ) {}
 
@@ -116,13 +116,13 @@ export class EntityFigures {
   }
 
   /** The lines of deposits and of donors are found by an index. Those of a fund may be all lines of a period, which takes a lane of the queue. */
-  private async read(name: FigureName, question: SummaryQuestion, counts: readonly CostlyCount[]): Promise<GroupRow[]> {
+  private async read(name: FigureName, question: SummaryQuestion, counts: readonly CostlyCount[]): Promise<readonly GroupRow[]> {
     const order = { field: 'KEY', isDescending: false } as const;
     if (name !== 'Designation.totals') {
       const { organizationId } = this.scope;
-      return this.summaries.groups(question, counts, order, ALL_GROUPS, { list: (select) => this.reader.list(organizationId, select) });
+      return this.summaries.groups(question, counts, order, ALL_GROUPS, { list: (select) => this.books.list(organizationId, select) });
     }
-    return this.reader.once(JSON.stringify(['groups of', counts, question]), (snapshot) =>
+    return this.books.once(JSON.stringify(['groups of', counts, question]), (snapshot) =>
       this.summaries.groups(question, counts, order, ALL_GROUPS, snapshot),
     );
   }

@@ -1,4 +1,4 @@
-import type { BookReader } from '../data/book-reader';
+import type { RequestBooks } from '../data/request-books';
 import { DepositSummaryStore } from '../data/deposit-summary-store';
 import { toKeyOrder, type EntityScope } from '../data/entity-set';
 import { EntityStore, type EntityList, type EntityOf } from '../data/entity-store';
@@ -47,13 +47,13 @@ export class RequestEntities {
   private readonly store: EntityStore;
   private readonly summaries = new DepositSummaryStore();
 
-  constructor(private readonly reader: BookReader) {
-    this.store = new EntityStore(reader);
+  constructor(private readonly books: RequestBooks) {
+    this.store = new EntityStore(books);
   }
 
   /** Opens the graph for a caller whose access was checked. `openDonorData` is asked for each condition on donors. All calls in a request return the same graph. */
   enter(scope: EntityScope, openDonorData = () => scope.mayReadDonors): EntityGraph {
-    const figures = new EntityFigures(this.store, this.summaries, this.reader, scope);
+    const figures = new EntityFigures(this.store, this.summaries, this.books, scope);
     return (this.opened ??= new EntityGraph(this.store, figures, scope, openDonorData));
   }
 

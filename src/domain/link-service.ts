@@ -35,7 +35,7 @@ export class LinkService {
 
   /** The link to the address of a file, for the caller of a request. Throws an AppError. */
   async sign(address: string, access: RequestAccess): Promise<string> {
-    const caller = await access.linkCaller();
+    const caller = await access.caller.forLink();
     const expires = Math.floor(Date.now() / MS_PER_SECOND) + this.linkMinutes * SECONDS_PER_MINUTE;
     const text = toSignedText(address, expires, caller);
     return toLink(text, toSignature(await this.signingKey(), text));

@@ -3,10 +3,10 @@ import type { SessionStore } from '../data/session-store';
 import type { UserStore } from '../data/user-store';
 import { AppError } from '../errors';
 import type { AuditCaller, AuditOperation, AuditService } from './audit-service';
-import type { SystemAccess } from './access-service';
 import { hashProof, hashToken, toLinkProof } from './credentials';
 import type { LoginGuard } from './login-guard';
 import { isPassword } from './passwords';
+import type { SystemAccess } from './request-caller';
 
 export interface LoginRequest {
   readonly username: string;

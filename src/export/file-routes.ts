@@ -137,7 +137,7 @@ async function sendFile(
     sendRows(response, pieces, {
       setHeaders,
       readerPace,
-      signal: context.snapshot.signal,
+      signal: context.books.signal,
       coding: toContentCoding(request),
       ...(hasTrailers && { trailers: toTrailers }),
     });
@@ -147,7 +147,7 @@ async function sendFile(
   }
   try {
     const content = (): FileContent => ({
-      version: context.snapshot.version,
+      version: context.books.snapshot.version,
       lines: totals()?.all.lines,
       digest: totals()?.digest,
     });

@@ -5,7 +5,7 @@ import { numberOf } from '../data/postgres/version-stamp';
 import { RequestEntities } from '../domain/entity-service';
 import { LEAST_VERSION, assertNewEnough, parseLeastVersion } from '../domain/least-version';
 import type { AppError } from '../errors';
-import { dataVersionOf, LineCount, type RequestContext } from '../resolvers/request-context';
+import { LineCount, type RequestContext } from '../resolvers/request-context';
 import type { Services } from '../services';
 import { createErrorHandler, type ErrorFormat } from './error-handler';
 import { readCredentials, sessionCookie } from './request-credentials';
@@ -18,8 +18,8 @@ import type { ReaderPace } from './row-sender';
 /** The parts that all doors share, so that each opens requests, answers errors and paces readers in the same way. */
 export interface DoorKit {
   /**
-   * Opens the context of a request without reading anything. The caller must close its snapshot. With `isHeld`, the request reads everything
-   * from its snapshot; with `isPrimary`, it reads no replica. Throws INVALID_PARAMETERS for a least version that is no number.
+   * Opens the context of a request without reading anything. The caller must close its books. With `isHeld`, the request reads everything
+   * from one snapshot; with `isPrimary`, it reads no replica. Throws INVALID_PARAMETERS for a least version that is no number.
    */
   readonly openRequest: (request: Request, response: Response, isHeld?: boolean, isPrimary?: boolean) => RequestContext;
   readonly createErrorHandler: (format?: ErrorFormat) => ErrorRequestHandler;
@@ -34,14 +34,14 @@ export interface DoorKit {
  * for: a reading may have met an older one than the check of access.
  */
 export function setDataVersion(response: Response, context: RequestContext): void {
-  const version = dataVersionOf(context);
+  const version = context.books.version;
   if (version !== undefined) assertNewEnough(version, context.access.leastVersion);
   nameDataVersion(response, context);
 }
 
 /** Says the version without a check, because a change that was made must be answered. Changes of reports are checked with their access. */
 export function nameDataVersion(response: Response, context: RequestContext): void {
-  const version = dataVersionOf(context);
+  const version = context.books.version;
   if (version !== undefined) response.set('X-Data-Version', String(numberOf(version)));
 }
 
@@ -51,7 +51,7 @@ export function nameDataVersion(response: Response, context: RequestContext): vo
  */
 export function setServerTiming(response: Response): void {
   const { access, times, ms } = recordOf(response);
-  if (!access?.identity?.isMember) return;
+  if (!access?.caller.identity?.isMember) return;
   const parts = Object.entries({ queue: times.queue.ms, db: times.database.ms, total: ms });
   response.set('Server-Timing', parts.map(([name, value]) => `${name};dur=${value.toFixed(1)}`).join(', '));
 }
@@ -59,7 +59,7 @@ export function setServerTiming(response: Response): void {
 const MS_PER_SECOND = 1000;
 const BYTES_PER_KILOBYTE = 1000;
 
-export function createDoorKit(config: Config, log: Logger, { access, accessWatch, audit, books, depositDetails }: Services): DoorKit {
+export function createDoorKit(config: Config, log: Logger, { access, accessWatch, audit, books }: Services): DoorKit {
   return {
     audit: new RequestAudit(audit),
     openRequest: (request, response, isHeld = false, isPrimary = false) => {
@@ -79,16 +79,19 @@ export function createDoorKit(config: Config, log: Logger, { access, accessWatch
       // The reader of an answer that is made again may have left already.
       if (response.destroyed) onClose();
       else response.once('close', onClose);
-      const source = books.openSource(() => requestAccess.bookState, isPrimary);
-      const snapshot = depositDetails.openSnapshot(left.signal, () => requestAccess.caller(), times, source);
-      const reader = books.openReader({ snapshot, accessVersion: () => requestAccess.dataVersion, isHeld, times, source });
+      const opened = books.open({
+        signal: left.signal,
+        caller: () => requestAccess.caller.forQueue(),
+        checkedState: () => requestAccess.bookState,
+        times,
+        isHeld,
+        isPrimary,
+      });
       return {
         requestId: id,
         access: requestAccess,
-        source,
-        snapshot,
-        reader,
-        entities: new RequestEntities(reader),
+        books: opened,
+        entities: new RequestEntities(opened),
         refused: new Set(),
         sessionCookie: sessionCookie(request, response, config.SESSION_SAME_SITE),
         lines,

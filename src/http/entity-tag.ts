@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { VersionStamp } from '../data/postgres/version-stamp';
 import type { FileLayout } from '../formats/file-format';
-import { dataVersionOf, type RequestContext } from '../resolvers/request-context';
+import type { RequestContext } from '../resolvers/request-context';
 import { RENDERING, type RowStream } from '../rows/row-stream';
 import { setDataVersion } from './door-kit';
 
@@ -37,7 +37,7 @@ export class EntityTag {
    * caller's access.
    */
   answersNotModified(request: Request, response: Response, context: RequestContext): boolean {
-    const version = dataVersionOf(context);
+    const version = context.books.version;
     const has = version === undefined ? undefined : findKnownTag(request, this.of(version));
     if (has === undefined) return false;
     response.vary('Accept-Encoding');
@@ -49,7 +49,7 @@ export class EntityTag {
 
   /** Sets the tag of an answer whose first rows have been read. */
   set(response: Response, context: RequestContext): void {
-    const version = dataVersionOf(context);
+    const version = context.books.version;
     if (version !== undefined) response.set('ETag', this.of(version));
   }
 

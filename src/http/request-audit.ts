@@ -3,7 +3,7 @@ import { numberOf } from '../data/postgres/version-stamp';
 import type { OpenReading, ReadingOutcome } from '../domain/audit-gathering';
 import type { AuditOperation, AuditService, ReadRange } from '../domain/audit-service';
 import type { AppError } from '../errors';
-import { dataVersionOf, type RequestContext } from '../resolvers/request-context';
+import type { RequestContext } from '../resolvers/request-context';
 
 /** The operation of a request, as its door names it. */
 export type RequestOperation = Omit<AuditOperation, 'address'>;
@@ -58,7 +58,7 @@ export class RequestAudit {
   private async begin(context: RequestContext, operation: RequestOperation, range: () => ReadRange): Promise<RequestReading | undefined> {
     if (!context.access.readsPersonal) return undefined;
     const { access, address } = context;
-    const reading: OpenReading = this.audit.read(await access.auditCaller(), { ...operation, address }, range());
+    const reading: OpenReading = this.audit.read(await access.caller.forAudit(), { ...operation, address }, range());
     const written = context.times.database.during(reading.written, { name: 'write audit' });
     // An answer that fails by itself does not wait for the row.
     written.catch(() => undefined);
@@ -66,7 +66,7 @@ export class RequestAudit {
       written,
       end: (outcome, lines) => {
         if (lines !== undefined) context.lines.add(lines);
-        const version = dataVersionOf(context);
+        const version = context.books.version;
         reading.end({ outcome, lines: context.lines.total, dataVersion: version === undefined ? null : numberOf(version) });
       },
     };
@@ -75,6 +75,6 @@ export class RequestAudit {
   /** Notes that a caller lacked a privilege. Other errors are not noted. Throws when the row cannot be written. */
   async recordRefusal({ access, address }: RequestContext, operation: RequestOperation, { code }: AppError): Promise<void> {
     if (code !== 'PRIVILEGE_NOT_FOUND') return;
-    await this.audit.recordOften(await access.auditCaller(), { ...operation, address }, { kind: 'refusal', detail: code });
+    await this.audit.recordOften(await access.caller.forAudit(), { ...operation, address }, { kind: 'refusal', detail: code });
   }
 }

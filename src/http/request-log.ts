@@ -54,7 +54,7 @@ export function logRequests(log: Logger, { observe, trace }: RequestWatch = {}):
 
 function toLine(record: RequestRecord, { status }: RequestEnd): object {
   const { id, traceParent, method, path, door, operation, codes, access, address, bytes, lines, times, ms } = record;
-  const { organizationId, provisionStart, userId } = access?.identity ?? {};
+  const { organizationId, provisionStart, userId } = access?.caller.identity ?? {};
   return {
     requestId: id,
     ...(traceParent && { traceId: traceParent.traceId }),

@@ -39,12 +39,11 @@ export function createRequestRouter(
       const endSpan = context.times.spans?.resolve();
       const carried: Carried = {};
       try {
-        const { source } = context;
         // An answer that has begun was broken off. Any other is read again, and then from the primary.
-        const runsAgain = (): boolean => source.isBroken && !response.headersSent && !response.destroyed;
+        const runsAgain = (): boolean => context.books.areBroken && !response.headersSent && !response.destroyed;
         await handle({ context, request, response, runsAgain, carried }).catch(async (error: unknown) => {
           if (!runsAgain()) throw error;
-          await context.snapshot.close();
+          await context.books.close();
           context = openRequest(request, response, true, true);
           await handle({ context, request, response, runsAgain: () => false, carried });
         });
@@ -54,7 +53,7 @@ export function createRequestRouter(
       } finally {
         carried.fileEntry?.giveUp();
         endSpan?.(recordOf(response).label);
-        await context.snapshot.close();
+        await context.books.close();
       }
     });
     router.all(path, (_request, response) => {

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:cluster';
 import type { Socket } from 'node:net';
 import type { ConnectionTaker } from './connection-dealer';
-import { ProcessLine } from './process-line';
+import { ProcessChannel } from './process-channel';
 import { CONNECTION, TOPICS, WORKER_EXITS } from './worker-topics';
 
 /** The end of a worker. */
@@ -14,25 +14,25 @@ export interface WorkerEnd {
 
 /** A worker as the primary sees it. */
 export class WorkerProcess implements ConnectionTaker {
-  readonly line: ProcessLine;
-  /** Resolves when the process has ended. Its line is closed then. */
+  readonly channel: ProcessChannel;
+  /** Resolves when the process has ended. Its channel is closed then. */
   readonly ended: Promise<WorkerEnd>;
   private onTaken: (() => void) | undefined;
 
   constructor(private readonly worker: Worker) {
     // A worker may end at any time. The callback keeps what does not reach it from being an error of the primary.
-    this.line = new ProcessLine((message) => void worker.send(message, undefined, () => undefined));
-    this.line.handle(TOPICS.taken, () => this.onTaken?.());
-    worker.on('message', (message: unknown) => this.line.receive(message));
+    this.channel = new ProcessChannel((message) => void worker.send(message, undefined, () => undefined));
+    this.channel.handle(TOPICS.taken, () => this.onTaken?.());
+    worker.on('message', (message: unknown) => this.channel.receive(message));
     this.ended = new Promise((resolve) => {
       worker.on('error', (error) => {
         // A process that could not be made has no exit. Other errors are of messages that do not reach it.
         if (worker.process.pid !== undefined) return;
-        this.line.close();
+        this.channel.close();
         resolve({ isWhole: false, how: error.message });
       });
       worker.once('exit', (status: number | null, signal: string | null) => {
-        this.line.close();
+        this.channel.close();
         resolve({ isWhole: status === WORKER_EXITS.whole, how: signal ? `signal ${signal}` : `exit status ${status}` });
       });
     });

@@ -14,7 +14,7 @@ interface WorkerSetOptions {
   readonly size: number;
   /** The module that a worker runs. */
   readonly module: string;
-  /** Prepares the line of a worker that starts. The value that is returned tells the worker what to serve. */
+  /** Prepares the channel of a worker that starts. The value that is returned tells the worker what to serve. */
   readonly welcome: (worker: WorkerProcess) => object;
   /** Called when a worker can serve. */
   readonly onServing: (worker: WorkerProcess) => void;
@@ -24,7 +24,7 @@ interface WorkerSetOptions {
 
 /**
  * The workers of a gateway: processes that node:cluster starts. A worker that dies is followed by another one. A worker ends by itself when
- * it loses its line, so none outlives the primary.
+ * it loses its channel, so none outlives the primary.
  */
 export class WorkerSet {
   private readonly workers = new Set<WorkerProcess>();
@@ -65,7 +65,7 @@ export class WorkerSet {
 
   /** Sends a notice to all workers. */
   tell(topic: string, body?: unknown): void {
-    for (const { line } of this.workers) line.tell(topic, body);
+    for (const { channel } of this.workers) channel.tell(topic, body);
   }
 
   private async launch(): Promise<void> {
@@ -82,12 +82,12 @@ export class WorkerSet {
     });
     this.workers.add(worker);
     this.ends.add(end);
-    await worker.line.ask(TOPICS.begin, this.options.welcome(worker)).catch((error: unknown) => {
+    await worker.channel.ask(TOPICS.begin, this.options.welcome(worker)).catch((error: unknown) => {
       worker.kill();
       throw error;
     });
     isServing = true;
-    if (!worker.line.closed.aborted) this.options.onServing(worker);
+    if (!worker.channel.closed.aborted) this.options.onServing(worker);
   }
 
   private async replace(lost: { readonly pid: number | undefined; readonly how: string }, livedMs: number): Promise<void> {

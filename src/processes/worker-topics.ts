@@ -1,7 +1,7 @@
 /** The message that brings a connection to a worker. */
 export const CONNECTION = { connection: true } as const;
 
-/** The topics of the line between the primary and a worker about the worker's life and its connections. */
+/** The topics of the channel between the primary and a worker about the worker's life and its connections. */
 export const TOPICS = {
   /** The primary asks the worker to serve, and tells what. The answer comes when it can. */
   begin: 'worker.begin',

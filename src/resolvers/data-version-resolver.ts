@@ -8,17 +8,17 @@ import { NEEDS_REPORT, refuse, type RequestContext } from './request-context';
 
 @Resolver(() => DataVersion)
 export class DataVersionResolver {
-  constructor(private readonly books: BookService) {}
+  constructor(private readonly service: BookService) {}
 
   @Query(() => DataVersion, {
     nullable: true,
     description:
       "The version of the books that the answer is of; null before the organization's first import. For every logged-in user and every API provision.",
   })
-  async dataVersion(@Ctx() { access, reader }: RequestContext): Promise<DataVersion | null> {
+  async dataVersion(@Ctx() { access, books }: RequestContext): Promise<DataVersion | null> {
     const { organization } = await access.authorizeMember();
     const newest = { organizationId: organization.id, isDescending: true };
-    return (await this.books.versions(newest, { first: 1 }, reader)).nodes[0] ?? null;
+    return (await this.service.versions(newest, { first: 1 }, books)).nodes[0] ?? null;
   }
 
   @Query(() => DataVersionConnection, {
@@ -28,12 +28,12 @@ export class DataVersionResolver {
   async dataVersions(
     @Args() { filter, orderBy }: DataVersionListArgs,
     @Args() page: PageArgs,
-    @Ctx() { access, reader }: RequestContext,
+    @Ctx() { access, books }: RequestContext,
   ): Promise<Page<DataVersion>> {
     const { organization } = await access.authorizeMember();
     const range = { fromNumber: filter?.fromNumber ?? undefined, toNumber: filter?.toNumber ?? undefined };
     const isDescending = orderBy?.direction !== 'ASC';
-    return this.books.versions({ organizationId: organization.id, isDescending, ...range }, page, reader);
+    return this.service.versions({ organizationId: organization.id, isDescending, ...range }, page, books);
   }
 
   @FieldResolver(() => String, { nullable: true, description: `Name of the imported file; null for other causes. ${NEEDS_REPORT}` })

@@ -32,12 +32,12 @@ export class DepositDetailResolver {
   })
   async depositDetails(
     @Args() args: DepositDetailsArgs,
-    @Ctx() { access, snapshot, entities }: RequestContext,
+    @Ctx() { access, books, entities }: RequestContext,
   ): Promise<RowStream<DepositDetailLine>> {
     const { organization } = await access.authorizeReport();
     // Lines that are not streamed lead to their records, and whoever may read lines may read donors.
     entities.enter({ organizationId: organization.id, mayReadDonors: true });
-    return this.details.report(toLineSet(organization.id, toReportPeriod(args)), snapshot);
+    return this.details.report(toLineSet(organization.id, toReportPeriod(args)), books);
   }
 
   @Query(() => DepositDetailConnection, {
@@ -46,7 +46,7 @@ export class DepositDetailResolver {
   async depositDetailsConnection(
     @Args() { orderBy, ...which }: LineListArgs,
     @Args() page: PageArgs,
-    @Ctx() { access, snapshot, reader, entities, lines: count }: RequestContext,
+    @Ctx() { access, books, entities, lines: count }: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<DepositDetailConnectionSource> {
     const { organization, mayReadDonors } = await access.authorizeDonors();
@@ -58,13 +58,13 @@ export class DepositDetailResolver {
       const edge = `DepositDetail.${name}`;
       return isEdge(edge) ? entityEdges[edge].by : name;
     });
-    const lines = await this.details.page({ lineSet, order, fields }, page, { snapshot, reader, isShort });
+    const lines = await this.details.page({ lineSet, order, fields }, page, { books, isShort });
     count.add(lines.nodes.length);
     const graph = entities.enter({ organizationId: organization.id, mayReadDonors });
     await graph.readAhead(lines.nodes, lookAhead(info)());
     return {
       ...lines,
-      summarize: (grouping) => this.summaries.summarize({ lineSet, ...grouping, mayReadDonors }, reader),
+      summarize: (grouping) => this.summaries.summarize({ lineSet, ...grouping, mayReadDonors }, books),
     };
   }
 }

@@ -20,14 +20,14 @@ export class DepositSummaryResolver {
   async depositSummary(
     @Args() lines: LineArgs,
     @Args() { groupBy, fiscalYearStart, compareWith }: SummaryArgs,
-    @Ctx() { access, reader }: RequestContext,
+    @Ctx() { access, books }: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<DepositSummary> {
     const member = await access.authorizeMember();
     const lineSet = await authorizeTotals(access, member, lines, groupBy);
     const summary = this.summaries.summarize(
       { lineSet, groupBy, fiscalYearStart, compareWith, mayReadDonors: member.mayReadDonors },
-      reader,
+      books,
     );
     return new DepositSummary(summary, selectedPaths(info));
   }

@@ -1,11 +1,12 @@
 import type { AuditEntry } from '../data/audit-store';
 import type { LineSet } from '../data/line-set';
-import type { MemberAccess, SystemAccess } from '../domain/access-service';
+import type { MemberAccess } from '../domain/access-service';
 import type { OpenFileEntry } from '../domain/audit-file';
 import type { AuditService, FileSubject } from '../domain/audit-service';
 import type { ControlTotals, LineFigures } from '../domain/control-totals';
 import { toNarrowedLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
 import { authorizeTotals, toSummaryRows, type DepositSummaryService } from '../domain/deposit-summary-service';
+import type { SystemAccess } from '../domain/request-caller';
 import type { SavedReportService } from '../domain/saved-report-service';
 import { AppError, InputError } from '../errors';
 import { namesOfConditions, tellsDonorsByName, type FileQuery, type QueryString } from '../formats/file-address';
@@ -105,12 +106,12 @@ export class FileResolver {
   /** A saved report with variables from the parameters of an address. Throws NOT_FOUND when the organization has no report of this name. */
   async savedReport(name: string, read: Read<QueryString>, context: RequestContext): Promise<FileSource> {
     const { access } = context;
-    access.openReport(name);
+    access.caller.openReport(name);
     const member = await access.authorizeMember();
     const { query, variables } = await this.services.savedReports.get(member.organization.id, name);
     const isSummary = this.documents.toFileQuery({ query, variables }).groupBy !== undefined;
     const granted = isSummary ? member : await access.authorizeReport();
-    if (Object.keys(read()).length > 0 && (await access.isBoundToReports()))
+    if (Object.keys(read()).length > 0 && (await access.caller.isBoundToReports()))
       throw new InputError('this provision opens the report with its saved values alone');
     const file = this.documents.toFileQuery({ query, variables: { ...variables, ...this.documents.toVariables(query, read()) } });
     if ((file.groupBy !== undefined) !== isSummary)
@@ -137,15 +138,14 @@ export class FileResolver {
   }
 
   private lines(query: FileQuery, granted: SystemAccess, context: RequestContext): FileSource {
-    const { snapshot, reader } = context;
     const { depositDetails } = this.services;
     const lineSet = toNarrowedLineSet(granted.organization.id, query.lines);
-    const rows = depositDetails.report(lineSet, snapshot);
+    const rows = depositDetails.report(lineSet, context.books);
     const conditions = namesOfConditions(query);
     return {
       ...{ query, lineSet, rows },
       readTotals: async (template) => {
-        const { rows: bytes, figures } = await rows.bytesAfterFigures(template, reader);
+        const { rows: bytes, figures } = await rows.bytesAfterFigures(template);
         return { rows: bytes, totals: toFileTotals(figures) };
       },
       bytesWithTotals: (template) => {
@@ -162,12 +162,12 @@ export class FileResolver {
   }
 
   private async summary(query: FileQuery, granted: MemberAccess, context: RequestContext): Promise<FileSource> {
-    const { access, reader, snapshot } = context;
+    const { access, books } = context;
     const { mayReadDonors } = granted;
     const { groupBy = [], fiscalYearStart } = query;
     const lineSet = await authorizeTotals(access, granted, query.lines, groupBy);
-    const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, fiscalYearStart, mayReadDonors }, reader);
-    const rows = toSummaryRows(summary, groupBy, snapshot);
+    const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, fiscalYearStart, mayReadDonors }, books);
+    const rows = toSummaryRows(summary, groupBy, books.snapshot);
     const conditions = namesOfConditions(query);
     const countRows = async (): Promise<number> => (groupBy.length > 0 ? summary.countGroups() : 1);
     return {
@@ -189,7 +189,7 @@ export class FileResolver {
     before?: OpenFileEntry,
   ): Promise<OpenFileEntry> {
     const operation = { door: 'file', name, hash: null, address } as const;
-    return this.services.audit.openFile(await access.auditCaller(), operation, { ...subject, format }, before);
+    return this.services.audit.openFile(await access.caller.forAudit(), operation, { ...subject, format }, before);
   }
 }
 

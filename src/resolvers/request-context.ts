@@ -1,9 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import type { BookReader } from '../data/book-reader';
-import type { BookSource } from '../data/postgres/book-source';
-import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import type { RequestTimes } from '../data/postgres/request-times';
-import type { VersionStamp } from '../data/postgres/version-stamp';
+import type { RequestBooks } from '../data/request-books';
 import type { RequestAccess } from '../domain/access-service';
 import type { RequestEntities } from '../domain/entity-service';
 import { AppError, toAppError } from '../errors';
@@ -32,11 +29,7 @@ export interface RequestContext {
   /** The id in the answer's header X-Request-Id and in the log. */
   readonly requestId: string;
   readonly access: RequestAccess;
-  /** The database that the request reads the books from. */
-  readonly source: BookSource;
-  readonly snapshot: ReportSnapshot;
-  /** Reads the request's short statements. */
-  readonly reader: BookReader;
+  readonly books: RequestBooks;
   readonly entities: RequestEntities;
   /** The places in the answer whose field was refused, or has failed, already. All items of a list share one place. */
   readonly refused: Set<string>;
@@ -48,9 +41,6 @@ export interface RequestContext {
   /** The client's IP address. X-Forwarded-For counts only from trusted proxies. */
   readonly address: string;
 }
-
-/** The data version that the answer is of; undefined for callers who may read nothing. */
-export const dataVersionOf = ({ reader, access }: RequestContext): VersionStamp | undefined => reader.versions[0] ?? access.dataVersion;
 
 /** Part of the description of every field that `refuse` guards. */
 export const NEEDS_REPORT =

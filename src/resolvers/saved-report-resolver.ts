@@ -48,7 +48,7 @@ export class SavedReportResolver {
   async reportFile(
     @Arg('query', () => String, QUERY) query: string,
     @Arg('variables', () => GraphQLJSONObject, VARIABLES) variables: Variables | null,
-    @Ctx() { access, reader }: RequestContext,
+    @Ctx() { access, books }: RequestContext,
     @Info() { schema }: GraphQLResolveInfo,
   ): Promise<ReportFile> {
     const member = await access.authorizeMember();
@@ -62,8 +62,7 @@ export class SavedReportResolver {
       toAddress,
       (format) => this.links.sign(toAddress(format), access),
       Object.keys(chosenColumns(file)),
-      () =>
-        this.summaries.summarize({ lineSet, groupBy: file.groupBy ?? [], fiscalYearStart: file.fiscalYearStart, mayReadDonors }, reader),
+      () => this.summaries.summarize({ lineSet, groupBy: file.groupBy ?? [], fiscalYearStart: file.fiscalYearStart, mayReadDonors }, books),
     );
   }
 

@@ -94,7 +94,7 @@ export class ViewerResolver {
       "Logs in a user of the provision's organization and sets the session cookie. The session is valid for this provision alone. An earlier session of the cookie ends. Needs no privilege. Fails with LOGIN_FAILED, and with TOO_MANY_LOGIN_ATTEMPTS after many failures.",
   })
   async login(@Arg('input', () => LoginInput, CREDENTIALS) input: LoginInput, @Ctx() context: RequestContext): Promise<LoginPayload> {
-    const { token, expiresAt, viewer } = await this.open(input, context.access.credentials.cookieToken, context);
+    const { token, expiresAt, viewer } = await this.open(input, context.access.caller.credentials.cookieToken, context);
     context.sessionCookie.set(token, expiresAt);
     return { viewer };
   }
@@ -107,7 +107,7 @@ export class ViewerResolver {
     @Arg('input', () => LoginInput, CREDENTIALS) input: LoginInput,
     @Ctx() context: RequestContext,
   ): Promise<OpenSessionPayload> {
-    return this.open(input, context.access.credentials.bearerToken, context);
+    return this.open(input, context.access.caller.credentials.bearerToken, context);
   }
 
   @Mutation(() => LogoutPayload, {
@@ -115,8 +115,8 @@ export class ViewerResolver {
   })
   async logout(@Ctx() { access, address, sessionCookie }: RequestContext): Promise<LogoutPayload> {
     await access.authorizeProvision();
-    const ended = await this.sessions.logout(sessionTokenOf(access.credentials), await access.auditCaller(), address);
-    if (access.credentials.bearerToken === undefined) sessionCookie.clear();
+    const ended = await this.sessions.logout(sessionTokenOf(access.caller.credentials), await access.caller.forAudit(), address);
+    if (access.caller.credentials.bearerToken === undefined) sessionCookie.clear();
     return { ended };
   }
 
@@ -128,7 +128,7 @@ export class ViewerResolver {
     const provision = await access.authorizeProvision();
     const session = await this.sessions.login(provision, {
       ...{ username, password, address, earlierToken },
-      caller: await access.auditCaller(),
+      caller: await access.caller.forAudit(),
     });
     const { token, idleExpiresAt, expiresAt } = session;
     return { token, idleExpiresAt, expiresAt, viewer: toViewer(provision.organization, session) };

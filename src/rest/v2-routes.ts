@@ -48,7 +48,7 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
           },
           ready,
           readerPace: kit.readerPace,
-          signal: context.snapshot.signal,
+          signal: context.books.signal,
           coding: toContentCoding(request),
         }),
       );

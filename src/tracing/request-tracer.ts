@@ -117,7 +117,7 @@ function endRequest(span: Span, record: RequestRecord, { status, isWhole }: Requ
   if (status !== undefined) span.setAttribute('http.response.status_code', status);
   if (door === 'graphql' && label !== path) span.setAttribute('graphql.operation.name', label);
   if (codes.size > 0) span.setAttribute('gateway.error.codes', [...codes]);
-  if (access?.identity) span.setAttribute('gateway.organization.id', access.identity.organizationId);
+  if (access?.caller.identity) span.setAttribute('gateway.organization.id', access.caller.identity.organizationId);
   const [code] = codes;
   if (!isWhole || (status ?? 0) >= SERVER_ERROR) {
     span.setAttribute('error.type', isWhole ? (code ?? String(status)) : 'BROKEN').setStatus({ code: SpanStatusCode.ERROR });

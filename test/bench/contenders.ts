@@ -98,7 +98,7 @@ function graphqlRows(answer: string): Row[] {
 }
 
 /** The setting of a gateway that keeps no totals. */
-export const COLD = { SUMMARY_MEMORY_MEGABYTES: '0' } as const;
+export const COLD = { BOOK_MEMORY_MEGABYTES: '0' } as const;
 
 /** The gateway itself, as `npm start` runs it in a checkout; the benchmark's own by default. */
 export const startGateway = ({ url }: BenchDatabase, settings: NodeJS.ProcessEnv = {}, checkout = ROOT): Promise<ServerProcess> =>

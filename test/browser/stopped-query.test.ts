@@ -4,7 +4,7 @@ import { execute, logIn, logOut, openPlayground, pasteInto, type OpenPage } from
 import { until } from '../support/until';
 
 // Totals that are kept would not wait for the lock.
-const gateway = openPlayground({ lines: [v2Line()], settings: { SUMMARY_MEMORY_MEGABYTES: '0' } });
+const gateway = openPlayground({ lines: [v2Line()], settings: { BOOK_MEMORY_MEGABYTES: '0' } });
 
 const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
 const LINES = `query Lines { depositDetails(${RANGE}) { donorLastName amount } }`;

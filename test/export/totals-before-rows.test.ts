@@ -23,7 +23,7 @@ describe('a file with its totals before it', () => {
       DATABASE_URL: gateway.database.url,
       REPORT_CONCURRENCY: '1',
       REPORT_QUEUE_SECONDS: '1',
-      SUMMARY_MEMORY_MEGABYTES: '0',
+      BOOK_MEMORY_MEGABYTES: '0',
     };
     await withGateway(settings, async ({ url }) => {
       const headers = { Provision: own.apiProvision };

@@ -121,7 +121,7 @@ describe('a provision with a budget', () => {
       await importLines(services, organization, [v2Line()]);
       const proxy = await startDatabaseProxy(database.url);
       try {
-        await withGateway({ DATABASE_URL: proxy.url, COST_PER_MINUTE: '100' }, async ({ url }) => {
+        await withGateway({ DATABASE_URL: proxy.url, COST_PER_MINUTE: '100', BOOK_MEMORY_MEGABYTES: '0' }, async ({ url }) => {
           const asked = { query: '{ deposits(first: 5) { nodes { depositDate } totalCount } }', provision: organization.apiProvision };
           const calm = await send(url, asked);
           const changed = new Promise<void>((resolve) => {

@@ -31,7 +31,7 @@ const store = openGateway({ countsStatements: true, lines: depositBook(150) });
 beforeAll(async () => {
   proxy = await startDatabaseProxy(store.database.url);
   // Totals that were kept would spare the second execution its statements.
-  gateway = await startGateway({ DATABASE_URL: proxy.url, SUMMARY_MEMORY_MEGABYTES: '0' });
+  gateway = await startGateway({ DATABASE_URL: proxy.url, BOOK_MEMORY_MEGABYTES: '0' });
 });
 
 interface Counted {

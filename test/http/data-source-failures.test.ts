@@ -1,3 +1,4 @@
+import { BookSource } from '../../src/data/postgres/book-source';
 import { Database } from '../../src/data/postgres/database';
 import { FairQueue } from '../../src/data/postgres/fair-queue';
 import { ReportSnapshot } from '../../src/data/postgres/report-snapshot';
@@ -215,7 +216,7 @@ describe('a data source', () => {
       ...{ poolSize: 1, longConnections: 1, connectTimeoutMs: 30_000, answerTimeoutMs: 3000, onConnectionLost: () => undefined },
       ...{ isPooled, isDistributed },
     });
-    const snapshot = new ReportSnapshot(database, new FairQueue({ width: 1, guests: 0, maxWaiting: 0, maxWaitMs: 0 }), {
+    const snapshot = new ReportSnapshot(new BookSource(database), new FairQueue({ width: 1, guests: 0, maxWaiting: 0, maxWaitMs: 0 }), {
       ...{ signal: new AbortController().signal, timeoutMs: 60_000, times: new RequestTimes() },
       caller: () => Promise.resolve({ organizationId: 1, credential: '' }),
     });

@@ -139,7 +139,7 @@ describe('a summary', () => {
 
 describe('totals and digest', () => {
   /** A gateway that reads them each time. */
-  const gateway = openGateway({ settings: { SUMMARY_MEMORY_MEGABYTES: '0' }, lines: LINES });
+  const gateway = openGateway({ settings: { BOOK_MEMORY_MEGABYTES: '0' }, lines: LINES });
   const { organization } = gateway;
   /** The number of statements that wait for the lock. */
   async function waiting(): Promise<number> {
@@ -179,7 +179,7 @@ describe('totals and digest', () => {
   });
 
   test('are read in turn where there is one place', async () => {
-    const narrow = await startGateway({ DATABASE_URL: gateway.database.url, REPORT_CONCURRENCY: '1', SUMMARY_MEMORY_MEGABYTES: '0' });
+    const narrow = await startGateway({ DATABASE_URL: gateway.database.url, REPORT_CONCURRENCY: '1', BOOK_MEMORY_MEGABYTES: '0' });
     try {
       const { body } = await askLocked(narrow.url, () => until(async () => (await waiting()) === 1));
       expect(body).toEqual(whole());

@@ -24,7 +24,7 @@ let gateway: TestGateway;
 
 const start = async (settings: Readonly<Record<string, string>>): Promise<void> => {
   proxy = await startDatabaseProxy(store.database.url);
-  gateway = await startGateway({ DATABASE_URL: proxy.url, SUMMARY_MEMORY_MEGABYTES: '0', ADMIN_PORT: '0', ...settings });
+  gateway = await startGateway({ DATABASE_URL: proxy.url, BOOK_MEMORY_MEGABYTES: '0', ADMIN_PORT: '0', ...settings });
 };
 afterEach(async () => {
   await gateway.stop();

@@ -1,6 +1,5 @@
 import type { Client } from 'pg';
 import { BookStore } from '../../src/data/book-store';
-import { VersionMemory } from '../../src/data/version-memory';
 import { Database } from '../../src/data/postgres/database';
 
 /** Brings an organization's lines in line with its books after a test has changed these by SQL. */
@@ -9,6 +8,6 @@ export async function repairLines({ host, port, user, password, database: name }
     address: { host, port, user: user!, password: password!, database: name! },
     ...{ poolSize: 1, longConnections: 1, connectTimeoutMs: 60_000, answerTimeoutMs: 60_000, onConnectionLost: () => undefined },
   });
-  await new BookStore(database, new VersionMemory(0)).repair(organizationId);
+  await new BookStore(database).repair(organizationId);
   await database.close();
 }

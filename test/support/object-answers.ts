@@ -28,29 +28,26 @@ export function createObjectAnswers(services: Services, as: { readonly provision
       const credentials = { provision: as.provision, host: 'localhost', address: '127.0.0.1', ...sent };
       const access = services.access.open(credentials);
       const times = new RequestTimes();
-      const snapshot = services.depositDetails.openSnapshot(new AbortController().signal, () => access.caller());
-      const source = services.books.openSource(() => access.bookState, true);
-      const reader = services.books.openReader({ snapshot, accessVersion: () => access.dataVersion, isHeld: false, times, source });
+      const books = services.books.open({
+        ...{ signal: new AbortController().signal, caller: () => access.caller.forQueue(), checkedState: () => access.bookState, times },
+        ...{ isHeld: false, isPrimary: true },
+      });
       const contextValue: GraphqlContext = {
-        ...{
-          requestId: '',
-          access,
-          source,
-          snapshot,
-          reader,
-          entities: new RequestEntities(reader),
-          refused: new Set(),
-          lines: new LineCount(),
-          times,
-          address: '',
-        },
+        requestId: '',
+        access,
+        books,
+        entities: new RequestEntities(books),
+        refused: new Set(),
+        lines: new LineCount(),
+        times,
+        address: '',
         sessionCookie: { set: () => undefined, clear: () => undefined },
       };
       try {
         const { body } = await apollo.executeOperation({ query, variables: variables ?? {} }, { contextValue });
         return `${writeRequestId(JSON.stringify(body.kind === 'single' ? body.singleResult : undefined), '')}\n`;
       } finally {
-        await snapshot.close();
+        await books.close();
       }
     },
     stop: () => apollo.stop(),

@@ -2,7 +2,7 @@ import { startDatabaseProxy, type DatabaseProxy } from './database-proxy';
 import { graphql, startGateway, type TestGateway } from './gateway';
 import { openGateway, type OpenGateway, type Opening } from './open-gateway';
 
-/** A gateway that reads the database of another one, the store, through a proxy that counts its statements. */
+/** A gateway that keeps nothing and reads the database of another one, the store, through a proxy that counts its statements. */
 export interface WatchedGateway {
   readonly url: string;
   readonly proxy: DatabaseProxy;
@@ -30,7 +30,7 @@ export function openWatchedGateway(opening: Opening): WatchedGateway {
   const watched = { store, ask } as WatchedGateway;
   beforeAll(async () => {
     const proxy = await startDatabaseProxy(store.database.url);
-    gateway = await startGateway({ DATABASE_URL: proxy.url });
+    gateway = await startGateway({ DATABASE_URL: proxy.url, BOOK_MEMORY_MEGABYTES: '0' });
     const { provisions } = store.services;
     const member = await provisions.create({ organization: store.organization.name, kind: 'API', label: '', grants: [] });
     await store.database.client.query(`UPDATE provision SET last_used_at = 'infinity'`);

@@ -33,7 +33,7 @@ beforeAll(async () => {
     return proxy.url;
   };
   collector = await startTraceCollector();
-  const lanes = { REPORT_CONCURRENCY: '2', REPORT_QUEUE_SECONDS: '5', SUMMARY_MEMORY_MEGABYTES: '0' };
+  const lanes = { REPORT_CONCURRENCY: '2', REPORT_QUEUE_SECONDS: '5', BOOK_MEMORY_MEGABYTES: '0' };
   const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_SAMPLER_ARG: '1' };
   gateway = await startWorkerGateway({ ...lanes, ...traces }, { front });
   other = await createOrganization(gateway.services);

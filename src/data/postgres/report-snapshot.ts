@@ -2,7 +2,7 @@ import type { QueryConfig, QueryResultRow } from 'pg';
 import { AppError } from '../../errors';
 import { Prisma } from '../../generated/prisma/client';
 import { AnswerDeadline } from './answer-deadline';
-import { BookSource } from './book-source';
+import type { BookSource } from './book-source';
 import { beginCopy } from './copy-reading';
 import type { Database } from './database';
 import { toDataSourceError } from './database-errors';
@@ -30,8 +30,6 @@ export interface SnapshotOptions {
   readonly times: RequestTimes;
   /** Milliseconds after which the whole answer is given up, counted from the moment at which its connection is there. */
   readonly timeoutMs: number;
-  /** The source of the request; the primary without it. */
-  readonly source?: BookSource | undefined;
 }
 
 /**
@@ -62,17 +60,15 @@ export class ReportSnapshot {
   private begun: Promise<SharedState | undefined> | undefined;
   /** The number of COPYs that were prepared and have not begun. */
   private unread = 0;
-  private readonly source: BookSource;
 
   constructor(
-    primary: Database,
+    private readonly source: BookSource,
     private readonly queue: ReportQueue,
     private readonly options: SnapshotOptions,
     /** Another connection's state that this one shall read. */
     private readonly shared?: SharedState,
   ) {
-    this.source = options.source ?? new BookSource(primary);
-    this.seen = new SeenVersions(this.source, shared);
+    this.seen = new SeenVersions(source, shared);
     this.deadline = new AnswerDeadline({
       readerLeft: options.signal,
       timeoutMs: options.timeoutMs,

@@ -1,10 +1,10 @@
 import { AppError, type ErrorCode } from '../errors';
 
 /** A message between the primary and a worker: a notice, a question with the number of its answer, or an answer. All are JSON. */
-type LineMessage =
-  | { readonly line: 'notice'; readonly topic: string; readonly body: unknown }
-  | { readonly line: 'question'; readonly topic: string; readonly body: unknown; readonly number: number }
-  | { readonly line: 'answer'; readonly number: number; readonly value?: unknown; readonly error?: SentError };
+type ChannelMessage =
+  | { readonly channel: 'notice'; readonly topic: string; readonly body: unknown }
+  | { readonly channel: 'question'; readonly topic: string; readonly body: unknown; readonly number: number }
+  | { readonly channel: 'answer'; readonly number: number; readonly value?: unknown; readonly error?: SentError };
 
 /** An error that the other process has thrown: a row of the table of errors, and the reason for the log. */
 interface SentError {
@@ -27,10 +27,10 @@ class OtherProcessError extends Error {
 }
 
 /**
- * One end of the line between the primary and a worker. Either end sends notices and asks questions, in the order in which they are sent.
- * A line that is closed rejects all questions that are open.
+ * One end of the channel between the primary and a worker. Either end sends notices and asks questions, in the order in which they are sent.
+ * A channel that is closed rejects all questions that are open.
  */
-export class ProcessLine {
+export class ProcessChannel {
   private readonly handlers = new Map<string, Handler>();
   private readonly asked = new Map<number, Asked>();
   private readonly closing = new AbortController();
@@ -38,7 +38,7 @@ export class ProcessLine {
 
   constructor(private readonly send: (message: object) => void) {}
 
-  /** Aborts when the line is closed. */
+  /** Aborts when the channel is closed. */
   get closed(): AbortSignal {
     return this.closing.signal;
   }
@@ -48,12 +48,12 @@ export class ProcessLine {
     this.handlers.set(topic, handler);
   }
 
-  /** Sends a message that has no answer. Nothing happens on a closed line. */
+  /** Sends a message that has no answer. Nothing happens on a closed channel. */
   tell(topic: string, body: unknown = null): void {
-    this.sendMessage({ line: 'notice', topic, body });
+    this.sendMessage({ channel: 'notice', topic, body });
   }
 
-  /** Resolves to the other end's answer. Throws the AppError that it threw, or an Error when the line is closed. */
+  /** Resolves to the other end's answer. Throws the AppError that it threw, or an Error when the channel is closed. */
   ask<Answer>(topic: string, body: unknown = null): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.closed.aborted) {
@@ -62,16 +62,16 @@ export class ProcessLine {
       }
       const number = ++this.lastNumber;
       this.asked.set(number, { resolve: resolve as (value: unknown) => void, reject });
-      this.sendMessage({ line: 'question', topic, body, number });
+      this.sendMessage({ channel: 'question', topic, body, number });
     });
   }
 
-  /** Takes a message of the other process. One that is of no line is left to others. */
+  /** Takes a message of the other process. One that is of no channel is left to others. */
   receive(message: unknown): void {
-    if (typeof message !== 'object' || message === null || !('line' in message)) return;
-    const received = message as LineMessage;
-    if (received.line === 'answer') this.settle(received);
-    else if (received.line === 'question') void this.answer(received);
+    if (typeof message !== 'object' || message === null || !('channel' in message)) return;
+    const received = message as ChannelMessage;
+    if (received.channel === 'answer') this.settle(received);
+    else if (received.channel === 'question') void this.answer(received);
     else this.handlers.get(received.topic)?.(received.body as never);
   }
 
@@ -84,23 +84,23 @@ export class ProcessLine {
     this.asked.clear();
   }
 
-  private async answer({ topic, body, number }: Extract<LineMessage, { line: 'question' }>): Promise<void> {
+  private async answer({ topic, body, number }: Extract<ChannelMessage, { channel: 'question' }>): Promise<void> {
     try {
       const value = await this.handlers.get(topic)?.(body as never);
-      this.sendMessage({ line: 'answer', number, value: value ?? null });
+      this.sendMessage({ channel: 'answer', number, value: value ?? null });
     } catch (error) {
-      this.sendMessage({ line: 'answer', number, error: toSentError(error) });
+      this.sendMessage({ channel: 'answer', number, error: toSentError(error) });
     }
   }
 
-  private settle({ number, value, error }: Extract<LineMessage, { line: 'answer' }>): void {
+  private settle({ number, value, error }: Extract<ChannelMessage, { channel: 'answer' }>): void {
     const asked = this.asked.get(number);
     this.asked.delete(number);
     if (error) asked?.reject(toError(error));
     else asked?.resolve(value);
   }
 
-  private sendMessage(message: LineMessage): void {
+  private sendMessage(message: ChannelMessage): void {
     if (!this.closed.aborted) this.send(message);
   }
 }

@@ -1,4 +1,4 @@
-import type { ProcessLine } from '../../processes/process-line';
+import type { ProcessChannel } from '../../processes/process-channel';
 import type { FairQueue } from './fair-queue';
 import type { Caller, QueueFigures, ReportQueue } from './report-queue';
 
@@ -20,10 +20,10 @@ export class RemoteQueue implements ReportQueue {
   private told = false;
 
   constructor(
-    private readonly line: ProcessLine,
+    private readonly channel: ProcessChannel,
     readonly hasSecondLanes: boolean,
   ) {
-    line.handle(QUIET, (isQuiet: boolean) => {
+    channel.handle(QUIET, (isQuiet: boolean) => {
       this.told = isQuiet;
     });
   }
@@ -48,18 +48,18 @@ export class RemoteQueue implements ReportQueue {
   private async ask(caller: Caller, signal: AbortSignal, isBeside: boolean): Promise<(() => void) | undefined> {
     signal.throwIfAborted();
     const lane = ++this.lastLane;
-    const leave = (): void => this.line.tell(LEAVE, lane);
+    const leave = (): void => this.channel.tell(LEAVE, lane);
     let onAbort = (): void => undefined;
     const aborted = new Promise<never>((_resolve, reject) => {
       onAbort = () => {
-        // The primary takes this for a step out of the line as well as for a lane that is given back.
+        // The primary takes this for a step out of the waiting line as well as for a lane that is given back.
         leave();
         reject(signal.reason as Error);
       };
     });
     signal.addEventListener('abort', onAbort);
     try {
-      const isGiven = await Promise.race([this.line.ask<boolean>(ENTER, { lane, caller, isBeside } satisfies LaneQuestion), aborted]);
+      const isGiven = await Promise.race([this.channel.ask<boolean>(ENTER, { lane, caller, isBeside } satisfies LaneQuestion), aborted]);
       return isGiven ? leave : undefined;
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -68,9 +68,9 @@ export class RemoteQueue implements ReportQueue {
 }
 
 /** Serves the queue to a worker. The lanes and the waiting places of a worker that ends are free at once. */
-export function serveQueue(line: ProcessLine, queue: FairQueue): void {
+export function serveQueue(channel: ProcessChannel, queue: FairQueue): void {
   const steps = new Map<number, () => void>();
-  line.handle(ENTER, async ({ lane, caller, isBeside }: LaneQuestion): Promise<boolean> => {
+  channel.handle(ENTER, async ({ lane, caller, isBeside }: LaneQuestion): Promise<boolean> => {
     const waiting = new AbortController();
     steps.set(lane, () => waiting.abort(new Error('The reader of a worker has left')));
     try {
@@ -90,14 +90,14 @@ export function serveQueue(line: ProcessLine, queue: FairQueue): void {
     steps.delete(lane);
     step?.();
   };
-  line.handle(LEAVE, leave);
+  channel.handle(LEAVE, leave);
   let told: boolean | undefined;
   const stopWatching = queue.watch((isQuiet) => {
     // Most changes tell a worker nothing new.
-    if (isQuiet !== told) line.tell(QUIET, isQuiet);
+    if (isQuiet !== told) channel.tell(QUIET, isQuiet);
     told = isQuiet;
   });
-  line.closed.addEventListener('abort', () => {
+  channel.closed.addEventListener('abort', () => {
     stopWatching();
     for (const lane of [...steps.keys()]) leave(lane);
   });

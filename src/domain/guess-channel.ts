@@ -1,4 +1,4 @@
-import type { ProcessLine } from '../processes/process-line';
+import type { ProcessChannel } from '../processes/process-channel';
 import { createFamiliar, type GuessFigures, type GuessGate, type LookOutcome } from './guess-gate';
 
 const ENTER = 'guess.enter';
@@ -20,7 +20,7 @@ export class RemoteGuessGate implements GuessGate {
   private readonly familiar = createFamiliar();
   private lastTrial = 0;
 
-  constructor(private readonly line: ProcessLine) {}
+  constructor(private readonly channel: ProcessChannel) {}
 
   isFamiliar(name: string): boolean {
     return this.familiar.get(name) ?? false;
@@ -28,10 +28,10 @@ export class RemoteGuessGate implements GuessGate {
 
   async enter(subscriber: string, name: string): Promise<(outcome: LookOutcome) => void> {
     const trial = ++this.lastTrial;
-    await this.line.ask(ENTER, { trial, subscriber, name } satisfies TrialQuestion);
+    await this.channel.ask(ENTER, { trial, subscriber, name } satisfies TrialQuestion);
     return (outcome) => {
       if (outcome === 'found') this.familiar.set(name, true);
-      this.line.tell(END, { trial, outcome } satisfies TrialEnd);
+      this.channel.tell(END, { trial, outcome } satisfies TrialEnd);
     };
   }
 
@@ -42,20 +42,20 @@ export class RemoteGuessGate implements GuessGate {
 }
 
 /** Serves the gate to a worker. A look-up that ends with its worker counts as failed. */
-export function serveGuesses(line: ProcessLine, gate: GuessGate): void {
+export function serveGuesses(channel: ProcessChannel, gate: GuessGate): void {
   const ends = new Map<number, (outcome: LookOutcome) => void>();
-  line.handle(ENTER, async ({ trial, subscriber, name }: TrialQuestion) => {
+  channel.handle(ENTER, async ({ trial, subscriber, name }: TrialQuestion) => {
     // Good at another worker is good at this one.
     if (gate.isFamiliar(name)) return;
     const end = await gate.enter(subscriber, name);
-    if (line.closed.aborted) end('failed');
+    if (channel.closed.aborted) end('failed');
     else ends.set(trial, end);
   });
-  line.handle(END, ({ trial, outcome }: TrialEnd) => {
+  channel.handle(END, ({ trial, outcome }: TrialEnd) => {
     ends.get(trial)?.(outcome);
     ends.delete(trial);
   });
-  line.closed.addEventListener('abort', () => {
+  channel.closed.addEventListener('abort', () => {
     for (const end of ends.values()) end('failed');
     ends.clear();
   });

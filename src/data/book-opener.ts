@@ -1,0 +1,53 @@
+import { BookSource } from './postgres/book-source';
+import type { Database } from './postgres/database';
+import type { Replicas } from './postgres/replicas';
+import type { ReportQueue } from './postgres/report-queue';
+import { ReportSnapshot } from './postgres/report-snapshot';
+import { RequestTimes } from './postgres/request-times';
+import { RequestBooks, type BooksRequest, type KeptBooks } from './request-books';
+
+/** The parts that read the books. */
+interface OpenerParts {
+  readonly database: Database;
+  readonly replicas: Replicas;
+  readonly queue: ReportQueue;
+  readonly kept: KeptBooks;
+  /** Milliseconds after which an answer is given up. */
+  readonly timeoutMs: number;
+}
+
+/** The books of a whole organization may take longer than any report, and no caller waits for them. */
+const WHOLE_TIMEOUT_MS = 86_400_000;
+
+/** Opens the books. It costs nothing until something is read. */
+export class BookOpener {
+  constructor(private readonly parts: OpenerParts) {}
+
+  /** Opens the books for a request: on a replica that has the version at which the access was checked, or on the primary. */
+  open(request: BooksRequest): RequestBooks {
+    const { replicas, queue, kept, timeoutMs } = this.parts;
+    const source = replicas.openSource(request.checkedState, request.isPrimary);
+    return new RequestBooks(kept, source, new ReportSnapshot(source, queue, { ...request, timeoutMs }), request);
+  }
+
+  /** Opens the books for an operator's command, which reads one state of the primary. */
+  openForOperator(organizationId: number): RequestBooks {
+    return this.open(toOperatorRequest(organizationId));
+  }
+
+  /** Opens one state for all books of an organization, or the state that another connection to the primary has given this name. */
+  openState(organizationId: number, shared?: string): ReportSnapshot {
+    const { database, queue } = this.parts;
+    const options = { ...toOperatorRequest(organizationId), timeoutMs: WHOLE_TIMEOUT_MS };
+    return new ReportSnapshot(new BookSource(database), queue, options, shared === undefined ? undefined : { database, name: shared });
+  }
+}
+
+const toOperatorRequest = (organizationId: number): BooksRequest => ({
+  signal: new AbortController().signal,
+  caller: () => Promise.resolve({ organizationId, credential: 'operator' }),
+  checkedState: () => undefined,
+  times: new RequestTimes(),
+  isHeld: true,
+  isPrimary: true,
+});

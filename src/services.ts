@@ -83,6 +83,8 @@ export interface Figures {
 
 const MS_PER_SECOND = 1000;
 const BYTES_PER_MEGABYTE = 1_000_000;
+/** The share of the memory for the books that pages and records have. */
+const ROWS_SHARE = 0.5;
 /** The fewest connections for short queries that a process has, so that a slow one does not hold up all others. */
 const MIN_POOL_SIZE = 2;
 /** The most audit rows that may wait in memory. Some hundred bytes each, they take a few megabytes. */
@@ -162,8 +164,11 @@ export function createServices(
     });
   const database = open(address, onConnectionLost);
   const replicas = new Replicas(database, { addresses, open, waitMs: config.REPLICA_WAIT_MILLISECONDS, onChange });
-  const openMemory = (): VersionMemory => new VersionMemory((config.BOOK_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE) / 2 / processes);
-  const kept = { values: openMemory(), rows: openMemory() };
+  const keptBytes = (config.BOOK_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE) / processes;
+  const kept = {
+    values: new VersionMemory(keptBytes * (1 - ROWS_SHARE)),
+    rows: keptBytes === 0 ? undefined : new VersionMemory(keptBytes * ROWS_SHARE),
+  };
   const opener = new BookOpener({ database, replicas, queue, kept, timeoutMs: config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND });
   const books = new BookService(new BookStore(database), opener);
   const depositDetails = new DepositDetailService(new DepositDetailStore(database, isServing && database.isDistributed));

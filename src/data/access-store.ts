@@ -154,12 +154,6 @@ UPDATE session SET last_seen_at = now() FROM unmarked_session WHERE session.toke
 const MAX_STATEMENTS = 2;
 const MAX_CREDENTIALS = 100;
 /**
- * The longest wait for another statement to end, as a share of the longest wait for an answer. Requests whose turn does not come begin a
- * statement of their own, so that a statement that hangs does not hold up a second one for as long again.
- */
-const WAIT_SHARE = 0.1;
-
-/**
  * Checks credentials. Requests that come at about the same time share a statement, so that a caller with few requests does not wait behind
  * each one of a caller with many. Nothing is kept: a statement begins after all requests that share it.
  */
@@ -220,7 +214,7 @@ export class AccessStore {
     const late = setTimeout(() => {
       this.waiting.splice(this.waiting.indexOf(turn), 1);
       begin();
-    }, this.database.answerTimeoutMs * WAIT_SHARE);
+    }, this.database.patienceMs);
     this.waiting.push(turn);
   }
 

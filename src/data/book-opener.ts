@@ -12,7 +12,7 @@ interface OpenerParts {
   readonly replicas: Replicas;
   readonly queue: ReportQueue;
   readonly kept: KeptBooks;
-  /** Milliseconds after which an answer is given up. */
+  /** Milliseconds after which the answer to a request is given up. */
   readonly timeoutMs: number;
 }
 
@@ -25,9 +25,10 @@ export class BookOpener {
 
   /** Opens the books for a request: on a replica that has the version at which the access was checked, or on the primary. */
   open(request: BooksRequest): RequestBooks {
-    const { replicas, queue, kept, timeoutMs } = this.parts;
+    const { database, replicas, queue, kept, timeoutMs } = this.parts;
     const source = replicas.openSource(request.checkedState, request.isPrimary);
-    return new RequestBooks(kept, source, new ReportSnapshot(source, queue, { ...request, timeoutMs }), request);
+    const snapshot = new ReportSnapshot(source, queue, { ...request, timeoutMs });
+    return new RequestBooks({ kept, source, snapshot, patienceMs: database.patienceMs }, request);
   }
 
   /** Opens the books for an operator's command, which reads one state of the primary. */

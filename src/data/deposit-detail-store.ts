@@ -102,7 +102,7 @@ export class DepositDetailStore {
     });
     const lines = await (isShort
       ? books.list<Partial<DepositDetailLine>>(lineSet.organizationId, select)
-      : books.snapshot.list<Partial<DepositDetailLine>>(select));
+      : books.listLong<Partial<DepositDetailLine>>(select));
     return page.fromEnd ? [...lines].reverse() : lines;
   }
 

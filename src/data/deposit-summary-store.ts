@@ -111,7 +111,7 @@ export const positionOrder = { columns: { position: 'bigint' } } as const satisf
 
 /** Reads the rows of a SELECT. */
 export interface RowReader {
-  list<Row extends QueryResultRow>(select: Prisma.Sql): Promise<readonly Row[]>;
+  list<Row extends QueryResultRow>(select: Prisma.Sql): Promise<readonly Readonly<Row>[]>;
 }
 
 export class DepositSummaryStore {
@@ -134,7 +134,7 @@ export class DepositSummaryStore {
     order: GroupOrder,
     page: KeysetPage,
     rows: RowReader,
-  ): Promise<readonly GroupRow[]> {
+  ): Promise<readonly Readonly<GroupRow>[]> {
     return rows.list<GroupRow>(selectGroups(question, counts, order, page));
   }
 

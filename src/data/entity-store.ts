@@ -245,10 +245,10 @@ export class EntityStore {
     { organizationId }: EntityScope,
     select: Prisma.Sql,
   ): Promise<readonly EntityOf<Kind>[]> {
-    const rows = await this.books.list<{ id?: () => string }>(organizationId, select);
+    const rows = await this.books.list(organizationId, select);
     const id = globalIdOf[kind];
-    // Requests that share the rows give them the same function.
-    for (const row of rows) row.id = id;
+    // Requests that share the rows give them the same function. A copy of each row would cost more than reading it.
+    for (const row of rows as readonly { id?: () => string }[]) row.id = id;
     return rows as unknown as readonly EntityOf<Kind>[];
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { QueryResultRow } from 'pg';
 import { Prisma } from '../generated/prisma/client';
 import type { BookSource } from './postgres/book-source';
@@ -27,18 +28,26 @@ export interface BooksRequest {
   readonly isPrimary: boolean;
 }
 
-/** What was read of the books, by the data version. Each part has room of its own, because a value may have cost the reading of a year. */
+/** The parts of the books that are kept by data version. Each has room of its own, because a total may have cost the reading of a year. */
 export interface KeptBooks {
   /** Totals, groups, counts and digests. */
   readonly values: VersionMemory;
-  /** The rows of short statements. */
-  readonly rows: VersionMemory;
+  /** Pages of lines, records and lists; undefined where nothing is kept. */
+  readonly rows: VersionMemory | undefined;
+}
+
+interface BooksParts {
+  readonly kept: KeptBooks;
+  readonly source: BookSource;
+  readonly snapshot: ReportSnapshot;
+  /** Milliseconds for which a short statement waits for another request that reads the same rows. */
+  readonly patienceMs: number;
 }
 
 /**
- * The books as one request reads them. A short statement sees the newest data and tells the data version that it saw, so that a request whose
- * statements saw two versions is noticed, at no cost to the others. A long one reads the request's snapshot, and so does every statement of
- * a request that is held. The books must be closed.
+ * The books as one request reads them. A short statement sees the newest data and tells the data version that it saw, or its rows are kept
+ * from a request before. A long one reads the request's snapshot, and so does every statement of a request that is held. A request that saw
+ * two versions is noticed, at no cost to the others. The books must be closed.
  */
 export class RequestBooks {
   private readonly seen = new Set<VersionStamp>();
@@ -47,51 +56,57 @@ export class RequestBooks {
   private readonly asked = new Map<string, Promise<object>>();
 
   constructor(
-    private readonly kept: KeptBooks,
-    private readonly source: BookSource,
-    readonly snapshot: ReportSnapshot,
+    private readonly parts: BooksParts,
     private readonly request: BooksRequest,
   ) {}
+
+  get snapshot(): ReportSnapshot {
+    return this.parts.snapshot;
+  }
 
   /** Aborts when the answer takes too long, when its reader leaves, and when it is complete. */
   get signal(): AbortSignal {
     return this.snapshot.signal;
   }
 
-  /** The data version that was seen first, and at the latest with the check of the access; undefined for callers who may read nothing. */
+  /** The data version that was seen first, or else the one of the check of access; undefined for callers who may read nothing. */
   get version(): VersionStamp | undefined {
     return this.versions[0] ?? this.request.checkedState()?.version;
   }
 
-  /** True when a statement has told its data version. */
+  /** True when something was read, whose version is known. */
   get haveVersion(): boolean {
     return this.versions.length > 0;
   }
 
-  /** True when the statements saw several data versions, because the books changed between them. An answer must be of one. */
+  /** True when the request has seen several data versions, because the books changed meanwhile. An answer must be of one. */
   get haveSeveralVersions(): boolean {
     return this.versions.length > 1;
   }
 
   /** True when the answer as a whole has to be read again from the primary, because a replica failed after a part of it was read. */
   get areBroken(): boolean {
-    return this.source.isBroken;
+    return this.parts.source.isBroken;
   }
 
-  /**
-   * Reads the rows of a SELECT over the organization's books, as a short statement. They are kept by the data version, and other requests may
-   * get the same objects.
-   */
-  async list<Row extends QueryResultRow>(organizationId: number, select: Prisma.Sql): Promise<readonly Row[]> {
+  /** Reads the rows of a SELECT over the organization's books, as a short statement. Other requests may get the same rows. */
+  async list<Row extends QueryResultRow>(organizationId: number, select: Prisma.Sql): Promise<readonly Readonly<Row>[]> {
     if (this.request.isHeld) return this.snapshot.list<Row>(select);
-    const checked = this.request.checkedState();
-    if (!checked) return (await this.read<Row>(organizationId, select)).value;
-    const { version, value } = await this.kept.rows.get<readonly Row[]>(checked.version, JSON.stringify([select.text, select.values]), {
-      compute: () => this.read(organizationId, select),
-      lane: this.snapshot.laneTaken,
-    });
-    this.seen.add(version);
-    return value;
+    // A request that reads for others has its turn, so that nobody waits for the statements before it.
+    const endTurn = await this.turns.take();
+    try {
+      const { version, value } = await this.request.times.database.during(this.readOnce<Row>(organizationId, select));
+      this.seen.add(version);
+      return value;
+    } finally {
+      endTurn();
+    }
+  }
+
+  /** Reads the rows of a SELECT that may take long from the snapshot, unless they are kept. Other requests may get the same rows. */
+  listLong<Row extends QueryResultRow>(select: Prisma.Sql): Promise<readonly Readonly<Row>[]> {
+    const read = (snapshot: ReportSnapshot): Promise<Row[]> => snapshot.list<Row>(select);
+    return this.parts.kept.rows ? this.find(this.parts.kept.rows, keyOf(select), read) : read(this.snapshot);
   }
 
   /**
@@ -99,7 +114,7 @@ export class RequestBooks {
    * value from all others, of other organizations and other tiers too.
    */
   once<Value extends object>(key: string, compute: (snapshot: ReportSnapshot) => Promise<Value>): Promise<Value> {
-    const known = this.asked.get(key) ?? this.find(key, compute);
+    const known = this.asked.get(key) ?? this.find(this.parts.kept.values, key, compute);
     this.asked.set(key, known);
     return known as Promise<Value>;
   }
@@ -124,34 +139,54 @@ export class RequestBooks {
     return [...new Set([...this.seen, ...this.snapshot.versions])];
   }
 
-  private async read<Row extends QueryResultRow>(organizationId: number, select: Prisma.Sql): Promise<VersionedValue<readonly Row[]>> {
-    // The outer join keeps the order of its one right side, and gives a row even when that has none.
-    const endTurn = await this.turns.take();
+  /** The version that the next reading is looked for by. */
+  private get present(): VersionStamp {
+    const version = this.snapshot.version ?? [...this.seen].at(-1) ?? this.request.checkedState()?.version;
+    if (version === undefined) throw new Error('The books were asked before their caller was authorized');
+    return version;
+  }
+
+  private async readOnce<Row extends QueryResultRow>(organizationId: number, select: Prisma.Sql): Promise<VersionedRows<Row>> {
+    const { kept, patienceMs } = this.parts;
+    const compute = (): Promise<VersionedRows<Row>> => this.read<Row>(organizationId, select);
+    if (!kept.rows) return compute();
+    return kept.rows.get(this.present, keyOf(select), { compute, patience: () => setTimeout(patienceMs, undefined, { ref: false }) });
+  }
+
+  private async read<Row extends QueryResultRow>(organizationId: number, select: Prisma.Sql): Promise<VersionedRows<Row>> {
+    // The outer join keeps the order of its one right side, and gives a row even when that has none. Rows and version are of one statement,
+    // which a distributed database runs on one node: a value of another version would be kept.
     const statement = sql`SELECT "seenVersion", source.* FROM (SELECT ${stampOf(organizationId)} AS "seenVersion") AS seen
         LEFT JOIN (SELECT true AS "isRow", found.* FROM (${select}) AS found) AS source ON true`;
-    const listed = this.source.run(
+    const listed = this.parts.source.run(
       (database) => database.list<Row & { seenVersion: VersionStamp; isRow: true | null }>(statement),
       ([row]) => row!.seenVersion,
     );
-    const rows = await this.request.times.database.during(listed, { name: 'SELECT', sql: select.text }).finally(endTurn);
-    this.seen.add(rows[0]!.seenVersion);
+    const rows = await this.request.times.database.during(listed, { name: 'SELECT', sql: select.text });
     return { version: rows[0]!.seenVersion, value: rows[0]!.isRow ? rows : [] };
   }
 
-  private async find<Value extends object>(key: string, compute: (snapshot: ReportSnapshot) => Promise<Value>): Promise<Value> {
-    const { snapshot, request } = this;
-    if (request.isHeld) await snapshot.open();
-    const present = snapshot.version ?? [...this.seen].at(-1) ?? request.checkedState()?.version;
-    if (present === undefined) throw new Error('A value was asked for before its caller was authorized');
-    const { version, value } = await this.kept.values.get<Value>(present, key, {
+  private async find<Value extends object>(
+    kept: VersionMemory,
+    key: string,
+    compute: (snapshot: ReportSnapshot) => Promise<Value>,
+  ): Promise<Value> {
+    const { snapshot } = this;
+    if (this.request.isHeld) await snapshot.open();
+    const { version, value } = await kept.get<Value>(this.present, key, {
       compute: async () => {
         const computed = await compute(snapshot);
         await snapshot.confirm();
         return { version: snapshot.version!, value: computed };
       },
-      lane: snapshot.laneTaken,
+      // A request that holds a lane waits for no other, which may need that lane.
+      patience: () => snapshot.laneTaken,
     });
     this.seen.add(version);
     return value;
   }
 }
+
+type VersionedRows<Row> = VersionedValue<readonly Readonly<Row>[]>;
+
+const keyOf = ({ text, values }: Prisma.Sql): string => JSON.stringify([text, values]);

@@ -14,9 +14,16 @@ const PLACE_BYTES = 8;
 /** The fewest values that there is room for: one that is larger is not kept, because it would drive out all others. */
 const LEAST_ENTRIES = 4;
 
+/** The work of the request that asks for a value. */
+interface Computing<Value> {
+  readonly compute: () => Promise<VersionedValue<Value>>;
+  /** Resolves when this request waits for no other any longer. It is asked when another one computes the value. */
+  readonly patience: () => Promise<void>;
+}
+
 /**
- * Keeps values that were read or computed from the books, such as rows and totals, within a bound of memory. A value is right for as long as it is kept,
- * because the data version is part of its key. Requests that want the same value at the same time compute it once.
+ * Keeps values that were read or computed from the books, such as rows and totals, within a bound of memory. A value is right for as long
+ * as it is kept, because the data version is part of its key. Requests that want the same value at the same time compute it once.
  */
 export class VersionMemory {
   private readonly kept: LRUCache<string, object>;
@@ -24,27 +31,27 @@ export class VersionMemory {
 
   constructor(maxBytes: number) {
     const bound = (bytes: number): number => Math.max(1, Math.floor(bytes));
+    const maxEntrySize = bound(maxBytes / LEAST_ENTRIES);
     this.kept = new LRUCache({
       // A bound of 0 keeps nothing.
       maxSize: bound(maxBytes),
-      sizeCalculation: (value, key) => sizeOf(key) + sizeOf(value),
-      maxEntrySize: bound(maxBytes / LEAST_ENTRIES),
+      maxEntrySize,
+      sizeCalculation: (value, key) => sizeWithin(maxEntrySize, { key, value }),
     });
   }
 
   /**
    * Returns the value of this version. `compute` may find that the books have gone on, and then gives a value of a newer version. While
-   * another request computes the value, this one waits for it, but only until `lane` resolves: a request that holds a lane waits for no
-   * other, which may need that lane.
+   * another request computes the value, this one waits for it, as long as it has patience.
    */
   async get<Value extends object>(
     version: VersionStamp,
     key: string,
-    { compute, lane }: { readonly compute: () => Promise<VersionedValue<Value>>; readonly lane: Promise<void> },
+    { compute, patience }: Computing<Value>,
   ): Promise<VersionedValue<Value>> {
     const name = toName(version, key);
     for (let other = this.underWay.get(name); other; other = this.underWay.get(name)) {
-      const outcome = await Promise.race([outcomeOf(other), lane]);
+      const outcome = await Promise.race([outcomeOf(other), patience()]);
       if (!outcome) break;
       if (outcome.found) return outcome.found as VersionedValue<Value>;
       // A question that is wrong is wrong for everybody who asks it.
@@ -74,12 +81,19 @@ const outcomeOf = (
     (error: unknown) => ({ error }),
   );
 
-/** About the bytes of a value. Texts count two bytes a character, which is the most that they take. */
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return HEAD_BYTES + 2 * value.length;
-  if (typeof value !== 'object' || value === null) return PLACE_BYTES;
-  let bytes = HEAD_BYTES;
-  for (const name in value) bytes += PLACE_BYTES + sizeOf((value as Readonly<Record<string, unknown>>)[name]);
+/** About the bytes of a value, or a number above the limit. Texts count two bytes a character, which is the most that they take. */
+function sizeWithin(limit: number, value: unknown): number {
+  let bytes = 0;
+  const open: unknown[] = [value];
+  while (open.length > 0 && bytes <= limit) {
+    const next = open.pop();
+    bytes += PLACE_BYTES;
+    if (typeof next === 'string') bytes += HEAD_BYTES + 2 * next.length;
+    else if (typeof next === 'object' && next !== null) {
+      bytes += HEAD_BYTES;
+      for (const part of Array.isArray(next) ? (next as unknown[]) : Object.values(next)) open.push(part);
+    }
+  }
   return bytes;
 }
 

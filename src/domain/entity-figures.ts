@@ -116,7 +116,7 @@ export class EntityFigures {
   }
 
   /** The lines of deposits and of donors are found by an index. Those of a fund may be all lines of a period, which takes a lane of the queue. */
-  private async read(name: FigureName, question: SummaryQuestion, counts: readonly CostlyCount[]): Promise<readonly GroupRow[]> {
+  private async read(name: FigureName, question: SummaryQuestion, counts: readonly CostlyCount[]): Promise<readonly Readonly<GroupRow>[]> {
     const order = { field: 'KEY', isDescending: false } as const;
     if (name !== 'Designation.totals') {
       const { organizationId } = this.scope;

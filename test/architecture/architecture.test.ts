@@ -11,7 +11,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ['app'],
   ['rest', 'graphql', 'export', 'playground', 'admin', 'tracing'],
   ['http'],
-  ['services', 'resolvers'],
+  ['databases', 'services', 'resolvers'],
   ['domain'],
   ['data'],
   ['formats'],

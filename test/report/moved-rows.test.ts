@@ -26,7 +26,7 @@ testOnOneNode('a caller whose rows move in each of the runs of an operation, the
   const showNext = await showVersions();
   const proxy = await startDatabaseProxy(store.database.url);
   try {
-    await withGateway({ DATABASE_URL: proxy.url, DATABASE_ENGINE: 'citus' }, async ({ url }) => {
+    await withGateway({ DATABASE_URL: proxy.url, DATABASE_ENGINE: 'citus', BOOK_MEMORY_MEGABYTES: '0' }, async ({ url }) => {
       let moves = 0;
       const moveAtCount = (): void =>
         proxy.before('count(*)', async () => {

@@ -42,6 +42,9 @@ export interface PoolFigures {
 /** PostgreSQL ends a short statement this long before the gateway stops waiting for it. */
 const STATEMENT_MARGIN_MS = 500;
 
+/** The longest wait for another request's statement, as a share of the longest wait for an answer. */
+const WAIT_SHARE = 0.1;
+
 /** Connections to a server that takes no writes are closed so often at most. */
 const RENEWAL_MS = 1000;
 
@@ -103,6 +106,14 @@ export class Database {
     this.keptLongConnections = options.keptLongConnections ?? options.longConnections;
     this.longPool = createPool({ max: options.longConnections });
     this.prisma = createPrisma(this.pool, (error) => this.toError(error));
+  }
+
+  /**
+   * The longest wait for a statement of another request, in milliseconds. Whoever has waited that long begins a statement of its own, so
+   * that one that hangs does not hold up a second one for as long again.
+   */
+  get patienceMs(): number {
+    return this.answerTimeoutMs * WAIT_SHARE;
   }
 
   /** Runs one statement on the short pool. A `name` makes pg prepare it once for each connection. */

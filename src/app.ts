@@ -234,8 +234,8 @@ export async function orExplain(listening: Promise<number>, port: number, host: 
 }
 
 /**
- * Deletes old rows of the audit now and every day. The failure of one organization is logged, and the next day tries again; the others go on.
- * Returns the function that stops it when the organization that it is at is done.
+ * Deletes old rows of the audit now and every day. The failure of one organization is logged, and the next day tries again; the others go
+ * on. Returns the function that stops it when the organization that it is at is done.
  */
 function deleteDaily({ audit, organizations }: Services, days: number, log: Logger): () => Promise<void> {
   let isStopping = false;

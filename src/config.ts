@@ -267,8 +267,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export type Config = { readonly [Name in SettingName]: z.output<(typeof settings)[Name]['schema']> };
 
 /**
- * The time after which HAProxy has taken a gateway out by its own settings, three checks at 2 seconds, and one interval more. Docker kills a
- * container 10 seconds after it has told it to stop.
+ * The time after which HAProxy has taken a gateway out by its own settings, three checks at 2 seconds, and one interval more. Docker kills
+ * a container 10 seconds after it has told it to stop.
  */
 const SHARED_DRAIN_MS = 8000;
 
@@ -287,8 +287,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads all settings. An empty value counts as not set. A secret is taken from the file that its variable with the ending _FILE names, without
- * the line break at its end. Throws one ConfigError with all faults.
+ * Reads all settings. An empty value counts as not set. A secret is taken from the file that its variable with the ending _FILE names,
+ * without the line break at its end. Throws one ConfigError with all faults.
  */
 export function readConfig(environment: Environment): Config {
   const faults: string[] = [];

@@ -1,7 +1,7 @@
 /**
  * Every error that the gateway answers with. The code is GraphQL's `extensions.code`; the status and the text are v2's (contract sections
- * 2.3 and 7), and the contract's texts are literal. A test holds the table in docs/errors.md equal to this one. GraphQL answers with errors have
- * GraphQL's own status, mostly 200, unless the row has a `graphqlStatus`.
+ * 2.3 and 7), and the contract's texts are literal. A test holds the table in docs/errors.md equal to this one. GraphQL answers with errors
+ * have GraphQL's own status, mostly 200, unless the row has a `graphqlStatus`.
  */
 export const errorTable = {
   BAD_REQUEST: { status: 400, text: 'Bad request' },

@@ -18,8 +18,8 @@ export type MetricsOfProcess = MetricObjectWithValues<MetricValue<string>>[];
 
 /**
  * The metrics of one process of a gateway. The primary of several has those of the whole gateway too, as the only process has. They have a
- * registry of their own, so that several gateways may run in a process. No label holds a name of a person or an organization, an address, or
- * a text that a caller has chosen.
+ * registry of their own, so that several gateways may run in a process. No label holds a name of a person or an organization, an address,
+ * or a text that a caller has chosen.
  */
 export class GatewayMetrics {
   private readonly registry = new Registry();
@@ -118,8 +118,8 @@ export class GatewayMetrics {
   }
 
   /**
-   * The metrics in the text format of Prometheus. No scrape waits for the database: each tells what the database said to one before, so that
-   * a database that is away can be seen.
+   * The metrics in the text format of Prometheus. No scrape waits for the database: each tells what the database said to one before, so
+   * that a database that is away can be seen.
    */
   scrape(): Promise<string> {
     this.refresh();

@@ -85,7 +85,9 @@ function writeFish(nodes: readonly Node[]): string {
 const writers = { bash: writeBash, zsh: writeZsh, fish: writeFish } as const;
 type Shell = keyof typeof writers;
 
-/** `completions bash | zsh | fish`: prints a script that completes commands, options and their values. The program must have all commands. */
+/**
+ * `completions bash | zsh | fish`: prints a script that completes commands, options and their values. The program must have all commands.
+ */
 export function completionsCommand(context: () => CommandContext): Command {
   return new Command('completions')
     .description('prints a script by which a shell completes the words of this command')

@@ -46,8 +46,8 @@ export type ExitStatus = 0 | 1 | 2;
 const COMPLETIONS = 'completions';
 
 /**
- * Runs `deposit-gateway` with these words. A failure is reported on standard error: as text, or with `--json` as one line with a JSON object
- * that has `error` and, for an error of the table, `code`.
+ * Runs `deposit-gateway` with these words. A failure is reported on standard error: as text, or with `--json` as one line with a JSON
+ * object that has `error` and, for an error of the table, `code`.
  */
 export async function runProgram(
   words: readonly string[],

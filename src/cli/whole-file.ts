@@ -70,7 +70,10 @@ async function removeDrafts(target: string): Promise<void> {
   }
 }
 
-/** True for a draft whose process has ended. One with this process's number is of an earlier process, as in a container, or of another machine. */
+/**
+ * True for a draft whose process has ended. One with this process's number is of an earlier process, as in a container, or of another
+ * machine.
+ */
 async function isLeft(draft: string, owner: number): Promise<boolean> {
   if (owner !== pid) return !processExists(owner);
   const found = await stat(draft).catch(() => undefined);

@@ -269,7 +269,9 @@ export class AccessStore {
     throw new AppError('NO_DATA_SOURCE_CONNECTION', { cause: new Error('DATABASE_URL leads to a standby'), retryAfterSeconds: 1 });
   }
 
-  /** Writes the times of last use, once a minute at most, so that nearly every request only reads. Where that fails, the next tries again. */
+  /**
+   * Writes the times of last use, once a minute at most, so that nearly every request only reads. Where that fails, the next tries again.
+   */
   private async markUsed(rows: readonly JoinedRow[], credentials: readonly Credential[]): Promise<void> {
     const unmarked = rows.filter(({ is_unmarked }) => is_unmarked);
     if (unmarked.length === 0) return;

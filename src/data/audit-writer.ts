@@ -48,8 +48,8 @@ const RETRY_MS = 1000;
 const MAX_REFUSALS = 5;
 
 /**
- * Writes rows into the chains of organizations. Rows of an organization that arrive while others are written share the next statement. A row
- * that cannot be written in time is refused.
+ * Writes rows into the chains of organizations. Rows of an organization that arrive while others are written share the next statement. A
+ * row that cannot be written in time is refused.
  */
 export class AuditWriter {
   private readonly chains = new Map<number, Chain>();

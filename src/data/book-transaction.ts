@@ -55,9 +55,9 @@ export interface ChangePreview {
 }
 
 /**
- * The part of the lines that a change of the books may concern. `changed`: those of the noted transactions and allocations. `all`: the same,
- * when all lines are among them. `first`: all lines of books that had none before; nothing needs to be noted. The totals of the last two are
- * those of the books, whatever the last version says.
+ * The part of the lines that a change of the books may concern. `changed`: those of the noted transactions and allocations. `all`: the
+ * same, when all lines are among them. `first`: all lines of books that had none before; nothing needs to be noted. The totals of the last
+ * two are those of the books, whatever the last version says.
  */
 type ChangeScope = 'changed' | 'all' | 'first';
 
@@ -114,8 +114,8 @@ export class BookTransaction {
   }
 
   /**
-   * Runs statements without the triggers of their tables, and so without checks of foreign keys. A superuser may do this, and a role with the
-   * right to set `session_replication_role`. When `work` throws, the end of the transaction, which is undone, ends the setting.
+   * Runs statements without the triggers of their tables, and so without checks of foreign keys. A superuser may do this, and a role with
+   * the right to set `session_replication_role`. When `work` throws, the end of the transaction, which is undone, ends the setting.
    */
   async withoutTriggers<Result>(work: () => Promise<Result>): Promise<Result> {
     const { rows } = await this.query<{ role: string }>(`SELECT current_setting('session_replication_role') AS role`);
@@ -215,7 +215,10 @@ INSERT INTO computed_line (${computedColumns.join(', ')})
 SELECT ${columnsOf('line')} FROM deposit_detail line
 WHERE organization_id = $1 AND transaction_id IN (SELECT id FROM changed_transaction)`;
 
-/** The allocations whose lines may have changed. Each standing line of a changed transaction is of one of them, unless SQL changed the books. */
+/**
+ * The allocations whose lines may have changed. Each standing line of a changed transaction is of one of them, unless SQL changed the
+ * books.
+ */
 const AFFECTED = `(SELECT allocation_id FROM computed_line UNION SELECT id FROM removed_allocation)`;
 
 interface TotalsRow {
@@ -248,7 +251,8 @@ WITH ended AS (
 )
 SELECT count(*) AS ended, count(*) FILTER (WHERE is_removed) AS removed FROM ended`;
 
-// New lines are written in the order in which reports read them. Citus joins a temporary table with a subquery of lines, not with the lines.
+// New lines are written in the order in which reports read them. Citus joins a temporary table with a subquery of lines, not with the
+// lines.
 const ADD_LINES = `
 INSERT INTO deposit_line (${computedColumns.join(', ')}, since)
 SELECT ${columnsOf('computed')}, $2::bigint FROM computed_line computed

@@ -29,8 +29,8 @@ WHERE spent.expire <= ${NOW} OR $2::int = 0 OR spent.points + $2::int <= $3::int
 RETURNING points, (expire - ${NOW})::float8 AS "resetMs"`;
 
 /**
- * Counts costs by key, for a minute from the first one on. The count is in the database, so that all processes share it, and in memory while
- * the database is away.
+ * Counts costs by key, for a minute from the first one on. The count is in the database, so that all processes share it, and in memory
+ * while the database is away.
  */
 export class CostStore {
   private readonly memory: AttemptMemory;

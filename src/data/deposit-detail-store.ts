@@ -55,8 +55,8 @@ export class DepositDetailStore {
   ) {}
 
   /**
-   * Reads the lines in report order as COPY's text format, by a COPY of the snapshot. The `field` of each column is Prisma's name of a column
-   * of the lines.
+   * Reads the lines in report order as COPY's text format, by a COPY of the snapshot. The `field` of each column is Prisma's name of a
+   * column of the lines.
    */
   copyLines(
     { copy, snapshot }: { readonly copy: Copy; readonly snapshot: ReportSnapshot },

@@ -163,8 +163,8 @@ interface LeftOut {
 const keysOf = ({ groupBy }: SummaryQuestion): string[] => groupBy.map((_by, index) => `key_${index + 1}`);
 
 /**
- * The common table `figure`: in each group a row for ALL, and rows for POSTED and PENDING when the line set includes both, of the period and
- * of the one that is compared. Without a grouping, all lines are one group.
+ * The common table `figure`: in each group a row for ALL, and rows for POSTED and PENDING when the line set includes both, of the period
+ * and of the one that is compared. Without a grouping, all lines are one group.
  */
 function withFigures(question: SummaryQuestion, counts: readonly CostlyCount[], left?: LeftOut): Prisma.Sql {
   const keys = keysOf(question);

@@ -10,7 +10,10 @@ export interface Guesses {
   readonly resetSeconds: number;
 }
 
-/** Counts failures by key, for a minute from the first one on, in the memory of the process: a guess of a stranger costs the database no write. */
+/**
+ * Counts failures by key, for a minute from the first one on, in the memory of the process: a guess of a stranger costs the database no
+ * write.
+ */
 export class GuessStore {
   // The guard has the limit. The library's own, `points`, is not used.
   private readonly counter = new RateLimiterMemory({ points: 1, duration: WINDOW_SECONDS });

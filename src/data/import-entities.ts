@@ -5,7 +5,9 @@ export interface Entity {
   readonly table: string;
   /** The column of a line that has the id. */
   readonly key: Column;
-  /** The other columns of a line that the entity is written from. All lines with the same id must agree in them, because it is stored once. */
+  /**
+   * The other columns of a line that the entity is written from. All lines with the same id must agree in them, because it is stored once.
+   */
   readonly said: readonly Column[];
   /** True when no two lines may have the same id. */
   readonly isSaidOnce?: boolean;
@@ -117,7 +119,9 @@ export const stagedTable = ({ table }: Entity): string => `staged_${table}`;
 /** The values that an import writes for the rows of a table `l` of staged lines, beside the row `old` of the books. */
 export const writtenValues = ({ values, kept }: Entity): Readonly<Record<string, string>> => ({ ...values, ...kept });
 
-/** The condition on a line `l`, or on what it says of an entity, that differs from the row `old` of the books. A new entity has no such row. */
+/**
+ * The condition on a line `l`, or on what it says of an entity, that differs from the row `old` of the books. A new entity has no such row.
+ */
 export function differsFromBooks(entity: Entity): string {
   const values = Object.entries(writtenValues(entity));
   return `(${values.map(([column]) => `old.${column}`).join(', ')}) IS DISTINCT FROM (${values.map(([, value]) => value).join(', ')})`;

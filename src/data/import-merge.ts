@@ -74,9 +74,9 @@ export async function mergeLines(books: BookTransaction): Promise<EntityCounts> 
 }
 
 /**
- * Writes the entities of the staged lines into empty books. They are compared with nothing, and `changed_transaction` does not get them. Each
- * foreign key is of a row that this transaction writes from the same lines, so that nobody else can see or remove it. PostgreSQL therefore
- * need not look each one up: all are checked at once in the end. The first designation locks the row of the organization.
+ * Writes the entities of the staged lines into empty books. They are compared with nothing, and `changed_transaction` does not get them.
+ * Each foreign key is of a row that this transaction writes from the same lines, so that nobody else can see or remove it. PostgreSQL
+ * therefore need not look each one up: all are checked at once in the end. The first designation locks the row of the organization.
  */
 export async function fillBooks(books: BookTransaction): Promise<EntityCounts> {
   await books.query(CREATE_LEFT);
@@ -208,7 +208,9 @@ const CREATE_LEFT = `
 CREATE TEMPORARY TABLE left_transaction (id text COLLATE "C" NOT NULL, line bigint NOT NULL) ON COMMIT DROP;
 CREATE TEMPORARY TABLE left_deposit (id text COLLATE "C" NOT NULL) ON COMMIT DROP`;
 
-/** The count of gifts whose shares do not add up, among those of a SELECT of ids. Few files tell shares, so known ones are looked for first. */
+/**
+ * The count of gifts whose shares do not add up, among those of a SELECT of ids. Few files tell shares, so known ones are looked for first.
+ */
 const countMismatches = (mentioned: string): string => `(
   SELECT count(*)
   FROM (

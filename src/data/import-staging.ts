@@ -26,7 +26,10 @@ interface ImportConflict {
   readonly key: string;
 }
 
-/** The number of characters that are sent to the database at once. V8 is late to free a string of 128 kB, and a character may take two bytes. */
+/**
+ * The number of characters that are sent to the database at once. V8 is late to free a string of 128 kB, and a character may take two
+ * bytes.
+ */
 const PIECE_LENGTH = 32_768;
 
 interface ConflictRow {

@@ -44,7 +44,9 @@ export class ImportTransaction {
     this.lines = await stageLines(this.books, lines);
   }
 
-  /** Finds the staged lines that contradict each other. From here to the end of the transaction no other import of the organization runs. */
+  /**
+   * Finds the staged lines that contradict each other. From here to the end of the transaction no other import of the organization runs.
+   */
   async findConflicts(limit: number): ReturnType<typeof findConflicts> {
     await this.books.lock();
     this.isFirst = await areBooksEmpty(this.books);

@@ -23,7 +23,9 @@ export interface DeletedRows {
   readonly audit: ChainPlace | null;
 }
 
-/** The tables of an organization's rows, in an order in which none refers to rows that are gone. The rest goes with the organization's row. */
+/**
+ * The tables of an organization's rows, in an order in which none refers to rows that are gone. The rest goes with the organization's row.
+ */
 const TABLES = [
   ...['deposit_line', 'data_version', 'allocation', 'transaction', 'deposit', 'donor', 'designation'],
   ...['audit_record', 'saved_report', 'provision', 'user'],

@@ -25,7 +25,9 @@ interface Grouping {
 const column = (name: string, type: KeyType): KeyColumn => ({ type, expression: () => name });
 
 const period = (moves: Moves, expression: KeyColumn['expression']): Grouping => ({ key: { type: 'date', expression, moves } });
-/** The first day of a part of a year that begins with any month. A fiscal year that begins before year 1 is named by the first day of all. */
+/**
+ * The first day of a part of a year that begins with any month. A fiscal year that begins before year 1 is named by the first day of all.
+ */
 const firstDay =
   (part: 'quarter' | 'year') =>
   (date: string, fiscalYearStart: number): string => {
@@ -72,7 +74,9 @@ export const groupings: Readonly<Record<GroupBy, Grouping>> = {
 /** The SQL of an output, by the type of the value in a group's key: dates leave the database as text, ids as numbers. */
 const CASTS = { date: '::text', number: '::float8', text: '', status: '' } as const;
 
-/** The fields of a group's key, each with its SQL over a row of the figures. The one that makes the group comes first, in the column `key`. */
+/**
+ * The fields of a group's key, each with its SQL over a row of the figures. The one that makes the group comes first, in the column `key`.
+ */
 export const groupValues = (by: GroupBy, key: string): (readonly [field: string, expression: string])[] =>
   groupColumns(by).map(([, { field, type }], index) => [
     field,

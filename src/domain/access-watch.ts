@@ -18,8 +18,8 @@ interface Answer {
 
 /**
  * Ends answers that are under way when their callers lose the right to them: a user was disabled, a session ended, a provision was revoked
- * or a privilege was taken back, in this process or in any other. Answers that take longer than the period are checked again in each period,
- * so that one ends within two periods. The checks share statements as those of new requests do.
+ * or a privilege was taken back, in this process or in any other. Answers that take longer than the period are checked again in each
+ * period, so that one ends within two periods. The checks share statements as those of new requests do.
  */
 export class AccessWatch {
   private readonly answers = new Set<Answer>();

@@ -52,7 +52,8 @@ export class OpenFileEntry {
 
   /**
    * Sends a file, then adds the row of its end with its outcome, its content, its bytes and its SHA-256. `send` must write all pieces in
-   * order; `content` is asked after that. Throws the errors of `send` and of the rows. The entry of a failed file that `runsAgain` stays open.
+   * order; `content` is asked after that. Throws the errors of `send` and of the rows. The entry of a failed file that `runsAgain` stays
+   * open.
    */
   async accompany(
     file: FileParts,

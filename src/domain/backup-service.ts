@@ -67,8 +67,8 @@ export class BackupService {
   }
 
   /**
-   * Proves that the database, into which a backup was loaded, is a copy of the one that it is of: each organization has the same figures, and
-   * an audit that nobody has changed. Throws an OperatorError that names the differences.
+   * Proves that the database, into which a backup was loaded, is a copy of the one that it is of: each organization has the same figures,
+   * and an audit that nobody has changed. Throws an OperatorError that names the differences.
    */
   async assertCopy({ organizations }: BackupManifest): Promise<void> {
     const differences = organizations ? findDifferences(organizations, await this.readAll()) : [];
@@ -125,7 +125,9 @@ const NO_ONE_STATE = 'Citus distributes the books, and no backup here would be o
 const isNewest = async ({ migrations }: Pick<BackupManifest, 'migrations'>): Promise<boolean> =>
   migrations.at(-1) === (await listMigrationNames()).at(-1);
 
-/** Loads a backup into an empty database. Its rows are there when the backup is known to be whole, and not before. The signal gives it up. */
+/**
+ * Loads a backup into an empty database. Its rows are there when the backup is known to be whole, and not before. The signal gives it up.
+ */
 export async function loadBackup(address: DatabaseAddress, { manifest, pieces }: OpenArchive, signal: AbortSignal): Promise<void> {
   await new RestoreStore(address, signal).fill(manifest, pieces);
 }

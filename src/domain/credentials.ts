@@ -32,8 +32,8 @@ export function hashToken(token: string): Buffer | undefined {
 }
 
 /**
- * The proof of a token that a link carries. The token cannot be computed from it, and only its hash is stored: who has read the database and
- * the keys of links can still make no link for a session.
+ * The proof of a token that a link carries. The token cannot be computed from it, and only its hash is stored: who has read the database
+ * and the keys of links can still make no link for a session.
  */
 export const toLinkProof = (token: string): Buffer => createHmac('sha256', token).update('link').digest();
 

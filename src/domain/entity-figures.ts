@@ -23,7 +23,10 @@ export interface FigureParameters {
   readonly counts: readonly CostlyCount[];
 }
 
-/** Deposits that lie further apart than this on average are read one by one. The figure is measured: reading a line costs as much as passing seven. */
+/**
+ * Deposits that lie further apart than this on average are read one by one. The figure is measured: reading a line costs as much as passing
+ * seven.
+ */
 const MOST_DAYS_BETWEEN = 7;
 
 /** The way to group lines by an entity, and the condition on its lines. */
@@ -110,12 +113,16 @@ export class EntityFigures {
     if (name !== 'Deposit.totals') return { startDate: startDate ?? ALL_TIME.startDate, endDate: endDate ?? ALL_TIME.endDate, pending };
     const days = [...new Set(ids.map((id) => this.dates.get(id)!))].sort();
     const [first, last] = [days[0]!, days.at(-1)!];
-    // Years may lie between two deposits of a list, and their lines are not read. Where few lie between, one pass over all of them is quicker.
+    // Years may lie between two deposits of a list, and their lines are not read. Where few lie between, one pass over all of them is
+    // quicker.
     const areFar = daysBetween(first, last) > MOST_DAYS_BETWEEN * days.length;
     return { startDate: first, endDate: last, days: areFar ? days : undefined, pending: 'WITH' as const };
   }
 
-  /** The lines of deposits and of donors are found by an index. Those of a fund may be all lines of a period, which takes a lane of the queue. */
+  /**
+   * The lines of deposits and of donors are found by an index. Those of a fund may be all lines of a period, which takes a lane of the
+   * queue.
+   */
   private async read(name: FigureName, question: SummaryQuestion, counts: readonly CostlyCount[]): Promise<readonly Readonly<GroupRow>[]> {
     const order = { field: 'KEY', isDescending: false } as const;
     if (name !== 'Designation.totals') {

@@ -51,7 +51,10 @@ export class RequestEntities {
     this.store = new EntityStore(books);
   }
 
-  /** Opens the graph for a caller whose access was checked. `openDonorData` is asked for each condition on donors. All calls in a request return the same graph. */
+  /**
+   * Opens the graph for a caller whose access was checked. `openDonorData` is asked for each condition on donors. All calls in a request
+   * return the same graph.
+   */
   enter(scope: EntityScope, openDonorData = () => scope.mayReadDonors): EntityGraph {
     const figures = new EntityFigures(this.store, this.summaries, this.books, scope);
     return (this.opened ??= new EntityGraph(this.store, figures, scope, openDonorData));

@@ -1,8 +1,8 @@
 import type { AuditService } from './audit-service';
 
 /**
- * Notes changes of rights in the audit. The row of a change is written before the change is made, so that no change is without a row. The change
- * is named by the words of its command, whichever door it came through.
+ * Notes changes of rights in the audit. The row of a change is written before the change is made, so that no change is without a row. The
+ * change is named by the words of its command, whichever door it came through.
  */
 export class RightsAudit {
   constructor(private readonly audit: Pick<AuditService, 'record' | 'operator' | 'command'>) {}

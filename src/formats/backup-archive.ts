@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { OperatorError } from '../errors';
 
 /**
- * The layout of a backup: a gzipped tar, so that tar and sha256sum read it without the gateway. `manifest.json` comes first, then the rows of
- * each table in pieces, as COPY's text, and last `SHA256SUMS` with the SHA-256 of every file before it.
+ * The layout of a backup: a gzipped tar, so that tar and sha256sum read it without the gateway. `manifest.json` comes first, then the rows
+ * of each table in pieces, as COPY's text, and last `SHA256SUMS` with the SHA-256 of every file before it.
  */
 const FORMAT = 1;
 const MANIFEST = 'manifest.json';

@@ -38,7 +38,10 @@ type TotalsOption = (typeof totalsOptions)[number];
 export interface FileOptions {
   /** True when CSV begins with a byte order mark, from which Excel recognizes UTF-8. */
   readonly hasBom: boolean;
-  /** `headers`: the totals are read before the rows. `skip`: they are not read. Undefined: trailers for a file of lines, headers for a file of a summary. */
+  /**
+   * `headers`: the totals are read before the rows. `skip`: they are not read. Undefined: trailers for a file of lines, headers for a file
+   * of a summary.
+   */
   readonly totals?: TotalsOption;
 }
 

@@ -12,8 +12,8 @@ const PIECE_LENGTH = 32_768;
 type Open = () => AsyncIterable<string>;
 
 /**
- * Reads the lines of a file in constant memory, some at a time: waiting for each line would take longer than most of the work on it. Throws an OperatorError when the file does not have its format. It may open the file a
- * second time to find the place of the fault.
+ * Reads the lines of a file in constant memory, some at a time: waiting for each line would take longer than most of the work on it. Throws
+ * an OperatorError when the file does not have its format. It may open the file a second time to find the place of the fault.
  */
 export function readImportLines(format: FileFormat, open: () => AsyncIterable<Buffer>): AsyncIterable<readonly RawLine[]> {
   const text = (): AsyncIterable<string> => decode(open());

@@ -226,8 +226,8 @@ function fieldReader(field: string): FieldReader {
 }
 
 /**
- * Creates the function that turns the texts of a CSV record into the values of a line: numbers become numbers, the guard against formulas is
- * taken off, and empty optional fields are undefined.
+ * Creates the function that turns the texts of a CSV record into the values of a line: numbers become numbers, the guard against formulas
+ * is taken off, and empty optional fields are undefined.
  */
 export function createLineReader(header: readonly string[]): (record: readonly string[]) => Record<string, unknown> {
   const readers = header.map(fieldReader);

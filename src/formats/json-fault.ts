@@ -44,7 +44,9 @@ export class JsonFaultFinder {
     return this.open.length;
   }
 
-  /** True when a value, an object's name, or a comma or closing bracket can stand here. White space and a closing bracket may come first. */
+  /**
+   * True when a value, an object's name, or a comma or closing bracket can stand here. White space and a closing bracket may come first.
+   */
   expects(what: 'value' | 'key' | 'more'): boolean {
     return !this.isInString && this.word === '' && this.expected.endsWith(what);
   }

@@ -34,7 +34,9 @@ export const lineConditions = {
   statuses: { path: 'statuses', parameter: 'status', type: 'texts' },
   accountTypes: { path: 'accountTypes', parameter: 'account_type', type: 'texts' },
   paymentTypes: { path: 'paymentTypes', parameter: 'payment_type', type: 'texts' },
-  /** The beginning of a word of the donor's names and the words that follow, in either order of names, without regard to case and accents. */
+  /**
+   * The beginning of a word of the donor's names and the words that follow, in either order of names, without regard to case and accents.
+   */
   donorName: { path: 'donorName', parameter: 'donor_name', type: 'text', isPersonal: true },
 } as const satisfies Readonly<Record<string, LineCondition>>;
 

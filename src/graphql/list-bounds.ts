@@ -39,8 +39,8 @@ export const streamedFields: readonly string[] = ['depositDetails'];
 const PAGE_FIELDS: readonly string[] = ['nodes', 'edges'];
 
 /**
- * Throws unless every list has a length that the cost of an operation can count: a page, a bound of its own, the values of an argument, or a stream. A list without one
- * would cost 1, however long it is. Lists of scalars below the root are few and short.
+ * Throws unless every list has a length that the cost of an operation can count: a page, a bound of its own, the values of an argument, or
+ * a stream. A list without one would cost 1, however long it is. Lists of scalars below the root are few and short.
  */
 export function assertListsAreBounded(schema: GraphQLSchema): void {
   const roots = [schema.getQueryType(), schema.getMutationType()];

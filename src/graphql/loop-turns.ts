@@ -31,8 +31,8 @@ class LoopTurns {
   }
 
   /**
-   * The items of a list as promises, so that graphql-js completes them one after another with pauses between them. Lists that arrive together
-   * are spread one after another too, because making the promises of many long lists takes long.
+   * The items of a list as promises, so that graphql-js completes them one after another with pauses between them. Lists that arrive
+   * together are spread one after another too, because making the promises of many long lists takes long.
    */
   async spread<Item>(items: readonly Item[]): Promise<readonly (Item | Promise<Item>)[]> {
     if (items.length <= 1) return items;

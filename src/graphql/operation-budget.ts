@@ -13,8 +13,8 @@ const POLICY = '"cost"';
 /**
  * Takes an operation's cost from the budget of its provision, and tells what is left in the headers `RateLimit` and `RateLimit-Policy`
  * (draft-ietf-httpapi-ratelimit-headers-10). An operation that runs again is not paid again.
- * Mutations cost nothing, so that a user can always log out. A caller who has not logged in gets nothing and pays nothing: the provision of an
- * app is public, and strangers could use up its budget. Throws BUDGET_EXCEEDED.
+ * Mutations cost nothing, so that a user can always log out. A caller who has not logged in gets nothing and pays nothing: the provision of
+ * an app is public, and strangers could use up its budget. Throws BUDGET_EXCEEDED.
  */
 export async function spendBudget(
   context: GraphqlContext,

@@ -79,8 +79,8 @@ function findFields(schema: GraphQLSchema, { definitions }: DocumentNode, operat
 /**
  * The range of an operation: the first and the last day that its fields read, the choice of pending deposits, and the names of its
  * conditions. A field without a bound makes the bound of the operation null, since the range must not be narrower than what is read. Fields
- * that `@skip` or `@include` leaves out count too. The operation must have been validated, so that the names are those of the schema and none
- * is a caller's text.
+ * that `@skip` or `@include` leaves out count too. The operation must have been validated, so that the names are those of the schema and
+ * none is a caller's text.
  */
 export function toReadRange(asked: AskedOperation): ReadRange {
   const values = { ...defaultsOf(asked.operation), ...asked.variables };

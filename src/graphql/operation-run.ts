@@ -58,7 +58,8 @@ export class OperationRun {
     const { response } = this;
     let answer = await this.execute(refusal);
     for (let again = 1; again <= MAX_RERUNS && (this.opened.books.haveSeveralVersions || this.opened.books.areBroken); again++) {
-      // Nothing is written twice, because no mutation reads the books. The first time the books have most likely come to rest. The last time all is read from one snapshot, which takes a lane.
+      // Nothing is written twice, because no mutation reads the books. The first time the books have most likely come to rest. The last
+      // time all is read from one snapshot, which takes a lane.
       answer = await this.executeAgain(again === MAX_RERUNS, refusal);
     }
     // Rows that broke off before any of the answer has left are read again with it.

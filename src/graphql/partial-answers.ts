@@ -16,8 +16,8 @@ const FIELDS_APART: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Makes every field nullable that may fail by itself, so that its error does not take the rest of the answer away. Lists within lists stay as
- * they are: their fault is that of all items, and would otherwise be told once for each.
+ * Makes every field nullable that may fail by itself, so that its error does not take the rest of the answer away. Lists within lists stay
+ * as they are: their fault is that of all items, and would otherwise be told once for each.
  */
 export function letFieldsFail(schema: GraphQLSchema): void {
   const root = schema.getQueryType()!;

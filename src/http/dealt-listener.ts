@@ -21,7 +21,9 @@ export class DealtListener {
     return listenAt(this.server, port, host);
   }
 
-  /** Stops listening without a reset. Resolves when a worker has every connection that was accepted, or when `isOver` says that the time is. */
+  /**
+   * Stops listening without a reset. Resolves when a worker has every connection that was accepted, or when `isOver` says that the time is.
+   */
   async close(isOver: () => boolean): Promise<void> {
     if (!this.server.listening) return;
     await closeListener(this.server, isOver);

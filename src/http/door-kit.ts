@@ -46,8 +46,8 @@ export function nameDataVersion(response: Response, context: RequestContext): vo
 }
 
 /**
- * Tells a member how long the answer's head took, and how much of that was waiting for a lane and for the database. Others are told nothing:
- * the times would tell a stranger which provisions and users there are.
+ * Tells a member how long the answer's head took, and how much of that was waiting for a lane and for the database. Others are told
+ * nothing: the times would tell a stranger which provisions and users there are.
  */
 export function setServerTiming(response: Response): void {
   const { access, times, ms } = recordOf(response);

@@ -11,9 +11,9 @@ const TAG_BYTES = 18;
 const CODING_MARK = /-(?:gzip|br)"$/;
 
 /**
- * The tag of a request's If-None-Match that names the bytes of `tag` (RFC 9110 section 13.1.2); undefined when the caller does not have them.
- * A tag of compressed bytes counts too, whatever coding is asked for now. Express's own `fresh` minds the Cache-Control: no-cache that
- * browsers and Node send along with a tag that a program gives them.
+ * The tag of a request's If-None-Match that names the bytes of `tag` (RFC 9110 section 13.1.2); undefined when the caller does not have
+ * them. A tag of compressed bytes counts too, whatever coding is asked for now. Express's own `fresh` minds the Cache-Control: no-cache
+ * that browsers and Node send along with a tag that a program gives them.
  */
 export function findKnownTag(request: Request, tag: string): string | undefined {
   const offered = (request.get('If-None-Match') ?? '').split(',').map((each) => each.trim().replace(/^W\//, ''));

@@ -36,8 +36,8 @@ export class RequestAudit {
   constructor(private readonly audit: AuditService) {}
 
   /**
-   * Sends an answer. When its request was let in to personal data, the audit notes the reading and its outcome, and no byte may leave before
-   * the promise that `send` gets has resolved. A HEAD request takes nothing, so it is no reading.
+   * Sends an answer. When its request was let in to personal data, the audit notes the reading and its outcome, and no byte may leave
+   * before the promise that `send` gets has resolved. A HEAD request takes nothing, so it is no reading.
    */
   async accompany(
     { context, request, runsAgain }: ReadingRequest,

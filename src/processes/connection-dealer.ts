@@ -2,7 +2,9 @@ import type { Socket } from 'node:net';
 
 /** A worker that connections are dealt to. */
 export interface ConnectionTaker {
-  /** Hands a connection over. `taken` is called when the worker has it, and `failed` when it cannot get it and the connection is as before. */
+  /**
+   * Hands a connection over. `taken` is called when the worker has it, and `failed` when it cannot get it and the connection is as before.
+   */
   hand(socket: Socket, taken: () => void, failed: () => void): void;
 }
 

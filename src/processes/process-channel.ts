@@ -27,8 +27,8 @@ class OtherProcessError extends Error {
 }
 
 /**
- * One end of the channel between the primary and a worker. Either end sends notices and asks questions, in the order in which they are sent.
- * A channel that is closed rejects all questions that are open.
+ * One end of the channel between the primary and a worker. Either end sends notices and asks questions, in the order in which they are
+ * sent. A channel that is closed rejects all questions that are open.
  */
 export class ProcessChannel {
   private readonly handlers = new Map<string, Handler>();

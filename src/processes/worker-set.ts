@@ -4,7 +4,9 @@ import { OperatorError } from '../errors';
 import { WorkerProcess } from './worker-process';
 import { TOPICS } from './worker-topics';
 
-/** A worker that ends within this time of its start is followed by another one after a pause, so that a fault at the start does not spin. */
+/**
+ * A worker that ends within this time of its start is followed by another one after a pause, so that a fault at the start does not spin.
+ */
 const YOUNG_MS = 60_000;
 const FIRST_PAUSE_MS = 1000;
 /** The pause doubles with each early end, up to this. */

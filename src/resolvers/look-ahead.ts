@@ -72,8 +72,8 @@ export function selectedNodeFields({ returnType, fieldNodes, schema, fragments, 
 }
 
 /**
- * The paths of the values that a selection asks for, field names joined by dots. The operation must have passed `limitOperations`: fragments
- * that lead to each other would double their paths at every level.
+ * The paths of the values that a selection asks for, field names joined by dots. The operation must have passed `limitOperations`:
+ * fragments that lead to each other would double their paths at every level.
  */
 export function leavesOf(type: GraphQLObjectType, nodes: readonly FieldNode[], scope: OperationScope): string[] {
   const { schema, fragments, variableValues } = scope;

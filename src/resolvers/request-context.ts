@@ -47,8 +47,8 @@ export const NEEDS_REPORT =
   'Needs the privilege of the report. Without it the value is null, and the answer has one PRIVILEGE_NOT_FOUND error for all values of the field.';
 
 /**
- * Answers a field whose privilege the caller lacks, or that failed. The first value throws the error and the others are null, so that a long
- * list has one error for the field instead of thousands.
+ * Answers a field whose privilege the caller lacks, or that failed. The first value throws the error and the others are null, so that a
+ * long list has one error for the field instead of thousands.
  */
 export function refuse({ refused }: RequestContext, { path }: GraphQLResolveInfo, error = new AppError('PRIVILEGE_NOT_FOUND')): null {
   let place = '';

@@ -87,7 +87,9 @@ export class RowRenderer {
     return this.takeBlock();
   }
 
-  /** Copies input from `start` on, as much as there is room for. Returns the position that it reached. All earlier input must be rendered. */
+  /**
+   * Copies input from `start` on, as much as there is room for. Returns the position that it reached. All earlier input must be rendered.
+   */
   private fill(copy: Buffer, start: number): number {
     const end = Math.min(copy.length, start + this.input + INPUT_LENGTH - this.inputEnd);
     this.inputEnd += copy.copy(this.memory, this.inputEnd, start, end);

@@ -20,8 +20,8 @@ export interface RowStream<Row> {
 }
 
 /**
- * Renders COPY's text output, which may be cut anywhere, as a template's rows. A block is valid until the next one is asked for. `onEnd` gets
- * the number of rows when all have been rendered.
+ * Renders COPY's text output, which may be cut anywhere, as a template's rows. A block is valid until the next one is asked for. `onEnd`
+ * gets the number of rows when all have been rendered.
  */
 export async function* renderRows(
   copy: AsyncIterable<Buffer>,

@@ -1,7 +1,9 @@
 /** The form of a value in an answer: `text` in quotes, `number` and `boolean` without quotes, `nullable` in quotes or null. */
 type ValueKind = 'text' | 'number' | 'boolean' | 'nullable';
 
-/** A column of a template: the field that it takes from a row, such as Prisma's name of a column of the lines, and the form of its value. */
+/**
+ * A column of a template: the field that it takes from a row, such as Prisma's name of a column of the lines, and the form of its value.
+ */
 export interface RowColumn {
   readonly field: string;
   readonly kind: ValueKind;

@@ -21,7 +21,8 @@ const LOCK_FILE = 'gateway.lock';
 
 /** Takes the directory for this process. Throws an OperatorError that names the living process which holds it. */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
-  // Parents are not made, so that a misspelt path is an error. Node's recursive mkdir also never ends under /proc, where nothing can be made.
+  // Parents are not made, so that a misspelt path is an error. Node's recursive mkdir also never ends under /proc, where nothing can be
+  // made.
   await succeeds(mkdir(directory), 'EEXIST').catch((error: unknown) => {
     throw new OperatorError(`DATA_DIR: the directory cannot be made: ${(error as Error).message}`, { cause: error });
   });

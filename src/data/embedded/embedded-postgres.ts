@@ -91,8 +91,8 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * Makes a database in a directory that has none. It is in place when `fill` has filled it, and not before, whatever happens meanwhile. The
-   * signal gives it up. Throws an OperatorError when the directory has a database.
+   * Makes a database in a directory that has none. It is in place when `fill` has filled it, and not before, whatever happens meanwhile.
+   * The signal gives it up. Throws an OperatorError when the directory has a database.
    */
   static build<Result>(dataDirectory: string, signal: AbortSignal, fill: (target: DatabaseAddress) => Promise<Result>): Promise<Result> {
     return withHome(dataDirectory, async (home, host) => {
@@ -146,7 +146,9 @@ export class EmbeddedPostgres {
     await rm(dataDirectory, { recursive: true, force: true });
   }
 
-  /** Shares the embedded PostgreSQL that a living process holds in this directory, and waits while it starts. Undefined when none holds it. */
+  /**
+   * Shares the embedded PostgreSQL that a living process holds in this directory, and waits while it starts. Undefined when none holds it.
+   */
   static async share(dataDirectory: string): Promise<SharedPostgres | undefined> {
     const deadline = Date.now() + START_TIMEOUT_MS;
     for (;;) {

@@ -28,9 +28,9 @@ const ROOT = 0;
 const STATE_DIRECTORY = '/var/lib';
 
 /**
- * Finds or makes the home in `dataDirectory`, binaries included. PostgreSQL refuses to run as root, so a gateway that root starts runs it as
- * postgres or nobody. When that account cannot reach the data directory (a parent has mode 700), the home is made in /var/lib, and the data
- * directory holds a link to it.
+ * Finds or makes the home in `dataDirectory`, binaries included. PostgreSQL refuses to run as root, so a gateway that root starts runs it
+ * as postgres or nobody. When that account cannot reach the data directory (a parent has mode 700), the home is made in /var/lib, and the
+ * data directory holds a link to it.
  */
 export async function openPostgresHome(dataDirectory: string): Promise<PostgresHome> {
   const place = join(resolve(dataDirectory), 'postgres');

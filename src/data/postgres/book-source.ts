@@ -9,8 +9,8 @@ interface Chosen {
 }
 
 /**
- * The database that one request reads the books from: a replica that has the request's version, or the primary. A replica is chosen with the
- * first reading. When it fails, the request goes on at the primary.
+ * The database that one request reads the books from: a replica that has the request's version, or the primary. A replica is chosen with
+ * the first reading. When it fails, the request goes on at the primary.
  */
 export class BookSource {
   private choosing: Promise<Chosen | undefined> | undefined;

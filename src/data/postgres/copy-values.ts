@@ -13,7 +13,10 @@ export const toSettings = ({ values }: Prisma.Sql): string[] =>
 export const withSettings = ({ strings }: Prisma.Sql): string =>
   toCopy(strings, (position) => `current_setting('${setting(position + 1)}')`);
 
-/** The texts that a value of each type may have when it is written into a statement. Texts may have any but NUL, which would end the statement. */
+/**
+ * The texts that a value of each type may have when it is written into a statement. Texts may have any but NUL, which would end the
+ * statement.
+ */
 const FORMS: Readonly<Record<string, RegExp>> = {
   int: /^-?\d{1,10}$/,
   bigint: /^-?\d{1,19}$/,

@@ -13,7 +13,10 @@ export interface KeyOrder {
   readonly fields?: Readonly<Record<string, string>>;
   /** The number of leading columns that an index has, so that it can find the beginning of a page. */
   readonly indexed?: number;
-  /** True when the columns hold personal or computed values. A place has the last column's value alone, and the database looks up the others. */
+  /**
+   * True when the columns hold personal or computed values. A place has the last column's value alone, and the database looks up the
+   * others.
+   */
   readonly isLookedUp?: boolean;
 }
 

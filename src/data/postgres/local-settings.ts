@@ -8,8 +8,8 @@ export type LocalSettings = Readonly<Record<string, string>>;
 export const SHORT_SETTINGS = { datestyle: 'ISO', timezone: 'UTC', random_page_cost: '2' } as const satisfies LocalSettings;
 
 /**
- * The settings of reports and imports: JIT compilation and memoized inner rows cost a report more time than they save, and 32 MB sort a year
- * of lines in memory.
+ * The settings of reports and imports: JIT compilation and memoized inner rows cost a report more time than they save, and 32 MB sort a
+ * year of lines in memory.
  */
 export const LONG_SETTINGS = { ...SHORT_SETTINGS, jit: 'off', enable_memoize: 'off', work_mem: '32MB' } as const satisfies LocalSettings;
 

@@ -89,8 +89,8 @@ export async function listMissingMigrations(address: DatabaseAddress): Promise<s
 }
 
 /**
- * The reason why the database cannot serve, in words for an operator; undefined when it answers and has the newest migration. With `mustLead`
- * a standby cannot serve.
+ * The reason why the database cannot serve, in words for an operator; undefined when it answers and has the newest migration. With
+ * `mustLead` a standby cannot serve.
  */
 export async function findObstacle(database: Database, { mustLead = false } = {}): Promise<string | undefined> {
   newestMigration ??= listMigrationNames().then((names) => names.at(-1));
@@ -131,8 +131,8 @@ const LOCK = `BEGIN; SET LOCAL lock_timeout = '10s';
 
 /**
  * Works while nobody else migrates the database. The lock is a transaction's: behind a pooler of transactions, that of a session would stay
- * with a connection that the pooler keeps, and the next migration would wait for it in vain. `assertLocked` throws when the connection of the
- * lock was lost, as somebody else may migrate then.
+ * with a connection that the pooler keeps, and the next migration would wait for it in vain. `assertLocked` throws when the connection of
+ * the lock was lost, as somebody else may migrate then.
  */
 async function underLock<Result>(address: DatabaseAddress, work: (assertLocked: () => void) => Promise<Result>): Promise<Result> {
   const client = new Client({ ...address, application_name: 'deposit-gateway migrate' });

@@ -35,8 +35,8 @@ export function packColumns(columns: readonly CopiedColumn[], letter: string): s
 }
 
 /**
- * Gives the output of a COPY of packed columns the form of one of the columns by themselves. `onForeign` is called, and an AppError thrown, at
- * a row with more separators than its columns have: one of its values has the separator too.
+ * Gives the output of a COPY of packed columns the form of one of the columns by themselves. `onForeign` is called, and an AppError thrown,
+ * at a row with more separators than its columns have: one of its values has the separator too.
  */
 export async function* unpackColumns(
   copy: AsyncIterable<Buffer>,

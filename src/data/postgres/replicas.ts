@@ -55,8 +55,8 @@ export class Replicas {
   }
 
   /**
-   * Opens the source of a request. `findState` is asked with the first reading; where it knows nothing, the primary is read. With `isPrimary`
-   * no replica is asked.
+   * Opens the source of a request. `findState` is asked with the first reading; where it knows nothing, the primary is read. With
+   * `isPrimary` no replica is asked.
    */
   openSource(findState: () => BookState | undefined, isPrimary: boolean): BookSource {
     if (isPrimary || this.replicas.length === 0) return new BookSource(this.primary);

@@ -20,8 +20,8 @@ export interface ReportQueue {
    */
   enter(caller: Caller, signal: AbortSignal): Promise<() => void>;
   /**
-   * Takes a second lane for the only report that is read, as `enter` does, but waits for nothing: it resolves to undefined when another report
-   * is read, or when there is one lane alone.
+   * Takes a second lane for the only report that is read, as `enter` does, but waits for nothing: it resolves to undefined when another
+   * report is read, or when there is one lane alone.
    */
   enterBeside(caller: Caller, signal: AbortSignal): Promise<(() => void) | undefined>;
   /** False when there is one lane alone, so that no report gets a second one. */

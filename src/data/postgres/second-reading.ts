@@ -15,9 +15,9 @@ import { findSqlFault } from './sql-fault';
 const PATIENCE_MS = 1000;
 
 /**
- * Reads a COPY of a state that another connection has opened. Resolves to its output when the first of it is there, or to undefined when the
- * other connection should read it instead: there is no second lane, or the second connection has failed, which is told as a lost connection.
- * The output must be read to its end or closed. It throws an AppError, or the signal's reason when the answer is given up.
+ * Reads a COPY of a state that another connection has opened. Resolves to its output when the first of it is there, or to undefined when
+ * the other connection should read it instead: there is no second lane, or the second connection has failed, which is told as a lost
+ * connection. The output must be read to its end or closed. It throws an AppError, or the signal's reason when the answer is given up.
  */
 export async function readBeside(
   select: Prisma.Sql,

@@ -27,7 +27,10 @@ export const toOpening = ({ isDistributed }: Pick<Database, 'isDistributed'>, sh
   ...(isDistributed ? [{ text: `SELECT ${SETTINGS}` }] : []),
 ];
 
-/** The text that begins a transaction before its first SELECT. Its answers have the version and, when it `shares` its state, the state's name. */
+/**
+ * The text that begins a transaction before its first SELECT. Its answers have the version and, when it `shares` its state, the state's
+ * name.
+ */
 export function toBeginning(
   organizationId: number,
   database: Pick<Database, 'isDistributed'>,

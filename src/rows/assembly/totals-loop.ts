@@ -66,8 +66,8 @@ export function begin(newTable: usize, columns: usize, newIds: usize): void {
 
 /**
  * Adds input, which may end anywhere. Returns false when a row ends before a column that is added up, when an amount is not a number, and
- * when the memory cannot hold an id. The sums of cents must be taken after each 64 KiB of input: at most 2^16 rows end in these, each of an amount
- * below 10^14 cents, as the type numeric(14,2) is, so that no sum reaches 2^63.
+ * when the memory cannot hold an id. The sums of cents must be taken after each 64 KiB of input: at most 2^16 rows end in these, each of an
+ * amount below 10^14 cents, as the type numeric(14,2) is, so that no sum reaches 2^63.
  */
 export function add(input: usize, inputEnd: usize): bool {
   let at = input;

@@ -72,8 +72,8 @@ export function defaultColumn(table: ResultTable): ResultColumn | undefined {
 }
 
 /**
- * Builds a chart of one column in the words of a locale. Returns undefined when two rows share a key, because one would hide the other. That
- * happens when the query asks for only part of the key.
+ * Builds a chart of one column in the words of a locale. Returns undefined when two rows share a key, because one would hide the other.
+ * That happens when the query asks for only part of the key.
  */
 export function toGroupChart(table: ResultTable, column: ResultColumn, locales: readonly string[]): GroupChart | undefined {
   const keys = keysOf(table);

@@ -27,7 +27,9 @@ interface RunOptions {
   readonly onProgress: (progress: FileProgress) => void;
 }
 
-/** Makes the chosen file and lets the browser save it. Returns the sentence that tells of it. Throws an Error whose message the page shows. */
+/**
+ * Makes the chosen file and lets the browser save it. Returns the sentence that tells of it. Throws an Error whose message the page shows.
+ */
 export async function runDownload(report: DownloadableReport, choice: DownloadChoice, options: RunOptions): Promise<string> {
   const { columns, format } = choice;
   const { request, digest } = report;

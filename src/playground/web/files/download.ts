@@ -64,8 +64,8 @@ interface CheckedFile {
 }
 
 /**
- * Fetches a file and hands its bytes on piece by piece. Resolves only when they are the ones of the gateway's receipt; until then nobody may
- * rely on the pieces.
+ * Fetches a file and hands its bytes on piece by piece. Resolves only when they are the ones of the gateway's receipt; until then nobody
+ * may rely on the pieces.
  */
 export async function fetchChecked(
   address: URL,
@@ -134,8 +134,8 @@ interface RowCounter {
 }
 
 /**
- * Counts complete rows from the bytes. In CSV a row ends at a line break outside quotes, and the header is not counted. In NDJSON every line
- * is a row. In JSON a row ends at a closing brace outside text, because no row holds an object.
+ * Counts complete rows from the bytes. In CSV a row ends at a line break outside quotes, and the header is not counted. In NDJSON every
+ * line is a row. In JSON a row ends at a closing brace outside text, because no row holds an object.
  */
 function createRowCounter(format: FileFormat): RowCounter {
   const end = format === 'json' ? CLOSING_BRACE : NEW_LINE;

@@ -11,8 +11,8 @@ interface TextLayout {
 }
 
 /**
- * Creates the layout of a file of text, in the forms that the gateway's own files have. A row of CSV has the columns' titles above it, because
- * people read it. A row of JSON has the columns' ids, which are unique and stay when a title changes.
+ * Creates the layout of a file of text, in the forms that the gateway's own files have. A row of CSV has the columns' titles above it,
+ * because people read it. A row of JSON has the columns' ids, which are unique and stay when a title changes.
  */
 export function createTextLayout(format: FileFormat, columns: readonly TableColumn[]): TextLayout {
   switch (format) {

@@ -47,7 +47,9 @@ function toSerial(text: string): number | undefined {
   return Number.isNaN(time) || text < FIRST_DATE ? undefined : convertDateToSerialNumber(new Date(time));
 }
 
-/** Writes a cell. An unknown value has no cell. `row` and `column` begin with 0; `style` is the number of the column's style in the file. */
+/**
+ * Writes a cell. An unknown value has no cell. `row` and `column` begin with 0; `style` is the number of the column's style in the file.
+ */
 export function writeCell(value: Cell, kind: ColumnKind, row: number, column: number, style: string | undefined): string {
   if (value === null) return '';
   const address = getCellAddress(row, column);

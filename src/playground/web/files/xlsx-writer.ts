@@ -14,9 +14,10 @@ const MAX_ROWS = 1_048_575;
 const COMPRESSION = 2;
 
 /**
- * Writes a workbook with two sheets: “Rows”, and “Totals” with the facts. write-excel-file makes the workbook with its styles and its sheets,
- * but it holds all rows several times and compresses them in a worker from a `blob:` address, which the page's Content-Security-Policy
- * forbids. So it writes one sample row, and the rows themselves go into its place in the compressed file as they come.
+ * Writes a workbook with two sheets: “Rows”, and “Totals” with the facts. write-excel-file makes the workbook with its styles and its
+ * sheets, but it holds all rows several times and compresses them in a worker from a `blob:` address, which the page's
+ * Content-Security-Policy forbids. So it writes one sample row, and the rows themselves go into its place in the compressed file as they
+ * come.
  */
 export async function writeXlsx(content: FileContent, options: WriteOptions): Promise<Blob> {
   const { columns } = content;

@@ -50,7 +50,8 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
   const open = useCallback(
     (report: SavedReport) => {
       const its = readSavedChoices(report);
-      // A link to a saved report gives its place to the report. Otherwise Back would lead from the report to the link, and on to the report.
+      // A link to a saved report gives its place to the report. Otherwise Back would lead from the report to the link, and on to the
+      // report.
       if (its) setMode({ kind: 'reports', choices: its }, mode.kind !== 'saved' || mode.name === '');
       else onShowGraphql({ query: report.query, variables: JSON.stringify(report.variables, null, 2) });
     },

@@ -56,8 +56,8 @@ interface GatheredColumn {
 }
 
 /**
- * Makes a table of a list's objects. Objects inside a row become columns like `key.month`. The sum of a column may count money twice, because
- * the query decides what a row is, so no column adds.
+ * Makes a table of a list's objects. Objects inside a row become columns like `key.month`. The sum of a column may count money twice,
+ * because the query decides what a row is, so no column adds.
  */
 function toTable(name: string, objects: readonly ListedObject[], locales: readonly string[]): Omit<FoundTable, 'version'> {
   const gathered = new Map<string, GatheredColumn>();

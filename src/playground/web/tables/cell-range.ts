@@ -26,7 +26,9 @@ interface KeyPress {
 
 const START: CellPlace = { row: 0, column: 0 };
 
-/** The range after a key; undefined when the key moves nothing. Shift keeps the anchor; Control and Home or End go to the first or last row. */
+/**
+ * The range after a key; undefined when the key moves nothing. Shift keeps the anchor; Control and Home or End go to the first or last row.
+ */
 export function moveRange(range: CellRange | undefined, press: KeyPress, size: TableSize): CellRange | undefined {
   const { rows, columns } = size;
   if (rows === 0 || columns === 0) return undefined;

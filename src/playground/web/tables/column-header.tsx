@@ -21,7 +21,10 @@ interface ColumnHeaderProps {
   readonly onMove: (to: string) => void;
 }
 
-/** The head of a column: a click sorts, a drag of the title moves the column, a drag of the edge makes it wider. The “Columns” menu does both by keyboard. */
+/**
+ * The head of a column: a click sorts, a drag of the title moves the column, a drag of the edge makes it wider. The “Columns” menu does
+ * both by keyboard.
+ */
 export function ColumnHeader({ column, header, direction, onSort, filter, onFilter, onResize, onMove }: ColumnHeaderProps) {
   const { id, title, kind, about } = column;
   const drag = useRef<{ readonly startX: number; isMoving: boolean }>(undefined);

@@ -51,7 +51,9 @@ interface DataTableProps {
   readonly onView?: ((view: TableView) => void) | undefined;
 }
 
-/** Shows a table that the worker holds: searched, filtered, sorted, with columns in any order and size, and with totals that stay in sight. */
+/**
+ * Shows a table that the worker holds: searched, filtered, sorted, with columns in any order and size, and with totals that stay in sight.
+ */
 export function DataTable({
   client,
   table,

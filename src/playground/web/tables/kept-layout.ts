@@ -45,8 +45,8 @@ function withMissing(order: readonly string[], all: readonly string[]): string[]
 }
 
 /**
- * Keeps a layout in this browser. Of columns that the table does not have at the moment, such as those of a comparison, it keeps what it knew
- * before. A layout without any change forgets all.
+ * Keeps a layout in this browser. Of columns that the table does not have at the moment, such as those of a comparison, it keeps what it
+ * knew before. A layout without any change forgets all.
  */
 export function keepLayout(name: string, { chosen, order, sizes }: KeptLayout): void {
   const before = readKeptLayout(name);

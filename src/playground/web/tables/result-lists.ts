@@ -9,8 +9,8 @@ export interface ListedObject {
 const NO_COLUMN: Json = {};
 
 /**
- * Finds every list of objects in an answer, by its path. Lists inside rows become one list together; its column `of …` holds the books' id, or
- * else the number, of the row that the list was in. In an answer without lists, such as totals, each object becomes a list of one.
+ * Finds every list of objects in an answer, by its path. Lists inside rows become one list together; its column `of …` holds the books' id,
+ * or else the number, of the row that the list was in. In an answer without lists, such as totals, each object becomes a list of one.
  */
 export function gatherLists(data: unknown): ReadonlyMap<string, readonly ListedObject[]> {
   const lists = new Map<string, ListedObject[]>();

@@ -11,7 +11,9 @@ export function toCellLine(cells: readonly { readonly kind: ColumnKind; readonly
   return cells.map(({ kind, value }) => toSafeText(toPasted(String(value ?? ''), kind, point), kind)).join('\t');
 }
 
-/** The sign between a number and its decimals. A spreadsheet of the same locale reads a pasted number by it, and others as text or a date. */
+/**
+ * The sign between a number and its decimals. A spreadsheet of the same locale reads a pasted number by it, and others as text or a date.
+ */
 export const decimalPoint = (locales: readonly string[]): string =>
   new Intl.NumberFormat([...locales]).formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';
 

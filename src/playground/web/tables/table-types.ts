@@ -1,6 +1,7 @@
 /**
  * Decides how a column's values are aligned and written, on the screen and in a spreadsheet. A `word` is one of an enum, which the worker
- * keeps as people write it: “Posted”, whether an answer says `POSTED` or a file `posted`. A `month` is the date of a first day that stands for a month or more.
+ * keeps as people write it: “Posted”, whether an answer says `POSTED` or a file `posted`. A `month` is the date of a first day that stands
+ * for a month or more.
  */
 export type ColumnKind = 'text' | 'word' | 'count' | 'money' | 'percent' | 'date' | 'month' | 'instant';
 
@@ -22,7 +23,9 @@ export interface TableColumn {
   readonly isHidden?: boolean;
 }
 
-/** A value as the gateway wrote it: exact decimals and dates are text. Null is unknown; an empty text means that there is no value to know. */
+/**
+ * A value as the gateway wrote it: exact decimals and dates are text. Null is unknown; an empty text means that there is no value to know.
+ */
 export type Cell = string | number | boolean | null;
 
 export type Row = readonly Cell[];
@@ -66,7 +69,10 @@ export interface LoadProgress {
 
 /** Where the worker reads the rows of a table. */
 export type RowSource =
-  /** The NDJSON file of a query: one JSON object a row, checked against the receipt. `names` has the file's name of each column, such as `allocation_amount`. */
+  /**
+   * The NDJSON file of a query: one JSON object a row, checked against the receipt. `names` has the file's name of each column, such as
+   * `allocation_amount`.
+   */
   | { readonly kind: 'file'; readonly query: string; readonly variables: object; readonly names: readonly string[] }
   /** The pages of a connection of the query's answer, read with the query's variables `first` and `after`, up to a number of rows. */
   | { readonly kind: 'pages'; readonly query: string; readonly variables: object; readonly list: string; readonly maxRows?: number };

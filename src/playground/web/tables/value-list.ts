@@ -5,9 +5,9 @@ const FIRST_CAPACITY = 1024;
 const MANY_VALUES = 4096;
 
 /**
- * The values of one column. A value that repeats is kept once, and each row holds its number: a name of ten thousand gifts takes the memory of
- * one. A column whose values hardly repeat, such as ids, keeps each value, because the search for equal ones would take more memory than it
- * saves.
+ * The values of one column. A value that repeats is kept once, and each row holds its number: a name of ten thousand gifts takes the memory
+ * of one. A column whose values hardly repeat, such as ids, keeps each value, because the search for equal ones would take more memory than
+ * it saves.
  */
 export class ValueList {
   readonly #kept: Cell[] = [];

@@ -107,7 +107,9 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   };
   const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
   return {
-    ...{ listen, cut: () => httpServer.cut(), findObstacle: () => services.findObstacle() },
+    listen,
+    cut: () => httpServer.cut(),
+    findObstacle: () => services.findObstacle(),
     stop: (drainMs) => operators.stop(() => stop(httpServer.drain({ drainMs, graceMs }))),
   };
 }
@@ -191,7 +193,8 @@ export function createOperatorsSide(
       ? []
       : [
           createOperatorsRoute(createOperatorsSchema(createOperatorSet(services)), {
-            ...{ token: config.ADMIN_TOKEN, onInternalError },
+            token: config.ADMIN_TOKEN,
+            onInternalError,
             during: (address, answer) => operatorAddress.run(address, answer),
           }),
         ];

@@ -174,7 +174,9 @@ export function createServices(
   const depositDetails = new DepositDetailService(new DepositDetailStore(database, isServing && database.isDistributed));
   const chains = new AuditChainStore(database);
   const auditWriter = new AuditWriter(chains, {
-    ...{ maxWaitMs: config.DATABASE_ANSWER_MILLISECONDS, maxWaiting: MAX_WAITING_AUDIT_ROWS, onUnwritten },
+    maxWaitMs: config.DATABASE_ANSWER_MILLISECONDS,
+    maxWaiting: MAX_WAITING_AUDIT_ROWS,
+    onUnwritten,
   });
   const audit = new AuditService(new AuditStore(database), chains, auditWriter, new AuditGathering(auditWriter), onEvent, findOperator);
   const userStore = new UserStore(database);
@@ -212,8 +214,11 @@ export function createServices(
     backups: new BackupService(address, books, depositDetails, audit),
     findObstacle: () => findObstacle(database, { mustLead: true }),
     readFigures: () => ({
-      ...{ queue: queue.figures, audit: auditWriter.figures, guesses: guesses.figures },
-      ...{ pools: { ...database.figures, ...replicas.pools }, replicas: replicas.figures },
+      queue: queue.figures,
+      audit: auditWriter.figures,
+      guesses: guesses.figures,
+      pools: { ...database.figures, ...replicas.pools },
+      replicas: replicas.figures,
     }),
     close: async () => {
       await audit.close();

@@ -112,7 +112,11 @@ function toRow(entry: AuditEntry): string[] {
 
 function toList(organizationId: number, { from, to, user, provision, start, end, kind, door }: ListOptions) {
   return {
-    ...{ organizationId, isDescending: true, username: user, startDate: start, endDate: end },
+    organizationId,
+    isDescending: true,
+    username: user,
+    startDate: start,
+    endDate: end,
     provision: provision === undefined ? undefined : toProvisionStart(provision.toLowerCase()),
     kinds: kind && [kind],
     doors: door && [door],

@@ -34,7 +34,8 @@ export function backupCommand(context: () => CommandContext): Command {
         const manifest = await writeWhole(file, options.force, (put) =>
           withServices(context(), ({ backups }) =>
             backups.write({
-              ...{ gateway: context().version, isAudited: true },
+              gateway: context().version,
+              isAudited: true,
               put: (archive) => put(counted(encrypt ? encrypt(archive) : archive, (bytes) => progress.add(bytes))),
             }),
           ),
@@ -114,7 +115,8 @@ export function upgradeCommand(context: () => CommandContext): Command {
             let manifest: BackupManifest | undefined;
             return backups
               .write({
-                ...{ gateway: version, isAudited: false },
+                gateway: version,
+                isAudited: false,
                 put: async (content) => {
                   const archive = await openArchive(content);
                   ({ manifest } = archive);

@@ -72,8 +72,10 @@ async function serve({ config, serving }: Welcome): Promise<CallersSide> {
     ...createSignals(log, () => metrics),
     ...forCallers(config, log),
     shared: {
-      ...{ processes: config.WORKERS, createMemory: createSharedMemory },
-      ...{ queue: new RemoteQueue(channel, config.REPORT_CONCURRENCY > 1), guesses: new RemoteGuessGate(channel) },
+      processes: config.WORKERS,
+      createMemory: createSharedMemory,
+      queue: new RemoteQueue(channel, config.REPORT_CONCURRENCY > 1),
+      guesses: new RemoteGuessGate(channel),
     },
   });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services, 'worker');

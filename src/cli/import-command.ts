@@ -60,7 +60,12 @@ export function importCommand(context: () => CommandContext): Command {
           const operation = audit.command(isTrial ? 'import --dry-run' : 'import');
           return audit.accompany(audit.operator(id), operation, () =>
             imports.importLines(id, readImportLines(format, read), {
-              ...{ status, source, complete, maxRemoved, allowsMismatch, isTrial },
+              status,
+              source,
+              complete,
+              maxRemoved,
+              allowsMismatch,
+              isTrial,
             }),
           );
         });
@@ -144,7 +149,11 @@ function describeTrial(result: ImportResult): string[] {
 }
 
 const writtenOf = ({ deposits, transactions, allocations, designations, donors }: ImportResult) => ({
-  ...{ deposits, transactions, allocations, designations, donors },
+  deposits,
+  transactions,
+  allocations,
+  designations,
+  donors,
 });
 const removedOf = ({ removed: { deposits, transactions, allocations } }: ImportResult) => ({ deposits, transactions, allocations });
 const isNothing = ({ allocations, transactions, deposits }: RemovalCounts): boolean => allocations + transactions + deposits === 0;

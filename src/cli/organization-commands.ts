@@ -26,7 +26,11 @@ export function organizationCommand(context: () => CommandContext): Command {
       const { terminal, json } = context();
       const list = await withServices(context(), ({ organizations }) => organizations.list());
       const result = list.map(({ id, name, hosts, underMaintenance, fiscalYearStart }) => ({
-        ...{ id, name, hosts, underMaintenance, fiscalYearStart },
+        id,
+        name,
+        hosts,
+        underMaintenance,
+        fiscalYearStart,
       }));
       const rows = result.map(({ name, hosts, underMaintenance }) => [name, hosts.join(' '), underMaintenance ? 'on' : 'off']);
       printResult(terminal, json, result, formatTable(['NAME', 'HOSTS', 'MAINTENANCE'], rows));

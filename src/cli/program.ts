@@ -59,8 +59,10 @@ export async function runProgram(
   program.option('--json', 'print machine-readable output, errors too', false);
   program.version(isJson ? JSON.stringify({ version: readVersion() }) : readVersion(), '--version', 'print the version');
   const context = (): CommandContext => ({
-    ...{ terminal, json: program.opts<{ json: boolean }>().json },
-    ...{ version: readVersion(), config: readConfig(environment) },
+    terminal,
+    json: program.opts<{ json: boolean }>().json,
+    version: readVersion(),
+    config: readConfig(environment),
   });
   const chosen = words.find((word) => !word.startsWith('-'));
   const needed =

@@ -28,9 +28,18 @@ interface CreateOptions {
 
 /** The parts of a provision that are no secret, in the form of JSON. */
 const toResult = ({ id, keys, organization, kind, label, ...provision }: ProvisionRow) => ({
-  ...{ number: id, provision: keys[0]!.firstCharacters, organization: organization.name, kind, label },
-  ...{ privileges: provision.privileges, addresses: provision.addresses, reports: provision.reports, createdAt: provision.createdAt },
-  ...{ lastUsedAt: provision.lastUsedAt, expiresAt: provision.expiresAt, revokedAt: provision.revokedAt },
+  number: id,
+  provision: keys[0]!.firstCharacters,
+  organization: organization.name,
+  kind,
+  label,
+  privileges: provision.privileges,
+  addresses: provision.addresses,
+  reports: provision.reports,
+  createdAt: provision.createdAt,
+  lastUsedAt: provision.lastUsedAt,
+  expiresAt: provision.expiresAt,
+  revokedAt: provision.revokedAt,
   // The keys that a rotation has replaced, and that are good for a while.
   replaced: keys.slice(1).map(({ firstCharacters, expiresAt }) => ({ provision: firstCharacters, expiresAt })),
 });

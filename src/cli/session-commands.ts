@@ -16,8 +16,12 @@ export function sessionCommand(context: () => CommandContext): Command {
       const { terminal, json } = context();
       const list = await withServices(context(), ({ users }) => users.listSessions(organization, username));
       const result = list.map((session) => ({
-        ...{ session: session.id, username: session.username, provision: session.provision },
-        ...{ createdAt: session.createdAt, lastSeenAt: session.lastSeenAt, expiresAt: session.expiresAt },
+        session: session.id,
+        username: session.username,
+        provision: session.provision,
+        createdAt: session.createdAt,
+        lastSeenAt: session.lastSeenAt,
+        expiresAt: session.expiresAt,
       }));
       const rows = result.map((row) => [
         ...[row.session, row.username, `${row.provision}…`],

@@ -287,13 +287,23 @@ const isCancelled = ({ cause }: AppError): boolean => findSqlFault(cause)?.sqlSt
 function toAccessRow(row: JoinedRow): AccessRow {
   return {
     provision: {
-      ...{ id: row.provision_id, firstCharacters: row.first_characters, hasEnded: row.has_ended },
-      ...{ addresses: row.addresses, reports: row.reports, kind: row.kind, label: row.label, privileges: row.provision_privileges },
+      id: row.provision_id,
+      firstCharacters: row.first_characters,
+      hasEnded: row.has_ended,
+      addresses: row.addresses,
+      reports: row.reports,
+      kind: row.kind,
+      label: row.label,
+      privileges: row.provision_privileges,
     },
     organization: {
-      ...{ id: row.organization_id, name: row.organization_name, hosts: row.hosts },
+      id: row.organization_id,
+      name: row.organization_name,
+      hosts: row.hosts,
       // `find` puts in the version that this statement does not tell.
-      ...{ underMaintenance: row.under_maintenance, fiscalYearStart: row.fiscal_year_start, dataVersion: row.data_version ?? '' },
+      underMaintenance: row.under_maintenance,
+      fiscalYearStart: row.fiscal_year_start,
+      dataVersion: row.data_version ?? '',
     },
     session: row.session_provision_id === null ? null : toSession(row, row.session_provision_id),
   };

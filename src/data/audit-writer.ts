@@ -241,8 +241,12 @@ interface Chain {
 }
 
 const createChain = (): Chain => ({
-  ...{ rows: [], kept: [] },
-  ...{ end: undefined, working: undefined, retry: undefined, failure: undefined },
+  rows: [],
+  kept: [],
+  end: undefined,
+  working: undefined,
+  retry: undefined,
+  failure: undefined,
 });
 
 const isUnawaited = ({ caller }: WaitingRow): boolean => !caller;

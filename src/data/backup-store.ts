@@ -25,17 +25,19 @@ export type SavedSchema = Pick<BackupManifest, 'postgres' | 'migrations' | 'tabl
 const ANSWER_TIMEOUT_MS = 60_000;
 /** Rows that leave as text must not depend on the settings of a database. Rows are read in the order in which they lie. */
 const SETTINGS = {
-  ...{
-    datestyle: 'ISO',
-    intervalstyle: 'postgres',
-    timezone: 'UTC',
-    bytea_output: 'hex',
-    extra_float_digits: '3',
-    client_encoding: 'UTF8',
-  },
-  ...{ synchronize_seqscans: 'off', max_parallel_workers_per_gather: '0', jit: 'off' },
+  datestyle: 'ISO',
+  intervalstyle: 'postgres',
+  timezone: 'UTC',
+  bytea_output: 'hex',
+  extra_float_digits: '3',
+  client_encoding: 'UTF8',
+  synchronize_seqscans: 'off',
+  max_parallel_workers_per_gather: '0',
+  jit: 'off',
   // Row-level security then fails a statement whose rows it would hide.
-  ...{ row_security: 'off', statement_timeout: '0', idle_in_transaction_session_timeout: '0' },
+  row_security: 'off',
+  statement_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
 };
 
 /** One state of a whole database, for a backup. It must be closed. Its methods throw AppErrors. */
@@ -48,8 +50,10 @@ export class BackupSnapshot {
 
   static async open(address: DatabaseAddress): Promise<BackupSnapshot> {
     const client = new Client({
-      ...{ ...address, application_name: 'deposit-gateway backup' },
-      ...{ connectionTimeoutMillis: ANSWER_TIMEOUT_MS, keepAlive: true },
+      ...address,
+      application_name: 'deposit-gateway backup',
+      connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
+      keepAlive: true,
     });
     // Without a handler, a lost connection would end the process. The statement that is under way gets the error.
     client.on('error', () => undefined);

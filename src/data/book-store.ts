@@ -76,7 +76,10 @@ export class BookStore {
       text: BOOK_FIGURES,
     });
     return rows.map(({ id, number, at, imports }) => ({
-      ...{ organizationId: id, number: Number(number), recordedAt: at, imports: Number(imports) },
+      organizationId: id,
+      number: Number(number),
+      recordedAt: at,
+      imports: Number(imports),
     }));
   }
 
@@ -88,8 +91,13 @@ export class BookStore {
   ): Promise<readonly DataVersion[]> {
     const owned = sql`organization_id = ${organizationId}::int`;
     const select = selectPage({
-      ...{ values: VERSION_VALUES, from: 'data_version', owned, where: isInRange(range) },
-      ...{ order: versionOrder, isDescending, page },
+      values: VERSION_VALUES,
+      from: 'data_version',
+      owned,
+      where: isInRange(range),
+      order: versionOrder,
+      isDescending,
+      page,
     });
     const versions = await (books ? books.list<DataVersion>(organizationId, select) : this.database.list<DataVersion>(select));
     return page.fromEnd ? [...versions].reverse() : versions;

@@ -185,8 +185,11 @@ export class BookTransaction {
     ]);
     const linesOf = (kind: ChangeKind): ChangedLine[] => rows.filter((row) => row.kind === kind).map(({ kind: _kind, ...line }) => line);
     return {
-      ...{ before: totalsAt(version - 1), after: totalsAt(version) },
-      ...{ added: linesOf('added'), changed: linesOf('changed'), removed: linesOf('removed') },
+      before: totalsAt(version - 1),
+      after: totalsAt(version),
+      added: linesOf('added'),
+      changed: linesOf('changed'),
+      removed: linesOf('removed'),
     };
   }
 }

@@ -263,7 +263,12 @@ function selectEntities(kind: EntityKind, scope: EntityScope, list: EntityList, 
   const { from, values } = TABLES[kind];
   const where = whereEntities(kind, scope, list.filter);
   return selectPage({
-    ...{ values: values(scope), from, owned: readable(kind, scope), where: condition ? sql`${where} AND ${condition}` : where },
-    ...{ order: toKeyOrder(kind, list.order), isDescending: list.order.direction === 'DESC', page },
+    values: values(scope),
+    from,
+    owned: readable(kind, scope),
+    where: condition ? sql`${where} AND ${condition}` : where,
+    order: toKeyOrder(kind, list.order),
+    isDescending: list.order.direction === 'DESC',
+    page,
   });
 }

@@ -78,7 +78,9 @@ export class OrganizationStore {
       }
       await books.query('DELETE FROM organization WHERE id = $1', [id]);
       return {
-        ...{ transactions: counts.get('transaction')!, users: counts.get('user')!, provisions: counts.get('provision')! },
+        transactions: counts.get('transaction')!,
+        users: counts.get('user')!,
+        provisions: counts.get('provision')!,
         audit: rows[0] ?? null,
       };
     });

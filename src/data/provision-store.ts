@@ -108,5 +108,7 @@ export class ProvisionStore {
 
 const toBytes = (buffer: Buffer): Uint8Array<ArrayBuffer> => Uint8Array.from(buffer);
 const toData = ({ uuidHash, linkHash, firstCharacters }: NewKey) => ({
-  ...{ uuidHash: toBytes(uuidHash), linkHash: toBytes(linkHash), firstCharacters },
+  uuidHash: toBytes(uuidHash),
+  linkHash: toBytes(linkHash),
+  firstCharacters,
 });

@@ -48,8 +48,10 @@ export class RestoreStore {
 
   private async use(work: (client: Client) => Promise<void>): Promise<void> {
     const client = new Client({
-      ...{ ...this.address, application_name: 'deposit-gateway restore' },
-      ...{ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true },
+      ...this.address,
+      application_name: 'deposit-gateway restore',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
     });
     // Without a handler, a lost connection would end the process. The statement that is under way gets the error.
     client.on('error', () => undefined);

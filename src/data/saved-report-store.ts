@@ -75,7 +75,9 @@ export class SavedReportStore {
 type Row = NonNullable<Awaited<ReturnType<Database['prisma']['savedReport']['findUnique']>>>;
 
 const toData = ({ name, title, query, variables, updatedBy }: NewSavedReport) => ({
-  ...{ name, query, updatedBy },
+  name,
+  query,
+  updatedBy,
   title: title === name ? null : title,
   variables: variables as Prisma.InputJsonObject,
 });
@@ -88,6 +90,10 @@ const toSavedReport = ({
   updatedAt,
   updatedBy,
 }: Omit<Row, 'variables'> & { readonly variables: unknown }): SavedReport => ({
-  ...{ name, title: title ?? name, query, updatedAt, updatedBy },
+  name,
+  title: title ?? name,
+  query,
+  updatedAt,
+  updatedBy,
   variables: variables as SavedReport['variables'],
 });

@@ -95,16 +95,22 @@ export class SessionStore {
     const now = Date.now();
     const rows = await this.database.prisma.session.findMany({
       where: {
-        ...{ organizationId, ...(userId !== undefined && { userId }) },
-        ...{ expiresAt: { gt: new Date(now) }, lastSeenAt: { gt: new Date(now - this.sessionIdleMinutes * MS_PER_MINUTE) } },
+        organizationId,
+        ...(userId !== undefined && { userId }),
+        expiresAt: { gt: new Date(now) },
+        lastSeenAt: { gt: new Date(now - this.sessionIdleMinutes * MS_PER_MINUTE) },
         user: { disabledAt: null },
       },
       include: { user: { select: { username: true } }, provision: { select: { keys: NEWEST_KEY } } },
       orderBy: { createdAt: 'desc' },
     });
     return rows.map(({ tokenHash, user, provision, createdAt, lastSeenAt, expiresAt }) => ({
-      ...{ tokenHash: Buffer.from(tokenHash), username: user.username, provision: provision.keys[0]!.firstCharacters },
-      ...{ createdAt, lastSeenAt, expiresAt },
+      tokenHash: Buffer.from(tokenHash),
+      username: user.username,
+      provision: provision.keys[0]!.firstCharacters,
+      createdAt,
+      lastSeenAt,
+      expiresAt,
     }));
   }
 

@@ -86,8 +86,20 @@ export class OpenFileEntry {
     const { version, lines = null, digest = null } = content;
     const { kind, door, operation, entry } = this.started;
     this.writer.writeLater(this.organizationId, {
-      ...{ ...NO_FACTS, kind, door, operation, entry, part: 'ended', at: new Date(), reads: 1, outcome, lines, digest },
-      ...{ bytes: this.bytes, fileSha256: this.fileSha256(), dataVersion: version === undefined ? null : numberOf(version) },
+      ...NO_FACTS,
+      kind,
+      door,
+      operation,
+      entry,
+      part: 'ended',
+      at: new Date(),
+      reads: 1,
+      outcome,
+      lines,
+      digest,
+      bytes: this.bytes,
+      fileSha256: this.fileSha256(),
+      dataVersion: version === undefined ? null : numberOf(version),
     });
   }
 

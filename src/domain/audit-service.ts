@@ -222,7 +222,11 @@ const toSeenEvent = (
   { organizationId, provisionStart }: AuditCaller,
   { door, address }: AuditOperation,
 ): SeenEvent => ({
-  ...{ event, door, organization: organizationId, provision: provisionStart, address },
+  event,
+  door,
+  organization: organizationId,
+  provision: provisionStart,
+  address,
 });
 
 function toFacts(
@@ -231,17 +235,18 @@ function toFacts(
   range: ReadRange,
 ) {
   return {
-    ...{
-      door,
-      operation: clean(name) ?? '',
-      operationHash: hash,
-      subject: null,
-      detail: null,
-      report: null,
-      format: null,
-      tellsDonors: null,
-    },
-    ...{ username: clean(username), provisionLabel: clean(provisionLabel), provisionStart, address },
+    door,
+    operation: clean(name) ?? '',
+    operationHash: hash,
+    subject: null,
+    detail: null,
+    report: null,
+    format: null,
+    tellsDonors: null,
+    username: clean(username),
+    provisionLabel: clean(provisionLabel),
+    provisionStart,
+    address,
     ...range,
   } satisfies Omit<ReadingFacts, 'kind'>;
 }

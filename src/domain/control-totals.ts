@@ -61,7 +61,9 @@ export class FigureReader {
     this.rows.release();
     return {
       totals: {
-        ...{ lines, transactions, deposits },
+        lines,
+        transactions,
+        deposits,
         byLine: { amount: toMoney(cents.lineCents) },
         byTransaction: { amount: toMoney(cents.transactionCents) },
         byAllocation: { amount: lines > 0 && knownShares === 0 ? null : toMoney(cents.shareCents), unknown: lines - knownShares },

@@ -134,8 +134,14 @@ export interface DepositSummary {
 const ZERO = { amount: '0.00', feeAmount: '0.00', netAmount: '0.00' };
 /** The totals of no lines. */
 export const NO_TOTALS: SummaryTotals = {
-  ...{ lines: 0, transactions: 0, deposits: 0, donors: 0, splitTransactions: 0 },
-  ...{ byLine: ZERO, byTransaction: ZERO, byAllocation: { amount: '0.00', known: 0, inferred: 0, unknown: 0 } },
+  lines: 0,
+  transactions: 0,
+  deposits: 0,
+  donors: 0,
+  splitTransactions: 0,
+  byLine: ZERO,
+  byTransaction: ZERO,
+  byAllocation: { amount: '0.00', known: 0, inferred: 0, unknown: 0 },
 };
 
 /** Control totals of a line set. */
@@ -341,8 +347,11 @@ export function toTotals(row: SummaryRow, counts: readonly CostlyCount[]): Summa
   const { lines, transactions, deposits = null, donors = null, splitTransactions } = row;
   const { allocationAmount, knownAllocations: known, inferredAllocations: inferred } = row;
   return {
-    ...{ lines, transactions, splitTransactions },
-    ...{ deposits: counts.includes('deposits') ? deposits : null, donors: counts.includes('donors') ? donors : null },
+    lines,
+    transactions,
+    splitTransactions,
+    deposits: counts.includes('deposits') ? deposits : null,
+    donors: counts.includes('donors') ? donors : null,
     byLine: { amount: row.lineAmount, feeAmount: row.lineFeeAmount, netAmount: row.lineNetAmount },
     byTransaction: { amount: row.transactionAmount, feeAmount: row.transactionFeeAmount, netAmount: row.transactionNetAmount },
     byAllocation: { amount: lines === 0 ? ZERO.amount : allocationAmount, known, inferred, unknown: lines - known - inferred },

@@ -80,8 +80,12 @@ export class SessionService {
     const expiresAt = new Date(now + this.options.sessionHours * MS_PER_HOUR);
     const idleExpiresAt = new Date(Math.min(now + this.options.sessionIdleMinutes * MS_PER_MINUTE, expiresAt.getTime()));
     const session = {
-      ...{ tokenHash: createHash('sha256').update(token).digest(), linkHash: hashProof(toLinkProof(token)) },
-      ...{ organizationId, userId: user.id, provisionId: access.provisionId, expiresAt },
+      tokenHash: createHash('sha256').update(token).digest(),
+      linkHash: hashProof(toLinkProof(token)),
+      organizationId,
+      userId: user.id,
+      provisionId: access.provisionId,
+      expiresAt,
     };
     if (!(await this.sessions.open(session, user.passwordHash))) return fail();
     await this.logout(request.earlierToken, request.caller, request.address);

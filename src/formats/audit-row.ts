@@ -74,9 +74,27 @@ export const CHAIN_START: ChainPlace = { number: 0, hash: '0'.repeat(64) };
 
 /** The facts that a row does not have. */
 export const NO_FACTS = {
-  ...{ operationHash: null, username: null, provisionLabel: null, provisionStart: null, address: null, report: null, format: null },
-  ...{ startDate: null, endDate: null, pending: null, conditions: [], reads: null, lines: null, bytes: null, fileSha256: null },
-  ...{ digest: null, dataVersion: null, outcome: null, subject: null, detail: null, tellsDonors: null },
+  operationHash: null,
+  username: null,
+  provisionLabel: null,
+  provisionStart: null,
+  address: null,
+  report: null,
+  format: null,
+  startDate: null,
+  endDate: null,
+  pending: null,
+  conditions: [],
+  reads: null,
+  lines: null,
+  bytes: null,
+  fileSha256: null,
+  digest: null,
+  dataVersion: null,
+  outcome: null,
+  subject: null,
+  detail: null,
+  tellsDonors: null,
 } as const satisfies Partial<AuditFacts>;
 
 /** The fields that a row's hash covers, in order. The migration audit_chain has the same order. */

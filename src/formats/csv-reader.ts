@@ -57,7 +57,8 @@ function openParser(): (records: string) => Promise<readonly string[][]> {
   let give: (records: string[][]) => void;
   let fail: (error: Error) => void;
   parse<string[], Readable>(source, {
-    ...{ delimiter: ',', newline: '\n' },
+    delimiter: ',',
+    newline: '\n',
     chunk: ({ data }) => give(data),
     error: (error) => fail(error),
     complete: () => undefined,

@@ -37,7 +37,9 @@ export const lineColumns = (hasPending: boolean): ColumnChoice => ({
 const keyColumns = (by: GroupBy): FileColumns =>
   Object.fromEntries(groupColumns(by).map(([name, { field, type }]) => [name, TYPES[type](`key.${field}`)]));
 const TYPES = {
-  ...{ date: text, number, text: freeText },
+  date: text,
+  number,
+  text: freeText,
   status: (field: string) => ({ field, kind: 'text', isLowerCase: true }) as const,
 };
 

@@ -3,14 +3,12 @@ import { kindOf, type EntityTypeName } from './entity-ids';
 
 /** The fields of a line, or of a record in a line, that lead to a record, and the type of it. */
 const RECORDS: Readonly<Record<string, EntityTypeName>> = {
-  ...{
-    deposit: 'Deposit',
-    transaction: 'Transaction',
-    allocation: 'Allocation',
-    donor: 'Donor',
-    fund: 'Designation',
-    designation: 'Designation',
-  },
+  deposit: 'Deposit',
+  transaction: 'Transaction',
+  allocation: 'Allocation',
+  donor: 'Donor',
+  fund: 'Designation',
+  designation: 'Designation',
 };
 
 /** The column of the line that holds each value of a record. A line has one record of each type. */
@@ -22,11 +20,17 @@ const VALUES: Readonly<Record<EntityTypeName, Readonly<Record<string, string>>>>
     ),
   ),
   Allocation: {
-    ...{ allocationId: 'allocationId', amount: 'allocationAmount', amountInferred: 'allocationAmountInferred', memo: 'designationMemo' },
+    allocationId: 'allocationId',
+    amount: 'allocationAmount',
+    amountInferred: 'allocationAmountInferred',
+    memo: 'designationMemo',
   },
   Designation: { designationId: 'designationId', name: 'designation' },
   Donor: {
-    ...{ donorId: 'donorId', firstName: 'donorFirstName', lastName: 'donorLastName', email: 'emailAddress' },
+    donorId: 'donorId',
+    firstName: 'donorFirstName',
+    lastName: 'donorLastName',
+    email: 'emailAddress',
     ...Object.fromEntries(['address1', 'address2', 'address3', 'city', 'state', 'zip', 'phone'].map((name) => [name, name])),
   },
 };

@@ -138,6 +138,10 @@ function toMember(type: GraphQLObjectType, key: string, name: string, streamed =
 
 /** The scalars that a template can write. */
 const KINDS: Readonly<Record<string, 'text' | 'number' | 'boolean'>> = {
-  ...{ String: 'text', ID: 'text', Decimal: 'text', LocalDate: 'text' },
-  ...{ SafeInt: 'number', Boolean: 'boolean' },
+  String: 'text',
+  ID: 'text',
+  Decimal: 'text',
+  LocalDate: 'text',
+  SafeInt: 'number',
+  Boolean: 'boolean',
 };

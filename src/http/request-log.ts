@@ -58,14 +58,20 @@ function toLine(record: RequestRecord, { status }: RequestEnd): object {
   return {
     requestId: id,
     ...(traceParent && { traceId: traceParent.traceId }),
-    ...{ method, path, status, door },
+    method,
+    path,
+    status,
+    door,
     ...(operation !== '' && operation !== path && { operation }),
     ...(codes.size > 0 && { codes: [...codes] }),
     ...(organizationId !== undefined && { organization: organizationId, provision: provisionStart }),
     ...(userId !== undefined && { user: userId }),
-    ...{ address, bytes },
+    address,
+    bytes,
     ...(lines?.total != null && { lines: lines.total }),
-    ...{ ms: toMs(ms), queueMs: toMs(times.queue.ms), databaseMs: toMs(times.database.ms) },
+    ms: toMs(ms),
+    queueMs: toMs(times.queue.ms),
+    databaseMs: toMs(times.database.ms),
   };
 }
 

@@ -27,7 +27,9 @@ export function createPlaygroundRoutes(provision: string): Router {
   };
   // The build has compressed each file once for all.
   const serveFile = expressStaticGzip(join(WEB_DIRECTORY, 'assets'), {
-    ...{ index: false, enableBrotli: true, orderPreference: ['br', 'gzip'] },
+    index: false,
+    enableBrotli: true,
+    orderPreference: ['br', 'gzip'],
     serveStatic: { redirect: false, cacheControl: false, acceptRanges: false, setHeaders },
   });
   router.use('/playground/assets', enterDoor('page', '/playground/assets/:file'), (request, response, next) => {

@@ -10,8 +10,15 @@ import { pendingEnum } from './line-filter-types';
 import { LocalDateScalar } from './scalars';
 
 const auditKindEnum = {
-  ...{ READ: 'read', FILE: 'file', LOGIN: 'login', LOGIN_FAILED: 'login_failed', LOCKOUT: 'lockout', LOGOUT: 'logout' },
-  ...{ REFUSAL: 'refusal', RIGHTS: 'rights', ANCHOR: 'anchor' },
+  READ: 'read',
+  FILE: 'file',
+  LOGIN: 'login',
+  LOGIN_FAILED: 'login_failed',
+  LOCKOUT: 'lockout',
+  LOGOUT: 'logout',
+  REFUSAL: 'refusal',
+  RIGHTS: 'rights',
+  ANCHOR: 'anchor',
 } as const satisfies Readonly<Record<Uppercase<AuditKind>, AuditKind>>;
 registerEnumType(auditKindEnum, {
   name: 'AuditKind',
@@ -30,7 +37,12 @@ registerEnumType(auditKindEnum, {
 });
 
 const auditDoorEnum = {
-  ...{ V2: 'v2', GRAPHQL: 'graphql', FILE: 'file', COMMAND: 'command', OPERATORS: 'operators', GATEWAY: 'gateway' },
+  V2: 'v2',
+  GRAPHQL: 'graphql',
+  FILE: 'file',
+  COMMAND: 'command',
+  OPERATORS: 'operators',
+  GATEWAY: 'gateway',
 } as const satisfies Readonly<Record<Uppercase<AuditDoor>, AuditDoor>>;
 registerEnumType(auditDoorEnum, {
   name: 'AuditDoor',

@@ -143,7 +143,9 @@ export class FileResolver {
     const rows = depositDetails.report(lineSet, context.books);
     const conditions = namesOfConditions(query);
     return {
-      ...{ query, lineSet, rows },
+      query,
+      lineSet,
+      rows,
       readTotals: async (template) => {
         const { rows: bytes, figures } = await rows.bytesAfterFigures(template);
         return { rows: bytes, totals: toFileTotals(figures) };
@@ -171,7 +173,9 @@ export class FileResolver {
     const conditions = namesOfConditions(query);
     const countRows = async (): Promise<number> => (groupBy.length > 0 ? summary.countGroups() : 1);
     return {
-      ...{ query, lineSet, rows },
+      query,
+      lineSet,
+      rows,
       readTotals: async (template) => {
         const digest = mayReadDonors ? summary.digest() : undefined;
         const [{ all }, sha256, count] = await Promise.all([summary.totals(['deposits']), digest, countRows()]);
@@ -199,7 +203,22 @@ function toReceipt(entry: AuditEntry): Receipt {
   const { id, username, report, format, startDate, endDate, pending, conditions, startedAt, finishedAt } = entry;
   const { outcome, bytes, fileSha256, lines, digest, dataVersion, provision } = entry;
   return {
-    ...{ id, username, report, format, startDate, endDate, pending, conditions, startedAt, finishedAt },
-    ...{ outcome, bytes, fileSha256, lines, digest, dataVersion, provision },
+    id,
+    username,
+    report,
+    format,
+    startDate,
+    endDate,
+    pending,
+    conditions,
+    startedAt,
+    finishedAt,
+    outcome,
+    bytes,
+    fileSha256,
+    lines,
+    digest,
+    dataVersion,
+    provision,
   };
 }

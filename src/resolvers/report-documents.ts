@@ -121,8 +121,11 @@ function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: Ope
   if (compareWith) throw new InputError('compareWith: a file has the figures of one period');
   // getArgumentValues has checked the types by the schema. A file has the same dates as the lines, so that its address tells them.
   const lines = {
-    ...{ startDate: startDate ?? ALL_TIME.startDate, endDate: endDate ?? ALL_TIME.endDate },
-    ...{ includePending: includePending ?? pending === 'WITH', ...(pending === 'ONLY' && { pending }), filter: filter ?? {} },
+    startDate: startDate ?? ALL_TIME.startDate,
+    endDate: endDate ?? ALL_TIME.endDate,
+    includePending: includePending ?? pending === 'WITH',
+    ...(pending === 'ONLY' && { pending }),
+    filter: filter ?? {},
   } as FileQuery['lines'];
   const query = {
     lines,

@@ -127,7 +127,10 @@ export class ViewerResolver {
   ): Promise<OpenSessionPayload> {
     const provision = await access.authorizeProvision();
     const session = await this.sessions.login(provision, {
-      ...{ username, password, address, earlierToken },
+      username,
+      password,
+      address,
+      earlierToken,
       caller: await access.caller.forAudit(),
     });
     const { token, idleExpiresAt, expiresAt } = session;
@@ -141,6 +144,10 @@ const toViewer = (
   organization: { readonly name: string; readonly fiscalYearStart: number },
   { username, privileges, idleExpiresAt, expiresAt }: Session,
 ): Viewer => ({
-  ...{ username, organization: organization.name, privileges, fiscalYearStart: organization.fiscalYearStart },
-  ...{ sessionIdleExpiresAt: idleExpiresAt, sessionExpiresAt: expiresAt },
+  username,
+  organization: organization.name,
+  privileges,
+  fiscalYearStart: organization.fiscalYearStart,
+  sessionIdleExpiresAt: idleExpiresAt,
+  sessionExpiresAt: expiresAt,
 });

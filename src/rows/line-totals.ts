@@ -87,7 +87,9 @@ export class LineTotals {
       deposits: loop.depositCount(),
       transactions: loop.transactionCount(),
       knownShares: loop.knownShareCount(),
-      ...{ lineCents, transactionCents, shareCents },
+      lineCents,
+      transactionCents,
+      shareCents,
     };
   }
 }

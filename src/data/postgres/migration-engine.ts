@@ -179,7 +179,8 @@ async function withEngine<Result>(
   // The engine reads times as ISO 8601 alone. The address may set another style.
   const pool = new IntrospectionPool({
     ...overOptions(address, '-c datestyle=ISO'),
-    ...{ max: 2, application_name: 'deposit-gateway migrate' },
+    max: 2,
+    application_name: 'deposit-gateway migrate',
   });
   const engine = await Engine.new(
     { datamodels: [[SCHEMA_FILE, readSchema()]] },

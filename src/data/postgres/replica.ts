@@ -137,7 +137,9 @@ export class Replica {
   private follow(state: BookState, before: Following | undefined): Following {
     const isLate = before?.isLate ?? false;
     const following: Following = {
-      ...{ version: state.version, isLate, askedAt: before?.askedAt ?? -Infinity },
+      version: state.version,
+      isLate,
+      askedAt: before?.askedAt ?? -Infinity,
       reached: isLate ? NOT_REACHED : this.untilReached(state).finally(() => (following.isLate = !this.has(state))),
     };
     this.followed.set(state.organizationId, following);

@@ -261,7 +261,12 @@ export class ReportSnapshot {
     const lane = await this.enterStatement();
     const { source, seen } = this;
     return beginCopy(select, {
-      ...{ lane, source, seen, isLast, isQuiet: this.queue.isQuiet, times: this.options.times },
+      lane,
+      source,
+      seen,
+      isLast,
+      isQuiet: this.queue.isQuiet,
+      times: this.options.times,
       opening: isFirst ? toOpening(lane.database, this.shared) : [],
       answerTimeoutMs: lane.database.answerTimeoutMs,
     });

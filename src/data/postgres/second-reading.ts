@@ -33,8 +33,13 @@ export async function readBeside(
     signal.addEventListener('abort', () => void lane?.abandon(), { once: true });
     signal.throwIfAborted();
     const output = await beginCopy(select, {
-      ...{ lane, source, times, isQuiet: queue.isQuiet, isLast: true },
-      ...{ opening: toOpening(database, state), seen: new SeenVersions(source, state) },
+      lane,
+      source,
+      times,
+      isQuiet: queue.isQuiet,
+      isLast: true,
+      opening: toOpening(database, state),
+      seen: new SeenVersions(source, state),
       answerTimeoutMs: Math.min(PATIENCE_MS, database.answerTimeoutMs),
     });
     return readToEnd(output, lane, use, source);

@@ -133,5 +133,7 @@ export class OrganizationDeletion {
 /** A provision as operators see it. */
 export const toIssued = ({ id, keys, organization, ...provision }: ProvisionRow): IssuedProvision => ({
   ...provision,
-  ...{ number: id, firstCharacters: keys[0]!.firstCharacters, organization: organization.name },
+  number: id,
+  firstCharacters: keys[0]!.firstCharacters,
+  organization: organization.name,
 });

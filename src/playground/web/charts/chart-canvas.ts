@@ -37,8 +37,13 @@ export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series, val
       type: kind,
       label: name,
       data: values.map((value) => (value === undefined ? null : toLength(value))),
-      ...{ borderColor: color, backgroundColor: color, borderWidth: kind === 'bar' ? 0 : 2, maxBarThickness: 48 },
-      ...{ pointStyle: pointStyles[index], pointRadius: labels.length > MANY_POINTS ? 0 : 4, pointHoverRadius: 6 },
+      borderColor: color,
+      backgroundColor: color,
+      borderWidth: kind === 'bar' ? 0 : 2,
+      maxBarThickness: 48,
+      pointStyle: pointStyles[index],
+      pointRadius: labels.length > MANY_POINTS ? 0 : 4,
+      pointHoverRadius: 6,
     };
   });
   const [text, muted, grid, background] = ['--bar-text', '--bar-muted', '--bar-border', '--bar-background'].map(resolve);
@@ -59,14 +64,12 @@ export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series, val
       plugins: {
         legend: { labels: { color: text, usePointStyle: kind === 'line' } },
         tooltip: {
-          ...{
-            backgroundColor: background,
-            borderColor: muted,
-            borderWidth: 1,
-            titleColor: text,
-            bodyColor: text,
-            usePointStyle: kind === 'line',
-          },
+          backgroundColor: background,
+          borderColor: muted,
+          borderWidth: 1,
+          titleColor: text,
+          bodyColor: text,
+          usePointStyle: kind === 'line',
           callbacks: {
             label: ({ datasetIndex, dataIndex }) => {
               const drawn = series[datasetIndex];

@@ -88,7 +88,14 @@ function writeFacts(title: string, facts: readonly FileFact[]): SheetData {
 
 /** The widths of columns in characters. */
 const widths: Readonly<Record<ColumnKind, number>> = {
-  ...{ text: 24, word: 12, count: 10, money: 16, percent: 10, date: 12, month: 12, instant: 24 },
+  text: 24,
+  word: 12,
+  count: 10,
+  money: 16,
+  percent: 10,
+  date: 12,
+  month: 12,
+  instant: 24,
 };
 
 /** A header has the button of the filter beside its title. */

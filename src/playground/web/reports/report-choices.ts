@@ -38,7 +38,14 @@ export interface ReportChoices extends Conditions {
 }
 
 const noConditions: Conditions = {
-  ...{ funds: [], donor: undefined, amountMin: '', amountMax: '', paymentTypes: [], accountTypes: [], statuses: [], deposit: '' },
+  funds: [],
+  donor: undefined,
+  amountMin: '',
+  amountMax: '',
+  paymentTypes: [],
+  accountTypes: [],
+  statuses: [],
+  deposit: '',
 };
 
 /** The choices with which a report begins. */

@@ -13,7 +13,9 @@ type Column = Omit<ReportColumn, 'id' | 'adds'> & { readonly adds?: boolean };
 
 const column = (id: string, title: string, kind: ColumnKind, more: Partial<ReportColumn> = {}): ReportColumn => ({
   adds: false,
-  ...{ id, title, kind },
+  id,
+  title,
+  kind,
   ...more,
 });
 

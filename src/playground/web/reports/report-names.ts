@@ -20,7 +20,9 @@ async function findNamed(kind: NamedKind, provision: string, { search = '', ids 
   if (kind === 'fund') {
     const { designations } = await askGateway<FindFundsQuery>(provision, { query: findFundsQuery, variables }, signal);
     return (designations?.nodes ?? []).map(({ designationId, name }) => ({
-      ...{ id: String(designationId), name, note: `No. ${String(designationId)}` },
+      id: String(designationId),
+      name,
+      note: `No. ${String(designationId)}`,
     }));
   }
   const { donors } = await askGateway<FindDonorsQuery>(provision, { query: findDonorsQuery, variables }, signal);

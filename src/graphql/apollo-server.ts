@@ -94,8 +94,8 @@ function answerPlugin({
           }
           if (asksForSchema(document)) await authorizeIntrospection(contextValue.access, introspection);
           const variables = request.variables ?? {};
-          if (operation && contextValue.account) {
-            contextValue.account.asked = {
+          if (operation) {
+            contextValue.outcome.asked = {
               name: operation.name?.value ?? '',
               hash: queryHash,
               isTrusted,
@@ -104,13 +104,12 @@ function answerPlugin({
               operation,
               variables,
             };
+            contextValue.variableFaults = findVariableFaults(schema, operation, variables);
           }
-          if (operation) contextValue.variableFaults = findVariableFaults(schema, operation, variables);
           const found = findCost({ schema, document, operation, variables });
           if (found) {
             response.http.headers.set(COST_HEADER, String(found.cost));
-            contextValue.cost = found;
-            if (contextValue.account) contextValue.account.cost = found.cost;
+            contextValue.outcome.cost = found;
             assertCost(found);
             const isMutation = operation?.operation === OperationTypeNode.MUTATION;
             await spendBudget(contextValue, { ...found, isMutation }, budgets, response.http.headers);
@@ -126,7 +125,7 @@ function answerPlugin({
               continue;
             }
             const appError = toAppError(cause);
-            if (appError.code === 'PRIVILEGE_NOT_FOUND' && contextValue.account) contextValue.account.refusal ??= appError;
+            if (appError.code === 'PRIVILEGE_NOT_FOUND') contextValue.outcome.refusal ??= appError;
             if (appError.cause !== undefined) onInternalError(appError, contextValue);
             if (operation?.operation === OperationTypeNode.MUTATION) addInput(error, appError);
             response.http.status = appError.graphqlStatus ?? response.http.status ?? 200;
@@ -142,8 +141,8 @@ function answerPlugin({
           // Suggestions tell names of the schema, so they are for those who may read it. A caller who cannot be checked gets none.
           const maySuggest = introspection !== 'off' && (errors.length === 0 || (await contextValue.access.isMember().catch(() => false)));
           if (singleResult.errors && !maySuggest) singleResult.errors = singleResult.errors.map(withoutSuggestion);
-          if (contextValue.account) contextValue.account.codes = singleResult.errors?.map(({ extensions }) => extensions?.code) ?? [];
-          const { cost } = contextValue;
+          contextValue.outcome.codes = singleResult.errors?.map(({ extensions }) => extensions?.code) ?? [];
+          const { cost } = contextValue.outcome;
           if (cost && request.http?.headers.has(COST_HEADER)) {
             singleResult.extensions = { ...singleResult.extensions, ...toCostExtension(cost) };
           }

@@ -25,8 +25,7 @@ export async function spendBudget(
   if (!budgets.isLimited || isMutation) return;
   const { provisionId } = await context.access.authorizeProvision();
   if (!(await context.access.isMember())) return;
-  const account = context.account ?? {};
-  const budget = (account.budget ??= await budgets.spend(provisionId, cost));
+  const budget = (context.outcome.budget ??= await budgets.spend(provisionId, cost));
   if (!budget) return;
   setHeaders(budget, headers);
   if (budget.refusal) throw budget.refusal;

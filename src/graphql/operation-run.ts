@@ -45,7 +45,7 @@ export class OperationRun {
     private readonly response: Response,
     private readonly parts: RunParts,
   ) {
-    this.opened = { ...parts.kit.openRequest(request, response), insertions: new Insertions(), account: {} };
+    this.opened = { ...parts.kit.openRequest(request, response), insertions: new Insertions(), outcome: {} };
   }
 
   /** The context of the present try. Its books must be closed in the end. */
@@ -87,11 +87,11 @@ export class OperationRun {
   }
 
   private async executeAgain(isHeld: boolean, refusal: AppError | undefined): Promise<HTTPGraphQLResponse> {
-    const { books, account } = this.opened;
+    const { books, outcome } = this.opened;
     await books.close();
     await loopTurns.next();
     const again = this.parts.kit.openRequest(this.request, this.response, isHeld, books.areBroken);
-    this.opened = { ...again, insertions: new Insertions(), account: { budget: account?.budget } };
+    this.opened = { ...again, insertions: new Insertions(), outcome: { budget: outcome.budget } };
     return this.execute(refusal);
   }
 
@@ -100,11 +100,11 @@ export class OperationRun {
     // Only rows that go on moving between the nodes of a database can have an answer come here.
     if (context.books.haveSeveralVersions) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
     noteOperation(recordOf(response), context);
-    if (!context.account?.asked) recordOf(response).addCodes(answer.body.kind === 'complete' ? answer.body.string : '');
+    if (!context.outcome.asked) recordOf(response).addCodes(answer.body.kind === 'complete' ? answer.body.string : '');
     await this.audited(runsAgain, (ready) =>
       sendRows(response, toPieces(answer, context), {
         setHeaders: () => {
-          const isChange = context.account?.asked?.operation.operation === OperationTypeNode.MUTATION;
+          const isChange = context.outcome.asked?.operation.operation === OperationTypeNode.MUTATION;
           (isChange ? nameDataVersion : setDataVersion)(response, context);
           setServerTiming(response);
           setHead(response, answer);
@@ -121,7 +121,7 @@ export class OperationRun {
   private async audited(runsAgain: () => boolean, send: (ready?: Promise<void>) => Promise<void>): Promise<void> {
     const { request, opened: context } = this;
     const { audit } = this.parts.kit;
-    const { asked, refusal } = context.account ?? {};
+    const { asked, refusal } = context.outcome;
     if (!asked) return send();
     const operation = { door: 'graphql', name: asked.name, hash: asked.hash } as const;
     if (refusal) await audit.recordRefusal(context, operation, refusal);
@@ -135,10 +135,10 @@ export class OperationRun {
  * documents alone become labels of metrics, and only members, whom an operator has let in, have theirs in the log. Others are named by the
  * field of the schema that they ask for.
  */
-function noteOperation(record: RequestRecord, { account, access }: GraphqlContext): void {
-  record.cost = account?.budget?.refusal ? 0 : (account?.cost ?? 0);
-  for (const code of account?.codes ?? []) record.addCode(code);
-  const asked = account?.asked;
+function noteOperation(record: RequestRecord, { outcome, access }: GraphqlContext): void {
+  const { asked, budget, cost, codes = [] } = outcome;
+  record.cost = budget?.refusal ? 0 : (cost?.cost ?? 0);
+  for (const code of codes) record.addCode(code);
   if (!asked) return;
   const { name, isTrusted, operation } = asked;
   const fields = new Set(operation.selectionSet.selections.map((each) => (each.kind === Kind.FIELD ? each.name.value : SEVERAL)));

@@ -33,17 +33,14 @@ export interface GraphqlContext extends RequestContext {
   /** The places of wrong values in the variables, each beginning with the name of its variable. */
   variableFaults?: readonly VariablePath[];
   /** The outcome of the operation for the route. It is an object of its own, because Apollo gives its plugins a copy of the context. */
-  readonly account?: OperationAccount;
-  /** The cost of the operation, once it was found. */
-  cost?: OperationCost;
+  readonly outcome: OperationOutcome;
 }
 
 /** The facts about an operation that the route reads once it was executed. */
-interface OperationAccount {
+interface OperationOutcome {
   /** The operation, once it was found. */
   asked?: AskedOperation;
-  /** The cost of the operation, in values. */
-  cost?: number;
+  cost?: OperationCost;
   /** The codes of the errors in the answer. */
   codes?: readonly unknown[];
   /** The first refusal for lack of a privilege. */

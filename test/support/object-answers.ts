@@ -41,6 +41,7 @@ export function createObjectAnswers(services: Services, as: { readonly provision
         lines: new LineCount(),
         times,
         address: '',
+        outcome: {},
         sessionCookie: { set: () => undefined, clear: () => undefined },
       };
       try {

@@ -4,6 +4,7 @@ import { InMemoryLRUCache, type KeyValueCache } from '@apollo/utils.keyvaluecach
 import { Kind, parse, print, visit, type DocumentNode, type SelectionNode } from 'graphql';
 import { z } from 'zod';
 import { OperatorError } from '../errors';
+import { oncePerDocument } from './once-per-document';
 
 /** The manifest that graphql-codegen's client preset and relay-compiler write: texts of documents by their hashes. */
 const mapManifest = z.record(z.string(), z.string('stands for something else than a document'), 'it is no object');
@@ -36,9 +37,8 @@ export class TrustedDocuments {
     );
   }
 
-  includes(document: DocumentNode): boolean {
-    return this.known.has(toEssence(document));
-  }
+  /** True for a document whose essence is in the manifest. */
+  readonly includes = oncePerDocument((document) => this.known.has(toEssence(document)));
 
   textOf(id: string): string | undefined {
     return this.texts.get(id);

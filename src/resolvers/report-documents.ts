@@ -24,6 +24,7 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { collectFields } from 'graphql/execution/collectFields';
+import { LRUCache } from 'lru-cache';
 import type { ReportDocument, ReportDocuments } from '../domain/saved-report-service';
 import { InputError } from '../errors';
 import { columnsOf, findEmptyList, type FileQuery } from '../formats/file-address';
@@ -43,8 +44,16 @@ const REPORTS: Readonly<Record<string, readonly string[]>> = {
   depositSummary: ['groups.nodes.', 'groups.edges.node.', ''],
 };
 
-/** Reads the queries of saved reports and of `reportFile` against the schema. */
+/** The characters of the queries that are kept parsed, each of which takes some 15 bytes. */
+const KEPT_CHARACTERS = 500_000;
+
+/** Reads the queries of saved reports and of `reportFile` against the schema. A request asks for the same query several times. */
 export class SchemaReportDocuments implements ReportDocuments {
+  private readonly read = new LRUCache<string, DocumentNode>({
+    maxSize: KEPT_CHARACTERS,
+    sizeCalculation: (_document, query) => Math.max(1, query.length),
+  });
+
   constructor(private readonly schema: GraphQLSchema) {}
 
   /**
@@ -53,7 +62,7 @@ export class SchemaReportDocuments implements ReportDocuments {
    */
   toFileQuery({ query, variables }: ReportDocument): FileQuery {
     const { schema } = this;
-    const document = readDocument(schema, query);
+    const document = this.documentOf(query);
     const operation = onlyOperation(document);
     const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
       maxErrors: 1,
@@ -106,7 +115,13 @@ export class SchemaReportDocuments implements ReportDocuments {
   }
 
   private definitionsIn(query: string): readonly VariableDefinitionNode[] {
-    return onlyOperation(readDocument(this.schema, query)).variableDefinitions ?? [];
+    return onlyOperation(this.documentOf(query)).variableDefinitions ?? [];
+  }
+
+  private documentOf(query: string): DocumentNode {
+    const known = this.read.get(query) ?? readDocument(this.schema, query);
+    this.read.set(query, known);
+    return known;
   }
 }
 

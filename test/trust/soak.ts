@@ -31,6 +31,8 @@ const DAY = '"2021-06-01"';
 const FIELDS = ['depositId', 'depositDate', 'transactionId', 'donorLastName', 'amount', 'netAmount', 'designation', 'mainMemo'];
 const MUTATION = 'mutation ($password: String!) { openSession(input: { username: "ada", password: $password }) { token } }';
 
+const dayOf = (turn: number): string => new Date(Date.UTC(2020, 0, 1 + (turn % 1000))).toISOString().slice(0, 10);
+
 /** A document that no cache has: short or long, of lines, pages, entities or totals. */
 function freshDocument(turn: number): string {
   const length = 1 + (turn % 40);
@@ -42,7 +44,8 @@ function freshDocument(turn: number): string {
     `{ depositSummary(startDate: ${DAY}, endDate: ${DAY}) { all { ${fields(['lines', 'transactions', 'deposits'])} } } }`,
     `{ viewer { ${fields(['username'])} } noSuchField${turn} }`,
     `{ ${Array.from({ length: 20 }, (_, n) => `a${n}: designations(first: 1) { nodes { ${'id '.repeat(20)} } }`).join(' ')} } #${turn}`,
-    // Every day has totals of its own, which are kept too.
+    // Every day has rows and totals of its own, which are kept too.
+    `{ depositDetailsConnection(startDate: "${dayOf(turn)}", endDate: "2029-12-31", first: ${40 + (turn % 20)}) { nodes { ${fields(FIELDS)} } } }`,
     `{ depositSummary(startDate: "202${turn % 10}-0${1 + (turn % 9)}-01", endDate: "2029-0${1 + (turn % 7)}-1${turn % 10}") { all { ${fields(['lines'])} } } }`,
   ];
   return documents[turn % documents.length]!;

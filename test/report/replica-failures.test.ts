@@ -34,7 +34,7 @@ const withSetup = (settings: Readonly<Record<string, string>> = {}, replicaSetti
 
 const ask = (reading: string = REPORT, { url }: Pick<TestGateway, 'url'> = setup.gateway) =>
   read(url, setup.organization.apiProvision, reading);
-const messages = ({ logLines }: TestGateway): object[] =>
+const messages = ({ logLines }: TestGateway): { readonly msg: string; readonly reason?: string }[] =>
   logLines
     .map((line) => JSON.parse(line) as { msg: string; replica?: number; reason?: string })
     .filter(({ replica }) => replica !== undefined)
@@ -94,6 +94,23 @@ describe('while a replica is away', () => {
     }
   });
 
+  test('operators are told of each further reason, once', async () => {
+    const { client } = setup.database;
+    const newest = `migration_name = (SELECT max(migration_name) FROM _prisma_migrations)`;
+    await client.query(`CREATE TABLE newest_migration AS SELECT * FROM _prisma_migrations WHERE ${newest}`);
+    await until(() => isRead(setup.gateway));
+    const before = messages(setup.gateway).length;
+    const later = () => messages(setup.gateway).slice(before);
+    await setup.replica.stop();
+    await until(() => later().length > 0);
+    await client.query(`DELETE FROM _prisma_migrations WHERE ${newest}`);
+    await setup.replica.start();
+    await until(() => later().length > 1);
+    await client.query('INSERT INTO _prisma_migrations SELECT * FROM newest_migration');
+    await until(() => isRead(setup.gateway));
+    expect(later()).toEqual([AWAY, { ...AWAY, reason: expect.stringContaining('lacks migrations') as string }, READ]);
+  });
+
   test('a gateway does not read a replica without its migrations', async () => {
     const { client } = setup.database;
     const newest = `migration_name = (SELECT max(migration_name) FROM _prisma_migrations)`;
@@ -110,13 +127,15 @@ describe('while a replica is away', () => {
       ADMIN_PORT: '0',
     });
     try {
-      await until(() => messages(eager).length > 0);
-      expect(messages(eager)).toEqual([{ ...AWAY, reason: expect.stringContaining('lacks migrations') as string }]);
+      // A busy machine may tell that the replica answers slowly first.
+      await until(() => messages(eager).some(({ reason }) => reason?.includes('lacks migrations')));
+      expect(messages(eager)).not.toContainEqual(READ);
       expect((await ask(REPORT, eager)).status).toBe(200);
       expect(await readingsOf(eager)).toEqual({ read: 0, late: 0, left: 0 });
       await setup.replica.resume();
       await until(() => isRead(eager));
     } finally {
+      await setup.replica.resume();
       await eager.stop();
     }
   });

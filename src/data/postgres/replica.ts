@@ -37,6 +37,7 @@ const MAX_ORGANIZATIONS = 10_000;
 /** A replica is asked so often whether it serves. No request waits for that. */
 export const CHECK_MS = 1000;
 const SLOW = 'The replica answers slowly';
+const AWAY = 'The replica cannot be reached, or gives no answer';
 /** The least time that a replica has to answer, where requests wait for none. */
 const LEAST_PATIENCE_MS = 100;
 const FIRST_PAUSE_MS = 2;
@@ -65,11 +66,11 @@ export class Replica {
   private isClosed = false;
   private timer: NodeJS.Timeout | undefined;
   private checking: Promise<void> | undefined;
-  /** The state that was told last. */
-  private told: 'used' | 'set aside' | undefined;
+  /** What was told since the last change: undefined when it serves, and else the reasons for which it is set aside. */
+  private readonly told = new Set<string | undefined>();
   private readonly counts = { read: 0, late: 0, left: 0 };
 
-  /** `onChange` is told the reason when the replica is set aside, and undefined when it serves again. */
+  /** `onChange` is told each reason once for which the replica is set aside, and undefined when it serves again. */
   constructor(
     readonly database: Database,
     private readonly waitMs: number,
@@ -192,7 +193,7 @@ export class Replica {
   /** True for an error of this replica. One that the next reading would meet too sets the replica aside. */
   private isBlamedFor(error: unknown): boolean {
     const sqlState = findSqlFault(error)?.sqlState;
-    if (toDataSourceError(error).code === 'NO_DATA_SOURCE_CONNECTION') this.setAside('The replica cannot be reached, or gives no answer');
+    if (toDataSourceError(error).code === 'NO_DATA_SOURCE_CONNECTION') this.setAside(AWAY);
     else if (BEHIND.has(sqlState)) this.setAside('The replica lacks a table, a column, a function or a grant');
     else return error instanceof OtherVersion || CONFLICTS.has(sqlState);
     return true;
@@ -203,7 +204,7 @@ export class Replica {
     this.versions.clear();
     this.followed.clear();
     this.isUsed = false;
-    this.tell('set aside', reason);
+    this.tell(reason);
     this.checkLater();
   }
 
@@ -221,7 +222,7 @@ export class Replica {
         return;
       }
       this.isUsed = true;
-      this.tell('used');
+      this.tell(undefined);
       this.checkLater();
     });
   }
@@ -232,15 +233,16 @@ export class Replica {
       // A busy process may run its timers before it reads its sockets. An immediate runs after them.
       .then((reason) => new Promise<string>((resolve) => setImmediate(() => resolve(reason))))
       .catch(() => undefined);
-    const fault = await Promise.race([findObstacle(this.database).catch(() => 'The replica cannot be asked'), slow]);
+    const fault = await Promise.race([findObstacle(this.database).catch(() => AWAY), slow]);
     over.abort();
     return fault;
   }
 
-  /** Tells of a change once, however often it is found. */
-  private tell(state: 'used' | 'set aside', reason?: string): void {
-    if (this.told === state) return;
-    this.told = state;
+  /** Tells of a change, and of each further reason, once, however often it is found: the first may be the slowness of a busy machine. */
+  private tell(reason: string | undefined): void {
+    if (this.told.has(reason)) return;
+    if (reason === undefined || this.told.has(undefined)) this.told.clear();
+    this.told.add(reason);
     this.onChange(reason);
   }
 }

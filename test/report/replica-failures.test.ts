@@ -39,8 +39,13 @@ const messages = ({ logLines }: TestGateway): { readonly msg: string; readonly r
     .map((line) => JSON.parse(line) as { msg: string; replica?: number; reason?: string })
     .filter(({ replica }) => replica !== undefined)
     .map(({ msg, replica, reason }) => ({ msg, replica, ...(reason !== undefined && { reason }) }));
+/** The changes that operators were told of. A replica that is set aside may have several reasons, such as a lost connection and a refused one. */
+const changesOf = (gateway: TestGateway): string[] =>
+  messages(gateway)
+    .map(({ msg }) => msg)
+    .filter((msg, index, all) => msg !== all[index - 1]);
 const READ = { msg: 'replica is read', replica: 1 };
-const AWAY = { msg: 'replica is set aside', replica: 1, reason: expect.stringContaining('cannot be reached') as string };
+const AWAY = { msg: 'replica is set aside', replica: 1 };
 
 describe('while a replica is away', () => {
   // Only its loss sets the replica aside, and no slow answer of a busy machine.
@@ -72,7 +77,7 @@ describe('while a replica is away', () => {
     asking.on = false;
     await Promise.all(readers);
     expect(wrong).toEqual([]);
-    expect(messages(setup.gateway)).toEqual([READ, AWAY, READ]);
+    expect(changesOf(setup.gateway)).toEqual([READ.msg, AWAY.msg, READ.msg]);
   });
 
   test('a gateway starts, answers and is ready, and reads the replica when it comes', async () => {
@@ -88,7 +93,7 @@ describe('while a replica is away', () => {
       expect((await ask(REPORT, late)).status).toBe(200);
       await setup.replica.start();
       await until(() => isRead(late));
-      expect(messages(late)).toEqual([AWAY, READ]);
+      expect(changesOf(late)).toEqual([AWAY.msg, READ.msg]);
     } finally {
       await late.stop();
     }
@@ -105,10 +110,13 @@ describe('while a replica is away', () => {
     await until(() => later().length > 0);
     await client.query(`DELETE FROM _prisma_migrations WHERE ${newest}`);
     await setup.replica.start();
-    await until(() => later().length > 1);
+    const lacks = ({ reason }: { readonly reason?: string }) => reason?.includes('lacks migrations') ?? false;
+    await until(() => later().some(lacks));
     await client.query('INSERT INTO _prisma_migrations SELECT * FROM newest_migration');
     await until(() => isRead(setup.gateway));
-    expect(later()).toEqual([AWAY, { ...AWAY, reason: expect.stringContaining('lacks migrations') as string }, READ]);
+    expect([later()[0]!.msg, later().at(-1)]).toEqual([AWAY.msg, READ]);
+    const reasons = later().map(({ reason }) => reason);
+    expect(reasons).toHaveLength(new Set(reasons).size);
   });
 
   test('a gateway does not read a replica without its migrations', async () => {

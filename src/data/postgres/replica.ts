@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from './database';
-import { toDataSourceError } from './database-errors';
+import { describeConnectionFault, toDataSourceError } from './database-errors';
 import { findObstacle } from './migration-engine';
 import { findSqlFault, MISSING_GRANT, MISSING_TABLE } from './sql-fault';
 import { numberOf, selectStamp, type VersionStamp } from './version-stamp';
@@ -37,7 +37,6 @@ const MAX_ORGANIZATIONS = 10_000;
 /** A replica is asked so often whether it serves. No request waits for that. */
 export const CHECK_MS = 1000;
 const SLOW = 'The replica answers slowly';
-const AWAY = 'The replica cannot be reached, or gives no answer';
 /** The least time that a replica has to answer, where requests wait for none. */
 const LEAST_PATIENCE_MS = 100;
 const FIRST_PAUSE_MS = 2;
@@ -66,7 +65,7 @@ export class Replica {
   private isClosed = false;
   private timer: NodeJS.Timeout | undefined;
   private checking: Promise<void> | undefined;
-  /** What was told since the last change: undefined when it serves, and else the reasons for which it is set aside. */
+  /** The reasons that were told since the replica was set aside, or undefined alone while it serves. */
   private readonly told = new Set<string | undefined>();
   private readonly counts = { read: 0, late: 0, left: 0 };
 
@@ -193,7 +192,9 @@ export class Replica {
   /** True for an error of this replica. One that the next reading would meet too sets the replica aside. */
   private isBlamedFor(error: unknown): boolean {
     const sqlState = findSqlFault(error)?.sqlState;
-    if (toDataSourceError(error).code === 'NO_DATA_SOURCE_CONNECTION') this.setAside(AWAY);
+    const appError = toDataSourceError(error);
+    // The check would name the loss in the same words, so that operators are told of it once.
+    if (appError.code === 'NO_DATA_SOURCE_CONNECTION') this.setAside(describeConnectionFault(appError));
     else if (BEHIND.has(sqlState)) this.setAside('The replica lacks a table, a column, a function or a grant');
     else return error instanceof OtherVersion || CONFLICTS.has(sqlState);
     return true;
@@ -233,7 +234,7 @@ export class Replica {
       // A busy process may run its timers before it reads its sockets. An immediate runs after them.
       .then((reason) => new Promise<string>((resolve) => setImmediate(() => resolve(reason))))
       .catch(() => undefined);
-    const fault = await Promise.race([findObstacle(this.database).catch(() => AWAY), slow]);
+    const fault = await Promise.race([findObstacle(this.database).catch(() => 'The replica cannot be asked'), slow]);
     over.abort();
     return fault;
   }

@@ -10,6 +10,7 @@ import { createFileRoutes } from './export/file-routes';
 import { createApolloServer } from './graphql/apollo-server';
 import { CheckedDocuments } from './graphql/checked-documents';
 import { createGraphqlRoute } from './graphql/graphql-route';
+import { KeptAnswers } from './graphql/kept-answers';
 import { createOperatorsRoute } from './graphql/operators-route';
 import { createOperatorsSchema, createSchema } from './graphql/schema';
 import { createSchemaRoute } from './graphql/schema-route';
@@ -159,7 +160,8 @@ export async function createCallersSide(
   doors.use('/api/v2', createV2Routes(resolvers, kit));
   doors.use(openLinks(services.links));
   doors.use(createFileRoutes(new FileResolver(services, new SchemaReportDocuments(schema)), kit));
-  doors.use('/graphql', createGraphqlRoute(apollo, documents, kit));
+  const keptAnswers = services.answers && new KeptAnswers(services.answers);
+  doors.use('/graphql', createGraphqlRoute({ apollo, documents, kit, keptAnswers, budgets: services.budgets }));
   doors.use(createSchemaRoute(schema, config.INTROSPECTION, kit));
   if (config.PLAYGROUND) doors.use(createPlaygroundRoutes(config.PLAYGROUND_PROVISION));
   doors.use(() => {

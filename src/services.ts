@@ -25,7 +25,7 @@ import type { QueueFigures, ReportQueue } from './data/postgres/report-queue';
 import { SavedReportStore } from './data/saved-report-store';
 import { SessionStore } from './data/session-store';
 import { UserStore } from './data/user-store';
-import { VersionMemory } from './data/version-memory';
+import { VersionMemory, type MemoryFigures } from './data/version-memory';
 import { AccessService } from './domain/access-service';
 import { AuditGathering } from './domain/audit-gathering';
 import { AccessWatch } from './domain/access-watch';
@@ -63,6 +63,8 @@ export interface Services {
   readonly provisions: ProvisionService;
   readonly users: UserService;
   readonly books: BookService;
+  /** Whole answers by data version; undefined where nothing is kept. */
+  readonly answers: VersionMemory | undefined;
   readonly imports: ImportService;
   readonly demo: DemoService;
   readonly backups: BackupService;
@@ -79,12 +81,14 @@ export interface Figures {
   readonly replicas: readonly ReplicaFigures[];
   readonly audit: AuditFigures;
   readonly guesses: GuessFigures;
+  /** The memories for what was read from the books, by their names: `totals`, `rows` and `answers`. */
+  readonly memories: Readonly<Record<string, MemoryFigures>>;
 }
 
 const MS_PER_SECOND = 1000;
 const BYTES_PER_MEGABYTE = 1_000_000;
-/** The share of the memory for the books that pages and records have. */
-const ROWS_SHARE = 0.5;
+/** The parts of the memory for the books. A total may have cost the reading of a year, and an answer only that of a page. */
+const MEMORY_SHARES = { totals: 0.5, rows: 0.25, answers: 0.25 };
 /** The fewest connections for short queries that a process has, so that a slow one does not hold up all others. */
 const MIN_POOL_SIZE = 2;
 /** The most audit rows that may wait in memory. Some hundred bytes each, they take a few megabytes. */
@@ -165,11 +169,16 @@ export function createServices(
   const database = open(address, onConnectionLost);
   const replicas = new Replicas(database, { addresses, open, waitMs: config.REPLICA_WAIT_MILLISECONDS, onChange });
   const keptBytes = (config.BOOK_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE) / processes;
-  const kept = {
-    values: new VersionMemory(keptBytes * (1 - ROWS_SHARE)),
-    rows: keptBytes === 0 ? undefined : new VersionMemory(keptBytes * ROWS_SHARE),
-  };
-  const opener = new BookOpener({ database, replicas, queue, kept, timeoutMs: config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND });
+  const remember = (share: number): VersionMemory => new VersionMemory(keptBytes * share);
+  const totals = remember(MEMORY_SHARES.totals);
+  const [rows, answers] = keptBytes === 0 ? [] : [remember(MEMORY_SHARES.rows), remember(MEMORY_SHARES.answers)];
+  const opener = new BookOpener({
+    database,
+    replicas,
+    queue,
+    kept: { totals, rows },
+    timeoutMs: config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND,
+  });
   const books = new BookService(new BookStore(database), opener);
   const depositDetails = new DepositDetailService(new DepositDetailStore(database, isServing && database.isDistributed));
   const chains = new AuditChainStore(database);
@@ -209,6 +218,7 @@ export function createServices(
     provisions,
     users,
     books,
+    answers,
     imports,
     demo: new DemoService({ organizations, provisions, users, imports }),
     backups: new BackupService(address, books, depositDetails, audit),
@@ -217,6 +227,7 @@ export function createServices(
       queue: queue.figures,
       audit: auditWriter.figures,
       guesses: guesses.figures,
+      memories: { totals: totals.figures, ...(rows && { rows: rows.figures }), ...(answers && { answers: answers.figures }) },
       pools: { ...database.figures, ...replicas.pools },
       replicas: replicas.figures,
     }),

@@ -79,6 +79,15 @@ export class GatewayMetrics {
           Object.entries({ read, late, left }).map(([outcome, count]) => [{ replica: index + 1, outcome }, count] as const),
         ),
     );
+    this.total(
+      'gateway_book_memory_total',
+      'Totals, rows and answers that were kept from a request before, and that were read from the books',
+      ['memory', 'outcome'],
+      ({ memories }) =>
+        Object.entries(memories).flatMap(([memory, { kept, read }]) =>
+          Object.entries({ kept, read }).map(([outcome, count]) => [{ memory, outcome }, count] as const),
+        ),
+    );
     this.gauge('gateway_audit_rows_waiting', 'Audit rows that wait to be written', [], ({ audit }) => [[{}, audit.waiting]]);
     this.total('gateway_audit_rows_total', 'Audit rows that were written, and that were refused', ['outcome'], ({ audit }) => [
       [{ outcome: 'written' }, audit.written],

@@ -31,7 +31,7 @@ export interface BooksRequest {
 /** The parts of the books that are kept by data version. Each has room of its own, because a total may have cost the reading of a year. */
 export interface KeptBooks {
   /** Totals, groups, counts and digests. */
-  readonly values: VersionMemory;
+  readonly totals: VersionMemory;
   /** Pages of lines, records and lists; undefined where nothing is kept. */
   readonly rows: VersionMemory | undefined;
 }
@@ -114,7 +114,7 @@ export class RequestBooks {
    * value from all others, of other organizations and other tiers too.
    */
   once<Value extends object>(key: string, compute: (snapshot: ReportSnapshot) => Promise<Value>): Promise<Value> {
-    const known = this.asked.get(key) ?? this.find(this.parts.kept.values, key, compute);
+    const known = this.asked.get(key) ?? this.find(this.parts.kept.totals, key, compute);
     this.asked.set(key, known);
     return known as Promise<Value>;
   }

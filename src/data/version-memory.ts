@@ -8,6 +8,14 @@ export interface VersionedValue<Value> {
   readonly value: Value;
 }
 
+/** The numbers of values since the start. */
+export interface MemoryFigures {
+  /** Those that were kept from a request before, or shared with one. */
+  readonly kept: number;
+  /** Those that were computed from the books. */
+  readonly read: number;
+}
+
 /** About the bytes that V8 takes for a text, an object or an array beside its content, and for a number or a reference. */
 const HEAD_BYTES = 24;
 const PLACE_BYTES = 8;
@@ -28,6 +36,7 @@ interface Computing<Value> {
 export class VersionMemory {
   private readonly kept: LRUCache<string, object>;
   private readonly underWay = new Map<string, Promise<VersionedValue<object>>>();
+  private readonly counts = { kept: 0, read: 0 };
 
   constructor(maxBytes: number) {
     const bound = (bytes: number): number => Math.max(1, Math.floor(bytes));
@@ -38,6 +47,23 @@ export class VersionMemory {
       maxEntrySize,
       sizeCalculation: (value, key) => sizeWithin(maxEntrySize, { key, value }),
     });
+  }
+
+  get figures(): MemoryFigures {
+    return this.counts;
+  }
+
+  /** Returns the value of this version; undefined when it is not kept. */
+  find<Value extends object>(version: VersionStamp, key: string): Value | undefined {
+    const value = this.kept.get(toName(version, key)) as Value | undefined;
+    if (value) this.counts.kept++;
+    return value;
+  }
+
+  /** Keeps a value that was computed. */
+  keep(key: string, { version, value }: VersionedValue<object>): void {
+    this.counts.read++;
+    this.kept.set(toName(version, key), value);
   }
 
   /**
@@ -53,19 +79,22 @@ export class VersionMemory {
     for (let other = this.underWay.get(name); other; other = this.underWay.get(name)) {
       const outcome = await Promise.race([outcomeOf(other), patience()]);
       if (!outcome) break;
-      if (outcome.found) return outcome.found as VersionedValue<Value>;
+      if (outcome.found) {
+        this.counts.kept++;
+        return outcome.found as VersionedValue<Value>;
+      }
       // A question that is wrong is wrong for everybody who asks it.
       if (outcome.error instanceof InputError) throw outcome.error;
       // A request may be refused a lane that another one gets. A reader who has left makes room for the next at once.
       if (outcome.error instanceof AppError) break;
     }
-    const value = this.kept.get(name) as Value | undefined;
+    const value = this.find<Value>(version, key);
     if (value) return { version, value };
     const computing = compute();
     this.underWay.set(name, computing);
     try {
       const computed = await computing;
-      this.kept.set(toName(computed.version, key), computed.value);
+      this.keep(key, computed);
       return computed;
     } finally {
       if (this.underWay.get(name) === computing) this.underWay.delete(name);

@@ -1,6 +1,7 @@
 import type { AccessProvision, AccessRow } from '../data/access-store';
 import type { BookState } from '../data/postgres/replica';
 import { RequestTimes } from '../data/postgres/request-times';
+import type { VersionStamp } from '../data/postgres/version-stamp';
 import { AppError } from '../errors';
 import type { Credentials } from './credentials';
 import { assertNewEnough } from './least-version';
@@ -11,6 +12,13 @@ import { RequestCaller, type AccessParts, type SessionAccess, type SystemAccess 
 export interface MemberAccess extends SystemAccess {
   /** True when the member was granted the report, and with it donors' personal data. */
   readonly mayReadDonors: boolean;
+}
+
+/** A member who was not let in yet. */
+export interface ForeseenMember {
+  readonly access: MemberAccess;
+  /** The version of the books when the access was checked. */
+  readonly version: VersionStamp;
 }
 
 export class AccessService {
@@ -117,9 +125,26 @@ export class RequestAccess {
 
   /** Authorizes data that is not personal, for any API provision and any logged-in user. Throws an AppError. */
   async authorizeMember(): Promise<MemberAccess> {
-    this.member ??= await this.findMember();
+    if (!this.member) {
+      const { row, access } = await this.checkMember();
+      this.assertVersion(row);
+      this.member ??= access;
+    }
     this.passed.add(this.member.mayReadDonors ? CHECK_DONORS : CHECK_MEMBER);
     return this.member;
+  }
+
+  /** Tells as whom `authorizeMember` would let the request in, and the version of the books; undefined when it would throw. */
+  async foreseeMember(): Promise<ForeseenMember | undefined> {
+    try {
+      const { row, access } = await this.checkMember();
+      const { dataVersion: version } = row.organization;
+      assertNewEnough(version, this.leastVersion);
+      return { access, version };
+    } catch (error) {
+      if (error instanceof AppError) return undefined;
+      throw error;
+    }
   }
 
   /** True for a member, false for a caller whom a check refuses. Throws an AppError when the checks cannot be made. */
@@ -152,15 +177,12 @@ export class RequestAccess {
     return this.member.mayReadDonors;
   }
 
-  private async findMember(): Promise<MemberAccess> {
+  private async checkMember(): Promise<{ readonly row: AccessRow; readonly access: MemberAccess }> {
     const { row, access } = await this.caller.checkProvision();
     const mayReadDonors = this.mayReadReport(row);
-    if (mayReadDonors || isServers(row)) {
-      this.assertVersion(row);
-      return { ...access, mayReadDonors };
-    }
-    const session = await this.authorizeUser();
-    return { ...session, mayReadDonors: session.user.privileges.includes(REPORT_PRIVILEGE) };
+    if (mayReadDonors || isServers(row)) return { row, access: { ...access, mayReadDonors } };
+    const { access: session } = await this.caller.checkUser();
+    return { row, access: { ...session, mayReadDonors: session.user.privileges.includes(REPORT_PRIVILEGE) } };
   }
 
   private async checkUser(): ReturnType<RequestCaller['checkUser']> {

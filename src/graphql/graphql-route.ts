@@ -1,20 +1,18 @@
-import type { ApolloServer } from '@apollo/server';
 import express, { Router, type Request, type Response } from 'express';
 import { AppError, toAppError } from '../errors';
-import type { DoorKit } from '../http/door-kit';
 import { enterDoor, recordOf } from '../http/request-record';
-import type { CheckedDocuments } from './checked-documents';
 import { formatError, toCause } from './error-format';
 import { loopTurns, strangerTurns } from './loop-turns';
-import { FailedRows, OperationRun } from './operation-run';
-import type { GraphqlContext } from './row-field';
+import { OperationRun, type RunParts } from './operation-run';
+import { FailedRows } from './ready-answer';
 
 const MAX_BODY = '100kb';
 /** Compressed bodies are refused, because 100 kB can expand to 100 MB. */
 const parseJson = express.json({ limit: MAX_BODY, inflate: false });
 
 /** The door at /graphql. */
-export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documents: CheckedDocuments, kit: DoorKit): Router {
+export function createGraphqlRoute(parts: RunParts): Router {
+  const { kit } = parts;
   const router = Router({ caseSensitive: true, strict: true });
   router.all('/', enterDoor('graphql', '/graphql'));
   router.use((request, _response, next) => {
@@ -24,7 +22,7 @@ export function createGraphqlRoute(apollo: ApolloServer<GraphqlContext>, documen
     next();
   });
   router.all('/', async (request, response) => {
-    const run = new OperationRun(request, response, { apollo, documents, kit });
+    const run = new OperationRun(request, response, parts);
     const endSpan = run.context.times.spans?.resolve();
     try {
       // Nothing is parsed for a caller without a valid provision.

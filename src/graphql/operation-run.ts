@@ -1,23 +1,24 @@
-import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
+import { HeaderMap, type ApolloServer } from '@apollo/server';
 import type { Request, Response } from 'express';
-import { GraphQLError, Kind, OperationTypeNode } from 'graphql';
-import { AppError, toAppError } from '../errors';
+import { GraphQLError } from 'graphql';
+import type { BudgetService } from '../domain/budget-service';
+import { AppError } from '../errors';
 import { nameDataVersion, setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import { recordOf, type RequestRecord } from '../http/request-record';
-import { sendRows, toContentCoding, type AnswerPiece } from '../http/row-sender';
+import { sendRows, toContentCoding } from '../http/row-sender';
 import type { CheckedDocuments } from './checked-documents';
-import { writeRequestId } from './error-format';
-import { Insertions, type InsertedRows, type Path } from './insertions';
+import { Insertions } from './insertions';
+import { repeatAnswer, type KeptAnswer, type KeptAnswers } from './kept-answers';
 import { loopTurns } from './loop-turns';
-import { toReadRange } from './operation-range';
+import { spendBudget } from './operation-budget';
+import type { OperationFacts } from './operation-facts';
+import { toReadyAnswer, type ReadyAnswer } from './ready-answer';
 import type { GraphqlContext } from './row-field';
 import { toApolloBody, toApolloSearch } from './trusted-documents';
 
 const RESPONSE_JSON = 'application/graphql-response+json';
 const MEDIA_TYPES = ['application/json', RESPONSE_JSON];
 
-/** The label of an operation that asks for several fields, or for fragments. */
-const SEVERAL = 'several';
 /** The longest part of an operation's name in the log. */
 const MAX_NAME_LENGTH = 64;
 
@@ -27,10 +28,13 @@ const MAX_NAME_LENGTH = 64;
  */
 const MAX_RERUNS = 2;
 
-interface RunParts {
+export interface RunParts {
   readonly apollo: ApolloServer<GraphqlContext>;
   readonly documents: CheckedDocuments;
   readonly kit: DoorKit;
+  readonly budgets: BudgetService;
+  /** Undefined where no answers are kept. */
+  readonly keptAnswers: KeptAnswers | undefined;
 }
 
 /**
@@ -53,15 +57,18 @@ export class OperationRun {
     return this.opened;
   }
 
-  /** Executes the operation and sends its answer, or the answer to a caller who is refused. */
+  /** Sends the answer to the operation, or the answer to a caller who is refused. */
   async answer(refusal: AppError | undefined): Promise<void> {
-    const { response } = this;
+    const kept = refusal ? undefined : await this.findKept();
+    if (kept) return this.send(repeatAnswer(kept), () => false);
+    const { request, response } = this;
     let answer = await this.execute(refusal);
     for (let again = 1; again <= MAX_RERUNS && (this.opened.books.haveSeveralVersions || this.opened.books.areBroken); again++) {
       // Nothing is written twice, because no mutation reads the books. The first time the books have most likely come to rest. The last
       // time all is read from one snapshot, which takes a lane.
       answer = await this.executeAgain(again === MAX_RERUNS, refusal);
     }
+    await this.parts.keptAnswers?.keep(request, this.opened, answer);
     // Rows that broke off before any of the answer has left are read again with it.
     const runsAgain = (): boolean => this.opened.books.areBroken && !response.headersSent && !response.destroyed;
     await this.send(answer, runsAgain).catch(async (error: unknown) => {
@@ -70,7 +77,26 @@ export class OperationRun {
     });
   }
 
-  private async execute(refusal: AppError | undefined): Promise<HTTPGraphQLResponse> {
+  /** Returns the answer that is kept for the request. Its caller was then let in, has paid, and counts as a reader of its lines. */
+  private async findKept(): Promise<KeptAnswer | undefined> {
+    const { request, response, opened: context } = this;
+    const { budgets, keptAnswers } = this.parts;
+    const { access, outcome, lines } = context;
+    const kept = await keptAnswers?.find(request, access);
+    if (!kept) return undefined;
+    // Apollo answers a caller who cannot pay. What is paid is not paid again.
+    const isPaid = await spendBudget(context, { ...kept.cost, isMutation: false }, budgets, response).then(
+      () => true,
+      () => false,
+    );
+    if (!isPaid) return undefined;
+    await (kept.range ? access.authorizeDonors() : access.authorizeMember());
+    outcome.cost = kept.cost;
+    if (kept.lines !== null) lines.add(kept.lines);
+    return kept;
+  }
+
+  private async execute(refusal: AppError | undefined): Promise<ReadyAnswer> {
     const { request, opened: context } = this;
     const answer = await this.parts.apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: toApolloRequest(request),
@@ -83,10 +109,10 @@ export class OperationRun {
     const { books, insertions } = context;
     // Some versions show only at the end of a run: the one of its rows, and on a distributed database one that came meanwhile.
     await (insertions?.haveRows && books.haveVersion ? books.openForRows() : books.confirm());
-    return answer;
+    return toReadyAnswer(answer, context);
   }
 
-  private async executeAgain(isHeld: boolean, refusal: AppError | undefined): Promise<HTTPGraphQLResponse> {
+  private async executeAgain(isHeld: boolean, refusal: AppError | undefined): Promise<ReadyAnswer> {
     const { books, outcome } = this.opened;
     await books.close();
     await loopTurns.next();
@@ -95,19 +121,20 @@ export class OperationRun {
     return this.execute(refusal);
   }
 
-  private async send(answer: HTTPGraphQLResponse, runsAgain: () => boolean): Promise<void> {
+  private async send(answer: ReadyAnswer, runsAgain: () => boolean): Promise<void> {
     const { request, response, opened: context } = this;
+    const { facts } = answer;
     // Only rows that go on moving between the nodes of a database can have an answer come here.
     if (context.books.haveSeveralVersions) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
-    noteOperation(recordOf(response), context);
-    if (!context.outcome.asked) recordOf(response).addCodes(answer.body.kind === 'complete' ? answer.body.string : '');
-    await this.audited(runsAgain, (ready) =>
-      sendRows(response, toPieces(answer, context), {
+    noteOperation(recordOf(response), context, facts);
+    if (!facts) recordOf(response).addCodes(answer.pieces.join(''));
+    await this.audited(answer, runsAgain, (ready) =>
+      sendRows(response, answer.pieces, {
         setHeaders: () => {
-          const isChange = context.outcome.asked?.operation.operation === OperationTypeNode.MUTATION;
-          (isChange ? nameDataVersion : setDataVersion)(response, context);
+          (facts?.isChange ? nameDataVersion : setDataVersion)(response, context);
           setServerTiming(response);
-          setHead(response, answer);
+          response.status(answer.status);
+          for (const [name, value] of answer.headers) response.set(name, value);
         },
         ready,
         readerPace: this.parts.kit.readerPace,
@@ -118,46 +145,34 @@ export class OperationRun {
   }
 
   /** Sends the answer while the audit notes that the operation reads personal data, and that a privilege was missing. */
-  private async audited(runsAgain: () => boolean, send: (ready?: Promise<void>) => Promise<void>): Promise<void> {
+  private async audited(
+    { facts, range }: ReadyAnswer,
+    runsAgain: () => boolean,
+    send: (ready?: Promise<void>) => Promise<void>,
+  ): Promise<void> {
     const { request, opened: context } = this;
     const { audit } = this.parts.kit;
-    const { asked, refusal } = context.outcome;
-    if (!asked) return send();
-    const operation = { door: 'graphql', name: asked.name, hash: asked.hash } as const;
+    const { refusal } = context.outcome;
+    if (!facts) return send();
+    const operation = { door: 'graphql', name: facts.name, hash: facts.hash } as const;
     if (refusal) await audit.recordRefusal(context, operation, refusal);
-    const facts = { range: () => toReadRange(asked), lines: () => context.insertions?.rowCount() };
-    await audit.accompany({ context, request, runsAgain }, operation, facts, send);
+    const lines = (): number | undefined => context.insertions?.rowCount();
+    await audit.accompany({ context, request, runsAgain }, operation, { range, lines }, send);
   }
 }
 
 /**
- * Notes the operation of a request. Anybody may write anything as the name of an operation, a donor's name too: the names of trusted
- * documents alone become labels of metrics, and only members, whom an operator has let in, have theirs in the log. Others are named by the
- * field of the schema that they ask for.
+ * Notes the operation of a request. Only members, whom an operator has let in, have the name that they gave it in the log. Others are named
+ * by the label.
  */
-function noteOperation(record: RequestRecord, { outcome, access }: GraphqlContext): void {
-  const { asked, budget, cost, codes = [] } = outcome;
+function noteOperation(record: RequestRecord, { outcome, access }: GraphqlContext, facts: OperationFacts | undefined): void {
+  const { budget, cost, codes = [] } = outcome;
   record.cost = budget?.refusal ? 0 : (cost?.cost ?? 0);
   for (const code of codes) record.addCode(code);
-  if (!asked) return;
-  const { name, isTrusted, operation } = asked;
-  const fields = new Set(operation.selectionSet.selections.map((each) => (each.kind === Kind.FIELD ? each.name.value : SEVERAL)));
-  const [field = SEVERAL] = fields.size === 1 ? fields : [];
-  record.label = isTrusted && name !== '' ? name : field;
-  record.operation = access.caller.identity?.isMember && name !== '' ? name.slice(0, MAX_NAME_LENGTH) : record.label;
-}
-
-/** A report that failed before its first row. Nothing of the answer has been sent, so the rest of it can still be. */
-export class FailedRows extends Error {
-  constructor(
-    override readonly cause: unknown,
-    /** The paths of the lists that are null now. */
-    readonly paths: readonly Path[],
-    /** The answer with null in place of each of them. */
-    readonly readRest: () => { readonly data: object; readonly errors?: readonly object[] },
-  ) {
-    super('The rows broke off', { cause });
-  }
+  if (!facts) return;
+  const { name, label } = facts;
+  record.label = label;
+  record.operation = access.caller.identity?.isMember && name !== '' ? name.slice(0, MAX_NAME_LENGTH) : label;
 }
 
 /** The error of a whole request. Its status is sent only with the newer media type (GraphQL over HTTP, section 6.4). */
@@ -186,30 +201,4 @@ function toApolloRequest(request: Request) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
   return { method: request.method.toUpperCase(), headers, search: toApolloSearch(searchOf(request)), body: toApolloBody(request.body) };
-}
-
-/** Gives a response the status and the headers of Apollo's answer. */
-function setHead(response: Response, { status, headers }: HTTPGraphQLResponse): void {
-  response.status(status ?? 200);
-  for (const [name, value] of headers) if (name !== 'content-length') response.set(name, value);
-}
-
-function toPieces({ body }: HTTPGraphQLResponse, { insertions, requestId }: GraphqlContext): AnswerPiece[] {
-  if (body.kind !== 'complete') throw new Error('The answer of an operation is one piece');
-  const text = writeRequestId(body.string, requestId);
-  const paths: Path[] = [];
-  const readRest = () => JSON.parse(insertions!.fill(text, () => ['null']).join('')) as ReturnType<FailedRows['readRest']>;
-  return insertions!.fill(text, ({ path, content }) => {
-    paths.push(path);
-    return ['[', readRows(content, (error) => new FailedRows(error, paths, readRest)), ']'];
-  });
-}
-
-/** The rows of a field, with the error that `toFailure` makes of one that they throw. */
-async function* readRows({ rows, template }: InsertedRows, toFailure: (error: unknown) => FailedRows): AsyncGenerator<Buffer> {
-  try {
-    yield* rows.bytes(template);
-  } catch (error) {
-    throw toFailure(toAppError(error));
-  }
 }

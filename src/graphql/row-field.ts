@@ -22,7 +22,7 @@ import type { RowStream } from '../rows/row-stream';
 import type { VariablePath } from './error-place';
 import type { Insertions } from './insertions';
 import type { OperationCost } from './operation-cost';
-import type { AskedOperation } from './operation-range';
+import type { AskedOperation } from './operation-facts';
 import { createJsonTemplate, type JsonMember } from '../rows/row-template';
 
 export interface GraphqlContext extends RequestContext {

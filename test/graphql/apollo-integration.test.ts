@@ -44,6 +44,7 @@ async function listen(suite: ApolloServer, context: ContextThunk): Promise<Serve
   const config = readConfig({});
   const log = pino({ level: 'silent' });
   const kit = createDoorKit(config, log, gateway.services);
+  const { budgets } = gateway.services;
   const app = createExpressApp(config, log);
   app.use(({ headers }, response, next) => {
     headers.provision = webProvision;
@@ -51,7 +52,16 @@ async function listen(suite: ApolloServer, context: ContextThunk): Promise<Serve
     response.removeHeader('Cache-Control');
     next();
   });
-  app.use('/graphql', createGraphqlRoute(new SuiteServer(suite, context), new CheckedDocuments(), kit));
+  app.use(
+    '/graphql',
+    createGraphqlRoute({
+      apollo: new SuiteServer(suite, context),
+      documents: new CheckedDocuments(),
+      kit,
+      budgets,
+      keptAnswers: undefined,
+    }),
+  );
   app.use(kit.createErrorHandler());
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');

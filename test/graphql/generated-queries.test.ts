@@ -44,7 +44,7 @@ const as = () => ({ provision: organization.webProvision, cookie: gateway.cookie
 const schema = buildSchema(readFileSync(resolve(__dirname, '../../schema.graphql'), 'utf8'));
 
 test(
-  'any valid query has a proper answer, the same whether its rows are streamed or objects',
+  'any valid query has a proper answer, the same when it is asked again, and whether its rows are streamed or objects',
   async () => {
     const operations = anyOperation(schema, {
       texts: ['D1', 'T2', 'A2-0', 'none', '', 'Adl', '%', `'"\\`, 'é😀', '\0'],
@@ -65,6 +65,8 @@ test(
         expect([200, 400]).toContain(status);
         if (status === 400) return;
         answered++;
+        const again = await graphql(gateway.url, query, as());
+        expect([again.status, again.body.data]).toEqual([status, body.data]);
         const { data, errors } = JSON.parse(await objects.answer({ query })) as typeof body;
         // The first of several wrong fields ends the answer, so that the two ways may name different ones.
         expect([body.data, body.errors === undefined]).toEqual([data, errors === undefined]);

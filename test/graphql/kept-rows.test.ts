@@ -1,5 +1,5 @@
-import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
-import { createOrganization, graphql, importLines, v2Line, withGateway } from '../support/gateway';
+import { ACCESS, askAnew, openCountedStore } from '../support/counted-store';
+import { createOrganization, importLines, v2Line } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
@@ -14,24 +14,11 @@ const gateway = openGateway({ countsStatements: true, lines: GIFTS });
 const { organization } = gateway;
 
 const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
-/** The statements of a request for its access. */
-const ACCESS = 1;
-
-let proxy: DatabaseProxy;
-beforeAll(async () => {
-  proxy = await startDatabaseProxy(gateway.database.url);
-});
-afterAll(() => proxy.close());
-
+const store = openCountedStore(gateway);
+const { countStatements } = store;
 const watched = (settings: Readonly<Record<string, string>>, work: (url: string) => Promise<void>): Promise<void> =>
-  withGateway({ DATABASE_URL: proxy.url, ...settings }, ({ url }) => work(url));
-const ask = (url: string, query: string, provision = organization.apiProvision) => graphql(url, query, { provision });
-
-async function countStatements(work: () => Promise<unknown>): Promise<number> {
-  const before = proxy.statements();
-  await work();
-  return proxy.statements() - before;
-}
+  store.withReader(settings, ({ url }) => work(url));
+const ask = (url: string, query: string, provision = organization.apiProvision) => askAnew(url, query, { provision });
 
 describe('a member who asks for records of a version again', () => {
   test.each([
@@ -159,10 +146,10 @@ test('members who ask for the same records at the same time have them read once'
     let isRead = 0;
     const count = (): Promise<void> => {
       isRead++;
-      proxy.before('FROM "deposit"', count);
+      store.proxy.before('FROM "deposit"', count);
       return Promise.resolve();
     };
-    proxy.before('FROM "deposit"', count);
+    store.proxy.before('FROM "deposit"', count);
     const { client } = gateway.database;
     await client.query('BEGIN; LOCK TABLE deposit');
     const asking = Array.from({ length: 20 }, () => ask(url, '{ deposits(first: 2) { nodes { depositId } } }'));
@@ -201,7 +188,7 @@ describe('a member who asks for records that another request is about to read', 
     await watched({ DATABASE_ANSWER_MILLISECONDS: '30000' }, async (url) => {
       let release = (): void => undefined;
       const held = new Promise<void>((resolve) => {
-        proxy.before('FROM "deposit"', () => {
+        store.proxy.before('FROM "deposit"', () => {
           resolve();
           return new Promise((goOn) => (release = goOn));
         });

@@ -1,5 +1,5 @@
-import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
-import { createOrganization, graphql, importLines, v2Line, withGateway } from '../support/gateway';
+import { ACCESS, askAnew, openCountedStore } from '../support/counted-store';
+import { createOrganization, importLines, v2Line } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
@@ -15,32 +15,19 @@ const { organization } = gateway;
 const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
 const SUMMARY = `{ depositSummary(${RANGE}, groupBy: [DESIGNATION]) { all { lines byTransaction { amount } } groups(first: 1000) { nodes { all { lines } } } digest } }`;
 const PAGE = `{ depositDetailsConnection(${RANGE}, first: 1) { nodes { amount } totalCount summary(groupBy: [MONTH]) { groups(first: 1000) { nodes { all { lines } } } } } }`;
-/** The statements of a request for its access. */
-const ACCESS = 1;
-
-let proxy: DatabaseProxy;
-beforeAll(async () => {
-  proxy = await startDatabaseProxy(gateway.database.url);
-});
-afterAll(() => proxy.close());
-
+const store = openCountedStore(gateway);
+const { countStatements } = store;
 const watched = (settings: Readonly<Record<string, string>>, work: (url: string) => Promise<void>): Promise<void> =>
-  withGateway({ DATABASE_URL: proxy.url, ...settings }, ({ url }) => work(url));
+  store.withReader(settings, ({ url }) => work(url));
 const member = () => ({ provision: organization.apiProvision });
-
-async function countStatements(work: () => Promise<unknown>): Promise<number> {
-  const before = proxy.statements();
-  await work();
-  return proxy.statements() - before;
-}
 
 describe('a member who asks for the totals of a version again', () => {
   test('gets them without a line being read: totals, groups, digest and count', async () => {
     await watched({}, async (url) => {
       for (const query of [SUMMARY, PAGE]) {
-        const first = await graphql(url, query, member());
+        const first = await askAnew(url, query, member());
         expect(first.body.errors).toBeUndefined();
-        const again = async () => expect((await graphql(url, query, member())).body).toEqual(first.body);
+        const again = async () => expect((await askAnew(url, query, member())).body).toEqual(first.body);
         // The first answer's transaction ends after its bytes were sent.
         await again();
         expect(await countStatements(again)).toBe(ACCESS);
@@ -52,7 +39,7 @@ describe('a member who asks for the totals of a version again', () => {
     const ask = async (url: string, figures: string) => {
       const parts = `all { ${figures} } groups(first: 1000) { nodes { pending: all { ${figures} } } }`;
       const query = `{ depositSummary(${RANGE}, pending: WITH, groupBy: [MONTH]) { ${parts} } }`;
-      const { body } = await graphql(url, query, member());
+      const { body } = await askAnew(url, query, member());
       return body.data?.depositSummary;
     };
     await watched({}, async (url) => {
@@ -67,9 +54,9 @@ describe('a member who asks for the totals of a version again', () => {
     await watched({}, async (url) => {
       const own = await createOrganization(gateway.services);
       await importLines(gateway.services, own, [gift(1), gift(2)]);
-      await graphql(url, SUMMARY, { provision: own.apiProvision });
+      await askAnew(url, SUMMARY, { provision: own.apiProvision });
       await importLines(gateway.services, own, [gift(3)]);
-      const { body } = await graphql(url, SUMMARY, { provision: own.apiProvision });
+      const { body } = await askAnew(url, SUMMARY, { provision: own.apiProvision });
       expect(body.data).toMatchObject({
         depositSummary: { all: { lines: 3, byTransaction: { amount: '3.00' } }, groups: { nodes: [{ all: { lines: 3 } }] } },
       });
@@ -78,7 +65,7 @@ describe('a member who asks for the totals of a version again', () => {
 
   test('reads them again where nothing is kept', async () => {
     await watched({ BOOK_MEMORY_MEGABYTES: '0' }, async (url) => {
-      const ask = () => graphql(url, SUMMARY, member());
+      const ask = () => askAnew(url, SUMMARY, member());
       for (let time = 0; time < 3; time++) expect(await countStatements(ask)).toBeGreaterThan(ACCESS + 2);
     });
   });
@@ -88,8 +75,8 @@ describe('a member who asks for the totals of a version again', () => {
       const query = `{ depositSummary(${RANGE}) { all { donors } } }`;
       const { provisions } = gateway.services;
       const plain = await provisions.create({ organization: organization.name, kind: 'API', label: 'plain', grants: [] });
-      expect((await graphql(url, query, member())).body.data).toMatchObject({ depositSummary: { all: { donors: 2 } } });
-      expect((await graphql(url, query, { provision: plain })).body).toMatchObject({
+      expect((await askAnew(url, query, member())).body.data).toMatchObject({ depositSummary: { all: { donors: 2 } } });
+      expect((await askAnew(url, query, { provision: plain })).body).toMatchObject({
         data: { depositSummary: { all: { donors: null } } },
         errors: [{ extensions: { code: 'PRIVILEGE_NOT_FOUND' } }],
       });
@@ -105,7 +92,7 @@ describe('a member who asks for the totals of a version again', () => {
 
 describe('members who ask for the same totals at the same time', () => {
   const COUNT = 20;
-  const askAll = (url: string) => Promise.all(Array.from({ length: COUNT }, () => graphql(url, SUMMARY, member())));
+  const askAll = (url: string) => Promise.all(Array.from({ length: COUNT }, () => askAnew(url, SUMMARY, member())));
 
   async function isLocked(): Promise<boolean> {
     const { rows } = await gateway.database.client.query(`SELECT FROM pg_locks WHERE relation = 'deposit_line'::regclass AND NOT granted`);
@@ -113,7 +100,7 @@ describe('members who ask for the same totals at the same time', () => {
   }
 
   /** Requests that come later and read no lines have been answered: all earlier ones have been authorized, and wait. */
-  const untilAllWait = (url: string) => Promise.all(Array.from({ length: COUNT }, () => graphql(url, '{ __typename }', member())));
+  const untilAllWait = (url: string) => Promise.all(Array.from({ length: COUNT }, () => askAnew(url, '{ __typename }', member())));
 
   test('have them computed once', async () => {
     await watched({}, async (url) => {
@@ -121,10 +108,10 @@ describe('members who ask for the same totals at the same time', () => {
       let computed = 0;
       const count = (): Promise<void> => {
         computed++;
-        proxy.before('line_of_transaction', count);
+        store.proxy.before('line_of_transaction', count);
         return Promise.resolve();
       };
-      proxy.before('line_of_transaction', count);
+      store.proxy.before('line_of_transaction', count);
       // The lines are locked until all requests wait, so that none comes when the totals are kept already.
       await client.query('BEGIN; LOCK TABLE deposit_line');
       const asking = askAll(url);
@@ -144,7 +131,7 @@ describe('members who ask for the same totals at the same time', () => {
       const { client } = gateway.database;
       const reader = new AbortController();
       await client.query('BEGIN; LOCK TABLE deposit_line');
-      const first = graphql(url, SUMMARY, { ...member(), signal: reader.signal });
+      const first = askAnew(url, SUMMARY, { ...member(), signal: reader.signal });
       await until(isLocked);
       const others = askAll(url);
       await untilAllWait(url);
@@ -159,17 +146,17 @@ describe('members who ask for the same totals at the same time', () => {
     await watched({ REPORT_CONCURRENCY: '1' }, async (url) => {
       const { client } = gateway.database;
       await client.query('BEGIN; LOCK TABLE deposit_line');
-      const before = proxy.statements();
+      const before = store.proxy.statements();
       // The page in this order takes the lane, and then wants the totals that the other request has begun to compute.
-      const holder = graphql(
+      const holder = askAnew(
         url,
         `{ depositDetailsConnection(${RANGE}, orderBy: { field: AMOUNT, direction: ASC }, first: 1) { nodes { amount } summary { all { lines } } } }`,
         member(),
       );
       await until(isLocked);
-      const held = proxy.statements() - before;
-      const other = graphql(url, `{ depositSummary(${RANGE}) { all { lines } } }`, member());
-      await until(() => Promise.resolve(proxy.statements() - before > held));
+      const held = store.proxy.statements() - before;
+      const other = askAnew(url, `{ depositSummary(${RANGE}) { all { lines } } }`, member());
+      await until(() => Promise.resolve(store.proxy.statements() - before > held));
       await client.query('ROLLBACK');
       expect((await holder).body).toMatchObject({ data: { depositDetailsConnection: { summary: { all: { lines: 2 } } } } });
       expect((await other).body).toEqual({ data: { depositSummary: { all: { lines: 2 } } } });

@@ -1,5 +1,6 @@
 import {
   Kind,
+  OperationTypeNode,
   TypeInfo,
   valueFromASTUntyped,
   visit,
@@ -14,7 +15,7 @@ import type { ReadRange } from '../domain/audit-service';
 import { isLocalDate, type LocalDate } from '../values/dates';
 import { oncePerDocument } from './once-per-document';
 
-/** An operation as the audit names it. */
+/** An operation that was found in its document. */
 export interface AskedOperation {
   /** Empty for an operation without a name. */
   readonly name: string;
@@ -26,6 +27,51 @@ export interface AskedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** The facts about an operation that the log, the metrics and the audit need. */
+export interface OperationFacts {
+  /** As its caller named it; empty without a name. */
+  readonly name: string;
+  readonly hash: string;
+  /** A name that no caller has chosen: that of a trusted document, or of the one field of the schema that is asked for. */
+  readonly label: string;
+  readonly isChange: boolean;
+  /** True when the answer depends on nothing but the books and the caller's rights to them. */
+  readonly readsBooksAlone: boolean;
+}
+
+/** The label of an operation that asks for several fields, or for fragments. */
+const SEVERAL = 'several';
+
+/**
+ * The root fields whose values are the same for all members of an organization who have, or lack, the right to read donors, as long as the
+ * books do not change.
+ */
+export const BOOK_FIELDS: ReadonlySet<string> = new Set([
+  ...['allocations', 'dataVersion', 'dataVersions', 'deposit', 'depositDetailsConnection', 'depositSummary', 'deposits', 'designation'],
+  ...['designations', 'donor', 'donors', 'transaction', 'transactions', '__typename'],
+]);
+
+/** Anybody may write anything as the name of an operation, a donor's name too, so only names of trusted documents become labels. */
+export function toFacts(asked: AskedOperation): OperationFacts {
+  const { name, hash, isTrusted, operation } = asked;
+  const fields = new Set(operation.selectionSet.selections.map((each) => (each.kind === Kind.FIELD ? each.name.value : SEVERAL)));
+  const [field = SEVERAL] = fields.size === 1 ? fields : [];
+  const { roots } = fieldsOf(asked);
+  return {
+    name,
+    hash,
+    label: isTrusted && name !== '' ? name : field,
+    isChange: operation.operation === OperationTypeNode.MUTATION,
+    readsBooksAlone: operation.operation === OperationTypeNode.QUERY && roots.every((root) => BOOK_FIELDS.has(root)),
+  };
+}
+
+/** The fields that the audit and the memory of answers know an operation by, those of the fragments that it spreads included. */
+interface OperationFields {
+  readonly roots: readonly string[];
+  readonly choosing: readonly ChoosingField[];
 }
 
 /** A field of an operation, with the arguments that choose records. */
@@ -43,17 +89,17 @@ const WITHOUT_DAYS: ReadonlySet<string> = new Set([
 /** The arguments that choose records, besides the conditions of a `filter`. */
 const CONDITIONS = ['search', 'id', 'ids', 'depositId', 'transactionId', 'designationId', 'donorId'];
 
-const knownFields = oncePerDocument(() => new Map<OperationDefinitionNode, readonly ChoosingField[]>());
+const knownFields = oncePerDocument(() => new Map<OperationDefinitionNode, OperationFields>());
 
-/** The fields of an operation that choose records, those of the fragments that it spreads included. */
-function choosingFields({ schema, document, operation }: AskedOperation): readonly ChoosingField[] {
+function fieldsOf({ schema, document, operation }: AskedOperation): OperationFields {
   const known = knownFields(document);
   const found = known.get(operation) ?? findFields(schema, document, operation);
   known.set(operation, found);
   return found;
 }
 
-function findFields(schema: GraphQLSchema, { definitions }: DocumentNode, operation: OperationDefinitionNode): readonly ChoosingField[] {
+function findFields(schema: GraphQLSchema, { definitions }: DocumentNode, operation: OperationDefinitionNode): OperationFields {
+  const roots: string[] = [];
   const found: ChoosingField[] = [];
   const types = new TypeInfo(schema);
   const spread = new Set<string>();
@@ -61,8 +107,9 @@ function findFields(schema: GraphQLSchema, { definitions }: DocumentNode, operat
     [Kind.FIELD]: (node: FieldNode) => {
       const name = node.name.value;
       const takesDates = types.getFieldDef()?.args.some((argument) => argument.name === 'startDate') ?? false;
-      const isRoot = types.getParentType() === schema.getQueryType() && !name.startsWith('__');
-      const readsDays = takesDates || (isRoot && !WITHOUT_DAYS.has(name));
+      const isRoot = types.getParentType() === schema.getQueryType();
+      if (isRoot) roots.push(name);
+      const readsDays = takesDates || (isRoot && !name.startsWith('__') && !WITHOUT_DAYS.has(name));
       found.push({ readsDays, given: new Map(node.arguments?.map((argument) => [argument.name.value, argument.value])) });
     },
     [Kind.FRAGMENT_SPREAD]: ({ name }) => void spread.add(name.value),
@@ -73,7 +120,7 @@ function findFields(schema: GraphQLSchema, { definitions }: DocumentNode, operat
     const fragment = definitions.find((each) => each.kind === Kind.FRAGMENT_DEFINITION && each.name.value === name);
     if (fragment) visit(fragment, visitor);
   }
-  return found.filter(({ readsDays, given }) => readsDays || given.size > 0);
+  return { roots, choosing: found.filter(({ readsDays, given }) => readsDays || given.size > 0) };
 }
 
 /**
@@ -92,7 +139,7 @@ export function toReadRange(asked: AskedOperation): ReadRange {
     starts.push(isLocalDate(startDate) ? startDate : null);
     ends.push(isLocalDate(endDate) ? endDate : null);
   };
-  for (const { readsDays, given } of choosingFields(asked)) {
+  for (const { readsDays, given } of fieldsOf(asked).choosing) {
     const valueOf = (name: string): unknown => {
       const node = given.get(name);
       return node && valueFromASTUntyped(node, values);

@@ -54,8 +54,8 @@ export class VersionMemory {
   }
 
   /** Returns the value of this version; undefined when it is not kept. */
-  find<Value extends object>(version: VersionStamp, key: string): Value | undefined {
-    const value = this.kept.get(toName(version, key)) as Value | undefined;
+  find(version: VersionStamp, key: string): object | undefined {
+    const value = this.kept.get(toName(version, key));
     if (value) this.counts.kept++;
     return value;
   }
@@ -88,8 +88,8 @@ export class VersionMemory {
       // A request may be refused a lane that another one gets. A reader who has left makes room for the next at once.
       if (outcome.error instanceof AppError) break;
     }
-    const value = this.find<Value>(version, key);
-    if (value) return { version, value };
+    const value = this.find(version, key);
+    if (value) return { version, value: value as Value };
     const computing = compute();
     this.underWay.set(name, computing);
     try {

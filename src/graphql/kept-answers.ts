@@ -31,7 +31,7 @@ export class KeptAnswers {
   /** The answer that `authorizeMember` would let the caller read; undefined when there is none. */
   async find(request: Request, access: RequestAccess): Promise<KeptAnswer | undefined> {
     const member = await access.foreseeMember();
-    return member && this.memory.find<KeptAnswer>(member.version, toKey(request, member.access));
+    return member && (this.memory.find(member.version, toKey(request, member.access)) as KeptAnswer | undefined);
   }
 
   /** Keeps an answer that is of one version of the books, and the same for all members with the same rights. */

@@ -127,7 +127,7 @@ export class OperationRun {
     // Only rows that go on moving between the nodes of a database can have an answer come here.
     if (context.books.haveSeveralVersions) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
     noteOperation(recordOf(response), context, facts);
-    if (!facts) recordOf(response).addCodes(answer.pieces.join(''));
+    if (!facts) recordOf(response).addCodes(answer.pieces.filter((piece) => typeof piece === 'string').join(''));
     await this.audited(answer, runsAgain, (ready) =>
       sendRows(response, answer.pieces, {
         setHeaders: () => {

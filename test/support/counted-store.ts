@@ -9,8 +9,8 @@ export const ACCESS = 1;
 export interface CountedStore {
   readonly proxy: DatabaseProxy;
   /** Runs work with a gateway over the proxy, which then stops. */
-  withReader(settings: Readonly<Record<string, string>>, work: (reader: RunningGateway) => Promise<void>): Promise<void>;
-  countStatements(work: () => Promise<unknown>): Promise<number>;
+  readonly withReader: (settings: Readonly<Record<string, string>>, work: (reader: RunningGateway) => Promise<void>) => Promise<void>;
+  readonly countStatements: (work: () => Promise<unknown>) => Promise<number>;
 }
 
 /** Opens a proxy before the tests of the file that calls it, and closes it after them. It is for hooks and tests alone. */

@@ -48,7 +48,7 @@ const SEVERAL = 'several';
  * The root fields whose values are the same for all members of an organization who have, or lack, the right to read donors, as long as the
  * books do not change.
  */
-export const BOOK_FIELDS: ReadonlySet<string> = new Set([
+export const bookFields: ReadonlySet<string> = new Set([
   ...['allocations', 'dataVersion', 'dataVersions', 'deposit', 'depositDetailsConnection', 'depositSummary', 'deposits', 'designation'],
   ...['designations', 'donor', 'donors', 'transaction', 'transactions', '__typename'],
 ]);
@@ -64,7 +64,7 @@ export function toFacts(asked: AskedOperation): OperationFacts {
     hash,
     label: isTrusted && name !== '' ? name : field,
     isChange: operation.operation === OperationTypeNode.MUTATION,
-    readsBooksAlone: operation.operation === OperationTypeNode.QUERY && roots.every((root) => BOOK_FIELDS.has(root)),
+    readsBooksAlone: operation.operation === OperationTypeNode.QUERY && roots.every((root) => bookFields.has(root)),
   };
 }
 

@@ -54,6 +54,7 @@ export class RequestBooks {
   /** Rows of several statements that arrive at once would keep the event loop busy for long, and other requests waiting. */
   private readonly turns = new Turns();
   private readonly asked = new Map<string, Promise<object>>();
+  private isInDoubt = false;
 
   constructor(
     private readonly parts: BooksParts,
@@ -82,6 +83,11 @@ export class RequestBooks {
   /** True when the request has seen several data versions, because the books changed meanwhile. An answer must be of one. */
   get haveSeveralVersions(): boolean {
     return this.versions.length > 1;
+  }
+
+  /** True when something was read, and all of it is known to be of one data version. */
+  get areOfOneVersion(): boolean {
+    return this.versions.length === 1 && !this.isInDoubt;
   }
 
   /** True when the answer as a whole has to be read again from the primary, because a replica failed after a part of it was read. */
@@ -127,7 +133,9 @@ export class RequestBooks {
 
   /** Sees the version that a snapshot of a distributed database has come to by its end. */
   async confirm(): Promise<void> {
-    await this.snapshot.confirm().catch(() => undefined);
+    await this.snapshot.confirm().catch(() => {
+      this.isInDoubt = true;
+    });
   }
 
   close(): Promise<void> {

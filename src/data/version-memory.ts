@@ -53,16 +53,16 @@ export class VersionMemory {
     return this.counts;
   }
 
-  /** Returns the value of this version; undefined when it is not kept. */
-  find(version: VersionStamp, key: string): object | undefined {
-    const value = this.kept.get(toName(version, key));
-    if (value) this.counts.kept++;
-    return value;
+  count(outcome: keyof MemoryFigures): void {
+    this.counts[outcome]++;
   }
 
-  /** Keeps a value that was computed. */
+  /** Returns the value of this version; undefined when it is not kept. */
+  find(version: VersionStamp, key: string): object | undefined {
+    return this.kept.get(toName(version, key));
+  }
+
   keep(key: string, { version, value }: VersionedValue<object>): void {
-    this.counts.read++;
     this.kept.set(toName(version, key), value);
   }
 
@@ -80,7 +80,7 @@ export class VersionMemory {
       const outcome = await Promise.race([outcomeOf(other), patience()]);
       if (!outcome) break;
       if (outcome.found) {
-        this.counts.kept++;
+        this.count('kept');
         return outcome.found as VersionedValue<Value>;
       }
       // A question that is wrong is wrong for everybody who asks it.
@@ -89,11 +89,15 @@ export class VersionMemory {
       if (outcome.error instanceof AppError) break;
     }
     const value = this.find(version, key);
-    if (value) return { version, value: value as Value };
+    if (value) {
+      this.count('kept');
+      return { version, value: value as Value };
+    }
     const computing = compute();
     this.underWay.set(name, computing);
     try {
       const computed = await computing;
+      this.count('read');
       this.keep(key, computed);
       return computed;
     } finally {

@@ -2,13 +2,14 @@ import express, { Router, type Request, type Response } from 'express';
 import { AppError, toAppError } from '../errors';
 import { enterDoor, recordOf } from '../http/request-record';
 import { formatError, toCause } from './error-format';
+import { noteBody } from './kept-answers';
 import { loopTurns, strangerTurns } from './loop-turns';
 import { OperationRun, type RunParts } from './operation-run';
 import { FailedRows } from './ready-answer';
 
 const MAX_BODY = '100kb';
 /** Compressed bodies are refused, because 100 kB can expand to 100 MB. */
-const parseJson = express.json({ limit: MAX_BODY, inflate: false });
+const parseJson = express.json({ limit: MAX_BODY, inflate: false, verify: (request, _response, body) => noteBody(request, body) });
 
 /** The door at /graphql. */
 export function createGraphqlRoute(parts: RunParts): Router {

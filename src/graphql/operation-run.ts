@@ -8,7 +8,7 @@ import { recordOf, type RequestRecord } from '../http/request-record';
 import { sendRows, toContentCoding } from '../http/row-sender';
 import type { CheckedDocuments } from './checked-documents';
 import { Insertions } from './insertions';
-import { repeatAnswer, type KeptAnswer, type KeptAnswers } from './kept-answers';
+import { repeatAnswer, type KeptAnswers } from './kept-answers';
 import { loopTurns } from './loop-turns';
 import { spendBudget } from './operation-budget';
 import type { OperationFacts } from './operation-facts';
@@ -60,7 +60,7 @@ export class OperationRun {
   /** Sends the answer to the operation, or the answer to a caller who is refused. */
   async answer(refusal: AppError | undefined): Promise<void> {
     const kept = refusal ? undefined : await this.findKept();
-    if (kept) return this.send(repeatAnswer(kept), () => false);
+    if (kept) return this.send(kept, () => false);
     const { request, response } = this;
     let answer = await this.execute(refusal);
     for (let again = 1; again <= MAX_RERUNS && (this.opened.books.haveSeveralVersions || this.opened.books.areBroken); again++) {
@@ -78,22 +78,22 @@ export class OperationRun {
   }
 
   /** Returns the answer that is kept for the request. Its caller was then let in, has paid, and counts as a reader of its lines. */
-  private async findKept(): Promise<KeptAnswer | undefined> {
+  private async findKept(): Promise<ReadyAnswer | undefined> {
     const { request, response, opened: context } = this;
     const { budgets, keptAnswers } = this.parts;
     const { access, outcome, lines } = context;
     const kept = await keptAnswers?.find(request, access);
     if (!kept) return undefined;
-    // Apollo answers a caller who cannot pay. What is paid is not paid again.
-    const isPaid = await spendBudget(context, { ...kept.cost, isMutation: false }, budgets, response).then(
-      () => true,
-      () => false,
-    );
-    if (!isPaid) return undefined;
+    await spendBudget(context, { ...kept.cost, isMutation: false }, budgets, response).catch((error: unknown) => {
+      if (!outcome.budget?.refusal) throw error;
+    });
+    // Apollo Server answers a caller who cannot pay, and who is then not asked to pay again.
+    if (outcome.budget?.refusal) return undefined;
     await (kept.range ? access.authorizeDonors() : access.authorizeMember());
     outcome.cost = kept.cost;
     if (kept.lines !== null) lines.add(kept.lines);
-    return kept;
+    keptAnswers?.countRepeated();
+    return repeatAnswer(kept);
   }
 
   private async execute(refusal: AppError | undefined): Promise<ReadyAnswer> {

@@ -10,7 +10,7 @@ import type { GraphqlContext } from './row-field';
 /** An answer that is ready to be sent. */
 export interface ReadyAnswer {
   readonly status: number;
-  readonly headers: Iterable<readonly [name: string, value: string]>;
+  readonly headers: readonly (readonly [name: string, value: string])[];
   readonly pieces: readonly AnswerPiece[];
   /** Undefined when no operation was found. */
   readonly facts: OperationFacts | undefined;

@@ -24,11 +24,13 @@ afterEach(() => jest.restoreAllMocks());
 afterAll(() => Promise.all([objects.stop(), clerksObjects.stop()]));
 
 const as = (cookie = gateway.cookie) => ({ provision: organization.webProvision, cookie });
+let asked = 0;
+/** Sends a query with a text that no request before had, so that it is executed. */
 async function ask(query: string, cookie = gateway.cookie): Promise<string> {
   const answer = await fetch(`${gateway.url}/graphql`, {
     method: 'POST',
     headers: { Provision: organization.webProvision, Cookie: cookie, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ query }),
+    body: JSON.stringify({ query: `${query} # ${++asked}` }),
   });
   return (await answer.text()).replace(/"requestId":"[^"]*"/g, '"requestId":""');
 }

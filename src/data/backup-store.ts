@@ -104,7 +104,8 @@ export class BackupSnapshot {
         waiting: new Stopwatch(),
       });
       try {
-        for await (const content of this.client.query(copy).read()) yield { table: name, content };
+        // A piece is valid until the next is asked for, and an archive puts many together.
+        for await (const content of this.client.query(copy).read()) yield { table: name, content: Buffer.from(content) };
       } catch (error) {
         throw toDataSourceError(error);
       }

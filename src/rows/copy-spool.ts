@@ -32,13 +32,13 @@ export class CopySpool {
 
   private add(piece: Buffer): void {
     if (!this.pieces) return;
-    // A piece keeps all memory of the read that it came with.
-    const { byteLength } = piece.buffer;
+    const { byteLength } = piece;
     if (CopySpool.keptBytes + byteLength > MAX_BYTES) {
       this.clear();
       return;
     }
-    this.pieces.push(piece);
+    // The memory of a piece is used again.
+    this.pieces.push(Buffer.from(piece));
     this.bytes += byteLength;
     CopySpool.keptBytes += byteLength;
   }

@@ -14,6 +14,8 @@ const compiledLoop = new CompiledLoop<RenderLoop>('render-loop');
 
 /** The size of a block, in bytes: about as much as a socket takes at once. */
 const BLOCK_LENGTH = 128 * 1024;
+/** The size of the first block, which is smaller, so that the reader has the first rows early. */
+const FIRST_BLOCK_LENGTH = 16 * 1024;
 /** The most bytes of input that are rendered at once: about as much as a socket gives. */
 const INPUT_LENGTH = 64 * 1024;
 /** The room after each region, because a vector of 16 bytes is read or written whole. */
@@ -41,6 +43,7 @@ export class RowRenderer {
   private output = 0;
   /** The block is full when its output goes beyond this place. */
   private limit = 0;
+  private laterLimit = 0;
   private inputStart = 0;
   private inputEnd = 0;
   private outputEnd = 0;
@@ -112,6 +115,7 @@ export class RowRenderer {
   private takeBlock(): Buffer {
     const block = this.memory.subarray(this.output, this.outputEnd);
     this.outputEnd = this.output;
+    this.limit = this.laterLimit;
     return block;
   }
 
@@ -119,7 +123,8 @@ export class RowRenderer {
     layout.write(this.memory);
     this.input = this.inputStart = this.inputEnd = layout.input;
     this.output = this.outputEnd = layout.output;
-    this.limit = layout.limit;
+    this.limit = layout.output + FIRST_BLOCK_LENGTH;
+    this.laterLimit = layout.limit;
     this.loop.begin(0, columns.length, separator.length, encoding === 'csv');
   }
 }

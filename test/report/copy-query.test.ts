@@ -1,9 +1,11 @@
 import { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { Stopwatch } from '../../src/data/postgres/request-times';
 import { CopyQuery, type CopyOptions } from '../../src/data/postgres/copy-query';
+import { ReadingSocket } from '../../src/data/postgres/reading-socket';
 
 /** Hands on what the server sends in pieces that end where the test says, however the network has cut it. */
 class CutSocket extends Socket {
@@ -150,5 +152,44 @@ describe('a COPY on a socket', () => {
     socket.off('data', listener);
     expect((await before).rows).toEqual([{ one: 1 }]);
     await expectUsable();
+  });
+});
+
+describe('two outputs on sockets that use their memory again', () => {
+  const ROW_COUNT = 20_000;
+  const rowsOf = (letter: string): string => `SELECT n || repeat('${letter}', 300) FROM generate_series(1, ${ROW_COUNT}) n`;
+  const clients: Client[] = [];
+  beforeAll(async () => {
+    for (let index = 0; index < 2; index++) {
+      const reading = new Client({ connectionString: process.env.TEST_SERVER_URL!, stream: () => new ReadingSocket() });
+      clients.push(reading);
+      await reading.connect();
+    }
+  });
+  afterAll(() => Promise.all(clients.map((each) => each.end())));
+
+  test('have their own rows, and a piece stays as it is until the next is asked for', async () => {
+    const outputs = clients.map((each, index) => each.query(new CopyQuery(copyOf(rowsOf('ab'[index]!)))).read());
+    const read: string[][] = [[], []];
+    for (let isOpen = true; isOpen;) {
+      isOpen = false;
+      const pieces = [];
+      for (const output of outputs) {
+        const { value } = (await output.next()) as { value?: Buffer };
+        pieces.push({ value, before: value?.toString() ?? '' });
+      }
+      // Both sockets go on reading meanwhile.
+      await setTimeout(1);
+      pieces.forEach(({ value, before }, index) => {
+        expect((value?.toString() ?? '') === before).toBe(true);
+        read[index]!.push(before);
+        isOpen ||= value !== undefined;
+      });
+    }
+    read.forEach((rows, index) => {
+      const expected = Array.from({ length: ROW_COUNT }, (_, row) => `${row + 1}${'ab'[index]!.repeat(300)}\n`).join('');
+      expect(rows.join('') === expected).toBe(true);
+    });
+    for (const each of clients) expect((await each.query<{ one: number }>('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 });

@@ -1,4 +1,5 @@
 import type { Connection } from 'pg';
+import { ReadingSocket, type TakePiece } from './reading-socket';
 
 /** The socket of a pg connection whose data goes to a borrower and past pg. After `giveBack`, none of the three does anything. */
 export interface BorrowedSocket {
@@ -13,7 +14,7 @@ export interface BorrowedSocket {
  * Takes a socket's data over from pg, for which pg has no interface of its own. Throws an Error, and leaves the socket as it is, unless
  * pg reads it with exactly one 'data' listener, as pg 8 does: without that one, or beside another, answers would be lost or read twice.
  */
-export function borrowSocket({ stream }: Connection, takePiece: (piece: Buffer) => void): BorrowedSocket {
+export function borrowSocket({ stream }: Connection, takePiece: TakePiece): BorrowedSocket {
   const listeners = stream.listeners('data') as ((piece: Buffer) => void)[];
   const [pgListener] = listeners;
   if (!pgListener || listeners.length > 1) {
@@ -22,8 +23,10 @@ export function borrowSocket({ stream }: Connection, takePiece: (piece: Buffer) 
     );
   }
   let borrowed = true;
-  stream.off('data', pgListener);
-  stream.on('data', takePiece);
+  const reading = stream instanceof ReadingSocket ? stream : undefined;
+  const listener = (piece: Buffer): void => takePiece(piece, () => undefined);
+  if (reading) reading.borrower = takePiece;
+  else stream.off('data', pgListener).on('data', listener);
   return {
     // A paused socket would leave pg deaf.
     pause: () => {
@@ -35,8 +38,8 @@ export function borrowSocket({ stream }: Connection, takePiece: (piece: Buffer) 
     giveBack: (unread) => {
       if (!borrowed) return;
       borrowed = false;
-      stream.off('data', takePiece);
-      stream.on('data', pgListener);
+      if (reading) reading.borrower = undefined;
+      else stream.off('data', listener).on('data', pgListener);
       if (unread) pgListener(unread);
       stream.resume();
     },

@@ -30,13 +30,19 @@ export interface CopyOptions {
   readonly onAnswerAfter?: (value: string) => void;
 }
 
+/** A piece of the output, and the function that gives its memory back. */
+interface Piece {
+  readonly content: Buffer;
+  readonly release: () => void;
+}
+
 /**
  * A COPY … TO STDOUT for pg's `client.query`, sent together with the statements around it: one round trip for all. Its output is read
  * straight from the socket, without a message object for every row, at the reader's pace.
  */
 export class CopyQuery implements Submittable {
   private socket: BorrowedSocket | undefined;
-  private readonly waiting: Buffer[] = [];
+  private readonly waiting: Piece[] = [];
   private waitingBytes = 0;
   private wake: (() => void) | undefined;
   private finished = false;
@@ -51,13 +57,14 @@ export class CopyQuery implements Submittable {
 
   constructor(private readonly options: CopyOptions) {}
 
-  /** Reads the output in COPY's text format, cut anywhere. Throws the database's error. */
+  /** Reads the output in COPY's text format, cut anywhere. A piece is valid until the next is asked for. Throws the database's error. */
   async *read(): AsyncGenerator<Buffer> {
     for (;;) {
       const piece = this.waiting.shift();
       if (piece) {
-        this.waitingBytes -= piece.length;
-        yield piece;
+        this.waitingBytes -= piece.content.length;
+        yield piece.content;
+        piece.release();
         continue;
       }
       if (this.failure !== undefined) throw this.failure as Error;
@@ -110,7 +117,7 @@ export class CopyQuery implements Submittable {
     this.wake?.();
   }
 
-  private readonly takePiece = (piece: Buffer): void => {
+  private readonly takePiece = (piece: Buffer, release: () => void): void => {
     this.answered?.();
     let read = 0;
     let kept = 0;
@@ -138,12 +145,13 @@ export class CopyQuery implements Submittable {
       if (this.header[0] === DATA_ROW) this.row = [];
       else if (this.header[0] === COPY_OUT) this.options.onAnswer(firstValue(Buffer.concat(this.row)));
     }
-    if (kept > 0) this.keep(piece.subarray(0, kept));
+    if (kept > 0) this.keep({ content: piece.subarray(0, kept), release });
+    else release();
   };
 
-  private keep(content: Buffer): void {
-    this.waiting.push(content);
-    this.waitingBytes += content.length;
+  private keep(piece: Piece): void {
+    this.waiting.push(piece);
+    this.waitingBytes += piece.content.length;
     if (this.waitingBytes > MAX_WAITING_BYTES) this.socket?.pause();
     this.wake?.();
   }

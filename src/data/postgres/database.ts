@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool, type Connection, type PoolClient, type PoolConfig, type QueryConfig, type QueryResultRow } from 'pg';
 import type { AppError } from '../../errors';
@@ -8,6 +9,7 @@ import { SHORT_SETTINGS, toStartupOptions } from './local-settings';
 import { paceReading } from './paced-reading';
 import { createPooledClient } from './pooled-client';
 import { keepsTooMany, runPrepared } from './prepared-statements';
+import { ReadingSocket } from './reading-socket';
 import { findSqlFault, READ_ONLY } from './sql-fault';
 import { withOptions } from './startup-options';
 
@@ -60,6 +62,9 @@ const createPrisma = (pool: Pool, toError: (error: unknown) => AppError) =>
 
 export type Models = ReturnType<typeof createPrisma>;
 
+/** TLS makes pieces of its own from what its socket reads. */
+const openSocket = (connection?: { readonly ssl?: unknown }): Socket => (connection?.ssl ? new Socket() : new ReadingSocket());
+
 /**
  * The database as the stores see it: a short and a long pool of connections, and Prisma's models over the short one. Its own methods and
  * the models throw AppErrors; a client that is taken from a pool throws pg's errors.
@@ -83,6 +88,7 @@ export class Database {
         connectionTimeoutMillis: options.connectTimeoutMs,
         keepAlive: true,
         application_name: 'deposit-gateway',
+        stream: openSocket,
         ...config,
       });
       // Without this handler, an idle connection that the server ends would end the process. An embedded server that is stopped may end

@@ -67,7 +67,7 @@ export class KeptAnswers {
       return;
     }
     const kept: KeptAnswer = {
-      // What is left of a budget is told anew each time.
+      // Each answer tells anew what is left of a budget.
       ...{ headers: headers.filter(([name]) => !name.startsWith('ratelimit')), text: texts.join(''), cost, lines: lines.total },
       // Names in them are parts of the document, and would hold all of its text in memory.
       ...(JSON.parse(JSON.stringify({ facts, range: access.readsPersonal ? range() : undefined })) as Pick<KeptAnswer, 'facts' | 'range'>),

@@ -179,17 +179,32 @@ describe('a replica that gives no answer', () => {
 });
 
 describe('a replica that answers slowly', () => {
-  withSetup({ REPLICA_WAIT_MILLISECONDS: '1000' });
+  // No statement may end because it took too long.
+  withSetup({ REPLICA_WAIT_MILLISECONDS: '1000', DATABASE_ANSWER_MILLISECONDS: '60000', DATABASE_CONNECT_MILLISECONDS: '60000' });
+
+  test('is left by a report that waits for a connection', async () => {
+    await setup.turn();
+    await setup.replica.catchUp();
+    await until(() => isRead(setup.gateway));
+    // The short pool learns the version, and the long pool has no connection yet.
+    await ask(READINGS['records of records']);
+    const { read: count, left } = await readingsOf(setup.gateway);
+    wire.hold(true);
+    const answer = await ask();
+    expect([answer.status, await readingsOf(setup.gateway)]).toEqual([200, { read: count + 1, late: 0, left: left + 1 }]);
+    wire.hold(false);
+  });
 
   test.each([
     ['a report', REPORT, 'COPY'],
     ['totals', TOTALS, 'WITH line AS'],
+    ['records', READINGS['records of records'], 'FROM "transaction"'],
   ])('is set aside, and the caller of %s goes on at the primary', async (_what, reading, text) => {
     await until(() => isRead(setup.gateway));
     await ask(reading);
     await setup.turn();
     await setup.replica.catchUp();
-    await ask(READINGS['records of records']);
+    await ask();
     const { left } = await readingsOf(setup.gateway);
     proxy.before(text, async () => wire.hold(true));
     const answer = await ask(reading);

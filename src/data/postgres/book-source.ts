@@ -1,5 +1,5 @@
 import type { Database } from './database';
-import { CHECK_MS, OtherVersion, type BookState, type Replica } from './replica';
+import { OtherVersion, type BookState, type Replica } from './replica';
 import type { VersionStamp } from './version-stamp';
 
 /** A replica that was chosen for a request, and the version of the books that the request is to read. */
@@ -38,7 +38,7 @@ export class BookSource {
   async run<Value>(read: (database: Database) => Promise<Value>, versionOf: (value: Value) => VersionStamp): Promise<Value> {
     const database = await this.database();
     try {
-      const value = await read(database);
+      const value = await this.whileServing(read(database), database);
       this.assertVersion(versionOf(value), database);
       return value;
     } catch (error) {
@@ -47,14 +47,10 @@ export class BookSource {
     }
   }
 
-  /** Waits for a reading that may take long. `onSilence` is called when the replica is set aside meanwhile, as a silent one is. */
-  async whileServing<Value>(reading: Promise<Value>, database: Database, onSilence: () => void): Promise<Value> {
+  /** Waits for a reading. It fails as soon as its replica is set aside, as a silent one is. */
+  whileServing<Value>(reading: Promise<Value>, database: Database): Promise<Value> {
     const { chosen } = this;
-    if (!chosen || chosen.replica.database !== database) return reading;
-    const timer = setInterval(() => {
-      if (!chosen.replica.serves) onSilence();
-    }, CHECK_MS);
-    return reading.finally(() => clearInterval(timer));
+    return !chosen || chosen.replica.database !== database ? reading : chosen.replica.whileServing(reading);
   }
 
   /** Throws unless a reading saw the request's own version on the replica. The primary may have gone on. */

@@ -52,7 +52,7 @@ export async function beginCopy(select: Prisma.Sql, reading: CopyReading): Promi
   };
   try {
     const output = lane.client.query(copy).read();
-    const first = await source.whileServing(output.next(), lane.database, () => lane.drop());
+    const first = await source.whileServing(output.next(), lane.database);
     seen.noteOpened(version!, lane.database);
     return readOn(first, output, { onEnd, endSpan });
   } catch (error) {

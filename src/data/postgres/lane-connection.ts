@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
+import type { BookSource } from './book-source';
 import { cancelStatement } from './cancel-request';
 import type { Database } from './database';
 import type { Caller, ReportQueue } from './report-queue';
 import type { RequestTimes } from './request-times';
 
-/** The database, the queue and the caller that a connection is opened for. */
+/** The request that a connection is opened for. */
 export interface LaneUse {
-  readonly database: Database;
+  readonly source: BookSource;
   readonly queue: ReportQueue;
   readonly caller: Caller;
   readonly times: RequestTimes;
@@ -31,32 +32,51 @@ export class LaneConnection {
     private readonly leave: () => void,
   ) {}
 
-  /** Waits for a lane and a connection. Throws the error of the queue or of the database, or the signal's reason. */
-  static async open(use: LaneUse): Promise<LaneConnection> {
+  /**
+   * Waits for a lane and a connection. The database is chosen when the lane is there, because a replica may be set aside meanwhile. Throws
+   * the error of the queue or of the database, or the signal's reason.
+   */
+  static async open(use: LaneUse, choose: () => Promise<Database>): Promise<LaneConnection> {
     const { queue, caller, times, signal } = use;
     const leave = await times.queue.during(queue.enter(caller, signal), WAIT);
-    return LaneConnection.connect(use, leave, (pool) => pool.connect());
+    return LaneConnection.connect(use, leave, choose, (connecting) => connecting);
   }
 
   /** Takes a second lane and a connection, which must be there within the time. Resolves to undefined without a lane. Throws as `open`. */
-  static async openBeside(use: LaneUse, limitMs: number): Promise<LaneConnection | undefined> {
+  static async openBeside(use: LaneUse, database: Database, limitMs: number): Promise<LaneConnection | undefined> {
     const { queue, caller, times, signal } = use;
     const leave = await times.queue.during(queue.enterBeside(caller, signal), WAIT);
-    return leave && LaneConnection.connect(use, leave, (pool) => connectWithin(pool, limitMs));
+    return (
+      leave &&
+      LaneConnection.connect(
+        use,
+        leave,
+        () => Promise.resolve(database),
+        (connecting) => orFailAfter(connecting, limitMs),
+      )
+    );
   }
 
+  /** The pool keeps a connection that comes when `limit` has given it up. */
   private static async connect(
-    { database, caller, times, signal }: LaneUse,
+    { source, caller, times, signal }: LaneUse,
     leave: () => void,
-    connect: (pool: Pool) => Promise<PoolClient>,
+    choose: () => Promise<Database>,
+    limit: (connecting: Promise<PoolClient>) => Promise<PoolClient>,
   ): Promise<LaneConnection> {
+    let connecting: Promise<PoolClient> | undefined;
     try {
+      const database = await choose();
       signal.throwIfAborted();
-      const client = await times.database.during(connect(database.longPool), { name: 'connect' });
-      if (signal.aborted) client.release();
+      connecting = database.longPool.connect();
+      const client = await times.database.during(source.whileServing(limit(connecting), database), { name: 'connect' });
       signal.throwIfAborted();
       return new LaneConnection(client, caller, database, leave);
     } catch (error) {
+      connecting?.then(
+        (client) => client.release(),
+        () => undefined,
+      );
       leave();
       throw error;
     }
@@ -99,21 +119,14 @@ export class LaneConnection {
   }
 }
 
-/** Takes a connection of a pool. Throws when it is not there within the time; the pool keeps it when it comes later. */
-async function connectWithin(pool: Pool, limitMs: number): Promise<PoolClient> {
-  const connecting = pool.connect();
+/** Throws when a connection is not there within the time. */
+async function orFailAfter(connecting: Promise<PoolClient>, limitMs: number): Promise<PoolClient> {
   const over = new AbortController();
   const late = sleep(limitMs, undefined, { signal: over.signal }).then(() => {
     throw new Error('timeout exceeded when trying to connect');
   });
   try {
     return await Promise.race([connecting, late]);
-  } catch (error) {
-    connecting.then(
-      (client) => client.release(),
-      () => undefined,
-    );
-    throw error;
   } finally {
     over.abort();
   }

@@ -27,6 +27,11 @@ export class OtherVersion extends Error {
   override readonly name = 'OtherVersion';
 }
 
+/** The error of a reading whose replica was set aside before the answer was there. */
+export class SetAside extends Error {
+  override readonly name = 'SetAside';
+}
+
 /** PostgreSQL's codes for a reading that replication has ended: serialization_failure, deadlock_detected, database_dropped. */
 const CONFLICTS: ReadonlySet<string | undefined> = new Set(['40001', '40P01', '57P04']);
 /** The codes of a schema or of grants that the replica does not have yet: those above, undefined_column and undefined_function. */
@@ -35,7 +40,9 @@ const BEHIND: ReadonlySet<string | undefined> = new Set([MISSING_TABLE, MISSING_
 /** The organizations whose versions are remembered. Each takes some hundred bytes. */
 const MAX_ORGANIZATIONS = 10_000;
 /** A replica is asked so often whether it serves. No request waits for that. */
-export const CHECK_MS = 1000;
+const CHECK_MS = 1000;
+/** A replica is asked at once when a reading has waited for so long. */
+const SUSPICION_MS = 100;
 const SLOW = 'The replica answers slowly';
 /** The least time that a replica has to answer, where requests wait for none. */
 const LEAST_PATIENCE_MS = 100;
@@ -56,7 +63,8 @@ const NOT_REACHED = Promise.resolve(false);
 
 /**
  * A server that follows the primary. It serves the books of an organization while it has the version that the primary has, which its data
- * tell. A replica is asked once a second whether it serves; one that fails, or answers slowly, is set aside until it does.
+ * tell. A replica is asked once a second whether it serves, and whenever a reading waits for long; one that fails, or answers slowly, is
+ * set aside until it does.
  */
 export class Replica {
   private readonly versions = new LRUCache<number, VersionStamp>({ max: MAX_ORGANIZATIONS });
@@ -67,6 +75,8 @@ export class Replica {
   private checking: Promise<void> | undefined;
   /** The reasons that were told since the replica was set aside, or undefined alone while it serves. */
   private readonly told = new Set<string | undefined>();
+  /** Lets go of the readings that wait for an answer. */
+  private readonly leavings = new Set<() => void>();
   private readonly counts = { read: 0, late: 0, left: 0 };
 
   /** `onChange` is told each reason once for which the replica is set aside, and undefined when it serves again. */
@@ -105,6 +115,20 @@ export class Replica {
 
   countLeaving(): void {
     this.counts.left++;
+  }
+
+  /** Waits for the answer to a reading. Throws SetAside as soon as the replica is set aside, whatever comes of the reading. */
+  whileServing<Value>(reading: Promise<Value>): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => reject(new SetAside('The replica was set aside before it answered'));
+      const suspicion = setTimeout(() => this.check(), SUSPICION_MS);
+      this.leavings.add(leave);
+      const settle = (): void => {
+        clearTimeout(suspicion);
+        this.leavings.delete(leave);
+      };
+      reading.finally(settle).then(resolve, reject);
+    });
   }
 
   /** True for an error of this replica that a reading on the primary would not have. The request then leaves for the primary. */
@@ -196,7 +220,7 @@ export class Replica {
     // The check would name the loss in the same words, so that operators are told of it once.
     if (appError.code === 'NO_DATA_SOURCE_CONNECTION') this.setAside(describeConnectionFault(appError));
     else if (BEHIND.has(sqlState)) this.setAside('The replica lacks a table, a column, a function or a grant');
-    else return error instanceof OtherVersion || CONFLICTS.has(sqlState);
+    else return error instanceof OtherVersion || error instanceof SetAside || CONFLICTS.has(sqlState);
     return true;
   }
 
@@ -205,6 +229,7 @@ export class Replica {
     this.versions.clear();
     this.followed.clear();
     this.isUsed = false;
+    for (const leave of this.leavings) leave();
     this.tell(reason);
     this.checkLater();
   }
@@ -215,6 +240,7 @@ export class Replica {
   }
 
   private check(): void {
+    if (this.isClosed) return;
     this.checking ??= this.findFault().then((fault) => {
       this.checking = undefined;
       if (this.isClosed) return;

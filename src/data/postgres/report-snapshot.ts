@@ -120,7 +120,7 @@ export class ReportSnapshot {
   async *copy(select: Prisma.Sql): AsyncGenerator<Buffer> {
     const state = await this.stateForSecond();
     const caller = await this.options.caller();
-    const second = state && (await readBeside(select, state, this.useOf(state.database, caller), this.source));
+    const second = state && (await readBeside(select, state, this.useOf(caller)));
     yield* second ?? this.readCopy(select, false);
   }
 
@@ -286,18 +286,17 @@ export class ReportSnapshot {
 
   private async openLane(): Promise<LaneConnection> {
     const caller = await this.options.caller();
-    this.asked = this.shared?.database ?? (await this.source.database());
-    return LaneConnection.open(this.useOf(this.asked, caller));
+    return LaneConnection.open(this.useOf(caller), async () => (this.asked = this.shared?.database ?? (await this.source.database())));
   }
 
-  private useOf(database: Database, caller: Caller): LaneUse {
-    const { queue, signal } = this;
-    return { database, queue, caller, signal, times: this.options.times };
+  private useOf(caller: Caller): LaneUse {
+    const { source, queue, signal } = this;
+    return { source, queue, caller, signal, times: this.options.times };
   }
 
   /** Waits for the answer to a statement, but for no replica that has fallen silent. */
   private waitFor<Answer>(lane: LaneConnection, answer: Promise<Answer>, wait: Wait): Promise<Answer> {
-    const serving = this.source.whileServing(answer, lane.database, () => lane.drop());
+    const serving = this.source.whileServing(answer, lane.database);
     return this.options.times.database.during(serving, wait);
   }
 

@@ -1,9 +1,8 @@
 import type { Prisma } from '../../generated/prisma/client';
-import type { BookSource } from './book-source';
 import { beginCopy } from './copy-reading';
 import { describeConnectionFault, toDataSourceError } from './database-errors';
 import { LaneConnection, type LaneUse } from './lane-connection';
-import { OtherVersion } from './replica';
+import { OtherVersion, SetAside } from './replica';
 import { SeenVersions } from './seen-versions';
 import { toOpening, type SharedState } from './snapshot-statements';
 import { findSqlFault } from './sql-fault';
@@ -19,16 +18,12 @@ const PATIENCE_MS = 1000;
  * the other connection should read it instead: there is no second lane, or the second connection has failed, which is told as a lost
  * connection. The output must be read to its end or closed. It throws an AppError, or the signal's reason when the answer is given up.
  */
-export async function readBeside(
-  select: Prisma.Sql,
-  state: SharedState,
-  use: LaneUse,
-  source: BookSource,
-): Promise<AsyncGenerator<Buffer> | undefined> {
-  const { database, queue, times, signal } = use;
+export async function readBeside(select: Prisma.Sql, state: SharedState, use: LaneUse): Promise<AsyncGenerator<Buffer> | undefined> {
+  const { database } = state;
+  const { source, queue, times, signal } = use;
   let lane: LaneConnection | undefined;
   try {
-    lane = await LaneConnection.openBeside(use, PATIENCE_MS);
+    lane = await LaneConnection.openBeside(use, database, PATIENCE_MS);
     if (!lane) return undefined;
     signal.addEventListener('abort', () => void lane?.abandon(), { once: true });
     signal.throwIfAborted();
@@ -42,22 +37,18 @@ export async function readBeside(
       seen: new SeenVersions(source, state),
       answerTimeoutMs: Math.min(PATIENCE_MS, database.answerTimeoutMs),
     });
-    return readToEnd(output, lane, use, source);
+    return readToEnd(output, lane, use);
   } catch (error) {
     lane?.drop();
     signal.throwIfAborted();
-    // Nothing is lost where the books of a distributed database have changed meanwhile.
-    if (!(error instanceof OtherVersion)) database.noteLoss(new Error(`A second connection for a report failed: ${toReason(error)}`));
+    // Nothing is lost where the books of a distributed database have changed meanwhile. Operators know of a replica that is set aside.
+    if (!(error instanceof OtherVersion || error instanceof SetAside))
+      database.noteLoss(new Error(`A second connection for a report failed: ${toReason(error)}`));
     return undefined;
   }
 }
 
-async function* readToEnd(
-  output: AsyncGenerator<Buffer>,
-  lane: LaneConnection,
-  { database, signal }: LaneUse,
-  source: BookSource,
-): AsyncGenerator<Buffer> {
+async function* readToEnd(output: AsyncGenerator<Buffer>, lane: LaneConnection, { source, signal }: LaneUse): AsyncGenerator<Buffer> {
   try {
     yield* output;
     signal.throwIfAborted();
@@ -65,7 +56,7 @@ async function* readToEnd(
   } catch (error) {
     lane.drop();
     signal.throwIfAborted();
-    source.noteFailure(error, database);
+    source.noteFailure(error, lane.database);
     throw toDataSourceError(error);
   } finally {
     // A reader that has left ends the reading without an error.

@@ -1,5 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Client } from 'pg';
+import { AuditChainStore } from '../../src/data/audit-chain-store';
+import { AuditWriter } from '../../src/data/audit-writer';
+import { Database } from '../../src/data/postgres/database';
+import { NO_FACTS } from '../../src/formats/audit-row';
 import { readAudit } from '../support/audit-reader';
 import { runCommand, startServe } from '../support/command';
 import { createOrganization, graphql, importLines, startGateway, v2Line, withGateway, type TestOrganization } from '../support/gateway';
@@ -203,6 +208,37 @@ test('an operator is told once of rows that nobody waits for while the database 
     }
     expect(logged(own.logLines, 'audit rows were lost')).toEqual([refused]);
   });
+  expect(await verify(organization)).toBe(0);
+});
+
+test('a row is refused at once while as many wait as may, and those that wait are written', async () => {
+  const organization = await createRead();
+  const database = new Database({
+    address: { connectionString: gateway.database.url },
+    ...{ poolSize: 1, longConnections: 1, connectTimeoutMs: 60_000, answerTimeoutMs: 60_000, onConnectionLost: () => undefined },
+  });
+  const writer = new AuditWriter(new AuditChainStore(database), { maxWaitMs: 60_000, maxWaiting: 2 });
+  const write = () =>
+    writer.write(organization.id, {
+      ...NO_FACTS,
+      ...{ kind: 'read', door: 'command', operation: 'report', entry: randomUUID(), part: 'started', at: new Date() },
+    });
+  const holder = new Client({ connectionString: gateway.database.url });
+  await holder.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM audit_chain WHERE organization_id = $1 FOR UPDATE', [organization.id]);
+    const waiting = [write(), write()];
+    await expect(write()).rejects.toMatchObject({ code: 'NO_DATA_SOURCE_CONNECTION', retryAfterSeconds: 1 });
+    expect(writer.figures).toEqual({ waiting: 2, written: 0, refused: 1 });
+    await holder.query('COMMIT');
+    await Promise.all(waiting);
+    await write();
+    expect(writer.figures).toEqual({ waiting: 0, written: 3, refused: 1 });
+  } finally {
+    await holder.end();
+    await database.close();
+  }
   expect(await verify(organization)).toBe(0);
 });
 

@@ -1,6 +1,7 @@
 import { readLines } from './baselines';
 import { digest, fields, type Contender, type Period, type ReportClient } from './contenders';
 import type { BenchDatabase } from './database';
+import type { Reading } from './http-client';
 import { cpuMs, memoryMb, resetPeak, treeCpuMs } from './processes';
 import { median, type Result } from './results';
 
@@ -56,6 +57,41 @@ export async function measureReports(
   }
   for (const { clients } of runners) await Promise.all(clients.map((client) => client.close()));
   return runners.map((runner) => ({ ...toResult(runner, work, rounds), lines }));
+}
+
+/**
+ * Measures the first bytes of two reports of each contender, a short one and a long one after the other. In the works above, short reports
+ * follow each other, and a long one comes after the turns of others, in which the contender was idle.
+ */
+export async function measureFirstBytes(
+  work: string,
+  periods: Readonly<Record<string, Period>>,
+  contenders: readonly Contender[],
+  rounds: number,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const contender of contenders) {
+    const client = await contender.connect();
+    const readings = Object.entries(periods).map(([name, period]) => ({ name, period, all: [] as Reading[] }));
+    // The first round is for warming up.
+    for (let round = 0; round <= rounds; round++) {
+      for (const { period, all } of readings) {
+        const reading = await client.read(period);
+        if (round > 0) all.push(reading);
+      }
+    }
+    await client.close();
+    for (const { name, all } of readings) {
+      const times = all.map(({ wallMs }) => wallMs);
+      const figures = {
+        medianMs: median(times),
+        minMs: Math.min(...times),
+        firstByteMs: median(all.map(({ firstByteMs }) => firstByteMs)),
+      };
+      results.push({ ...{ work, contender: `${contender.name}, ${name}`, rounds }, ...figures });
+    }
+  }
+  return results;
 }
 
 /** Asks once to compare the lines and once to warm up; what speaks against measuring the contender, if anything does. */

@@ -7,6 +7,7 @@ import { Database } from '../../src/data/postgres/database';
 import { NO_FACTS } from '../../src/formats/audit-row';
 import { readAudit } from '../support/audit-reader';
 import { runCommand, startServe } from '../support/command';
+import { isDistributed, isPooled } from '../support/database';
 import { createOrganization, graphql, importLines, startGateway, v2Line, withGateway, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
@@ -216,6 +217,7 @@ test('a row is refused at once while as many wait as may, and those that wait ar
   const database = new Database({
     address: { connectionString: gateway.database.url },
     ...{ poolSize: 1, longConnections: 1, connectTimeoutMs: 60_000, answerTimeoutMs: 60_000, onConnectionLost: () => undefined },
+    ...{ isPooled, isDistributed },
   });
   const writer = new AuditWriter(new AuditChainStore(database), { maxWaitMs: 60_000, maxWaiting: 2 });
   const write = () =>

@@ -60,35 +60,39 @@ export async function measureReports(
 }
 
 /**
- * Measures the first bytes of two reports of each contender, a short one and a long one after the other. In the works above, short reports
- * follow each other, and a long one comes after the turns of others, in which the contender was idle.
+ * Measures the first bytes of a short and of a long report of each contender in the same state: each is read after a short one. In the
+ * works above, short reports follow each other, and a long one comes after the turns of others, in which the contender was idle.
  */
 export async function measureFirstBytes(
   work: string,
-  periods: Readonly<Record<string, Period>>,
+  { short, long }: Readonly<Record<'short' | 'long', { readonly name: string; readonly period: Period }>>,
   contenders: readonly Contender[],
+  database: BenchDatabase,
   rounds: number,
 ): Promise<Result[]> {
   const results: Result[] = [];
   for (const contender of contenders) {
     const client = await contender.connect();
-    const readings = Object.entries(periods).map(([name, period]) => ({ name, period, all: [] as Reading[] }));
-    // The first round is for warming up.
-    for (let round = 0; round <= rounds; round++) {
+    for (const { period } of [short, long]) {
+      const asked = { name: work, period, clients: 1, repeats: rounds };
+      const fault = await findFault({ contender, clients: [client], measurements: [] }, asked, await readLines(database, period));
+      if (fault !== undefined) throw new Error(`${work}: ${contender.name}: ${fault}`);
+    }
+    const readings = [short, long].map(({ name, period }) => ({ name, period, all: [] as Reading[] }));
+    for (let round = 0; round < rounds; round++) {
       for (const { period, all } of readings) {
-        const reading = await client.read(period);
-        if (round > 0) all.push(reading);
+        await client.read(short.period);
+        all.push(await client.read(period));
       }
     }
     await client.close();
     for (const { name, all } of readings) {
       const times = all.map(({ wallMs }) => wallMs);
-      const figures = {
-        medianMs: median(times),
-        minMs: Math.min(...times),
-        firstByteMs: median(all.map(({ firstByteMs }) => firstByteMs)),
-      };
-      results.push({ ...{ work, contender: `${contender.name}, ${name}`, rounds }, ...figures });
+      const firstByteMs = median(all.map((reading) => reading.firstByteMs));
+      results.push({
+        ...{ work, contender: `${contender.name}, ${name}`, rounds },
+        ...{ medianMs: median(times), minMs: Math.min(...times), firstByteMs },
+      });
     }
   }
   return results;

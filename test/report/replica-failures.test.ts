@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
 import { asServing } from '../support/database';
 import { viaRest } from '../support/doors';
@@ -156,6 +157,34 @@ describe('while a replica is away', () => {
     expect((await readAll(answer)).complete).toBe(false);
     await replica.start();
   });
+
+  test('a file whose own connection is whole goes on when others lose theirs', async () => {
+    const { gateway, database, replica } = setup;
+    const organization = await createOrganization(gateway.services);
+    await fillReport(database.client, organization.id, 2000, `''`);
+    await replica.catchUp();
+    await until(() => isRead(gateway));
+    const server = new Client({ connectionString: replica.url });
+    await server.connect();
+    const endOthers = (): Promise<unknown> =>
+      server.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND query NOT LIKE 'FETCH%'`);
+    const { left } = await readingsOf(gateway);
+    const days = `/export/deposit-summary.csv?start_date=2020-01-01&end_date=2029-12-31&group_by=DAY`;
+    // The file has its rows after the first FETCH. The second one is held back until another report has lost its connection.
+    proxy.before('FETCH', () => {
+      proxy.before('FETCH', async () => {
+        proxy.before('COPY', async () => void (await endOthers()));
+        expect((await ask()).status).toBe(200);
+      });
+      return Promise.resolve();
+    });
+    const { complete, body } = await readAll(await askRaw(gateway.url + days, { headers: { Provision: organization.apiProvision } }));
+    await server.end();
+    expect([complete, body.toString().match(/^"20/gm)?.length]).toEqual([true, 1000]);
+    // The other report alone has left.
+    expect((await readingsOf(gateway)).left).toBe(left + 1);
+  });
 });
 
 describe('a replica that gives no answer', () => {
@@ -188,11 +217,12 @@ describe('a replica that answers slowly', () => {
     await until(() => isRead(setup.gateway));
     // The short pool learns the version, and the long pool has no connection yet.
     await ask(READINGS['records of records']);
-    const { read: count, left } = await readingsOf(setup.gateway);
+    const before = await readingsOf(setup.gateway);
     wire.hold(true);
     const answer = await ask();
-    expect([answer.status, await readingsOf(setup.gateway)]).toEqual([200, { read: count + 1, late: 0, left: left + 1 }]);
+    const after = await readingsOf(setup.gateway);
     wire.hold(false);
+    expect([answer.status, after]).toEqual([200, { ...before, read: before.read + 1, left: before.left + 1 }]);
   });
 
   test.each([

@@ -47,10 +47,13 @@ export class BookSource {
     }
   }
 
-  /** Waits for a reading. It fails as soon as its replica is set aside, as a silent one is. */
-  whileServing<Value>(reading: Promise<Value>, database: Database): Promise<Value> {
+  /**
+   * Waits for a reading. It fails as soon as its replica is set aside, as a silent one is. With a grace, it has so many milliseconds more
+   * for its answer.
+   */
+  whileServing<Value>(reading: Promise<Value>, database: Database, graceMs = 0): Promise<Value> {
     const { chosen } = this;
-    return !chosen || chosen.replica.database !== database ? reading : chosen.replica.whileServing(reading);
+    return !chosen || chosen.replica.database !== database ? reading : chosen.replica.whileServing(reading, graceMs);
   }
 
   /** Throws unless a reading saw the request's own version on the replica. The primary may have gone on. */

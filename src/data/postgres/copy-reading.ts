@@ -27,7 +27,7 @@ export interface CopyReading {
 
 /**
  * Sends a COPY of a SELECT. Resolves to its output when the first of it is there, or its end. The output must be read to its end or closed.
- * Throws pg's errors, and those of a data version that is another than before.
+ * Throws pg's errors, SetAside, and those of a data version that is another than before.
  */
 export async function beginCopy(select: Prisma.Sql, reading: CopyReading): Promise<AsyncGenerator<Buffer>> {
   const { lane, opening, isQuiet, isLast, source, seen, times, answerTimeoutMs } = reading;

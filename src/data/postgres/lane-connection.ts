@@ -34,7 +34,7 @@ export class LaneConnection {
 
   /**
    * Waits for a lane and a connection. The database is chosen when the lane is there, because a replica may be set aside meanwhile. Throws
-   * the error of the queue or of the database, or the signal's reason.
+   * SetAside, the error of the queue or of the database, or the signal's reason.
    */
   static async open(use: LaneUse, choose: () => Promise<Database>): Promise<LaneConnection> {
     const { queue, caller, times, signal } = use;
@@ -57,7 +57,7 @@ export class LaneConnection {
     );
   }
 
-  /** The pool keeps a connection that comes when `limit` has given it up. */
+  /** The pool keeps a connection that comes when nobody waits for it any more. */
   private static async connect(
     { source, caller, times, signal }: LaneUse,
     leave: () => void,

@@ -117,17 +117,27 @@ export class Replica {
     this.counts.left++;
   }
 
-  /** Waits for the answer to a reading. Throws SetAside as soon as the replica is set aside, whatever comes of the reading. */
-  whileServing<Value>(reading: Promise<Value>): Promise<Value> {
+  /**
+   * Waits for the answer to a reading. Throws SetAside when the replica is set aside and does not answer within the grace then, whatever
+   * comes of the reading.
+   */
+  whileServing<Value>(reading: Promise<Value>, graceMs: number): Promise<Value> {
     return new Promise((resolve, reject) => {
-      const leave = (): void => reject(new SetAside('The replica was set aside before it answered'));
+      const give = (): void => reject(new SetAside('The replica was set aside before it answered'));
+      let grace: NodeJS.Timeout | undefined;
+      const leave = (): void => {
+        if (graceMs === 0) give();
+        else grace ??= setTimeout(give, graceMs);
+      };
       const suspicion = setTimeout(() => this.check(), SUSPICION_MS);
       this.leavings.add(leave);
       const settle = (): void => {
         clearTimeout(suspicion);
+        clearTimeout(grace);
         this.leavings.delete(leave);
       };
       reading.finally(settle).then(resolve, reject);
+      if (!this.isUsed) leave();
     });
   }
 

@@ -58,6 +58,8 @@ export class ReportSnapshot {
   readonly laneTaken = new Promise<void>((resolve) => (this.tellLane = resolve));
   /** Resolves when the transaction has begun: to the state that a second connection may read, or to undefined. */
   private begun: Promise<SharedState | undefined> | undefined;
+  /** True when a part of a SELECT has been given, so that the rest cannot be read elsewhere. */
+  private hasGivenRows = false;
   /** The number of COPYs that were prepared and have not begun. */
   private unread = 0;
 
@@ -146,7 +148,10 @@ export class ReportSnapshot {
     await this.list(sql`SELECT set_config('cursor_tuple_fraction', '1', true)`);
     await this.list(sql`DECLARE batches NO SCROLL CURSOR FOR ${select}`);
     const next = sql`FETCH ${raw(String(BATCH_ROWS))} FROM batches`;
-    for (let rows = await this.list<Row>(next); rows.length > 0; rows = await this.list<Row>(next)) yield rows;
+    for (let rows = await this.list<Row>(next); rows.length > 0; rows = await this.list<Row>(next)) {
+      this.hasGivenRows = true;
+      yield rows;
+    }
     await this.list(sql`CLOSE batches`);
   }
 
@@ -286,6 +291,8 @@ export class ReportSnapshot {
 
   private async openLane(): Promise<LaneConnection> {
     const caller = await this.options.caller();
+    // A replica that lags is waited for before a lane is held.
+    if (!this.shared) await this.source.database();
     return LaneConnection.open(this.useOf(caller), async () => (this.asked = this.shared?.database ?? (await this.source.database())));
   }
 
@@ -294,9 +301,10 @@ export class ReportSnapshot {
     return { source, queue, caller, signal, times: this.options.times };
   }
 
-  /** Waits for the answer to a statement, but for no replica that has fallen silent. */
+  /** Waits for the answer to a statement, but for no replica that has fallen silent. One that has given rows has a while to answer. */
   private waitFor<Answer>(lane: LaneConnection, answer: Promise<Answer>, wait: Wait): Promise<Answer> {
-    const serving = this.source.whileServing(answer, lane.database);
+    const graceMs = this.hasGivenRows ? lane.database.answerTimeoutMs : 0;
+    const serving = this.source.whileServing(answer, lane.database, graceMs);
     return this.options.times.database.during(serving, wait);
   }
 

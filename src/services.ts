@@ -153,10 +153,11 @@ export function createServices(
   const { queue, guesses, createMemory, processes } = shared;
   // The second half is for the extra lanes of organizations that hold no lane.
   const longConnections = config.REPORT_CONCURRENCY * 2;
-  const open = (server: DatabaseAddress, onLost: (error: Error) => void): Database =>
+  const poolSize = processes === 1 ? config.POOL_SIZE : Math.max(Math.floor(config.POOL_SIZE / processes), MIN_POOL_SIZE);
+  const open = (server: DatabaseAddress, onLost: (error: Error) => void, purpose: 'readings' | 'checks' = 'readings'): Database =>
     new Database({
       address: server,
-      poolSize: processes === 1 ? config.POOL_SIZE : Math.max(Math.floor(config.POOL_SIZE / processes), MIN_POOL_SIZE),
+      poolSize: purpose === 'checks' ? 1 : poolSize,
       // Every process may need all of them; the queue sees to it that no more are in use.
       longConnections,
       keptLongConnections: Math.ceil(longConnections / processes),

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy';
 import { asServing } from '../support/database';
@@ -243,6 +244,25 @@ describe('a replica that answers slowly', () => {
     expect([answer.status, isUsed, (await readingsOf(setup.gateway)).left]).toEqual([200, false, left + 1]);
     await until(() => isRead(setup.gateway));
     expect(await ask(reading)).toEqual(answer);
+  });
+});
+
+describe('a replica whose connections are all in use', () => {
+  withSetup({ POOL_SIZE: '1', REPLICA_WAIT_MILLISECONDS: '500' });
+
+  test('is not taken for slow', async () => {
+    const reading = READINGS['records of records'];
+    await setup.turn();
+    await setup.replica.catchUp();
+    await until(() => isRead(setup.gateway));
+    await ask(reading);
+    await setup.turn();
+    await setup.replica.catchUp();
+    const before = await readingsOf(setup.gateway);
+    // Longer than until a check would give up.
+    proxy.before('FROM "transaction"', () => sleep(2000));
+    expect((await ask(reading)).status).toBe(200);
+    expect(await readingsOf(setup.gateway)).toEqual({ ...before, read: before.read + 1 });
   });
 });
 

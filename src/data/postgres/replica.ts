@@ -82,6 +82,8 @@ export class Replica {
   /** `onChange` is told each reason once for which the replica is set aside, and undefined when it serves again. */
   constructor(
     readonly database: Database,
+    /** A connection for the checks alone, because those for readings may all be in use. */
+    private readonly checked: Database,
     private readonly waitMs: number,
     private readonly onChange: (reason: string | undefined) => void,
   ) {
@@ -164,7 +166,7 @@ export class Replica {
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);
-    await this.database.close();
+    await Promise.all([this.database.close(), this.checked.close()]);
   }
 
   /** Begins to wait for a version, unless the wait for the one before was in vain. */
@@ -270,7 +272,7 @@ export class Replica {
       // A busy process may run its timers before it reads its sockets. An immediate runs after them.
       .then((reason) => new Promise<string>((resolve) => setImmediate(() => resolve(reason))))
       .catch(() => undefined);
-    const fault = await Promise.race([findObstacle(this.database).catch(() => 'The replica cannot be asked'), slow]);
+    const fault = await Promise.race([findObstacle(this.checked).catch(() => 'The replica cannot be asked'), slow]);
     over.abort();
     return fault;
   }

@@ -4,8 +4,8 @@ import { Replica, type BookState, type ReplicaFigures } from './replica';
 
 interface ReplicasOptions {
   readonly addresses: readonly DatabaseAddress[];
-  /** Opens the connections to a replica. `onConnectionLost` is called when an idle one is lost. */
-  readonly open: (address: DatabaseAddress, onConnectionLost: () => void) => Database;
+  /** Opens connections to a replica: those for its readings, or one. `onConnectionLost` is called when an idle one is lost. */
+  readonly open: (address: DatabaseAddress, onConnectionLost: () => void, purpose: 'readings' | 'checks') => Database;
   /** The longest wait of a request for a replica to reach its version, in milliseconds. */
   readonly waitMs: number;
   /** Called with the number of a replica, from 1 on, and the reason when it is set aside, or undefined when it serves. */
@@ -35,8 +35,8 @@ export class Replicas {
     { addresses, open, waitMs, onChange } = NONE,
   ) {
     this.replicas = addresses.map((address, index) => {
-      const database = open(address, () => replica.doubt());
-      const replica = new Replica(database, waitMs, (reason) => onChange(index + 1, reason));
+      const [readings, checks] = (['readings', 'checks'] as const).map((purpose) => open(address, () => replica.doubt(), purpose));
+      const replica = new Replica(readings!, checks!, waitMs, (reason) => onChange(index + 1, reason));
       return replica;
     });
   }

@@ -35,8 +35,9 @@ export class Replicas {
     { addresses, open, waitMs, onChange } = NONE,
   ) {
     this.replicas = addresses.map((address, index) => {
-      const [readings, checks] = (['readings', 'checks'] as const).map((purpose) => open(address, () => replica.doubt(), purpose));
-      const replica = new Replica(readings!, checks!, waitMs, (reason) => onChange(index + 1, reason));
+      const doubt = (): void => replica.doubt();
+      const tell = (reason: string | undefined): void => onChange(index + 1, reason);
+      const replica: Replica = new Replica(open(address, doubt, 'readings'), open(address, doubt, 'checks'), waitMs, tell);
       return replica;
     });
   }

@@ -1,11 +1,13 @@
 import type { Connection } from 'pg';
-import { ReadingSocket, type TakePiece } from './reading-socket';
+import { READ_LENGTH, ReadingSocket, type TakePiece } from './reading-socket';
 
 /** The socket of a pg connection whose data goes to a borrower and past pg. After `giveBack`, none of the three does anything. */
 export interface BorrowedSocket {
   /** Leaves further data in the socket until `resume`. */
   pause(): void;
   resume(): void;
+  /** True when the socket has nothing more after a piece of a length. TLS, which hands over short pieces, does not tell. */
+  isEmptyAfter(length: number): boolean;
   /** Gives the socket back to pg, which reads `unread` before everything that comes later. */
   giveBack(unread?: Buffer): void;
 }
@@ -35,6 +37,7 @@ export function borrowSocket({ stream }: Connection, takePiece: TakePiece): Borr
     resume: () => {
       if (borrowed) stream.resume();
     },
+    isEmptyAfter: (length) => reading !== undefined && length < READ_LENGTH,
     giveBack: (unread) => {
       if (!borrowed) return;
       borrowed = false;

@@ -15,6 +15,13 @@ const COPY_DONE = 0x63;
 const ERROR_RESPONSE = 0x45;
 /** The most bytes of output that wait for their reader in memory. Further output stays in the socket. */
 const MAX_WAITING_BYTES = 128 * 1024;
+/**
+ * PostgreSQL sends 8 kB at a time. When this much has come, the socket is left alone for a moment after each piece that has emptied it.
+ * What gathers meanwhile takes one turn of the event loop instead of many, and PostgreSQL has nobody to wake.
+ */
+const GATHERED_FROM_BYTES = 256 * 1024;
+/** A local socket has room for what PostgreSQL sends in this time, and for not much more. */
+const GATHERING_MS = 1;
 
 export interface CopyOptions {
   readonly before: readonly Statement[];
@@ -44,6 +51,8 @@ export class CopyQuery implements Submittable {
   private socket: BorrowedSocket | undefined;
   private readonly waiting: Piece[] = [];
   private waitingBytes = 0;
+  private readBytes = 0;
+  private gathering: NodeJS.Timeout | undefined;
   private wake: (() => void) | undefined;
   private finished = false;
   private failure: unknown;
@@ -69,7 +78,7 @@ export class CopyQuery implements Submittable {
       }
       if (this.failure !== undefined) throw this.failure as Error;
       if (this.finished) return;
-      this.socket?.resume();
+      if (!this.gathering) this.socket?.resume();
       await this.options.waiting.during(
         new Promise<void>((resolve) => {
           this.wake = resolve;
@@ -145,9 +154,19 @@ export class CopyQuery implements Submittable {
       if (this.header[0] === DATA_ROW) this.row = [];
       else if (this.header[0] === COPY_OUT) this.options.onAnswer(firstValue(Buffer.concat(this.row)));
     }
+    this.readBytes += piece.length;
+    if (this.readBytes > GATHERED_FROM_BYTES && this.socket?.isEmptyAfter(piece.length)) this.gather();
     if (kept > 0) this.keep({ content: piece.subarray(0, kept), release });
     else release();
   };
+
+  private gather(): void {
+    this.socket?.pause();
+    this.gathering = setTimeout(() => {
+      this.gathering = undefined;
+      if (this.waitingBytes <= MAX_WAITING_BYTES) this.socket?.resume();
+    }, GATHERING_MS);
+  }
 
   private keep(piece: Piece): void {
     this.waiting.push(piece);
@@ -158,7 +177,9 @@ export class CopyQuery implements Submittable {
 
   private handBack(unread?: Buffer): void {
     this.answered?.();
+    clearTimeout(this.gathering);
     this.socket?.giveBack(unread);
+    this.socket = undefined;
   }
 }
 

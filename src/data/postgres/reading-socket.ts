@@ -1,7 +1,7 @@
 import { Socket, type ConnectOpts, type SocketConstructorOpts } from 'node:net';
 
-/** The size of a buffer that a socket reads into. */
-const READ_LENGTH = 64 * 1024;
+/** The size of a buffer that a socket reads into. A shorter piece has left the socket empty. */
+export const READ_LENGTH = 64 * 1024;
 /** The most buffers that wait for their next use. */
 const MAX_IDLE = 32;
 

@@ -3,6 +3,7 @@ import { digest, fields, type Contender, type Period, type ReportClient } from '
 import type { BenchDatabase } from './database';
 import type { Reading } from './http-client';
 import { cpuMs, memoryMb, resetPeak, treeCpuMs } from './processes';
+import { warmUp } from './request-work';
 import { median, type Result } from './results';
 
 export interface ReportWork {
@@ -52,6 +53,8 @@ export async function measureReports(
   }
   const lines = expected.length;
   expected.length = 0;
+  if (work.repeats > 1)
+    for (const { clients } of runners) await warmUp(() => Promise.all(clients.map((client) => client.read(work.period))));
   for (let round = 0; round < rounds; round++) {
     for (const runner of runners) runner.measurements.push(await measure(runner, work, database));
   }

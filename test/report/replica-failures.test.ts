@@ -245,6 +245,19 @@ describe('a replica that answers slowly', () => {
     await until(() => isRead(setup.gateway));
     expect(await ask(reading)).toEqual(answer);
   });
+
+  test('keeps no caller waiting for the end of its transaction', async () => {
+    await until(() => isRead(setup.gateway));
+    await setup.turn();
+    await setup.replica.catchUp();
+    await ask();
+    const before = await readingsOf(setup.gateway);
+    proxy.before('COMMIT', async () => wire.hold(true));
+    const answer = await ask(READINGS['a file with its totals before it']);
+    const isUsed = await isRead(setup.gateway);
+    wire.hold(false);
+    expect([answer.status, isUsed, await readingsOf(setup.gateway)]).toEqual([200, false, { ...before, read: before.read + 1 }]);
+  });
 });
 
 describe('a replica whose connections are all in use', () => {

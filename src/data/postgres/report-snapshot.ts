@@ -177,7 +177,9 @@ export class ReportSnapshot {
     const { lane } = this;
     if (!lane?.isOpen) return;
     // The long pool sets no time limit, so this statement brings one.
-    await lane.client.query({ text: COMMIT.text, query_timeout: lane.database.answerTimeoutMs } as QueryConfig).then(
+    const ending = lane.client.query({ text: COMMIT.text, query_timeout: lane.database.answerTimeoutMs } as QueryConfig);
+    // All rows are there, so a replica that falls silent now is not read again.
+    await this.source.whileServing(ending, lane.database).then(
       () => lane.release(),
       () => lane.drop(),
     );

@@ -3,6 +3,9 @@ import { Client } from 'pg';
 import type { RoleAddresses } from '../../src/app';
 import { SERVING_PASSWORD, SERVING_ROLE, TEMPLATE_DATABASE } from './global-setup';
 
+/** PostgreSQL's code for a database that has sessions. */
+const OBJECT_IN_USE = '55006';
+
 /** A migrated, empty database of one test file, with a connection for reading and damaging its data. */
 export interface TestDatabase {
   /** The address for gateways and commands: that of the pooler when TEST_POOLER is set. */
@@ -30,11 +33,21 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     drop: async () => {
       await client.end();
       for (const admin of admins) {
-        await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
+        await dropAtLast(admin, name);
         await admin.end();
       }
     },
   };
+}
+
+/** PostgreSQL waits five seconds for the sessions that it ends, which are too few beside much other work. */
+async function dropAtLast(admin: Client, name: string, attempts = 4): Promise<void> {
+  try {
+    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
+  } catch (error) {
+    if ((error as { code?: string }).code !== OBJECT_IN_USE || attempts === 1) throw error;
+    await dropAtLast(admin, name, attempts - 1);
+  }
 }
 
 /** True when gateways and commands of tests reach their database by way of a pooler. */

@@ -34,6 +34,7 @@ describe('an operator whose database or settings are not right', () => {
         '20261122173000_provision_keys',
         '20261123090000_quick_computing',
         '20261123120000_lines_of_one_node',
+        '20261124150000_allocations_by_transaction',
       ];
       const lacking = failed('The database lacks migrations: run `deposit-gateway migrate`');
       expect(await runCommand(empty, ['organization', 'list'])).toEqual(lacking);

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { runCommand } from '../support/command';
+import { isDistributed } from '../support/database';
 import { CSV_HEADER, openDepositFiles, toCsv, toNdjson, type DepositFiles } from '../support/deposit-files';
 import { v2Line } from '../support/gateway';
 import { until } from '../support/until';
@@ -269,6 +270,11 @@ describe('an operator whose import cannot go on', () => {
 
 const END_WAITING_CONNECTION = `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted AND relation = 'allocation'::regclass`;
 
+/** On Citus a statement waits on the node of its rows, and this view tells of all nodes. */
+const WAITING_INSERT = isDistributed
+  ? 'SELECT FROM citus_lock_waits'
+  : "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INSERT INTO deposit %'";
+
 test('an operator whose file meets rows that other SQL writes meanwhile is told to run the import again', async () => {
   const { client } = files.database;
   const { rows: organizations } = await files.query<{ id: number }>('SELECT id FROM organization WHERE name = $1', [organization]);
@@ -276,12 +282,7 @@ test('an operator whose file meets rows that other SQL writes meanwhile is told 
   await client.query('BEGIN');
   await client.query(`INSERT INTO deposit (organization_id, id, deposit_date, status) VALUES (${id}, '1', '2024-01-02', 'POSTED')`);
   const importing = files.import(organization, 'raced.ndjson', toNdjson([good]));
-  await until(async () => {
-    const { rows } = await files.query(
-      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INSERT INTO deposit %'",
-    );
-    return rows.length > 0;
-  });
+  await until(async () => (await files.query(WAITING_INSERT)).rows.length > 0);
   await client.query('COMMIT');
   expect(await importing).toEqual({
     status: 1,

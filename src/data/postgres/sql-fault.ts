@@ -18,6 +18,10 @@ export const QUERY_CANCELED = '57014';
 /** read_only_sql_transaction: the server follows another one, or writes nothing for another reason. */
 export const READ_ONLY = '25006';
 
+/** internal_error. Citus gives it to each error of a node that it copies rows to, with the node's own message. */
+const COPY_ON_NODE = 'XX000';
+const DUPLICATE_KEY_MESSAGE = /^duplicate key value violates unique constraint /;
+
 /** Each SQLSTATE has a digit, which tells it apart from a system error such as EPIPE. */
 const SQL_STATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 /** Prisma's own codes look like states; PostgreSQL's class P0 is not among them. */
@@ -31,8 +35,10 @@ export function findSqlFault(error: unknown): SqlFault | undefined {
   if (typeof sqlState !== 'string' || !SQL_STATE.test(sqlState) || PRISMA_CODE.test(sqlState)) {
     return findSqlFault(meta?.driverAdapterError ?? cause);
   }
+  const text = originalMessage ?? message ?? '';
+  if (sqlState === COPY_ON_NODE && DUPLICATE_KEY_MESSAGE.test(text)) return { sqlState: DUPLICATE_KEY };
   if (sqlState !== MISSING_GRANT && sqlState !== MISSING_TABLE) return { sqlState };
-  const relation = /(?:table|view|relation|sequence|schema) "?([\w.]+)"?/.exec(originalMessage ?? message ?? '')?.[1];
+  const relation = /(?:table|view|relation|sequence|schema) "?([\w.]+)"?/.exec(text)?.[1];
   return relation === undefined ? { sqlState } : { sqlState, relation };
 }
 

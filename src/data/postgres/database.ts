@@ -41,6 +41,12 @@ export interface PoolFigures {
   readonly waiting: number;
 }
 
+/** The connections of a pool that stay open while nobody asks, so that the first request after a pause does not wait for a new one. */
+const KEPT_WHILE_IDLE = 1;
+
+/** A connection on which nothing is sent is probed this often: firewalls do not forget it, and one that is dead is closed. */
+const PROBE_MS = 10_000;
+
 /** PostgreSQL ends a short statement this long before the gateway stops waiting for it. */
 const STATEMENT_MARGIN_MS = 500;
 
@@ -86,7 +92,9 @@ export class Database {
       const pool = new Pool({
         ...options.address,
         connectionTimeoutMillis: options.connectTimeoutMs,
+        min: KEPT_WHILE_IDLE,
         keepAlive: true,
+        keepAliveInitialDelayMillis: PROBE_MS,
         application_name: 'deposit-gateway',
         stream: openSocket,
         ...config,

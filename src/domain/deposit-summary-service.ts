@@ -9,7 +9,6 @@ import {
   type GroupRow,
   type Period,
   type SummaryQuestion,
-  type SummaryRow,
 } from '../data/deposit-summary-store';
 import type { LineSet } from '../data/line-set';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
@@ -20,65 +19,13 @@ import { v2Layouts } from '../formats/v2-line';
 import { toCopyRow } from '../rows/copy-encoding';
 import { renderRows, type RowStream } from '../rows/row-stream';
 import { ALL_TIME, daysBetween } from '../values/dates';
-import type { Money } from '../values/money';
 import { valueAt } from '../values/paths';
 import type { MemberAccess, RequestAccess } from './access-service';
 import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
 import { findDateOrderFault } from './date-order';
 import { readPage, type Page, type PageParameters } from './keyset-page';
 import { tellsDonors } from './line-filter';
-import { toChange, type SummaryChange } from './summary-change';
-
-/** Sums of transactions' amounts. A transaction counts either once or once for each of its lines. */
-export interface SummaryAmounts {
-  readonly amount: Money;
-  readonly feeAmount: Money;
-  readonly netAmount: Money;
-}
-
-export interface SummaryTotals {
-  readonly lines: number;
-  readonly transactions: number;
-  /** Null where it was not asked for. */
-  readonly deposits: number | null;
-  /**
-   * Null where it was not asked for, and for callers who may not read donors: counted over few gifts, donors would show which gifts have
-   * the same giver.
-   */
-  readonly donors: number | null;
-  /** Transactions with several lines in the set. */
-  readonly splitTransactions: number;
-  /** A split transaction counts once for each of its lines. */
-  readonly byLine: SummaryAmounts;
-  /** Each transaction counts once. */
-  readonly byTransaction: SummaryAmounts;
-  /** The shares of the allocations. */
-  readonly byAllocation: AllocationAmounts;
-}
-
-/** The sum of the shares, and the numbers of shares that the books state, that were inferred and that are unknown. */
-export interface AllocationAmounts {
-  /** Null when there are shares, but none is known or inferred. */
-  readonly amount: Money | null;
-  readonly known: number;
-  readonly inferred: number;
-  readonly unknown: number;
-}
-
-/** The totals of posted and pending deposits, together and apart. */
-export interface SummaryParts {
-  readonly all: SummaryTotals;
-  readonly posted: SummaryTotals;
-  readonly pending: SummaryTotals;
-}
-
-/** The figures of a set of lines, beside those of the period that is compared. */
-export interface SummaryFigures extends SummaryParts {
-  /** Null when no period is compared. */
-  readonly compared: SummaryParts | null;
-  /** The change of `all` since the compared period; null when none is compared. */
-  readonly change: SummaryChange | null;
-}
+import { toFigures, type SummaryFigures } from './summary-figures';
 
 export interface SummaryGroup extends SummaryFigures {
   readonly key: GroupKey;
@@ -130,19 +77,6 @@ export interface DepositSummary {
   /** SHA-256, in hex, of the lines in report order, each as its v2 JSON object followed by LF. */
   digest(): Promise<string>;
 }
-
-const ZERO = { amount: '0.00', feeAmount: '0.00', netAmount: '0.00' };
-/** The totals of no lines. */
-export const NO_TOTALS: SummaryTotals = {
-  lines: 0,
-  transactions: 0,
-  deposits: 0,
-  donors: 0,
-  splitTransactions: 0,
-  byLine: ZERO,
-  byTransaction: ZERO,
-  byAllocation: { amount: '0.00', known: 0, inferred: 0, unknown: 0 },
-};
 
 /** Control totals of a line set. */
 export class DepositSummaryService {
@@ -313,49 +247,6 @@ function figureOf(group: SummaryGroup, field: string): string | number | null {
   const value = valueAt(group, field.split('.'));
   if (value === undefined) throw new Error(`A group has no ${field}`);
   return value as string | number | null;
-}
-
-function toFigures(rows: readonly SummaryRow[], { lineSet, compareWith }: SummaryQuestion, counts: readonly CostlyCount[]): SummaryFigures {
-  const toSide = (isCompared: boolean): SummaryParts =>
-    toParts(
-      rows.filter((row) => row.isCompared === isCompared),
-      lineSet,
-      counts,
-    );
-  const parts = toSide(false);
-  if (!compareWith) return { ...parts, compared: null, change: null };
-  const compared = toSide(true);
-  return { ...parts, compared, change: toChange(compared.all, parts.all) };
-}
-
-function toParts(rows: readonly SummaryRow[], { pending }: LineSet, counts: readonly CostlyCount[]): SummaryParts {
-  const read = (part: SummaryRow['part']): SummaryTotals => {
-    const row = rows.find((each) => each.part === part);
-    if (row) return toTotals(row, counts);
-    return { ...NO_TOTALS, deposits: counts.includes('deposits') ? 0 : null, donors: counts.includes('donors') ? 0 : null };
-  };
-  const all = read('ALL');
-  return {
-    all,
-    posted: pending === 'WITHOUT' ? all : read('POSTED'),
-    pending: pending === 'ONLY' ? all : read('PENDING'),
-  };
-}
-
-/** The totals of a row. A costly count that was not asked for is null. */
-export function toTotals(row: SummaryRow, counts: readonly CostlyCount[]): SummaryTotals {
-  const { lines, transactions, deposits = null, donors = null, splitTransactions } = row;
-  const { allocationAmount, knownAllocations: known, inferredAllocations: inferred } = row;
-  return {
-    lines,
-    transactions,
-    splitTransactions,
-    deposits: counts.includes('deposits') ? deposits : null,
-    donors: counts.includes('donors') ? donors : null,
-    byLine: { amount: row.lineAmount, feeAmount: row.lineFeeAmount, netAmount: row.lineNetAmount },
-    byTransaction: { amount: row.transactionAmount, feeAmount: row.transactionFeeAmount, netAmount: row.transactionNetAmount },
-    byAllocation: { amount: lines === 0 ? ZERO.amount : allocationAmount, known, inferred, unknown: lines - known - inferred },
-  };
 }
 
 function toKey(row: GroupKey, groupBy: readonly GroupBy[]): GroupKey {

@@ -9,8 +9,8 @@ import type { LineFilter, PendingChoice } from '../formats/line-conditions';
 import type { GroupBy } from '../formats/line-groups';
 import { ALL_TIME, daysBetween, type LocalDate } from '../values/dates';
 import { findDateOrderFault } from './date-order';
-import { NO_TOTALS, toTotals, type AllocationAmounts, type SummaryTotals } from './deposit-summary-service';
 import { Loader, type Eventually } from './loader';
+import { NO_TOTALS, toTotals, type AllocationAmounts, type SummaryTotals } from './summary-figures';
 
 /** The figures of each field. */
 export type FiguresOf<Name extends FigureName> = Name extends 'Transaction.allocationsTotal' ? AllocationAmounts : SummaryTotals;

@@ -1,6 +1,7 @@
 import { Args, Ctx, Field, ObjectType } from 'type-graphql';
 import type * as domain from '../domain/deposit-summary-service';
 import { findCounts } from '../domain/deposit-summary-service';
+import type * as figures from '../domain/summary-figures';
 import type { RequestContext } from './request-context';
 import { figureDescriptions, SummaryChange, SummaryParts, SummaryTotals } from './summary-figure-types';
 import { GroupPageArgs, SummaryGroupConnection } from './summary-group-types';
@@ -12,7 +13,7 @@ const REST = 'groups.rest.';
 /** The totals and the digest are read only when a query selects them. */
 @ObjectType({ description: 'Control totals of a set of lines. All values come from one state of the data.' })
 export class DepositSummary {
-  private readonly totals: () => Promise<domain.SummaryFigures>;
+  private readonly totals: () => Promise<figures.SummaryFigures>;
 
   /** `selected` are the paths of the values that the operation asks for. */
   constructor(

@@ -1,7 +1,6 @@
 import { GraphQLSafeInt } from 'graphql-scalars';
 import { Field, Float, ObjectType } from 'type-graphql';
-import type * as domain from '../domain/deposit-summary-service';
-import type * as change from '../domain/summary-change';
+import type * as domain from '../domain/summary-figures';
 import type { Money } from '../values/money';
 import { DecimalScalar } from './scalars';
 
@@ -97,7 +96,7 @@ export class SummaryTotals implements domain.SummaryTotals {
 }
 
 @ObjectType({ ...simple, description: 'Change of a number from the compared period to the period.' })
-export class CountChange implements change.CountChange {
+export class CountChange implements domain.CountChange {
   @Field(() => GraphQLSafeInt, { description: 'The number minus the compared number.' })
   difference!: number;
 
@@ -106,7 +105,7 @@ export class CountChange implements change.CountChange {
 }
 
 @ObjectType({ ...simple, description: 'Change of an amount from the compared period to the period.' })
-export class AmountChange implements change.AmountChange {
+export class AmountChange implements domain.AmountChange {
   @Field(() => DecimalScalar, { description: 'The amount minus the compared amount.' })
   difference!: Money;
 
@@ -115,7 +114,7 @@ export class AmountChange implements change.AmountChange {
 }
 
 @ObjectType({ ...simple, description: 'Change of totals from the compared period to the period.' })
-export class SummaryChange implements change.SummaryChange {
+export class SummaryChange implements domain.SummaryChange {
   @Field(() => CountChange, { description: 'Change of the number of lines.' })
   lines!: CountChange;
 

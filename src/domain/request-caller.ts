@@ -1,4 +1,4 @@
-import type { AccessProvision, AccessRow, AccessStore, SessionRow } from '../data/access-store';
+import type { AccessRow, AccessStore, Credential, SessionRow } from '../data/access-store';
 import type { Caller } from '../data/postgres/report-queue';
 import type { RequestTimes } from '../data/postgres/request-times';
 import { AppError } from '../errors';
@@ -155,15 +155,15 @@ export class RequestCaller {
 
   /** Makes the checks up to that of the organization's maintenance. */
   private async findRow(): Promise<AccessRow> {
-    const { provision, host, link, address } = this.credentials;
+    const { provision, host, link } = this.credentials;
     if (!link && (provision === undefined || provision === '')) throw new AppError('PROVISION_HEADER_MISSING');
     if (this.parts.underMaintenance) throw new AppError('UNDER_MAINTENANCE');
     const row = await (this.row ??= this.times.database.during(
       link ? this.findLinked(link) : this.find(provision!),
       this.parts.store.wait,
     ));
-    // Nobody is told that a provision is good at another address, or was good before.
-    if (!row || row.provision.hasEnded || !isAt(address, row.provision)) throw new AppError('INVALID_PROVISION');
+    // Nobody is told that a provision was good before.
+    if (!row || row.provision.hasEnded) throw new AppError('INVALID_PROVISION');
     this.found = row;
     const { hosts, underMaintenance } = row.organization;
     if (hosts.length > 0 && !hosts.includes(toHostName(host))) throw new AppError('INCORRECT_HOST');
@@ -181,20 +181,24 @@ export class RequestCaller {
   private async findLinked({ kind, value }: LinkCaller): Promise<AccessRow | null> {
     const found = await this.parts.store.findLinked(kind, hashProof(value));
     if (!found && kind === 'session') throw new AppError('NOT_LOGGED_IN');
-    return found && this.parts.store.find(found);
+    return found && this.findHere(found);
   }
 
   private async find(provision: string): Promise<AccessRow | null> {
     if (!isUuid(provision)) return null;
-    const { guard, store } = this.parts;
     const uuidHash = hashUuid(provision);
     const token = sessionTokenOf(this.credentials);
     const credential = { uuidHash, tokenHash: token === undefined ? undefined : hashToken(token) };
-    return guard.look(this.credentials.address, uuidHash, () => store.find(credential));
+    return this.parts.guard.look(this.credentials.address, uuidHash, () => this.findHere(credential));
+  }
+
+  /** The row of a credential. Null also for a provision that is bound to other addresses, which is as good as unknown here. */
+  private async findHere(credential: Credential): Promise<AccessRow | null> {
+    const row = await this.parts.store.find(credential);
+    const addresses = row?.provision.addresses ?? [];
+    return addresses.length === 0 || isWithin(this.credentials.address, addresses) ? row : null;
   }
 }
-
-const isAt = (address: string, { addresses }: AccessProvision): boolean => addresses.length === 0 || isWithin(address, addresses);
 
 /** The session of the request, when it was opened with the request's provision. */
 function sessionOf({ session, provision }: AccessRow): SessionRow | undefined {

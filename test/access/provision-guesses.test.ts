@@ -68,6 +68,25 @@ test('many applications that start at once at one address are all let in', async
   expect(answers.filter((good) => !good)).toEqual([]);
 });
 
+test('a finder of a provision that is bound to other addresses learns no more of it than of one that does not exist', async () => {
+  const { provisions } = gateway.services;
+  const bound = await provisions.create({
+    ...{ organization: organization.name, kind: 'API' as const, label: '', grants: [] },
+    bounds: { addresses: ['192.0.2.0/24'] },
+  });
+  const codesOf = async (address: string, first: string): Promise<unknown[]> => {
+    const sent = [first, ...Array.from({ length: ATTEMPTS }, () => randomUUID()), first, randomUUID()];
+    const codes: unknown[] = [];
+    for (const provision of sent) {
+      const { errors } = (await (await ask(address, provision)).json()) as { errors: { extensions: { code: string } }[] };
+      codes.push(errors[0]!.extensions.code);
+    }
+    return codes;
+  };
+  expect(await codesOf('198.51.100.1', bound)).toEqual(await codesOf('198.51.100.2', randomUUID()));
+  expect(await isGood('192.0.2.1', bound)).toBe(true);
+});
+
 test('a revoked or expired provision is no guess: an application that still sends it stops no other', async () => {
   const { provisions } = gateway.services;
   const [revoked, rotated] = await Promise.all(

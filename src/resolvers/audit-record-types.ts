@@ -149,13 +149,9 @@ export class AuditRecord implements AuditEntry {
   @Field(() => GraphQLSafeInt, { nullable: true, description: "Number of the report's lines that were read; null where it is not known." })
   lines!: number | null;
 
-  @Field(() => GraphQLSafeInt, { nullable: true, description: 'Bytes of a file that were sent; null for other entries.' })
+  /** AuditRecordResolver defines the GraphQL fields of these, because it checks the privilege. */
   bytes!: number | null;
-
-  @Field(() => String, { nullable: true, description: 'SHA-256 of the bytes of a file, in hex; null for other entries.' })
   fileSha256!: string | null;
-
-  /** Personal: the same lines have the same digest. */
   digest!: string | null;
 
   @Field(() => GraphQLSafeInt, {

@@ -1,8 +1,10 @@
+import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
 import { createSchema } from '../../src/graphql/schema';
 import { SchemaReportDocuments } from '../../src/resolvers/report-documents';
 import { createOrganization, importLines, login, openSession, PASSWORD, v2Line, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { REQUEST_ID } from '../support/request-id';
+import { until } from '../support/until';
 import { paths, PERIOD, questions, toOperations, toQuery, write, type Step, type Written } from '../support/schema-questions';
 
 /** Personal values name the organization they belong to, so that a leak shows whose data it is. */
@@ -257,18 +259,48 @@ test('nobody reads the audit without its own privilege, and nobody that of anoth
     [ours.id],
   );
   expect(rows).toEqual([{ count: totalCount }]);
-  // The digest of lines is personal, and needs the privilege of the report too.
-  const response = await fetch(`${gateway.url}/graphql`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...headers },
-    body: JSON.stringify({ query: '{ auditRecords(first: 1) { nodes { kind digest } } }' }),
-  });
-  expect(await response.json()).toMatchObject({
-    data: { auditRecords: { nodes: [{ digest: null }] } },
-    errors: [{ extensions: { code: 'PRIVILEGE_NOT_FOUND' } }],
-  });
   await expect(provisions.changeGrants(ours.webProvision, { verb: 'grant', privileges: ['audit_records'] })).rejects.toThrow(
     'A WEB provision is public: only an API provision can be granted audit_records',
+  );
+});
+
+test('a reader of the audit needs the report for the digests, and for the hashes and lengths of files that tell of donors', async () => {
+  const { users } = gateway.services;
+  const { organization: ours } = gateway;
+  const grants = { reader: ['audit_records'], auditing: ['audit_records', REPORT_PRIVILEGE] };
+  const cookies: Record<string, string> = {};
+  for (const [username, granted] of Object.entries(grants)) {
+    await users.create({ organization: ours.name, username, password: PASSWORD, grants: granted });
+    cookies[username] = await login(gateway.url, ours.webProvision, username);
+  }
+  const range = 'start_date=2024-01-01&end_date=2024-12-31';
+  const take = async (headers: Readonly<Record<string, string>>): Promise<void> => {
+    const path = `/export/deposit-summary.csv?${range}&columns=lines,donors`;
+    await (await fetch(gateway.url + path, { headers })).text();
+  };
+  const ask = async (username: string): Promise<Body> => {
+    const query = '{ auditRecords(first: 2, filter: { kinds: [FILE] }) { nodes { kind tellsDonors bytes fileSha256 digest } } }';
+    const response = await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Provision: ours.webProvision, Cookie: cookies[username]! },
+      body: JSON.stringify({ query }),
+    });
+    return (await response.json()) as Body;
+  };
+  // The first file has no numbers of donors, because its reader may not have them, and the second one has.
+  await take({ Provision: ours.webProvision, Cookie: cookies.reader! });
+  await take({ Provision: ours.apiProvision });
+  const hash = expect.stringMatching(/^[0-9a-f]{64}$/) as unknown;
+  const bytes = expect.any(Number) as unknown;
+  const open = { tellsDonors: false, bytes, fileSha256: hash };
+  await until(async () => JSON.stringify((await ask('auditing')).data).match(/"bytes":\d/g)?.length === 2);
+  expect(await ask('auditing')).toMatchObject({
+    data: { auditRecords: { nodes: [{ tellsDonors: true, bytes, fileSha256: hash, digest: hash }, open] } },
+  });
+  const { data, errors } = await ask('reader');
+  expect(data).toMatchObject({ auditRecords: { nodes: [{ tellsDonors: true, bytes: null, fileSha256: null, digest: null }, open] } });
+  expect(errors?.map(({ path, extensions }) => [path?.at(-1), extensions.code])).toEqual(
+    ['bytes', 'fileSha256', 'digest'].map((field) => [field, 'PRIVILEGE_NOT_FOUND']),
   );
 });
 

@@ -26,7 +26,7 @@ interface WaitingRow {
   readonly row: NewAuditRow;
   /**
    * Undefined for a row that nobody waits for. It is tried again while the database takes none, and lost when it alone is refused. It tells
-   * the end of a reading whose start was written, so that refused starts bound the number of these rows.
+   * the end of a reading whose start was written, or was accepted, so that refused starts bound the number of these rows.
    */
   readonly caller?: { readonly resolve: () => void; readonly reject: (error: AppError) => void };
   /** The times that the database has refused a row that nobody waits for. Such a row is written alone, as it may be the cause. */
@@ -78,6 +78,15 @@ export class AuditWriter {
       this.refused++;
       throw error;
     }
+  }
+
+  /** Resolves at once, and writes the row as `writeLater` does. Throws NO_DATA_SOURCE_CONNECTION when too many rows wait. */
+  async accept(organizationId: number, row: NewAuditRow): Promise<void> {
+    if (this.waiting >= this.options.maxWaiting) {
+      this.refused++;
+      throw notWritten();
+    }
+    this.writeLater(organizationId, row);
   }
 
   /** Writes a row that nobody waits for, as soon as the database takes it. */

@@ -39,23 +39,25 @@ export class AuditGathering {
   private readonly sweeping: NodeJS.Timeout;
 
   constructor(private readonly writer: AuditWriter) {
-    this.sweeping = setInterval(() => this.sweep(Date.now() - WINDOW_MS), SWEEP_MS).unref();
+    this.sweeping = setInterval(() => this.sweep(performance.now() - WINDOW_MS), SWEEP_MS).unref();
   }
 
-  /** Begins a reading. A row that cannot be written rejects all readings that share it, and the next one tries again. */
-  begin(organizationId: number, facts: ReadingFacts): OpenReading {
+  /**
+   * Begins a reading, or an event that counts as one. A row that cannot be written rejects all readings that share it, and the next one tries
+   * again. `written` does not wait for a row that is not awaited.
+   */
+  begin(organizationId: number, facts: ReadingFacts, isAwaited = true): OpenReading {
     const open = this.groups.get(organizationId) ?? new Map<string, Group>();
     this.groups.set(organizationId, open);
     const key = JSON.stringify(facts);
-    const now = new Date();
     let group = open.get(key);
-    if (group && group.at.getTime() <= now.getTime() - WINDOW_MS) {
+    if (group && group.startedAtMs <= performance.now() - WINDOW_MS) {
       this.leave(organizationId, key, group);
       group = undefined;
     }
     if (!group) {
       this.makeRoom(organizationId, open);
-      group = this.start(organizationId, key, facts, now);
+      group = this.start(organizationId, key, { ...NO_FACTS, ...facts, entry: randomUUID(), part: 'started', at: new Date() }, isAwaited);
       open.set(key, group);
     }
     group.underWay++;
@@ -75,10 +77,19 @@ export class AuditGathering {
     }
   }
 
-  private start(organizationId: number, key: string, facts: ReadingFacts, at: Date): Group {
-    const row: NewAuditRow = { ...NO_FACTS, ...facts, entry: randomUUID(), part: 'started', at };
-    const written = this.writer.write(organizationId, row);
-    const group: Group = { row, at, written, underWay: 0, reads: 0, lines: null, dataVersion: null, isBroken: false, state: 'open' };
+  private start(organizationId: number, key: string, row: NewAuditRow, isAwaited: boolean): Group {
+    const written = isAwaited ? this.writer.write(organizationId, row) : this.writer.accept(organizationId, row);
+    const group: Group = {
+      row,
+      startedAtMs: performance.now(),
+      written,
+      underWay: 0,
+      reads: 0,
+      lines: null,
+      dataVersion: null,
+      isBroken: false,
+      state: 'open',
+    };
     written.catch(() => {
       // No reading of this group is answered, so that it has no end either.
       group.state = 'closed';
@@ -102,7 +113,7 @@ export class AuditGathering {
     for (const [organizationId, open] of this.groups) {
       // A map keeps the order in which its entries came.
       for (const [key, group] of open) {
-        if (group.at.getTime() > before) break;
+        if (group.startedAtMs > before) break;
         this.leave(organizationId, key, group);
       }
       if (open.size === 0) this.groups.delete(organizationId);
@@ -150,7 +161,8 @@ export class AuditGathering {
 
 interface Group {
   readonly row: NewAuditRow;
-  readonly at: Date;
+  /** By a clock that nobody sets, so that a correction of the time of day makes no entry longer. */
+  readonly startedAtMs: number;
   readonly written: Promise<void>;
   underWay: number;
   reads: number;

@@ -43,7 +43,7 @@ export class SessionService {
     private readonly users: UserStore,
     private readonly sessions: SessionStore,
     private readonly guard: LoginGuard,
-    private readonly audit: Pick<AuditService, 'record' | 'recordOften'>,
+    private readonly audit: Pick<AuditService, 'record' | 'noteOften'>,
     private readonly options: SessionServiceOptions,
   ) {}
 
@@ -60,14 +60,14 @@ export class SessionService {
       .startAttempt({ organizationId, username: request.username, address: request.address })
       .catch(async (refusal: unknown) => {
         const username = (await findUser())?.username ?? null;
-        await this.audit.recordOften({ ...request.caller, username }, operation, { kind: 'lockout' });
+        await this.audit.noteOften({ ...request.caller, username }, operation, { kind: 'lockout' });
         throw refusal;
       });
 
     const user = await findUser();
     const caller = { ...request.caller, username: user?.username ?? null };
     const fail = async (): Promise<never> => {
-      await this.audit.recordOften(caller, operation, { kind: 'login_failed' });
+      await this.audit.noteOften(caller, operation, { kind: 'login_failed' });
       throw new AppError('LOGIN_FAILED');
     };
     if (!(await isPassword(request.password, user?.passwordHash)) || !user || user.disabledAt) return fail();

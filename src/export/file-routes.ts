@@ -2,7 +2,7 @@ import type { Request, Router } from 'express';
 import type { FileContent, FilePieces } from '../domain/audit-file';
 import type { ReadRange } from '../domain/audit-service';
 import { AppError } from '../errors';
-import { chosenColumns, fileOptionNames, parseFileOptions, parseFileQuery } from '../formats/file-address';
+import { chosenColumns, fileOptionNames, namesOfConditions, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileFormat } from '../formats/file-format';
 import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import { EntityTag } from '../http/entity-tag';
@@ -90,12 +90,8 @@ function toNameAndFormat(file: string): FileName {
   return { name: file.slice(0, -format.length - 1), format };
 }
 
-async function sendFile(
-  file: FileSource,
-  { name, format }: FileName,
-  { context, request, response, runsAgain, carried }: Attempt,
-  { readerPace }: DoorKit,
-): Promise<void> {
+async function sendFile(file: FileSource, { name, format }: FileName, attempt: Attempt, { readerPace, audit }: DoorKit): Promise<void> {
+  const { context, request, response, runsAgain, carried } = attempt;
   const { hasBom, totals: totalsMode = file.bytesWithTotals ? 'trailers' : 'headers' } = parseFileOptions(request.query);
   const layout = createFileLayout(format, chosenColumns(file.query));
   const { template, tail } = layout;
@@ -104,7 +100,7 @@ async function sendFile(
   if (tag.answersNotModified(request, response, context)) return;
   const spooled = totalsMode === 'headers' ? await file.readTotals(template) : undefined;
   const totalsBefore = spooled?.totals;
-  // A HEAD request takes no rows, so it gets no audit entry.
+  // A HEAD request takes no rows, so it gets no entry of a file.
   const before = carried.fileEntry;
   const entry = request.method === 'HEAD' ? undefined : await file.openAudit({ name: request.path.slice(1), format }, before);
   if (entry === before) carried.fileEntry = undefined;
@@ -112,7 +108,7 @@ async function sendFile(
     entry && totalsMode === 'trailers' && file.bytesWithTotals
       ? file.bytesWithTotals(template)
       : { rows: spooled?.rows ?? file.rows.bytes(template), totals: () => totalsBefore };
-  const { startDate, endDate } = file.lineSet;
+  const { startDate, endDate, pending } = file.lineSet;
   const headers = { [RANGE]: `${startDate}/${endDate}`, ...(totalsBefore && toHeaders(totalsBefore)) };
   // HTTP/1.0 has no chunked coding, and trailers need it.
   const hasTrailers = request.httpVersion !== '1.0';
@@ -133,16 +129,20 @@ async function sendFile(
     const found = totals();
     return { ...headers, ...(found && toHeaders(found)), ...(entry && { [FILE_SHA256]: entry.fileSha256() }) };
   };
-  const send = (pieces: FilePieces): Promise<void> =>
+  const send = (pieces: FilePieces, ready?: Promise<void>): Promise<void> =>
     sendRows(response, pieces, {
       setHeaders,
+      ready,
       readerPace,
       signal: context.books.signal,
       coding: toContentCoding(request),
       ...(hasTrailers && { trailers: toTrailers }),
     });
   if (!entry) {
-    await send([head, rows, tail]);
+    const operation = { door: 'file', name: request.path.slice(1), hash: null } as const;
+    const range = (): ReadRange => ({ startDate, endDate, pending, conditions: namesOfConditions(file.query) });
+    const areInHeaders = totalsBefore !== undefined;
+    await audit.accompany(attempt, operation, { range, areInHeaders }, (written) => send([head, rows, tail], written));
     return;
   }
   try {

@@ -12,7 +12,7 @@ import { repeatAnswer, type KeptAnswers } from './kept-answers';
 import { loopTurns } from './loop-turns';
 import { spendBudget } from './operation-budget';
 import type { OperationFacts } from './operation-facts';
-import { toReadyAnswer, type ReadyAnswer } from './ready-answer';
+import { FailedRows, toReadyAnswer, type ReadyAnswer } from './ready-answer';
 import type { GraphqlContext } from './row-field';
 import { toApolloBody, toApolloSearch } from './trusted-documents';
 
@@ -140,6 +140,10 @@ export class OperationRun {
         readerPace: this.parts.kit.readerPace,
         signal: context.books.signal,
         coding: toContentCoding(request),
+      }).catch(async (error: unknown) => {
+        // The rest of the answer is sent with the error, and may be personal too.
+        if (error instanceof FailedRows && !runsAgain()) await ready;
+        throw error;
       }),
     );
   }

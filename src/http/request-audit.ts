@@ -29,6 +29,8 @@ interface ReadingFacts {
   readonly range: () => ReadRange;
   /** The number of lines beside those that the context has counted. It is asked when the answer has ended. */
   readonly lines?: () => number | undefined;
+  /** True when the headers tell of the data, as those of a file with its totals do. A HEAD request has them too. */
+  readonly areInHeaders?: boolean;
 }
 
 /** Gives the audit what the doors answer. */
@@ -37,15 +39,16 @@ export class RequestAudit {
 
   /**
    * Sends an answer. When its request was let in to personal data, the audit notes the reading and its outcome, and no byte may leave
-   * before the promise that `send` gets has resolved. A HEAD request takes nothing, so it is no reading.
+   * before the promise that `send` gets has resolved. A HEAD request takes headers alone, so it is no reading where those tell nothing.
    */
   async accompany(
     { context, request, runsAgain }: ReadingRequest,
     operation: RequestOperation,
-    { range, lines }: ReadingFacts,
+    { range, lines, areInHeaders = false }: ReadingFacts,
     send: (written?: Promise<void>) => Promise<void>,
   ): Promise<void> {
-    const reading = request.method === 'HEAD' ? undefined : await this.begin(context, operation, range);
+    const takesNothing = request.method === 'HEAD' && !areInHeaders;
+    const reading = takesNothing ? undefined : await this.begin(context, operation, range);
     let isWhole = false;
     try {
       await send(reading?.written);

@@ -177,7 +177,7 @@ export class FileResolver {
       lineSet,
       rows,
       readTotals: async (template) => {
-        const digest = mayReadDonors ? summary.digest() : undefined;
+        const digest = access.openDonorData() ? summary.digest() : undefined;
         const [{ all }, sha256, count] = await Promise.all([summary.totals(['deposits']), digest, countRows()]);
         return { rows: rows.bytes(template), totals: { rows: count, all: { ...all, deposits: all.deposits! }, digest: sha256 } };
       },

@@ -5,7 +5,7 @@ import { AuditChainStore } from '../../src/data/audit-chain-store';
 import { AuditWriter } from '../../src/data/audit-writer';
 import { Database } from '../../src/data/postgres/database';
 import { NO_FACTS } from '../../src/formats/audit-row';
-import { readAudit } from '../support/audit-reader';
+import { readAudit, whileAuditIsHeld } from '../support/audit-reader';
 import { runCommand, startServe } from '../support/command';
 import { isDistributed, isPooled } from '../support/database';
 import { createOrganization, graphql, importLines, startGateway, v2Line, withGateway, type TestOrganization } from '../support/gateway';
@@ -48,11 +48,7 @@ test('a caller whose row cannot be written in time gets no personal data, and ma
   const organization = await createRead();
   await withGateway({ DATABASE_URL: gateway.database.url, DATABASE_ANSWER_MILLISECONDS: '1000' }, async ({ url }) => {
     const { apiProvision: provision } = organization;
-    const holder = new Client({ connectionString: gateway.database.url });
-    await holder.connect();
-    try {
-      await holder.query('BEGIN');
-      await holder.query('SELECT FROM audit_chain WHERE organization_id = $1 FOR UPDATE', [organization.id]);
+    await whileAuditIsHeld(gateway.database.url, organization, async () => {
       const refused = await get(url, organization);
       expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([
         500,
@@ -68,9 +64,7 @@ test('a caller whose row cannot be written in time gets no personal data, and ma
       expect((await get(url, organization, '/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-01-31')).status).toBe(500);
       // Nothing of it is personal.
       expect((await graphql(url, '{ deposits(first: 1) { nodes { depositId } } }', { provision })).status).toBe(200);
-    } finally {
-      await holder.end();
-    }
+    });
     await until(async () => (await get(url, organization)).status === 200);
   });
   expect(await verify(organization)).toBe(0);

@@ -156,6 +156,30 @@ describe('the audit', () => {
     expect(rows).toEqual([]);
   });
 
+  test.each([
+    ['deposit-details.csv', '&totals=headers&donor_name=Lovelace', { conditions: ['donor_name'] }],
+    ['deposit-summary.csv', '&donor_id=7', { conditions: ['donor_id'] }],
+    ['deposit-summary.json', '', { conditions: [] }],
+  ])('has the row of a caller whose HEAD request is told the totals of %s', async (file, query, expected) => {
+    const path = `/export/${file}?${QUERY}${query}`;
+    const rows = await addedBy(organization, async () => {
+      const { headers } = await fetch(gateway.url + path, { method: 'HEAD', headers: { Provision: organization.apiProvision } });
+      expect(headers.get('x-export-digest')).toMatch(/^[0-9a-f]{64}$/);
+    });
+    expect(rows).toMatchObject([{ kind: 'READ', door: 'FILE', operation: `export/${file}`, ...RANGE, ...expected }]);
+  });
+
+  test('has no row of a member without the report whose HEAD request is told the totals of a summary', async () => {
+    const { name, webProvision } = organization;
+    await gateway.services.users.create({ organization: name, username: 'bea', password: PASSWORD, grants: [] });
+    const headers = { Provision: webProvision, Cookie: await login(gateway.url, webProvision, 'bea') };
+    const rows = await addedBy(organization, async () => {
+      const head = await fetch(`${gateway.url}/export/deposit-summary.csv?${QUERY}`, { method: 'HEAD', headers });
+      expect([head.headers.get('x-export-lines'), head.headers.get('x-export-digest')]).toEqual([expect.stringMatching(/^\d+$/), null]);
+    });
+    expect(rows).toEqual([]);
+  });
+
   test('has one row of a caller who asks for a receipt until it is whole, and none when the receipt has no digest', async () => {
     const { name, webProvision, apiProvision } = organization;
     await gateway.services.users.create({ organization: name, username: 'kay', password: PASSWORD, grants: [] });

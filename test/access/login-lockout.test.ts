@@ -1,6 +1,8 @@
+import { readAudit, whileAuditIsHeld } from '../support/audit-reader';
 import { done, failed, runCommand } from '../support/command';
 import { createOrganization, PASSWORD, withGateway, type RunningGateway, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
+import { until } from '../support/until';
 
 const PROXY = '127.0.0.1';
 const OFFICE = '198.51.100.7';
@@ -166,4 +168,21 @@ describe('an operator', () => {
     await fetch(`${gateway.url}/live`, header('X-Forwarded-For', '203.0.113.9'));
     expect(warnings(gateway)).toEqual([]);
   });
+});
+
+test('a guesser is answered before its row is written, so that the time tells nobody whether the user exists', async () => {
+  const organization = await createOrganization(gateway.services);
+  await gateway.services.provisions.changeGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+  await whileAuditIsHeld(gateway.database.url, organization, async () => {
+    for (const username of ['nobody', 'ada', 'ada']) expect(await fail(organization, OFFICE, username)).toBe('LOGIN_FAILED');
+    expect(await fail(organization, OFFICE)).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+  });
+  const events = async () =>
+    (await readAudit(gateway, organization, '{ kinds: [LOGIN_FAILED, LOCKOUT] }')).map(({ kind, username }) => [kind, username]);
+  await until(async () => (await events()).length === 3);
+  expect(await events()).toEqual([
+    ['LOGIN_FAILED', null],
+    ['LOGIN_FAILED', 'ada'],
+    ['LOCKOUT', 'ada'],
+  ]);
 });

@@ -4,14 +4,17 @@ import { ApolloClient, CombinedGraphQLErrors, HttpLink } from '@apollo/client';
 import { buildSchema, isEnumType, parse } from 'graphql';
 import { errorTable, requestFaultTable } from '../../src/errors';
 import { createClient } from '../frontend/src/client';
+import { whileAuditIsHeld } from '../support/audit-reader';
 import { readExample, runExample } from '../support/documents';
 import { createOrganization, graphql, importLines, login, PASSWORD, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { REQUEST_ID } from '../support/request-id';
+import { until } from '../support/until';
 
 const gateway = openGateway({ lines: [v2Line()], loggedIn: true });
 const { organization } = gateway;
 const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
+const DONORS = 'donors(first: 1) { nodes { lastName } }';
 const TODAY = { dataVersion: { number: 1 } };
 
 let clerk: { readonly provision: string; readonly cookie: string };
@@ -72,6 +75,25 @@ describe('a page that asks for several things', () => {
         [['a'], failed],
         [['b'], failed],
       ]);
+    });
+  });
+
+  test('keeps nothing when the report fails and the audit cannot note the rest', async () => {
+    await withGateway({ DATABASE_ANSWER_MILLISECONDS: '1000' }, async ({ url, database, services }) => {
+      const own = await createOrganization(services);
+      const { apiProvision: provision } = own;
+      await importLines(services, own, [v2Line()]);
+      await database.client.query('DROP TABLE deposit_line');
+      const query = `{ ${DONORS} depositDetails(${RANGE}) { amount } }`;
+      await whileAuditIsHeld(database.url, own, async () => {
+        const { status, body } = await graphql(url, query, { provision });
+        expect([status, JSON.stringify(body)]).toEqual([503, expect.not.stringContaining('Lovelace')]);
+      });
+      await until(async () => (await graphql(url, `{ ${DONORS} }`, { provision })).status === 200);
+      expect((await graphql(url, query, { provision })).body.data).toEqual({
+        donors: { nodes: [{ lastName: 'Lovelace' }] },
+        depositDetails: null,
+      });
     });
   });
 });

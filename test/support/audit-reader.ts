@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import type { AuditEntry } from '../../src/data/audit-store';
 import { graphql, type TestOrganization } from './gateway';
 import type { OpenGateway } from './open-gateway';
@@ -24,4 +25,17 @@ export async function readAudit(
   const page = body.data?.auditRecords as { nodes: AuditRecord[] } | null | undefined;
   if (!page) throw new Error(JSON.stringify(body));
   return page.nodes;
+}
+
+/** Does something while no row can be added to the audit of an organization. */
+export async function whileAuditIsHeld(databaseUrl: string, { id }: TestOrganization, act: () => Promise<void>): Promise<void> {
+  const holder = new Client({ connectionString: databaseUrl });
+  await holder.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM audit_chain WHERE organization_id = $1 FOR UPDATE', [id]);
+    await act();
+  } finally {
+    await holder.end();
+  }
 }

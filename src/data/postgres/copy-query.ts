@@ -19,8 +19,8 @@ const MAX_WAITING_BYTES = 128 * 1024;
  * PostgreSQL sends 8 kB at a time. When this much has come, the socket is left alone for a moment after each piece that has emptied it.
  * What gathers meanwhile takes one turn of the event loop instead of many, and PostgreSQL has nobody to wake.
  */
-const GATHERED_FROM_BYTES = 256 * 1024;
-/** A local socket has room for what PostgreSQL sends in this time, and for not much more. */
+const GATHERED_FROM_BYTES = process.platform === 'linux' ? 256 * 1024 : Infinity;
+/** A local socket of Linux has room for what PostgreSQL sends in this time, and for not much more. That of macOS holds 8 kB. */
 const GATHERING_MS = 1;
 
 export interface CopyOptions {

@@ -35,6 +35,7 @@ describe('an operator whose database or settings are not right', () => {
         '20261123090000_quick_computing',
         '20261123120000_lines_of_one_node',
         '20261124150000_allocations_by_transaction',
+        '20261124230000_acute_as_apostrophe',
       ];
       const lacking = failed('The database lacks migrations: run `deposit-gateway migrate`');
       expect(await runCommand(empty, ['organization', 'list'])).toEqual(lacking);

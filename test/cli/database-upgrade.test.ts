@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { done, runCommand } from '../support/command';
 import { depositBook } from '../support/deposit-book';
-import { graphql, importLines } from '../support/gateway';
+import { createOrganization, graphql, importLines, v2Line, withGateway } from '../support/gateway';
 import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
@@ -63,6 +63,38 @@ testOnOneNode('an operator updates a database with books, and every answer stays
   expect(await books.newestVersions(organization.id, 2)).toMatchObject([{ number: 1, cause: 'migration', linesAdded: check.lines }]);
   await importLines(gateway.services, organization, depositBook(200));
   expect(await books.newestVersions(organization.id, 2)).toHaveLength(1);
+});
+
+const FOLDING = '20261123090000_quick_computing';
+const ACUTE = '20261124230000_acute_as_apostrophe';
+
+testOnOneNode('an operator updates a database with accents for apostrophes, and the donors are found', async () => {
+  const { client, url } = gateway.database;
+  const own = await createOrganization(gateway.services);
+  const { apiProvision: provision } = own;
+  await client.query(readFileSync(join(MIGRATIONS, FOLDING, 'migration.sql'), 'utf8'));
+  await client.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [ACUTE]);
+  await importLines(gateway.services, own, [
+    v2Line({ donor_last_name: 'O´Connor' }),
+    v2Line({ transaction_id: '2', allocation_id: '2', donor_id: 8, donor_last_name: 'Ocean' }),
+  ]);
+  const query = `{
+    donors(search: "o'connor", first: 2) { nodes { lastName } }
+    sorted: donors(orderBy: { field: NAME }, first: 2) { nodes { lastName } }
+    depositSummary(filter: { donorName: "oconnor" }) { all { lines } }
+  }`;
+  const found = async () => (await graphql(gateway.url, query, { provision })).body.data;
+  const sorted = (...names: string[]) => ({ nodes: names.map((lastName) => ({ lastName })) });
+  expect(await found()).toEqual({
+    ...{ donors: sorted(), sorted: sorted('O´Connor', 'Ocean'), depositSummary: { all: { lines: 0 } } },
+  });
+  expect(await runCommand({ DATABASE_URL: url }, ['migrate', '--json'])).toMatchObject({ stdout: `{"applied":["${ACUTE}"]}\n` });
+  await withGateway({ DATABASE_URL: url }, async (after) => {
+    expect((await graphql(after.url, query, { provision })).body.data).toEqual({
+      ...{ donors: sorted('O´Connor'), sorted: sorted('Ocean', 'O´Connor'), depositSummary: { all: { lines: 1 } } },
+    });
+  });
+  expect(await gateway.services.books.check(own.id)).toMatchObject({ differences: 0, unsearchableDonors: 0, version: 1 });
 });
 
 /** Takes the title of reports away while a reader of them holds the migration up that brings it back. */

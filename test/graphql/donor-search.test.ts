@@ -10,6 +10,7 @@ const NAMES = [
   ['Анна', 'Ёлкина'],
   ['', 'Straße & Söhne, Inc.'],
   ['Æsa', 'van der Berg'],
+  ['Sinéad', 'O´Connor'],
 ] as const;
 const gateway = openGateway({
   lines: NAMES.map(([donor_first_name, donor_last_name], index) =>
@@ -34,6 +35,9 @@ test.each([
   ['obrien', ["O'Brien"]],
   ['o’brien  mary', ["O'Brien"]],
   ['ann', ["O'Brien"]],
+  ["o'connor", ['O´Connor']],
+  ['O´CONNOR sin', ['O´Connor']],
+  ['oconnor', ['O´Connor']],
   ['παπαδοπουλου', ['Παπαδοπούλου']],
   ['ΕΛΕΝΗ', ['Παπαδοπούλου']],
   ['анна елк', ['Ёлкина']],

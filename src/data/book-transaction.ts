@@ -1,4 +1,5 @@
 import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { OperatorError } from '../errors';
 import type { LocalDate } from '../values/dates';
 import { columnsOf, computedColumns, differingColumns, IS_CURRENT } from './line-columns';
 import type { Database } from './postgres/database';
@@ -128,6 +129,9 @@ export class BookTransaction {
   /** Waits until no other transaction changes the organization's books: two of them could deadlock on each other's rows. */
   async lock(): Promise<void> {
     await this.query(IMPORT_LOCK, [this.organizationId]);
+    // On a distributed database no foreign key leads to the organization.
+    const { rowCount } = await this.query('SELECT FROM organization WHERE id = $1', [this.organizationId]);
+    if (rowCount === 0) throw new OperatorError('The organization was deleted meanwhile: nothing was changed');
   }
 
   /**

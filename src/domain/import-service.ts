@@ -42,7 +42,7 @@ export interface ImportOptions {
   readonly source: () => ChangeSource;
   /** The range that the file has all lines of. What the books have in it beside them is removed. */
   readonly complete?: CompleteRange | undefined;
-  /** The number of lines that may be removed; by default 5 % of the range's lines, and at least 20. */
+  /** The number of lines that may be removed; by default 5 % of the range's lines, and at least 20, but none for a file without lines. */
   readonly maxRemoved?: number | undefined;
   /** True when gifts may have shares that do not add up to their amount. */
   readonly allowsMismatch?: boolean | undefined;
@@ -52,8 +52,11 @@ export interface ImportOptions {
 
 const NO_REMOVAL: RemovalCounts = { allocations: 0, transactions: 0, deposits: 0 };
 
-/** The number of lines that an import removes from a range of this many unless it is told a limit. */
-const usualLimit = (standing: number): number => Math.max(20, Math.floor(standing / 20));
+/**
+ * The number of lines that an import removes from a range of so many unless it is told a limit. A file without lines is most likely one that
+ * was never written.
+ */
+const usualLimit = (standing: number, imported: number): number => (imported === 0 ? 0 : Math.max(20, Math.floor(standing / 20)));
 
 export class ImportService {
   constructor(private readonly store: ImportStore) {}
@@ -96,7 +99,7 @@ export class ImportService {
       }
       faults.assertNone();
       const { counts, assumed } = await transaction.merge();
-      const refusal = complete ? await findRefusal(transaction, complete, maxRemoved) : null;
+      const refusal = complete ? await findRefusal(transaction, complete, counts.lines, maxRemoved) : null;
       if (refusal !== null && !isTrial) throw new OperatorError(`Nothing was imported: ${refusal}`);
       const removed = complete ? await transaction.removeMissing(complete) : NO_REMOVAL;
       const mismatches = await transaction.findMismatches(MAX_FAULTS);
@@ -138,9 +141,14 @@ function findOutside({ line, values, status }: StagedLine, { from, to, pending }
 }
 
 /** Notes the lines of the range that the file lacks. Returns the reason to refuse their removal, or null. */
-async function findRefusal(transaction: ImportTransaction, range: CompleteRange, maxRemoved: number | undefined): Promise<string | null> {
+async function findRefusal(
+  transaction: ImportTransaction,
+  range: CompleteRange,
+  imported: number,
+  maxRemoved: number | undefined,
+): Promise<string | null> {
   const { missing, standing } = await transaction.noteMissing(range);
-  const limit = maxRemoved ?? usualLimit(standing);
+  const limit = maxRemoved ?? usualLimit(standing, imported);
   if (missing <= limit) return null;
   const { from, to } = range;
   return `the file lacks ${missing} lines of the books, which have ${standing} from ${from} to ${to}; at most ${limit} may be removed (--max-removed)`;

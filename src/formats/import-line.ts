@@ -98,7 +98,7 @@ const money = check((value) => {
 
 const number = check(
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,
-  `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`,
+  `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}, without leading zeros`,
 );
 
 /** The fields of a line in the order in which their faults are told. */
@@ -215,7 +215,8 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 ]);
 const readText: FieldReader = (text) => text;
 const readFreeText: FieldReader = (text) => (text.startsWith("'") ? text.replace(FORMULA_GUARD, '') : text);
-const readNumber: FieldReader = (text) => (/^[0-9]{1,16}$/.test(text) ? Number(text) : text);
+/** A number with leading zeros would go out in another form than it came in. */
+const readNumber: FieldReader = (text) => (/^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : text);
 const readBoolean: FieldReader = (text) => BOOLEANS.get(text) ?? text;
 
 function fieldReader(field: string): FieldReader {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readConfig } from '../../src/config';
+import { OperatorError } from '../../src/errors';
+import type { RawLine } from '../../src/formats/import-line';
 import { createServices } from '../../src/services';
 import { databaseSettings } from '../support/database';
 import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
@@ -162,4 +164,22 @@ testOnOneNode('an operator has the triggers of all tables again as soon as a fir
   } finally {
     await client.query('DROP TRIGGER refusal ON data_version; DROP FUNCTION refuse');
   }
+});
+
+test('an operator whose organization is deleted while a file is read is told so, and nothing is left of it', async () => {
+  const { client } = gateway.database;
+  const { organizations, imports } = gateway.services;
+  const { id, name } = await createOrganization(gateway.services);
+  async function* lines(): AsyncGenerator<readonly RawLine[]> {
+    yield LINES.map((values, index) => ({ line: index + 1, values }));
+    await organizations.delete(name, name);
+  }
+  await expect(imports.importLines(id, lines(), { source: () => ({ cause: 'import' }) })).rejects.toThrow(
+    new OperatorError('The organization was deleted meanwhile: nothing was changed'),
+  );
+  const { rows } = await client.query(
+    `SELECT FROM donor WHERE organization_id = $1 UNION ALL SELECT FROM data_version WHERE organization_id = $1`,
+    [id],
+  );
+  expect(rows).toEqual([]);
 });

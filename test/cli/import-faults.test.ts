@@ -30,7 +30,7 @@ async function expectRefusal(name: string, content: string | Buffer, lines: read
 describe('an operator whose file has bad lines', () => {
   const TEXT_MONEY = 'must be an amount as text with two decimals, like "10.50"';
   const DATE = 'must be a calendar date YYYY-MM-DD';
-  const NUMBER = 'must be a whole number from 0 to 9007199254740991';
+  const NUMBER = 'must be a whole number from 0 to 9007199254740991, without leading zeros';
   const faults: Readonly<Record<string, readonly (readonly [object, string])[]>> = {
     ids: [
       [{ deposit_id: '' }, 'deposit_id must not be empty'],
@@ -106,12 +106,16 @@ describe('an operator whose file has bad lines', () => {
 
   test.concurrent('is told the records of a CSV file, counted in lines of text', async () => {
     const first = gift(1, { main_memo: 'over\r\nthree\nlines\rand so on', city: '\r\n' });
-    const content = `${toCsv([first, gift(2, { donor_id: '9007199254740992' })])}\r\n${toCsv([gift(3, { amount: "'-5.00", designation_id: '' })]).slice(CSV_HEADER.length + 2)}`;
+    const content = `${toCsv([first, gift(2, { donor_id: '9007199254740992' })])}\r\n${toCsv([
+      gift(3, { amount: "'-5.00", designation_id: '' }),
+      gift(4, { designation_id: '004' }),
+    ]).slice(CSV_HEADER.length + 2)}`;
     await expectRefusal('lines.csv', content, [
-      'line 6: donor_id must be a whole number from 0 to 9007199254740991',
+      `line 6: donor_id ${NUMBER}`,
       `line 8: amount ${TEXT_MONEY}`,
-      'line 8: designation_id must be a whole number from 0 to 9007199254740991',
-      'Nothing was imported: 3 faults',
+      `line 8: designation_id ${NUMBER}`,
+      `line 9: designation_id ${NUMBER}`,
+      'Nothing was imported: 4 faults',
     ]);
   });
 

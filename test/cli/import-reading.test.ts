@@ -199,14 +199,14 @@ describe('an operator whose file is CSV', () => {
   };
   const PLAIN = ['transaction_date', 'deposit_date', 'amount', 'fee_amount', 'net_amount'];
   const toValue = (field: string, value: string): unknown => {
-    if (field === 'donor_id' || field === 'designation_id') return /^[0-9]{1,16}$/.test(value) ? Number(value) : value;
+    if (field === 'donor_id' || field === 'designation_id') return /^(0|[1-9][0-9]{0,15})$/.test(value) ? Number(value) : value;
     return PLAIN.includes(field) ? value : value.replace(/^'(?='*[=+\-@\t\r])/, '');
   };
 });
 
 describe('an operator whose lines have faults', () => {
   const MONEY = 'must be an amount as text with two decimals, like "10.50"';
-  const NUMBER = 'must be a whole number from 0 to 9007199254740991';
+  const NUMBER = 'must be a whole number from 0 to 9007199254740991, without leading zeros';
   const DATE = 'must be a calendar date YYYY-MM-DD';
   const text = z
     .string('must be text')

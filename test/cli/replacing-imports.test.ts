@@ -1,4 +1,4 @@
-import { openDepositFiles, toNdjson, type DepositFiles } from '../support/deposit-files';
+import { CSV_HEADER, openDepositFiles, toNdjson, type DepositFiles } from '../support/deposit-files';
 import { runCommand, succeed } from '../support/command';
 import { v2Line } from '../support/gateway';
 
@@ -166,7 +166,7 @@ describe('an import that is complete for a range', () => {
 
   test.concurrent('empties a range that the source has nothing of', async () => {
     const organization = await createBooks([gift(1), gift(2, { deposit_date: '2024-02-01' })]);
-    expect(await importInto(organization, [], ...JANUARY)).toMatchObject({ status: 0 });
+    expect(await importInto(organization, [], ...JANUARY, '--max-removed', '1')).toMatchObject({ status: 0 });
     expect(await entitiesOf(organization)).toMatchObject({ deposits: ['D2'], transactions: ['T2'], allocations: ['A2'] });
   });
 
@@ -214,6 +214,23 @@ describe('an import that is complete for a range', () => {
     expect(await importInto(organization, many.slice(47), ...JANUARY, '--max-removed', '0')).toMatchObject({ status: 1 });
     expect(await entitiesOf(organization)).toMatchObject({ deposits: { length: 454 } });
     await expectSound(organization);
+  });
+
+  test.concurrent.each([
+    ['json', '{"response":[]}'],
+    ['ndjson', ''],
+    ['csv', `${CSV_HEADER}\n`],
+  ])('removes nothing for a .%s file without lines, unless that is said', async (format, content) => {
+    const organization = await createBooks([gift(1), gift(2)]);
+    const none = (...options: string[]) => files.import(organization, `none.${format}`, content, ...JANUARY, ...options);
+    const refusal =
+      'the file lacks 2 lines of the books, which have 2 from 2024-01-01 to 2024-01-31; at most 0 may be removed (--max-removed)';
+    expect(await none()).toEqual({ status: 1, stdout: '', stderr: `Nothing was imported: ${refusal}\n` });
+    expect(await entitiesOf(organization)).toMatchObject({ deposits: ['D1', 'D2'] });
+    expect(await none('--max-removed', '2')).toMatchObject({ status: 0 });
+    expect(await entitiesOf(organization)).toMatchObject({ deposits: [] });
+    // A range without lines stays so.
+    expect(await none()).toMatchObject({ status: 0 });
   });
 });
 

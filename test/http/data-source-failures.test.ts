@@ -9,6 +9,7 @@ import { startDatabaseProxy } from '../support/database-proxy';
 import { askBoth, PATHS, QUERIES, viaRest, type Ask, type Kind } from '../support/doors';
 import { graphql, withGateway } from '../support/gateway';
 import { SERVING_ROLE } from '../support/global-setup';
+import { testOnOwnConnection } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 import { REQUEST_ID } from '../support/request-id';
 import { until } from '../support/until';
@@ -75,6 +76,22 @@ describe('a data source', () => {
       expect([ready.status, await ready.json()]).toEqual([503, { status: 'not ready', reason: 'The database cannot be reached' }]);
       expect((await fetch(`${lost.url}/live`)).status).toBe(200);
     });
+  });
+
+  testOnOwnConnection('that ends a connection for its idleness as a report comes is told of as not reached', async () => {
+    const proxy = await startDatabaseProxy(gateway.database.url);
+    const url = new URL(proxy.url);
+    url.searchParams.set('application_name', 'limited');
+    url.searchParams.set('options', '-c idle_session_timeout=1s');
+    await withGateway({ DATABASE_URL: url.href }, async (limited) => {
+      proxy.before('BEGIN', () =>
+        until(async () => (await query(`SELECT FROM pg_stat_activity WHERE application_name = 'limited'`)).rowCount === 0),
+      );
+      const path = PATHS.report.replace('start_date=2024-01-02', 'start_date=2024-01-01');
+      const response = await fetch(limited.url + path, { headers: { Provision: organization.apiProvision } });
+      expect(await response.json()).toEqual({ errors: [{ error: 'No connection to data source', status: 500 }] });
+    });
+    await proxy.close();
   });
 
   test('that lacks a grant is told of in the log, by state and relation', async () => {

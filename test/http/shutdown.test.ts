@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { repairLines } from '../support/books';
 import { startServe } from '../support/command';
 import { createTestDatabase } from '../support/database';
@@ -8,6 +11,16 @@ import { until } from '../support/until';
 const SYSTEM = '/api/v2/authenticated_test_system';
 /** The longest drain that can be set, far longer than a stop takes. */
 const LONG_DRAIN_MS = 60_000;
+/** A grace time far longer than a stop takes without an answer in flight. */
+const LONG_GRACE_MS = 60_000;
+/** A thread that listens and falls asleep, so that its connections stay in the listener's queue. */
+const SLEEPING_LISTENER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  require('node:net').createServer().listen(workerData, () => {
+    parentPort.postMessage('listens');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  });
+`;
 
 function get(url: string, headers: Record<string, string>, agent: Agent): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
@@ -60,6 +73,22 @@ describe('a gateway that is told to stop', () => {
       expect([status, new Set(outcomes)]).toEqual([0, new Set(['200', 'refused'])]);
     }
     await database.drop();
+  });
+
+  test('does not wait for connections that another listener at its port leaves waiting', async () => {
+    await withGateway({ SHUTDOWN_GRACE_SECONDS: `${LONG_GRACE_MS / 1000}` }, async (gateway) => {
+      const other = { port: Number(new URL(gateway.url).port), host: '127.0.0.2' };
+      const listener = new Worker(SLEEPING_LISTENER, { eval: true, workerData: other });
+      await once(listener, 'message');
+      const clients = [connect(other), connect(other)];
+      await Promise.all(clients.map((client) => once(client, 'connect')));
+      const startedAt = Date.now();
+      await gateway.stop();
+      const stoppedAt = Date.now();
+      for (const client of clients) client.destroy();
+      await listener.terminate();
+      expect(stoppedAt - startedAt).toBeLessThan(LONG_GRACE_MS / 2);
+    });
   });
 
   test('by Ctrl-C, or by a second signal, waits for no balancer', async () => {

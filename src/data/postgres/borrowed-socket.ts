@@ -1,7 +1,7 @@
 import type { Connection } from 'pg';
 import { READ_LENGTH, ReadingSocket, type TakePiece } from './reading-socket';
 
-/** The socket of a pg connection whose data goes to a borrower and past pg. After `giveBack`, none of the three does anything. */
+/** The socket of a pg connection whose data goes to a borrower and past pg. After `giveBack`, no method changes anything. */
 export interface BorrowedSocket {
   /** Leaves further data in the socket until `resume`. */
   pause(): void;

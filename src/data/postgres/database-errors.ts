@@ -1,7 +1,7 @@
 import { AppError } from '../../errors';
 
 /** SQLSTATE classes and codes (PostgreSQL manual, appendix A) and Prisma's own codes for a connection that failed or was lost. */
-const CONNECTION_STATES = /^(08...|57P0[123]|53300|28...|3D000|P100[0128]|P1017)$/;
+const CONNECTION_STATES = /^(08...|57P0[1235]|53300|28...|3D000|P100[0128]|P1017)$/;
 
 /** System errors of a socket, and the messages of pg, which have no code, for a connection that failed or was lost. */
 const CONNECTION_ERRORS = /^(ECONN\w+|ENOENT|ENOTFOUND|EPIPE|EPROTO|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|EACCES)$/;

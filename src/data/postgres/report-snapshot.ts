@@ -178,7 +178,7 @@ export class ReportSnapshot {
     if (!lane?.isOpen) return;
     // The long pool sets no time limit, so this statement brings one.
     const ending = lane.client.query({ text: COMMIT.text, query_timeout: lane.database.answerTimeoutMs } as QueryConfig);
-    // All rows are there, so a replica that falls silent now is not read again.
+    // All rows are there: when the replica falls silent now, its connection is dropped and the answer goes on.
     await this.source.whileServing(ending, lane.database).then(
       () => lane.release(),
       () => lane.drop(),

@@ -8,11 +8,14 @@ import { ask as askRaw, readAll } from '../support/http-client';
 import { EVERYTHING, fillReport } from '../support/long-report';
 import { REPLICATED } from '../support/replicated-database';
 import { donorAt, isRead, read, READINGS, readingsOf, startReplicatedGateway, type ReplicatedGateway } from '../support/replicated-gateway';
+import { readScrape, valueOf } from '../support/scrape-reader';
 import { startServerSwitch, type ServerSwitch } from '../support/server-switch';
 import { until } from '../support/until';
 
 const REPORT = READINGS['a v2 report'];
 const TOTALS = READINGS['totals and a digest'];
+/** SQL for a text of half a kilobyte, of which no two lines have the same. */
+const LONG_MEMO = `(SELECT string_agg(md5(n || ' ' || k), '') FROM generate_series(1, 16) k)`;
 /** The longest wait for an answer, far longer than until a silent replica is set aside. */
 const LONG_ANSWER_MS = 60_000;
 
@@ -149,7 +152,7 @@ describe('while a replica is away', () => {
   test('a report that was under way is broken off, and is never taken for whole', async () => {
     const { gateway, database, replica } = setup;
     const organization = await createOrganization(gateway.services);
-    await fillReport(database.client, organization.id, 60_000, `(SELECT string_agg(md5(n || ' ' || k), '') FROM generate_series(1, 16) k)`);
+    await fillReport(database.client, organization.id, 60_000, LONG_MEMO);
     await replica.catchUp();
     await until(() => isRead(gateway));
     const { read: count } = await readingsOf(gateway);
@@ -191,7 +194,7 @@ describe('while a replica is away', () => {
 });
 
 describe('a replica that gives no answer', () => {
-  withSetup({ DATABASE_ANSWER_MILLISECONDS: '1000', DATABASE_CONNECT_MILLISECONDS: '1000' });
+  withSetup({ DATABASE_ANSWER_MILLISECONDS: '1000', DATABASE_CONNECT_MILLISECONDS: '1000', REPORT_TIMEOUT_SECONDS: '60' });
 
   test.each([
     ['a report', REPORT, 'COPY'],
@@ -207,6 +210,25 @@ describe('a replica that gives no answer', () => {
     wire.hold(false);
     expect(answer).toEqual({ ...(await ask(reading)), status: 200 });
     expect((await readingsOf(setup.gateway)).left).toBeGreaterThan(left);
+  });
+
+  test('breaks a report off that it has begun, long before the time limit of reports, and the lane is given back', async () => {
+    const { gateway, database, replica } = setup;
+    const { id, apiProvision: Provision } = await createOrganization(gateway.services);
+    await fillReport(database.client, id, 60_000, LONG_MEMO);
+    await replica.catchUp();
+    await until(() => isRead(gateway));
+    const answer = await askRaw(gateway.url + EVERYTHING, { headers: { Provision } });
+    const heldAt = Date.now();
+    wire.hold(true);
+    try {
+      expect((await readAll(answer)).complete).toBe(false);
+      expect(Date.now() - heldAt).toBeLessThan(30_000);
+      expect(await read(gateway.url, Provision, REPORT)).toMatchObject({ status: 200 });
+    } finally {
+      wire.hold(false);
+    }
+    expect(valueOf(await readScrape(gateway.adminUrl), 'gateway_report_lanes')).toBe(0);
   });
 });
 

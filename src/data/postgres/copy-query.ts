@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
+import { platform } from 'node:os';
 import type { Connection, Submittable } from 'pg';
 import { limitAnswer } from './answer-timeout';
 import { borrowSocket, type BorrowedSocket } from './borrowed-socket';
-import type { Stopwatch } from './request-times';
 import { sendStatement, type Statement } from './statement-messages';
 
 /** Frames of PostgreSQL's protocol: a type, a length that counts itself, the content (manual, Message Formats). */
@@ -19,7 +19,7 @@ const MAX_WAITING_BYTES = 128 * 1024;
  * PostgreSQL sends 8 kB at a time. When this much has come, the socket is left alone for a moment after each piece that has emptied it.
  * What gathers meanwhile takes one turn of the event loop instead of many, and PostgreSQL has nobody to wake.
  */
-const GATHERED_FROM_BYTES = process.platform === 'linux' ? 256 * 1024 : Infinity;
+const GATHERED_FROM_BYTES = platform() === 'linux' ? 256 * 1024 : Infinity;
 /** A local socket of Linux has room for what PostgreSQL sends in this time, and for not much more. That of macOS holds 8 kB. */
 const GATHERING_MS = 1;
 
@@ -29,8 +29,8 @@ export interface CopyOptions {
   readonly after: readonly Statement[];
   /** Milliseconds within which the statements before the COPY must be answered. */
   readonly answerTimeoutMs: number;
-  /** Counts the time in which no output is there. */
-  readonly waiting: Stopwatch;
+  /** Waits while no output is there, and may give up by an error. */
+  readonly waiting: { during(output: Promise<void>): Promise<void> };
   /** Gets the first value of the last statement before the COPY. */
   readonly onAnswer: (value: string) => void;
   /** Gets the first value of each row of the statements after the COPY. */

@@ -36,6 +36,10 @@ export async function beginCopy(select: Prisma.Sql, reading: CopyReading): Promi
   const sql = withSettings(select);
   // The span has the text without values, which may be a donor's.
   const endSpan = times.spans?.wait({ name: 'COPY', sql });
+  let hasRows = false;
+  /** Waits for output, but for no replica that has fallen silent. One that has given rows has a while to go on. */
+  const during = (output: Promise<void>): Promise<void> =>
+    times.database.during(source.whileServing(output, lane.database, hasRows ? lane.database.answerTimeoutMs : 0));
   let version: VersionStamp | undefined;
   let lastVersion: VersionStamp | undefined;
   const copy = new CopyQuery({
@@ -43,7 +47,7 @@ export async function beginCopy(select: Prisma.Sql, reading: CopyReading): Promi
     text: isDistributed ? withConstants(select) : sql,
     after: isLast ? [...(isDistributed ? [toStamp(organizationId)] : []), COMMIT] : [],
     answerTimeoutMs,
-    waiting: times.database,
+    waiting: { during },
     onAnswer: (answer) => void (version = answer),
     onAnswerAfter: (answer) => void (lastVersion = answer),
   });
@@ -52,7 +56,8 @@ export async function beginCopy(select: Prisma.Sql, reading: CopyReading): Promi
   };
   try {
     const output = lane.client.query(copy).read();
-    const first = await source.whileServing(output.next(), lane.database);
+    const first = await output.next();
+    hasRows = true;
     seen.noteOpened(version!, lane.database);
     return readOn(first, output, { onEnd, endSpan });
   } catch (error) {

@@ -198,13 +198,16 @@ export class AuditService {
     return (await this.chains.findEnds(organizationId))?.newest ?? null;
   }
 
-  /** Deletes an organization's rows that are older than some days. A row says up to where, and the chain begins there. */
-  async deleteOld(organizationId: number, days: number): Promise<void> {
-    const last = await this.chains.findLastBefore(organizationId, new Date(Date.now() - days * MS_PER_DAY));
+  /**
+   * Deletes an organization's rows that are older than some days. A row says up to where, and the chain begins there. No row is deleted, and
+   * this throws, when the signal is aborted before the end.
+   */
+  async deleteOld(organizationId: number, days: number, signal: AbortSignal): Promise<void> {
+    const last = await this.chains.findLastBefore(organizationId, new Date(Date.now() - days * MS_PER_DAY), signal);
     if (!last) return;
     const facts = { kind: 'anchor', door: 'gateway', operation: 'retention', detail: formatAnchor(last) } as const;
     await this.writer.write(organizationId, { ...NO_FACTS, ...facts, entry: randomUUID(), part: 'only', at: new Date() });
-    await this.chains.deleteUpTo(organizationId, last);
+    await this.chains.deleteUpTo(organizationId, last, signal);
   }
 
   /** Writes what is still in memory. */

@@ -52,7 +52,7 @@ export interface AuditOperation {
 /** A single event. It must name no donor, no token and no whole provision. */
 export interface AuditEvent {
   readonly kind: Exclude<AuditKind, 'read' | 'file' | 'anchor'>;
-  /** The user or the provision that the event is about, such as `user ada`. */
+  /** The user, the provision or the report that the event is about, such as `user ada`. */
   readonly subject?: string;
   /** The event in words, such as the privileges that were granted. */
   readonly detail?: string;

@@ -117,7 +117,11 @@ export class AuditRecord implements AuditEntry {
   @Field(() => String, { nullable: true, description: 'Label that the provision had; null on the command line.' })
   provisionLabel!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'IP address of the caller; null on the command line.' })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'IP address of the caller; for a lockout, only the first four groups of an IPv6 address, which limits count as one caller; null on the command line.',
+  })
   address!: string | null;
 
   report!: AuditEntry['report'];

@@ -1,3 +1,4 @@
+import { readAudit } from '../support/audit-reader';
 import { done, failed, runCommand } from '../support/command';
 import { createOrganization, PASSWORD, withGateway, type RunningGateway, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
@@ -63,6 +64,17 @@ describe('a user', () => {
     expect(await attempt(organization, '2001:db8:1:2:aaaa:bbbb:cccc:dddd')).toBeUndefined();
     for (const host of ['1', 'ffff:1']) expect(await fail(organization, `2001:db8:1:2::${host}`)).toBe('LOGIN_FAILED');
     expect(await fail(organization, '2001:db8:1:2::2')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+  });
+
+  test('is locked out for an IPv6 network with one row of the audit, whichever of its addresses guessers take', async () => {
+    const organization = await createOrganization(gateway.services);
+    await gateway.services.provisions.changeGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+    for (const host of [1, 2]) expect(await fail(organization, `2001:db8:1:2::${host}`)).toBe('LOGIN_FAILED');
+    for (const host of [3, 4, 5]) expect(await fail(organization, `2001:db8:1:2::${host}`)).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+    const addresses = async (kind: string) =>
+      (await readAudit(gateway, organization, `{ kinds: [${kind}] }`)).map(({ address }) => address);
+    expect(await addresses('LOGIN_FAILED')).toEqual(['2001:db8:1:2::1', '2001:db8:1:2::2']);
+    expect(await addresses('LOCKOUT')).toEqual(['2001:db8:1:2']);
   });
 
   test('is guarded at a known address too: guesses there are counted', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
@@ -110,6 +111,25 @@ describe('an operator who exports', () => {
     expect(await runExport({ out: file })).toEqual({ status: 0, stdout: '', stderr: '' });
     expect(await readFile(file, 'utf8')).toBe(JSON.stringify({ response: [posted] }));
     expect(await traces(file)).toEqual([basename(file)]);
+  });
+
+  test.concurrent('is told the file, its length, its hash and its lines as the audit has them, by --json', async () => {
+    const file = files.path('told.csv');
+    const { status, stdout, stderr } = await runExport({ out: file, format: 'csv' }, '--json');
+    const content = await readFile(file);
+    const list = await runCommand(files.environment, ['--json', 'audit', 'list', '--organization', organization, '--kind', 'file']);
+    const entries = JSON.parse(list.stdout) as { id: string }[];
+    const told = JSON.parse(stdout) as { file: string; id: string };
+    expect([status, stderr, told]).toEqual([
+      0,
+      '',
+      {
+        ...{ file, bytes: content.length, lines: 1, fileSha256: createHash('sha256').update(content).digest('hex'), dataVersion: 1 },
+        ...{ digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string, id: expect.any(String) as string },
+      },
+    ]);
+    const { file: _file, ...facts } = told;
+    expect(entries.find(({ id }) => id === told.id)).toMatchObject(facts);
   });
 
   test.concurrent('writes through no link that somebody has put beside the file', async () => {

@@ -1,12 +1,12 @@
 import { Command, Option } from 'commander';
 import type { FilePieces, SentFile } from '../domain/audit-file';
 import { toReportPeriod, toLineSet, type ReportPeriod } from '../domain/deposit-detail-service';
-import { OperatorError } from '../errors';
 import { chosenColumns, columnsOf, parseColumns } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileColumns, type FileFormat } from '../formats/file-format';
 import { describeDateFault, isLocalDate } from '../values/dates';
 import type { Services } from '../services';
 import { withServices, type CommandContext } from './command';
+import { UsageError } from './command-options';
 import { NO_PROGRESS, printResult, startProgress, writeAll, type Progress } from './terminal';
 import { writeWhole } from './whole-file';
 
@@ -92,7 +92,7 @@ async function* toBlocks(pieces: FilePieces, progress: Progress): AsyncGenerator
 
 function readPeriod({ start, end, includePending }: ExportOptions): ReportPeriod {
   for (const [name, date] of Object.entries({ start, end })) {
-    if (!isLocalDate(date)) throw new OperatorError(`--${name}: ${describeDateFault(date)}`);
+    if (!isLocalDate(date)) throw new UsageError(`--${name}: ${describeDateFault(date)}`);
   }
   return toReportPeriod({ startDate: start, endDate: end, includePending });
 }

@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { runCommand, startCommand, type CommandResult } from '../support/command';
+import { failed, misused, runCommand, startCommand, type CommandResult } from '../support/command';
 import { CSV_HEADER, openDepositFiles, toNdjson, type DepositFiles } from '../support/deposit-files';
 import { v2Line } from '../support/gateway';
 
@@ -192,12 +192,12 @@ describe('an operator who exports', () => {
   });
 
   test.concurrent.each([
-    ['a start that is no date', { start: '2024-02-30' }, '--start: "2024-02-30" is no day of the calendar'],
-    ['an end that is no date', { end: 'today' }, '--end: "today" is not a date: write YYYY-MM-DD, such as "2026-01-31"'],
-    ['a start after the end', { start: '2024-02-01' }, 'Start date cannot be greater than the end date.'],
-  ])('is told what is wrong with the range: %s', async (_title, range, reason) => {
+    ['a start that is no date', { start: '2024-02-30' }, misused('--start: "2024-02-30" is no day of the calendar')],
+    ['an end that is no date', { end: 'today' }, misused('--end: "today" is not a date: write YYYY-MM-DD, such as "2026-01-31"')],
+    ['a start after the end', { start: '2024-02-01' }, failed('Start date cannot be greater than the end date.')],
+  ])('is told what is wrong with the range: %s', async (_title, range, result) => {
     const file = files.path('report.json');
-    expect(await runExport({ ...range, out: file })).toEqual({ status: 1, stdout: '', stderr: `${reason}\n` });
+    expect(await runExport({ ...range, out: file })).toEqual(result);
     expect(await traces(file)).toEqual([]);
   });
 });

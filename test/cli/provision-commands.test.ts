@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { done, failed, runCommand, succeed, type CommandResult } from '../support/command';
+import { done, failed, misused, runCommand, succeed, type CommandResult } from '../support/command';
 import { graphql, login } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
@@ -102,7 +102,7 @@ describe('an operator of a provision', () => {
     expect(await isGood(provision)).toBe(true);
     expect(await run('provision', 'reports', provision)).toEqual(done(`${name} is not bound to reports`));
     expect(await run('provision', 'addresses', provision, '--any', '--address', '::1')).toEqual(
-      failed('--any cannot be used with --address <network>'),
+      misused('--any cannot be used with --address <network>'),
     );
   });
 

@@ -106,6 +106,26 @@ describe('an operator of a provision', () => {
     );
   });
 
+  test.concurrent(
+    'rotates one by the clock of the database, which tells when an earlier UUID ends, however wrong that of the machine is',
+    async () => {
+      const provision = await create();
+      const clock = `Date = class extends Date { constructor(...given) { super(...(given.length ? given : [Date.now()])); }
+      static now() { return super.now() + ${2 * DAY_MS}; } };`;
+      const environment = {
+        DATABASE_URL: gateway.database.url,
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clock)}`,
+      };
+      const told = JSON.parse(await succeed(environment, ['provision', 'rotate', provision, '--overlap', '2h', '--json'])) as {
+        provision: string;
+        earlierExpiresAt: string;
+      };
+      const { replaced } = await find(told.provision);
+      expect(replaced).toEqual([{ provision: first(provision), expiresAt: told.earlierExpiresAt }]);
+      expect((Date.parse(told.earlierExpiresAt) - Date.now()) / DAY_MS).toBeLessThanOrEqual(2 / 24);
+    },
+  );
+
   test.concurrent('rotates one: both UUIDs are good until the overlap ends', async () => {
     const provision = await create('WEB');
     const cookie = await login(gateway.url, provision);

@@ -77,6 +77,20 @@ describe('a user', () => {
     expect(await addresses('LOCKOUT')).toEqual(['2001:db8:1:2']);
   });
 
+  test('is guarded without a row for each name that a locked-out address invents', async () => {
+    const organization = await createOrganization(gateway.services);
+    await exhaustAddress(organization, OFFICE);
+    const rows = async (): Promise<number> => (await gateway.database.client.query('SELECT FROM login_attempt')).rowCount ?? 0;
+    const before = await rows();
+    for (const name of ['first', 'second', 'third']) expect(await fail(organization, OFFICE, name)).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+    expect(await rows()).toBe(before);
+    // A client that tries one user again and again leaves the address to its neighbours.
+    for (let failure = 0; failure < 2; failure++) expect(await fail(organization, '198.51.100.8')).toBe('LOGIN_FAILED');
+    for (let retry = 0; retry < 25; retry++) expect(await fail(organization, '198.51.100.8')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+    await gateway.services.users.create({ organization: organization.name, username: 'bea', password: PASSWORD, grants: [] });
+    expect(await attempt(organization, '198.51.100.8', 'bea')).toBeUndefined();
+  });
+
   test('is guarded at a known address too: guesses there are counted', async () => {
     const organization = await createOrganization(gateway.services);
     expect(await attempt(organization, OFFICE)).toBeUndefined();

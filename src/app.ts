@@ -240,16 +240,16 @@ export async function orExplain(listening: Promise<number>, port: number, host: 
 
 /**
  * Deletes old rows of the audit now and every day. The failure of one organization is logged, and the next day tries again; the others go
- * on. Returns the function that stops it when the organization that it is at is done.
+ * on. Returns the function that stops it and undoes the deletion that is under way.
  */
 function deleteDaily({ audit, organizations }: Services, days: number, log: Logger): () => Promise<void> {
-  let isStopping = false;
+  const stopping = new AbortController();
   const warn = (facts: object, error: unknown): void =>
     log.warn({ ...facts, code: toAppError(error).code }, 'old audit rows were not deleted');
   const deleteOld = async (): Promise<void> => {
     for (const { id } of await organizations.list()) {
-      if (isStopping) return;
-      await audit.deleteOld(id, days).catch((error: unknown) => warn({ organization: id }, error));
+      if (stopping.signal.aborted) return;
+      await audit.deleteOld(id, days, stopping.signal).catch((error: unknown) => warn({ organization: id }, error));
     }
   };
   let working = Promise.resolve();
@@ -259,7 +259,7 @@ function deleteDaily({ audit, organizations }: Services, days: number, log: Logg
   start();
   const timer = setInterval(start, MS_PER_DAY).unref();
   return async () => {
-    isStopping = true;
+    stopping.abort();
     clearInterval(timer);
     await working;
   };

@@ -212,7 +212,7 @@ export function createServices(
     depositDetails,
     depositSummaries: new DepositSummaryService(new DepositSummaryStore(), depositDetails),
     audit,
-    savedReports: new SavedReportService(savedReportStore),
+    savedReports: new SavedReportService(savedReportStore, rights),
     budgets: new BudgetService(new CostStore(database, config.COST_PER_MINUTE, createMemory), config.COST_PER_MINUTE),
     links: new LinkService(new LinkKeyStore(database), config.DOWNLOAD_LINK_MINUTES),
     organizations,

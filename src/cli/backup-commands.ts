@@ -6,6 +6,7 @@ import { openArchive, type BackupManifest, type OpenArchive } from '../formats/b
 import { buildDatabase, findOuterPlace, upgradeDatabase, withScratchDatabase, type OpenDatabase } from '../databases';
 import { createEncryption, openBackupFile, type PassphraseOptions } from './backup-file';
 import { useServices, withServices, type CommandContext } from './command';
+import { UsageError } from './command-options';
 import { formatTable, printResult, startProgress, type Terminal } from './terminal';
 import { writeWhole } from './whole-file';
 
@@ -27,7 +28,7 @@ export function backupCommand(context: () => CommandContext): Command {
     .option(...PASSPHRASE_FILE)
     .action(async (file: string, options: BackupOptions) => {
       const { terminal, json } = context();
-      if (options.passphraseFile !== undefined && !options.encrypt) throw new OperatorError('--passphrase-file needs --encrypt');
+      if (options.passphraseFile !== undefined && !options.encrypt) throw new UsageError('--passphrase-file needs --encrypt');
       const encrypt = options.encrypt ? await createEncryption(terminal, options) : undefined;
       const progress = startProgress(terminal, undefined, `Writing | ${PROGRESS}`);
       try {

@@ -1,5 +1,9 @@
 import { Argument, Option } from 'commander';
 import { privileges } from '../domain/privileges';
+import { OperatorError } from '../errors';
+
+/** A command whose options are wrong, or wrong together. The operator sees the message as it is. */
+export class UsageError extends OperatorError {}
 
 /** Adds the value of an option that may be repeated. */
 export const append = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];

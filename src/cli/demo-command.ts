@@ -22,11 +22,8 @@ export function demoCommand(context: () => CommandContext): Command {
     });
 }
 
-async function createDemo(context: CommandContext): Promise<DemoCredentials> {
-  const credentials = await withServices(context, ({ demo }) => demo.create());
-  if (context.config.DATABASE_URL === '') await saveDemo(context.config, credentials);
-  return credentials;
-}
+const createDemo = (context: CommandContext): Promise<DemoCredentials> =>
+  withServices(context, ({ demo }) => demo.create((credentials) => saveDemo(context.config, credentials)));
 
 interface ServedDatabase {
   readonly database: OpenDatabase;
@@ -54,10 +51,8 @@ export async function openWithDemo(config: Config, onLost: (error: Error) => voi
 
 const createWanted = (config: Config, { address }: OpenDatabase): Promise<DemoCredentials | undefined> =>
   useServices(config, address, async ({ demo }) => {
-    if (!(await demo.isWanted())) return undefined;
-    const credentials = await demo.create();
-    await saveDemo(config, credentials);
-    return credentials;
+    const isWanted = await demo.isWanted();
+    return isWanted ? demo.create((credentials) => saveDemo(config, credentials)) : undefined;
   });
 
 async function readDemo(config: Config): Promise<DemoCredentials | undefined> {
@@ -65,8 +60,9 @@ async function readDemo(config: Config): Promise<DemoCredentials | undefined> {
   return saved === undefined ? undefined : (JSON.parse(saved) as DemoCredentials);
 }
 
-/** Writes the credentials beside the demo's data, readable by the owner only, so that every start can show them. */
+/** Writes the credentials beside a demo's data in the embedded database, readable by the owner only, so that every start can show them. */
 async function saveDemo(config: Config, credentials: DemoCredentials): Promise<void> {
+  if (config.DATABASE_URL !== '') return;
   const draft = `${demoFile(config)}.new`;
   await writeFile(draft, JSON.stringify(credentials), { mode: 0o600 });
   await rename(draft, demoFile(config));

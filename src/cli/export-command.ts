@@ -1,13 +1,13 @@
 import { Command, Option } from 'commander';
-import type { FilePieces } from '../domain/audit-file';
+import type { FilePieces, SentFile } from '../domain/audit-file';
 import { toReportPeriod, toLineSet, type ReportPeriod } from '../domain/deposit-detail-service';
-import { OperatorError } from '../errors';
 import { chosenColumns, columnsOf, parseColumns } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileColumns, type FileFormat } from '../formats/file-format';
 import { describeDateFault, isLocalDate } from '../values/dates';
 import type { Services } from '../services';
 import { withServices, type CommandContext } from './command';
-import { NO_PROGRESS, startProgress, writeAll, type Progress } from './terminal';
+import { UsageError } from './command-options';
+import { NO_PROGRESS, printResult, startProgress, writeAll, type Progress } from './terminal';
 import { writeWhole } from './whole-file';
 
 /** `export`: writes the report to standard output, or to a file that appears only when it is complete. */
@@ -29,17 +29,18 @@ export function exportCommand(context: () => CommandContext): Command {
     .action(async (options: ExportOptions) => {
       const period = readPeriod(options);
       const columns = readColumns(options);
-      const { terminal } = context();
+      const { terminal, json } = context();
       const { out } = options;
       // A progress bar on the terminal that shows the report would overwrite some of its lines.
       const isQuiet = out === undefined && terminal.output.isTTY;
       const progress = isQuiet ? NO_PROGRESS : startProgress(terminal, undefined, 'Exporting | {value} bytes | {duration_formatted}');
-      const exportTo = (put: Put): Promise<void> =>
+      const exportTo = (put: Put): Promise<ExportedFile> =>
         withServices(context(), (services) =>
           exportReport(services, { ...options, period, columns }, (pieces) => put(toBlocks(pieces, progress))),
         );
       try {
-        await (out === undefined ? exportTo((content) => writeAll(terminal.output, content)) : writeWhole(out, true, exportTo));
+        if (out === undefined) await exportTo((content) => writeAll(terminal.output, content));
+        else printResult(terminal, json, { file: out, ...(await writeWhole(out, true, exportTo)) }, '');
       } finally {
         progress.stop();
       }
@@ -49,17 +50,22 @@ export function exportCommand(context: () => CommandContext): Command {
 /** Takes the whole content of a file. */
 type Put = (content: AsyncIterable<Buffer>) => Promise<void>;
 
+/** A file that was written, and the id of its entry in the audit. */
+interface ExportedFile extends SentFile {
+  readonly id: string;
+}
+
 interface WantedReport extends Pick<ExportOptions, 'organization' | 'format'> {
   readonly period: ReportPeriod;
   readonly columns: FileColumns;
 }
 
-/** Sends the file of a report, with an entry in the audit. */
+/** Sends the file of a report, with an entry in the audit. Resolves to what that tells of the file. */
 async function exportReport(
   { organizations, books, depositDetails, audit }: Services,
   { organization, format, period, columns }: WantedReport,
   send: (pieces: FilePieces) => Promise<void>,
-): Promise<void> {
+): Promise<ExportedFile> {
   const { id: organizationId } = await organizations.get(organization);
   const lineSet = toLineSet(organizationId, period);
   const subject = { report: 'deposit-details', format, lineSet, conditions: [], tellsDonors: true } as const;
@@ -69,7 +75,7 @@ async function exportReport(
     const { head, template, tail } = createFileLayout(format, columns);
     const { rows, figures } = depositDetails.report(lineSet, opened).bytesWithFigures(template);
     const content = () => ({ version: opened.version, lines: figures()?.totals.lines, digest: figures()?.digest });
-    await entry.accompany({ head, rows, tail }, send, content);
+    return { id: entry.id, ...(await entry.accompany({ head, rows, tail }, send, content)) };
   } finally {
     await opened.close();
   }
@@ -86,7 +92,7 @@ async function* toBlocks(pieces: FilePieces, progress: Progress): AsyncGenerator
 
 function readPeriod({ start, end, includePending }: ExportOptions): ReportPeriod {
   for (const [name, date] of Object.entries({ start, end })) {
-    if (!isLocalDate(date)) throw new OperatorError(`--${name}: ${describeDateFault(date)}`);
+    if (!isLocalDate(date)) throw new UsageError(`--${name}: ${describeDateFault(date)}`);
   }
   return toReportPeriod({ startDate: start, endDate: end, includePending });
 }

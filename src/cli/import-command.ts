@@ -13,6 +13,7 @@ import { readImportLines } from '../formats/import-format';
 import { importStatuses, type ImportStatus } from '../formats/import-line';
 import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
 import { withServices, type CommandContext } from './command';
+import { UsageError } from './command-options';
 import { formatTable, printResult, readLimit, startProgress, toPrintable, type Progress } from './terminal';
 
 /** `import FILE`: imports all lines of a file, or none when one of them is faulty. */
@@ -100,18 +101,18 @@ function readCompleteRange({ replace, from, to, pending, maxRemoved, status }: I
   if (!replace) {
     const given = Object.entries({ '--from': from, '--to': to, '--pending': pending, '--max-removed': maxRemoved });
     const extra = given.find(([, value]) => value !== undefined);
-    if (extra) throw new OperatorError(`${extra[0]} needs --replace`);
+    if (extra) throw new UsageError(`${extra[0]} needs --replace`);
     return undefined;
   }
   const range = { from: readDate('--from', from), to: readDate('--to', to), pending: pending === 'with' ? 'WITH' : 'WITHOUT' } as const;
-  if (range.from > range.to) throw new OperatorError(`--from ${range.from} is after --to ${range.to}`);
-  if (status === 'pending' && range.pending === 'WITHOUT') throw new OperatorError('--status pending needs --pending with');
+  if (range.from > range.to) throw new UsageError(`--from ${range.from} is after --to ${range.to}`);
+  if (status === 'pending' && range.pending === 'WITHOUT') throw new UsageError('--status pending needs --pending with');
   return range;
 }
 
 function readDate(option: string, date: string | undefined): LocalDate {
-  if (date === undefined) throw new OperatorError(`--replace needs ${option}`);
-  if (!isLocalDate(date)) throw new OperatorError(`${option}: ${describeDateFault(date)}`);
+  if (date === undefined) throw new UsageError(`--replace needs ${option}`);
+  if (!isLocalDate(date)) throw new UsageError(`${option}: ${describeDateFault(date)}`);
   return date;
 }
 

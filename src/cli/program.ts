@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError, readConfig } from '../config';
 import { AppError, describeError, OperatorError } from '../errors';
 import type { CommandContext } from './command';
+import { UsageError } from './command-options';
 import { write, type Terminal } from './terminal';
 
 const PACKAGE = join(__dirname, '../../package.json');
@@ -86,7 +87,7 @@ export async function runProgram(
       const text = isUsage ? complaint.trim().replace(/^error: /, '') : describe(error);
       terminal.errors.write(`${JSON.stringify({ error: text, ...(error instanceof AppError && { code: error.code }) })}\n`);
     } else if (!isUsage) terminal.errors.write(`${describe(error)}\n`);
-    return isUsage ? 2 : 1;
+    return isUsage || error instanceof UsageError ? 2 : 1;
   }
 }
 

@@ -1,9 +1,8 @@
 import { Argument, Command, Option } from 'commander';
 import type { ProvisionRow } from '../data/provision-store';
 import { describeProvision, EXPIRY_FORMS, toExpiry, toSpanMs } from '../domain/provision-bounds';
-import { OperatorError } from '../errors';
 import { withServices, type CommandContext } from './command';
-import { append, grantCommands, grantOption, listPrivileges, ORGANIZATION, privilegesArgument } from './command-options';
+import { append, grantCommands, grantOption, listPrivileges, ORGANIZATION, privilegesArgument, UsageError } from './command-options';
 import { day, formatTable, printResult } from './terminal';
 
 const kinds = { web: 'WEB', mobile: 'MOBILE', api: 'API' } as const;
@@ -188,5 +187,5 @@ function addBindCommands(command: Command, context: () => CommandContext, print:
 }
 
 function assertOne(flag: boolean, flagName: string, values: readonly string[], option: string): void {
-  if (flag && values.length > 0) throw new OperatorError(`${flagName} cannot be used with ${option}`);
+  if (flag && values.length > 0) throw new UsageError(`${flagName} cannot be used with ${option}`);
 }

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
-import { OperatorError } from '../errors';
 import { withServices, type CommandContext } from './command';
-import { ORGANIZATION, USERNAME } from './command-options';
+import { ORGANIZATION, UsageError, USERNAME } from './command-options';
 import { formatTable, printResult } from './terminal';
 
 /** `session list | end`: the open logins of an organization. */
@@ -40,7 +39,7 @@ export function sessionCommand(context: () => CommandContext): Command {
       const { terminal, json } = context();
       const { organization, username, all } = options;
       if ([id, username, all || undefined].filter((choice) => choice !== undefined).length !== 1)
-        throw new OperatorError('Name a session, or a user by --username, or take --all');
+        throw new UsageError('Name a session, or a user by --username, or take --all');
       const ended = await withServices(context(), async ({ users }) => {
         if (id === undefined) return users.endSessions(organization, username);
         await users.endSession(organization, id);

@@ -1,5 +1,7 @@
 import { CHAIN_START, toNextPlace, type ChainPlace, type NewAuditRow } from '../formats/audit-row';
 import { Prisma } from '../generated/prisma/client';
+import { cancelStatement } from './postgres/cancel-request';
+import { destroyConnection } from './postgres/client-session';
 import type { Database } from './postgres/database';
 import { rethrowTranslated, toDataSourceError } from './postgres/database-errors';
 import { beginWith, LONG_SETTINGS } from './postgres/local-settings';
@@ -59,55 +61,89 @@ export class AuditChainStore {
 
   /** Reads a chain in one state: its ends, and its rows in the order of their numbers, some at a time. */
   async read(organizationId: number, use: (ends: ChainEnds | null, rows: AsyncGenerator<ChainedRow[]>) => Promise<void>): Promise<void> {
-    const client = await this.database.longPool.connect().catch(rethrowTranslated);
-    const list = async <Row extends object>(select: Prisma.Sql): Promise<Row[]> =>
-      (await client.query<Row>(select.text, select.values)).rows;
-    async function* readRows(): AsyncGenerator<ChainedRow[]> {
-      for (let last = LEAST_NUMBER, rows: StoredRow[]; ; last = rows.at(-1)!.number) {
-        rows = await list<StoredRow>(
-          sql`SELECT ${Prisma.raw(ROW_VALUES)} FROM audit_record WHERE organization_id = ${organizationId}::int AND number > ${last}::bigint
-            ORDER BY number LIMIT ${BATCH_ROWS}`,
-        );
-        if (rows.length === 0) return;
-        yield rows.map(toChained);
+    await this.transact('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (list) => {
+      async function* readRows(): AsyncGenerator<ChainedRow[]> {
+        for (let last = LEAST_NUMBER, rows: StoredRow[]; ; last = rows.at(-1)!.number) {
+          rows = await list<StoredRow>(
+            sql`SELECT ${Prisma.raw(ROW_VALUES)} FROM audit_record WHERE organization_id = ${organizationId}::int AND number > ${last}::bigint
+              ORDER BY number LIMIT ${BATCH_ROWS}`,
+          );
+          if (rows.length === 0) return;
+          yield rows.map(toChained);
+        }
       }
-    }
-    try {
-      await client.query(beginWith(LONG_SETTINGS, 'ISOLATION LEVEL REPEATABLE READ READ ONLY'));
       const [ends] = await list<Parameters<typeof toEnds>[0]>(
         sql`SELECT number, hash, anchor_number AS "anchorNumber", anchor_hash AS "anchorHash" FROM audit_chain
           WHERE organization_id = ${organizationId}::int`,
       );
       await use(ends ? toEnds(ends) : null, readRows());
+    });
+  }
+
+  /** The last row of the oldest rows that were all written before a time; null when there is none. Throws when the signal is aborted. */
+  async findLastBefore(organizationId: number, time: Date, signal: AbortSignal): Promise<ChainPlace | null> {
+    const select = sql`SELECT number::float8 AS number, hash FROM audit_record
+      WHERE organization_id = ${organizationId}::int AND number < COALESCE(
+        (SELECT min(number) FROM audit_record WHERE organization_id = ${organizationId}::int AND at >= ${time}::timestamptz), ${NO_NUMBER}::bigint)
+      ORDER BY audit_record.number DESC LIMIT 1`;
+    const [row] = await this.transact('READ ONLY', (list) => list<ChainPlace>(select), signal);
+    return row ?? null;
+  }
+
+  /**
+   * Deletes the rows up to a place, which becomes the anchor. The row that says so must have been written. When the signal is aborted, the
+   * deletion is undone and this throws.
+   */
+  async deleteUpTo(organizationId: number, { number, hash }: ChainPlace, signal: AbortSignal): Promise<void> {
+    const isEarlier = sql`organization_id = ${organizationId}::int AND anchor_number < ${number}::bigint`;
+    await this.transact(
+      'ISOLATION LEVEL READ COMMITTED',
+      async (list) => {
+        // The deletion of an organization begins with its chain, so that it waits. Rows can be added meanwhile.
+        const chain = await list(sql`SELECT FROM audit_chain WHERE ${isEarlier} FOR KEY SHARE`);
+        if (chain.length === 0) return;
+        await list(sql`DELETE FROM audit_record WHERE organization_id = ${organizationId}::int AND number <= ${number}::bigint`);
+        // The row of the chain is changed last: no row can be added from here to the end.
+        await list(sql`UPDATE audit_chain SET anchor_number = ${number}::bigint, anchor_hash = ${hash} WHERE ${isEarlier}`);
+      },
+      signal,
+    );
+  }
+
+  /** Runs work in a transaction of the long pool, whose statements may take their time. It is undone when the signal is aborted. */
+  private async transact<Result>(mode: string, work: (list: List) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const client = await this.database.longPool.connect().catch(rethrowTranslated);
+    // A backend that is at work does not notice that its client is gone.
+    const abandon = (): void =>
+      void cancelStatement(client)
+        .finally(() => destroyConnection(client))
+        .catch((error: unknown) => this.database.noteLoss(error as Error));
+    signal?.addEventListener('abort', abandon);
+    try {
+      signal?.throwIfAborted();
+      await client.query(beginWith(LONG_SETTINGS, mode));
+      const result = await work(async <Row extends object>({ text, values }: Prisma.Sql) => (await client.query<Row>(text, values)).rows);
       await client.query('COMMIT');
-      client.release();
+      client.release(signal?.aborted);
+      return result;
     } catch (error) {
       client.release(true);
       throw toDataSourceError(error);
+    } finally {
+      signal?.removeEventListener('abort', abandon);
     }
   }
-
-  /** The last row of the oldest rows that were all written before a time; null when there is none. */
-  async findLastBefore(organizationId: number, time: Date): Promise<ChainPlace | null> {
-    const { auditRecord } = this.database.prisma;
-    const younger = await auditRecord.findFirst({ where: { organizationId, at: { gte: time } }, orderBy: { number: 'asc' } });
-    const row = await auditRecord.findFirst({
-      where: { organizationId, ...(younger && { number: { lt: younger.number } }) },
-      orderBy: { number: 'desc' },
-    });
-    return row && { number: Number(row.number), hash: row.hash };
-  }
-
-  /** Deletes the rows up to a place, which becomes the anchor. The row that says so must have been written. */
-  async deleteUpTo(organizationId: number, { number, hash }: ChainPlace): Promise<void> {
-    await this.database.query({ text: DELETE_UP_TO, values: [organizationId, number, hash] });
-  }
 }
+
+/** Runs a statement of a transaction and resolves to its rows. */
+type List = <Row extends object>(statement: Prisma.Sql) => Promise<Row[]>;
 
 /** The rows that are read at once. */
 const BATCH_ROWS = 1000;
 /** The least number that a row could be given by hand. */
 const LEAST_NUMBER = '-9223372036854775808';
+/** The number that no row reaches. */
+const NO_NUMBER = '9223372036854775807';
 
 interface EndRow extends ChainPlace {
   readonly known: string[];
@@ -177,12 +213,6 @@ FROM audit_chain WHERE organization_id = $1`;
 
 const BEGIN_CHAIN = `
 INSERT INTO audit_chain SELECT id, $2::bigint, $3::text, $2::bigint, $3::text FROM organization WHERE id = $1 ON CONFLICT DO NOTHING`;
-
-const DELETE_UP_TO = `
-WITH moved AS (
-  UPDATE audit_chain SET anchor_number = $2, anchor_hash = $3 WHERE organization_id = $1 AND anchor_number < $2 RETURNING organization_id
-)
-DELETE FROM audit_record USING moved WHERE audit_record.organization_id = moved.organization_id AND audit_record.number <= $2`;
 
 /** Places rows behind a place of a chain. */
 export function toChain(organizationId: number, before: ChainPlace, rows: readonly NewAuditRow[]): ChainedRow[] {

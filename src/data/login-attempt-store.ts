@@ -27,6 +27,9 @@ export class LoginAttemptStore {
   }
 }
 
+const toRefusal = ({ msBeforeNext }: RateLimiterRes): AppError =>
+  new AppError('TOO_MANY_LOGIN_ATTEMPTS', { retryAfterSeconds: Math.ceil(msBeforeNext / 1000) });
+
 export class LoginLimit {
   constructor(
     private readonly limiter: RateLimiterPostgres,
@@ -39,8 +42,14 @@ export class LoginLimit {
       await this.limiter.consume(key);
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      throw new AppError('TOO_MANY_LOGIN_ATTEMPTS', { retryAfterSeconds: Math.ceil(refusal.msBeforeNext / 1000) });
+      throw toRefusal(refusal);
     }
+  }
+
+  /** Counts nothing. Throws TOO_MANY_LOGIN_ATTEMPTS when the key has used up its attempts of the last 15 minutes. */
+  async assertLeft(key: string): Promise<void> {
+    const counted = await this.limiter.get(key);
+    if (counted && counted.consumedPoints >= this.limiter.points) throw toRefusal(counted);
   }
 
   async takeBack(key: string): Promise<void> {

@@ -93,6 +93,12 @@ export class ProvisionStore {
     return (await this.database.prisma.provision.updateMany({ where, data: { privileges: [...privileges] } })).count > 0;
   }
 
+  /** The time by the clock of the database, by which keys and provisions end. */
+  async readTime(): Promise<Date> {
+    const [row] = await this.database.query<{ now: Date }>({ text: 'SELECT now()' });
+    return row!.now;
+  }
+
   /** Adds a key to a provision. Its earlier keys end at `overlapEnd`, or when they would end anyway. */
   async replaceKey(id: number, key: NewKey, overlapEnd: Date): Promise<void> {
     const { prisma } = this.database;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditWriter } from '../data/audit-writer';
 import { numberOf, type VersionStamp } from '../data/postgres/version-stamp';
-import { NO_FACTS, type NewAuditRow } from '../formats/audit-row';
+import { NO_FACTS, type AuditFacts, type NewAuditRow } from '../formats/audit-row';
 
 /** The content of a file, as far as it is known by its end. */
 export interface FileContent {
@@ -16,6 +16,9 @@ export interface FileContent {
 
 /** The content of a file of which nothing has left. */
 const NOTHING: FileContent = { version: undefined, lines: undefined, digest: undefined };
+
+/** The facts about a file that are known at its end. */
+export type SentFile = Pick<AuditFacts, 'bytes' | 'fileSha256' | 'lines' | 'digest' | 'dataVersion'>;
 
 /** The facts about a file that are known before it begins. */
 export type FileFacts = Partial<Omit<NewAuditRow, 'entry' | 'part' | 'at'>>;
@@ -52,22 +55,22 @@ export class OpenFileEntry {
 
   /**
    * Sends a file, then adds the row of its end with its outcome, its content, its bytes and its SHA-256. `send` must write all pieces in
-   * order; `content` is asked after that. Throws the errors of `send` and of the rows. The entry of a failed file that `runsAgain` stays
-   * open.
+   * order; `content` is asked after that. Resolves to the facts of that row. Throws the errors of `send` and of the rows. The entry of a
+   * failed file that `runsAgain` stays open.
    */
   async accompany(
     file: FileParts,
     send: (pieces: FilePieces) => Promise<void>,
     content: () => FileContent,
     runsAgain: () => boolean = () => false,
-  ): Promise<void> {
+  ): Promise<SentFile> {
     try {
       await send([file.head, this.count(file), file.tail]);
     } catch (error) {
       if (!runsAgain()) this.end('broken', content());
       throw error;
     }
-    this.end('whole', content());
+    return this.end('whole', content());
   }
 
   /** Begins the file again from its first byte, because nothing of it has left. */
@@ -82,9 +85,16 @@ export class OpenFileEntry {
     this.end('broken', NOTHING);
   }
 
-  private end(outcome: 'whole' | 'broken', content: FileContent): void {
+  private end(outcome: 'whole' | 'broken', content: FileContent): SentFile {
     const { version, lines = null, digest = null } = content;
     const { kind, door, operation, entry } = this.started;
+    const sent = {
+      bytes: this.bytes,
+      fileSha256: this.fileSha256(),
+      lines,
+      digest,
+      dataVersion: version === undefined ? null : numberOf(version),
+    };
     this.writer.writeLater(this.organizationId, {
       ...NO_FACTS,
       kind,
@@ -95,12 +105,9 @@ export class OpenFileEntry {
       at: new Date(),
       reads: 1,
       outcome,
-      lines,
-      digest,
-      bytes: this.bytes,
-      fileSha256: this.fileSha256(),
-      dataVersion: version === undefined ? null : numberOf(version),
+      ...sent,
     });
+    return sent;
   }
 
   /** The SHA-256, in hex, of the bytes that were sent so far. */

@@ -52,7 +52,7 @@ export interface AuditOperation {
 /** A single event. It must name no donor, no token and no whole provision. */
 export interface AuditEvent {
   readonly kind: Exclude<AuditKind, 'read' | 'file' | 'anchor'>;
-  /** The user or the provision that the event is about, such as `user ada`. */
+  /** The user, the provision or the report that the event is about, such as `user ada`. */
   readonly subject?: string;
   /** The event in words, such as the privileges that were granted. */
   readonly detail?: string;
@@ -202,13 +202,16 @@ export class AuditService {
     return (await this.chains.findEnds(organizationId))?.newest ?? null;
   }
 
-  /** Deletes an organization's rows that are older than some days. A row says up to where, and the chain begins there. */
-  async deleteOld(organizationId: number, days: number): Promise<void> {
-    const last = await this.chains.findLastBefore(organizationId, new Date(Date.now() - days * MS_PER_DAY));
+  /**
+   * Deletes an organization's rows that are older than some days. A row says up to where, and the chain begins there. No row is deleted, and
+   * this throws, when the signal is aborted before the end.
+   */
+  async deleteOld(organizationId: number, days: number, signal: AbortSignal): Promise<void> {
+    const last = await this.chains.findLastBefore(organizationId, new Date(Date.now() - days * MS_PER_DAY), signal);
     if (!last) return;
     const facts = { kind: 'anchor', door: 'gateway', operation: 'retention', detail: formatAnchor(last) } as const;
     await this.writer.write(organizationId, { ...NO_FACTS, ...facts, entry: randomUUID(), part: 'only', at: new Date() });
-    await this.chains.deleteUpTo(organizationId, last);
+    await this.chains.deleteUpTo(organizationId, last, signal);
   }
 
   /** Writes what is still in memory. */

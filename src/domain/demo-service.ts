@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { OperatorError } from '../errors';
 import { createDemoLines } from './demo-lines';
 import type { ImportService } from './import-service';
 import type { OrganizationService } from './organization-service';
@@ -24,6 +25,8 @@ interface DemoServices {
 }
 
 const ORGANIZATION = 'Demo';
+/** The name of a demo until all of it is there. A process that was killed leaves one, which tells it from an organization of operators. */
+const UNFINISHED = 'Demo (unfinished)';
 const USERNAME = 'analyst';
 const PASSWORD_BYTES = 12;
 
@@ -31,15 +34,21 @@ const PASSWORD_BYTES = 12;
 export class DemoService {
   constructor(private readonly services: DemoServices) {}
 
-  /** True when the database has no organization yet. */
+  /** True when the database has no organization yet, or a demo alone that was not finished. */
   async isWanted(): Promise<boolean> {
-    return (await this.services.organizations.list()).length === 0;
+    return (await this.services.organizations.list()).every(({ name }) => name === UNFINISHED);
   }
 
-  /** Creates the demo. Throws an OperatorError when there is one already. */
-  async create(): Promise<DemoCredentials> {
+  /**
+   * Creates the demo, in place of one that was not finished. `save` keeps its credentials before it counts as finished. Throws an
+   * OperatorError when there is one already.
+   */
+  async create(save: (credentials: DemoCredentials) => Promise<void>): Promise<DemoCredentials> {
     const { provisions, users, imports, organizations } = this.services;
-    const { id, name: organization } = await organizations.create(ORGANIZATION, []);
+    const names = (await organizations.list()).map(({ name }) => name);
+    if (names.includes(ORGANIZATION)) throw new OperatorError(`There is an organization "${ORGANIZATION}" already`);
+    if (names.includes(UNFINISHED)) await organizations.delete(UNFINISHED, UNFINISHED);
+    const { id, name: organization } = await organizations.create(UNFINISHED, []);
     const password = randomBytes(PASSWORD_BYTES).toString('base64url');
     await imports.importLines(id, createDemoLines(new Date()), { source: () => ({ cause: 'demo' }) });
     await users.create({ organization, username: USERNAME, password, grants: [REPORT_PRIVILEGE] });
@@ -50,6 +59,9 @@ export class DemoService {
       grants: [REPORT_PRIVILEGE],
     });
     const webProvision = await provisions.create({ organization, kind: 'WEB', label: 'demo page', grants: [] });
-    return { organization, apiProvision, webProvision, username: USERNAME, password };
+    const credentials = { organization: ORGANIZATION, apiProvision, webProvision, username: USERNAME, password };
+    await save(credentials);
+    await organizations.rename(UNFINISHED, ORGANIZATION);
+    return credentials;
   }
 }

@@ -56,6 +56,9 @@ export class LoginGuard {
           { limit: this.address, key: keys.address },
           { limit: this.user, key: keys.user },
         ];
+    // The count of a user at an address comes before that of the address, so that a client that tries one user again and again does not use
+    // up the address. Without this check, each name that a locked-out address invents would get a count.
+    if (!isKnown) await this.address.assertLeft(keys.address);
     for (const { limit, key } of counted) await limit.count(key);
     return {
       succeed: async (userId) => {

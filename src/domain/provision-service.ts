@@ -128,10 +128,12 @@ export class ProvisionService {
   async rotate(name: string, overlapMs: number): Promise<Rotation> {
     const provision = await this.get(name);
     if (provision.revokedAt) throw new OperatorError(`Provision ${describeProvision(provision)} is revoked`);
-    if (provision.expiresAt && provision.expiresAt <= new Date())
+    // An earlier UUID may have leaked, and this machine's clock may be wrong.
+    const now = await this.provisions.readTime();
+    if (provision.expiresAt && provision.expiresAt <= now)
       throw new OperatorError(`Provision ${describeProvision(provision)} has expired: \`provision expire\` sets another time`);
     const { uuid, key } = createUuid();
-    const overlapEnd = new Date(Date.now() + overlapMs);
+    const overlapEnd = new Date(now.getTime() + overlapMs);
     await this.noteProvision(provision, 'rotate', `to ${key.firstCharacters}, the earlier until ${overlapEnd.toISOString()}`);
     await this.provisions.replaceKey(provision.id, key, overlapEnd);
     return { uuid, provision, overlapEnd };

@@ -1,4 +1,10 @@
-import type { AuditService } from './audit-service';
+import type { AuditCaller, AuditService } from './audit-service';
+
+/** A logged-in user who changes by GraphQL what others may open. */
+export interface ChangingUser {
+  readonly caller: AuditCaller;
+  readonly address: string;
+}
 
 /**
  * Notes changes of rights in the audit. The row of a change is written before the change is made, so that no change is without a row. The
@@ -7,8 +13,10 @@ import type { AuditService } from './audit-service';
 export class RightsAudit {
   constructor(private readonly audit: Pick<AuditService, 'record' | 'operator' | 'command'>) {}
 
-  note(organizationId: number, command: string, subject?: string, detail?: string): Promise<void> {
-    return this.audit.record(this.audit.operator(organizationId), this.audit.command(command), {
+  /** Notes a change that a user makes, or an operator when there is no user. */
+  note(organizationId: number, command: string, subject?: string, detail?: string, user?: ChangingUser): Promise<void> {
+    const operation = user ? ({ door: 'graphql', name: command, hash: null, address: user.address } as const) : this.audit.command(command);
+    return this.audit.record(user?.caller ?? this.audit.operator(organizationId), operation, {
       kind: 'rights',
       ...(subject !== undefined && { subject }),
       ...(detail !== undefined && { detail }),

@@ -1,6 +1,7 @@
 import type { NewSavedReport, SavedReport, SavedReportList, SavedReportStore } from '../data/saved-report-store';
 import { AppError, InputError } from '../errors';
 import { fileOptionNames, type FileQuery } from '../formats/file-address';
+import type { ChangingUser, RightsAudit } from './rights-audit';
 
 /** A GraphQL query and the values of its variables. */
 export interface ReportDocument {
@@ -34,9 +35,15 @@ export interface ReportToSave extends Omit<NewSavedReport, 'title'> {
   readonly replaces?: Date | undefined;
 }
 
-/** Keeps the queries that an organization saved under names, so that the addresses of their files stay the same. */
+/**
+ * Keeps the queries that an organization saved under names, so that the addresses of their files stay the same. A provision may be bound to a
+ * name, so that a change of the report is one of rights.
+ */
 export class SavedReportService {
-  constructor(private readonly store: SavedReportStore) {}
+  constructor(
+    private readonly store: SavedReportStore,
+    private readonly rights: RightsAudit,
+  ) {}
 
   /** The organization's reports, or those of some names, which need not exist. Throws INVALID_PARAMETERS for too many names. */
   async list(organizationId: number, { names, order }: SavedReportList = {}): Promise<SavedReport[]> {
@@ -60,9 +67,14 @@ export class SavedReportService {
 
   /**
    * Saves a report, in place of the one that was last saved at `replaces`, or under a name of its own. Throws INVALID_PARAMETERS with the
-   * fault, and REPORT_CONFLICT that says who saved the report of this name, and when.
+   * fault, and REPORT_CONFLICT that says who saved the report of this name, and when. An operator saves it when there is no `user`.
    */
-  async save(organizationId: number, { replaces, ...given }: ReportToSave, documents: ReportDocuments): Promise<SavedReport> {
+  async save(
+    organizationId: number,
+    { replaces, ...given }: ReportToSave,
+    documents: ReportDocuments,
+    user?: ChangingUser,
+  ): Promise<SavedReport> {
     const { name } = given;
     if (!NAME.test(name) || name.length > MAX_NAME_LENGTH) {
       throw new InputError(
@@ -87,22 +99,27 @@ export class SavedReportService {
     if (others.count >= MAX_SAVED_REPORTS || others.length + length > MAX_ALL_LENGTH) {
       throw new InputError(`there are ${others.count} reports of ${others.length} characters already; delete one first`);
     }
-    const saved = replaces ? await this.store.update(organizationId, report, replaces) : await this.store.insert(organizationId, report);
-    return saved ?? this.refuse(organizationId, name);
-  }
-
-  private async refuse(organizationId: number, name: string): Promise<never> {
     const found = await this.store.find(organizationId, name);
-    const fault = found
-      ? `${name} was saved by ${found.updatedBy ?? 'the command line'} at ${found.updatedAt.toISOString()}`
-      : `there is no ${name}`;
-    throw new AppError('REPORT_CONFLICT', { fault, argument: 'replaces' });
+    if (found?.updatedAt.getTime() !== replaces?.getTime()) return refuse(name, found);
+    await this.rights.note(organizationId, 'report save', `report ${name}`, found ? 'replaced' : 'new', user);
+    const saved = replaces ? await this.store.update(organizationId, report, replaces) : await this.store.insert(organizationId, report);
+    // Another change may have come between.
+    return saved ?? refuse(name, await this.store.find(organizationId, name));
   }
 
-  /** Deletes the report of a name. Throws NOT_FOUND when there is none. */
-  async delete(organizationId: number, name: string): Promise<void> {
-    if (!NAME.test(name) || !(await this.store.delete(organizationId, name))) throw new AppError('NOT_FOUND');
+  /** Deletes the report of a name, as an operator when there is no `user`. Throws NOT_FOUND when there is none. */
+  async delete(organizationId: number, name: string, user?: ChangingUser): Promise<void> {
+    await this.get(organizationId, name);
+    await this.rights.note(organizationId, 'report delete', `report ${name}`, undefined, user);
+    if (!(await this.store.delete(organizationId, name))) throw new AppError('NOT_FOUND');
   }
+}
+
+function refuse(name: string, found: SavedReport | null): never {
+  const fault = found
+    ? `${name} was saved by ${found.updatedBy ?? 'the command line'} at ${found.updatedAt.toISOString()}`
+    : `there is no ${name}`;
+  throw new AppError('REPORT_CONFLICT', { fault, argument: 'replaces' });
 }
 
 /** The title of a report without the blanks around it; undefined when there is none. */

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { SessionStore } from '../data/session-store';
 import type { UserStore } from '../data/user-store';
 import { AppError } from '../errors';
+import { subscriberOf } from '../values/addresses';
 import type { AuditCaller, AuditOperation, AuditService } from './audit-service';
 import { hashProof, hashToken, toLinkProof } from './credentials';
 import type { LoginGuard } from './login-guard';
@@ -60,7 +61,8 @@ export class SessionService {
       .startAttempt({ organizationId, username: request.username, address: request.address })
       .catch(async (refusal: unknown) => {
         const username = (await findUser())?.username ?? null;
-        await this.audit.noteOften({ ...request.caller, username }, operation, { kind: 'lockout' });
+        const lockout = toOperation('login', subscriberOf(request.address));
+        await this.audit.noteOften({ ...request.caller, username }, lockout, { kind: 'lockout' });
         throw refusal;
       });
 

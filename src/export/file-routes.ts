@@ -70,9 +70,13 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
       const { context, request, response } = attempt;
       const { name, format } = toNameAndFormat(String(request.params.file));
       const variables = Object.fromEntries(Object.entries(request.query).filter(([key]) => !fileOptionNames.includes(key)));
-      const file = await resolver.savedReport(name, () => variables, context);
-      // The report is there, so that its name is none that a caller has made up.
-      recordOf(response).operation = `reports/${name}`;
+      const file = await resolver.savedReport(
+        name,
+        () => variables,
+        context,
+        // The report is there, so that its name is none that a caller has made up.
+        () => (recordOf(response).operation = `reports/${name}`),
+      );
       await sendFile(file, { name, format }, attempt, kit);
     },
   });

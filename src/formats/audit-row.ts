@@ -47,7 +47,7 @@ export interface AuditFacts {
   /** The version of the books that the answer is of; null when no row was read. */
   readonly dataVersion: number | null;
   readonly outcome: 'whole' | 'broken' | null;
-  /** The user or the provision whose rights were changed, such as `user ada`. */
+  /** The user or the provision whose rights were changed, or the report that was, such as `user ada`. */
   readonly subject: string | null;
   /** The change in words. */
   readonly detail: string | null;

@@ -24,6 +24,12 @@ interface Carried {
 
 export type RequestHandler = (attempt: Attempt) => Promise<void>;
 
+/** The operation of a request that is refused: the pattern of its path, unless its handler has found a name that no caller has made up. */
+function nameOf(response: Response, path: string): string {
+  const { label, operation } = recordOf(response);
+  return operation === label ? path.slice(1) : operation;
+}
+
 /** Routes GET and HEAD requests by path. Each request is opened for its handler and closed after it, also when the handler throws. */
 export function createRequestRouter(
   door: Extract<AuditDoor, RequestDoor>,
@@ -48,7 +54,7 @@ export function createRequestRouter(
           await handle({ context, request, response, runsAgain: () => false, carried });
         });
       } catch (error) {
-        if (error instanceof AppError) await audit.recordRefusal(context, { door, name: request.path.slice(1), hash: null }, error);
+        if (error instanceof AppError) await audit.recordRefusal(context, { door, name: nameOf(response, path), hash: null }, error);
         throw error;
       } finally {
         carried.fileEntry?.giveUp();

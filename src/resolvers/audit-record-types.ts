@@ -31,7 +31,7 @@ registerEnumType(auditKindEnum, {
     LOCKOUT: { description: 'Logins that were refused after many failures.' },
     LOGOUT: { description: 'A logout.' },
     REFUSAL: { description: 'Requests of a caller who lacked a privilege.' },
-    RIGHTS: { description: 'A change of an organization, a provision or a user by an operator.' },
+    RIGHTS: { description: 'A change of an organization, a provision or a user by an operator, or of a saved report by anybody.' },
     ANCHOR: { description: 'Entries before were deleted by age, as `AUDIT_RETENTION_DAYS` says.' },
   },
 });
@@ -117,7 +117,11 @@ export class AuditRecord implements AuditEntry {
   @Field(() => String, { nullable: true, description: 'Label that the provision had; null on the command line.' })
   provisionLabel!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'IP address of the caller; null on the command line.' })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'IP address of the caller; for a lockout, only the first four groups of an IPv6 address, which limits count as one caller; null on the command line.',
+  })
   address!: string | null;
 
   report!: AuditEntry['report'];
@@ -163,7 +167,10 @@ export class AuditRecord implements AuditEntry {
   @Field(() => auditOutcomeEnum, { nullable: true, description: 'Outcome of a reading; null while it is under way, and for events.' })
   outcome!: AuditEntry['outcome'];
 
-  @Field(() => String, { nullable: true, description: 'User or provision whose rights were changed, such as `"user ada"`.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'User or provision whose rights were changed, such as `"user ada"`, or report that was saved or deleted.',
+  })
   subject!: string | null;
 
   @Field(() => String, { nullable: true, description: 'The event in words, such as the privileges that were granted.' })

@@ -103,12 +103,16 @@ export class FileResolver {
     return this.summary(read(), granted, context);
   }
 
-  /** A saved report with variables from the parameters of an address. Throws NOT_FOUND when the organization has no report of this name. */
-  async savedReport(name: string, read: Read<QueryString>, context: RequestContext): Promise<FileSource> {
+  /**
+   * A saved report with variables from the parameters of an address. Throws NOT_FOUND when the organization has no report of this name, and
+   * calls `onFound` when it has one, before the report itself is refused to anybody.
+   */
+  async savedReport(name: string, read: Read<QueryString>, context: RequestContext, onFound: () => void): Promise<FileSource> {
     const { access } = context;
     access.caller.openReport(name);
     const member = await access.authorizeMember();
     const { query, variables } = await this.services.savedReports.get(member.organization.id, name);
+    onFound();
     const isSummary = this.documents.toFileQuery({ query, variables }).groupBy !== undefined;
     const granted = isSummary ? member : await access.authorizeReport();
     if (Object.keys(read()).length > 0 && (await access.caller.isBoundToReports()))

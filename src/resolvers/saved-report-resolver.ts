@@ -96,7 +96,7 @@ export class SavedReportResolver {
   async saveReport(
     @Arg('input', () => SaveReportInput, { description: 'The report.' })
     { name, title, query, variables, replaces }: SaveReportInput,
-    @Ctx() { access }: RequestContext,
+    @Ctx() { access, address }: RequestContext,
     @Info() { schema }: GraphQLResolveInfo,
   ): Promise<SaveReportPayload> {
     const { organization, user } = await access.authorizeSession(REPORT_PRIVILEGE);
@@ -105,6 +105,7 @@ export class SavedReportResolver {
       organization.id,
       { ...report, replaces: replaces ?? undefined },
       new SchemaReportDocuments(schema),
+      { caller: await access.caller.forAudit(), address },
     );
     return { report: toSavedReport(saved), replaced: Boolean(replaces) };
   }
@@ -115,12 +116,12 @@ export class SavedReportResolver {
   })
   async deleteReport(
     @Arg('input', () => DeleteReportInput, { description: 'The report to delete.' }) { id }: DeleteReportInput,
-    @Ctx() { access }: RequestContext,
+    @Ctx() { access, address }: RequestContext,
   ): Promise<DeleteReportPayload> {
     const { organization } = await access.authorizeSession(REPORT_PRIVILEGE);
     const found = fromGlobalId(id);
     if (found?.kind !== SAVED_REPORT) throw new AppError('NOT_FOUND', { argument: 'id' });
-    await this.service.delete(organization.id, found.id);
+    await this.service.delete(organization.id, found.id, { caller: await access.caller.forAudit(), address });
     return { deletedId: id };
   }
 }

@@ -245,6 +245,7 @@ test('an operator who changes rights has rows of it, with what was changed', asy
   const [start, nextStart] = [apiProvision, next].map((uuid) => uuid.slice(0, 8));
   const ofProvision = (verb: string, detail: unknown) => [`provision ${verb}`, `provision ${start}`, detail];
   expect(rows.slice(4).map(({ operation, subject, detail }) => [operation, subject, detail])).toEqual([
+    ['report save', 'report totals', 'new'],
     ['user grant', 'user ada', 'audit_records'],
     ['login unlock', 'user ada', null],
     ['session end', 'user ada', `session ${session!.session}`],

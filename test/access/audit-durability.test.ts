@@ -70,57 +70,12 @@ test('a caller whose row cannot be written in time gets no personal data, and ma
   expect(await verify(organization)).toBe(0);
 });
 
-test('an operator keeps rows for some days, and the chain goes on from the last one that was deleted', async () => {
-  const organization = await createRead();
-  for (const day of [1, 2]) await (await get(gateway.url, organization, V2.replace('-31', `-0${day}`))).text();
-  const { client } = gateway.database;
-  const { rows } = await client.query<{ hash: string }>('SELECT hash FROM audit_record WHERE organization_id = $1 AND number = 5', [
-    organization.id,
-  ]);
-  await client.query(`UPDATE audit_record SET at = now() - interval '31 days' WHERE organization_id = $1 AND number <= 5`, [
-    organization.id,
-  ]);
-  await withGateway({ DATABASE_URL: gateway.database.url, AUDIT_RETENTION_DAYS: '30' }, async () => {
-    await until(async () => (await readAudit(gateway, organization)).every(({ number }) => number > 5));
-  });
-  const entries = await readAudit(gateway, organization);
-  expect(entries.at(-1)).toMatchObject({ kind: 'ANCHOR', door: 'GATEWAY', detail: `5:${rows[0]!.hash}` });
-  expect(await verify(organization)).toBe(0);
-  const noted = await runCommand({ DATABASE_URL: gateway.database.url }, [
-    ...['audit', 'verify', '--organization', organization.name, '--anchor', `3:${'a'.repeat(64)}`],
-  ]);
-  expect([noted.status, noted.stderr]).toEqual([1, 'Row 3 was deleted by age: the rows up to 5 are no more. Note a newer anchor\n']);
-});
-
 /** The lines of a gateway's log with a message, without their time and process. */
 const logged = (lines: readonly string[], message: string) =>
   lines
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter(({ msg }) => msg === message)
     .map(({ organization, rows, code, sqlState }) => ({ organization, rows, code, sqlState }));
-
-test('an operator is told of an organization whose old rows cannot be deleted, and those of the others are', async () => {
-  const [failing, other] = [await createRead(), await createRead()];
-  const { client } = gateway.database;
-  // The organizations come by name.
-  await gateway.services.organizations.rename(failing.name, 'A first one');
-  await client.query(
-    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
-    CREATE TRIGGER refuse BEFORE DELETE ON audit_record FOR EACH ROW WHEN (OLD.organization_id = ${failing.id}) EXECUTE FUNCTION refuse()`,
-  );
-  try {
-    await client.query(`UPDATE audit_record SET at = now() - interval '31 days' WHERE number = 1`);
-    await withGateway({ DATABASE_URL: gateway.database.url, AUDIT_RETENTION_DAYS: '30' }, async ({ logLines }) => {
-      await until(async () => (await readAudit(gateway, other)).every(({ number }) => number > 1));
-      expect(logged(logLines, 'old audit rows were not deleted')).toEqual([
-        { organization: failing.id, code: 'DATA_SOURCE_QUERY_FAILED', rows: undefined, sqlState: undefined },
-      ]);
-    });
-    expect((await readAudit(gateway, failing))[0]).toMatchObject({ number: 1 });
-  } finally {
-    await client.query('DROP FUNCTION refuse CASCADE');
-  }
-});
 
 const FILE = '/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-01-31';
 

@@ -67,6 +67,31 @@ describe('a user', () => {
     expect(await fail(organization, '2001:db8:1:2::2')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
   });
 
+  test('is locked out for an IPv6 network with one row of the audit, whichever of its addresses guessers take', async () => {
+    const organization = await createOrganization(gateway.services);
+    await gateway.services.provisions.changeGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+    for (const host of [1, 2]) expect(await fail(organization, `2001:db8:1:2::${host}`)).toBe('LOGIN_FAILED');
+    for (const host of [3, 4, 5]) expect(await fail(organization, `2001:db8:1:2::${host}`)).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+    const addresses = async (kind: string) =>
+      (await readAudit(gateway, organization, `{ kinds: [${kind}] }`)).map(({ address }) => address);
+    expect(await addresses('LOGIN_FAILED')).toEqual(['2001:db8:1:2::1', '2001:db8:1:2::2']);
+    expect(await addresses('LOCKOUT')).toEqual(['2001:db8:1:2']);
+  });
+
+  test('is guarded without a row for each name that a locked-out address invents', async () => {
+    const organization = await createOrganization(gateway.services);
+    await exhaustAddress(organization, OFFICE);
+    const rows = async (): Promise<number> => (await gateway.database.client.query('SELECT FROM login_attempt')).rowCount ?? 0;
+    const before = await rows();
+    for (const name of ['first', 'second', 'third']) expect(await fail(organization, OFFICE, name)).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+    expect(await rows()).toBe(before);
+    // A client that tries one user again and again leaves the address to its neighbours.
+    for (let failure = 0; failure < 2; failure++) expect(await fail(organization, '198.51.100.8')).toBe('LOGIN_FAILED');
+    for (let retry = 0; retry < 25; retry++) expect(await fail(organization, '198.51.100.8')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+    await gateway.services.users.create({ organization: organization.name, username: 'bea', password: PASSWORD, grants: [] });
+    expect(await attempt(organization, '198.51.100.8', 'bea')).toBeUndefined();
+  });
+
   test('is guarded at a known address too: guesses there are counted', async () => {
     const organization = await createOrganization(gateway.services);
     expect(await attempt(organization, OFFICE)).toBeUndefined();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ProvisionBounds } from '../../src/data/provision-store';
 import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
 import { readAudit } from '../support/audit-reader';
-import { graphql, login, v2Line, withGateway } from '../support/gateway';
+import { graphql, login, PASSWORD, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
 const SYSTEM = '/api/v2/authenticated_test_system';
@@ -190,10 +190,28 @@ describe('a provision that is bound to saved reports', () => {
     const refusals = await readAudit(gateway, organization, `{ kinds: [REFUSAL], provision: "${bound.slice(0, 8)}" }`);
     expect(refusals.map(({ door, operation, detail }) => [door, operation, detail])).toEqual([
       ['V2', REPORT_PRIVILEGE, 'PRIVILEGE_NOT_FOUND'],
-      ['FILE', 'reports/totals.csv', 'PRIVILEGE_NOT_FOUND'],
+      ['FILE', 'reports/:file', 'PRIVILEGE_NOT_FOUND'],
       ['GRAPHQL', 'schema.graphql', 'PRIVILEGE_NOT_FOUND'],
       ['GRAPHQL', '', 'PRIVILEGE_NOT_FOUND'],
     ]);
+  });
+
+  test('leaves no text of its own in those rows, and so a few rows however many paths it asks for', async () => {
+    const { provisions, users } = gateway.services;
+    await provisions.changeGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+    const refusals = async (of: string) =>
+      (await readAudit(gateway, organization, `{ kinds: [REFUSAL], ${of} }`)).map(({ operation }) => operation);
+    const bound = await create({ reports: ['lines'] });
+    for (const _time of [1, 2, 3]) {
+      for (const path of [`/reports/${randomUUID()}.csv`, `/export/receipts/${randomUUID()}`])
+        expect((await get(path, bound))[0]).toBe(422);
+    }
+    expect(await refusals(`provision: "${bound.slice(0, 8)}"`)).toEqual(['reports/:file', 'export/receipts/:id']);
+    // A name is told when there is a report of it.
+    await users.create({ organization: organization.name, username: 'kay', password: PASSWORD, grants: [] });
+    const Cookie = await login(gateway.url, organization.webProvision, 'kay');
+    expect((await get('/reports/lines.csv', organization.webProvision, { Cookie }))[0]).toBe(422);
+    expect(await refusals('username: "kay"')).toEqual(['reports/lines']);
   });
 
   test('is told why GraphQL answers nothing', async () => {

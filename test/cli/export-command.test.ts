@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { runCommand, startCommand, type CommandResult } from '../support/command';
+import { failed, misused, runCommand, startCommand, type CommandResult } from '../support/command';
 import { CSV_HEADER, openDepositFiles, toNdjson, type DepositFiles } from '../support/deposit-files';
 import { v2Line } from '../support/gateway';
 
@@ -112,6 +113,25 @@ describe('an operator who exports', () => {
     expect(await traces(file)).toEqual([basename(file)]);
   });
 
+  test.concurrent('is told the file, its length, its hash and its lines as the audit has them, by --json', async () => {
+    const file = files.path('told.csv');
+    const { status, stdout, stderr } = await runExport({ out: file, format: 'csv' }, '--json');
+    const content = await readFile(file);
+    const list = await runCommand(files.environment, ['--json', 'audit', 'list', '--organization', organization, '--kind', 'file']);
+    const entries = JSON.parse(list.stdout) as { id: string }[];
+    const told = JSON.parse(stdout) as { file: string; id: string };
+    expect([status, stderr, told]).toEqual([
+      0,
+      '',
+      {
+        ...{ file, bytes: content.length, lines: 1, fileSha256: createHash('sha256').update(content).digest('hex'), dataVersion: 1 },
+        ...{ digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string, id: expect.any(String) as string },
+      },
+    ]);
+    const { file: _file, ...facts } = told;
+    expect(entries.find(({ id }) => id === told.id)).toMatchObject(facts);
+  });
+
   test.concurrent('writes through no link that somebody has put beside the file', async () => {
     const file = files.path('linked.json');
     const other = files.path('other');
@@ -172,12 +192,12 @@ describe('an operator who exports', () => {
   });
 
   test.concurrent.each([
-    ['a start that is no date', { start: '2024-02-30' }, '--start: "2024-02-30" is no day of the calendar'],
-    ['an end that is no date', { end: 'today' }, '--end: "today" is not a date: write YYYY-MM-DD, such as "2026-01-31"'],
-    ['a start after the end', { start: '2024-02-01' }, 'Start date cannot be greater than the end date.'],
-  ])('is told what is wrong with the range: %s', async (_title, range, reason) => {
+    ['a start that is no date', { start: '2024-02-30' }, misused('--start: "2024-02-30" is no day of the calendar')],
+    ['an end that is no date', { end: 'today' }, misused('--end: "today" is not a date: write YYYY-MM-DD, such as "2026-01-31"')],
+    ['a start after the end', { start: '2024-02-01' }, failed('Start date cannot be greater than the end date.')],
+  ])('is told what is wrong with the range: %s', async (_title, range, result) => {
     const file = files.path('report.json');
-    expect(await runExport({ ...range, out: file })).toEqual({ status: 1, stdout: '', stderr: `${reason}\n` });
+    expect(await runExport({ ...range, out: file })).toEqual(result);
     expect(await traces(file)).toEqual([]);
   });
 });

@@ -308,6 +308,7 @@ describe('an operator who uses a command wrongly ends with status 2 and is told 
       "error: required option '--format <format>' not specified",
       ['export', '--organization', 'C', '--start', '2024-01-01', '--end', '2024-01-01'],
     ],
+    ['--passphrase-file needs --encrypt', ['backup', 'whole.backup', '--passphrase-file', 'passphrase']],
     ['Usage: deposit-gateway provision ', ['provision']],
     ['Usage: deposit-gateway ', []],
   ])('%s', async (reason, words) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { done, failed, runCommand, succeed, type CommandResult } from '../support/command';
+import { done, failed, misused, runCommand, succeed, type CommandResult } from '../support/command';
 import { graphql, login } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
@@ -102,9 +102,29 @@ describe('an operator of a provision', () => {
     expect(await isGood(provision)).toBe(true);
     expect(await run('provision', 'reports', provision)).toEqual(done(`${name} is not bound to reports`));
     expect(await run('provision', 'addresses', provision, '--any', '--address', '::1')).toEqual(
-      failed('--any cannot be used with --address <network>'),
+      misused('--any cannot be used with --address <network>'),
     );
   });
+
+  test.concurrent(
+    'rotates one by the clock of the database, which tells when an earlier UUID ends, however wrong that of the machine is',
+    async () => {
+      const provision = await create();
+      const clock = `Date = class extends Date { constructor(...given) { super(...(given.length ? given : [Date.now()])); }
+      static now() { return super.now() + ${2 * DAY_MS}; } };`;
+      const environment = {
+        DATABASE_URL: gateway.database.url,
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clock)}`,
+      };
+      const told = JSON.parse(await succeed(environment, ['provision', 'rotate', provision, '--overlap', '2h', '--json'])) as {
+        provision: string;
+        earlierExpiresAt: string;
+      };
+      const { replaced } = await find(told.provision);
+      expect(replaced).toEqual([{ provision: first(provision), expiresAt: told.earlierExpiresAt }]);
+      expect((Date.parse(told.earlierExpiresAt) - Date.now()) / DAY_MS).toBeLessThanOrEqual(2 / 24);
+    },
+  );
 
   test.concurrent('rotates one: both UUIDs are good until the overlap ends', async () => {
     const provision = await create('WEB');

@@ -1,5 +1,5 @@
 import { CSV_HEADER, openDepositFiles, toNdjson, type DepositFiles } from '../support/deposit-files';
-import { runCommand, succeed } from '../support/command';
+import { misused, runCommand, succeed } from '../support/command';
 import { v2Line } from '../support/gateway';
 
 // Commands take long to start, so the tests run side by side.
@@ -358,6 +358,6 @@ test.concurrent('an operator whose options contradict each other is told which',
   ];
   const organization = await files.createOrganization();
   for (const [options, message] of refusals) {
-    expect(await importInto(organization, [gift(1)], ...options)).toEqual({ status: 1, stdout: '', stderr: `${message}\n` });
+    expect(await importInto(organization, [gift(1)], ...options)).toEqual(misused(message));
   }
 });

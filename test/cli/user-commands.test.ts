@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { done, failed, runCommand, succeed, type CommandResult } from '../support/command';
+import { done, failed, misused, runCommand, succeed, type CommandResult } from '../support/command';
 import { databaseSettings } from '../support/database';
 import { graphql, importLines, login, PASSWORD, createOrganization, v2Line, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
@@ -109,7 +109,7 @@ describe('an operator of sessions', () => {
     await login(gateway.url, organization.webProvision);
     expect(await end('--all')).toEqual(done(`Ended sessions of "${organization.name}": 1`));
     expect(await list()).toEqual([]);
-    expect(await end()).toEqual(failed('Name a session, or a user by --username, or take --all'));
+    expect(await end()).toEqual(misused('Name a session, or a user by --username, or take --all'));
   });
 });
 

@@ -158,7 +158,7 @@ beforeAll(async () => {
   write('.curlrc', `silent\nshow-error\nfail-with-body\nconnect-to = "${ADDRESS}:${new URL(gateway.url).host}"\n`);
   write('environment', '');
   // As a first start leaves it.
-  write('.data/demo.json', JSON.stringify(await gateway.services.demo.create()));
+  await gateway.services.demo.create(async (credentials) => write('.data/demo.json', JSON.stringify(credentials)));
   const lines = ['120.00', '80.00', '300.50'].map((amount, index) =>
     v2Line({
       ...{ deposit_date: `2026-01-0${index + 2}`, deposit_id: `D${index}`, transaction_id: `T${index}`, allocation_id: `A${index}` },

@@ -287,6 +287,42 @@ describe('a newcomer', () => {
     );
   });
 
+  test('whose first start is killed while it makes the demo gets the whole demo at the next', async () => {
+    const directory = join(root, 'killed-demo');
+    const connect = async (): Promise<Client> => {
+      const client = new Client(await readAddress(directory));
+      await client.connect();
+      return client;
+    };
+    const empty = await start(settings(directory));
+    const before = await connect();
+    // The first of all users takes as long as the test needs.
+    await before.query(`CREATE SEQUENCE users;
+      CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('users') = 1 THEN PERFORM pg_sleep(600); END IF; RETURN NEW; END $$;
+      CREATE TRIGGER hold BEFORE INSERT ON "user" FOR EACH ROW EXECUTE FUNCTION hold()`);
+    await before.end();
+    expect(await empty.end('SIGTERM')).toBe(0);
+
+    const killed = startCommand({ DATA_DIR: directory, PORT: '0' }, ['serve']);
+    await until(() => existsSync(join(directory, 'address.json')));
+    const during = await connect();
+    during.on('error', () => undefined);
+    await until(async () => (await during.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`)).rowCount === 1);
+    killed.kill('SIGKILL');
+    await once(killed, 'close');
+
+    const serve = await start({ DATA_DIR: directory });
+    await during.end();
+    const demo = JSON.parse(await succeed({ DATA_DIR: directory }, ['demo', '--show', '--json'])) as Record<string, string>;
+    const organizations = JSON.parse(await succeed(settings(directory), ['--json', 'organization', 'list'])) as { name: string }[];
+    expect(organizations.map(({ name }) => name)).toEqual(['Demo']);
+    const response = await fetch(serve.url + SYSTEM, { headers: { Provision: demo.apiProvision! } });
+    expect(response.status).toBe(200);
+    expect(await runCommand(settings(directory), ['demo'])).toEqual(failed('There is an organization "Demo" already'));
+    expect(await serve.end('SIGTERM')).toBe(0);
+  });
+
   test('reads of no lost connection at a first start and a stop that were as they should be', async () => {
     const serve = await start(settings(await copyData()));
     // As many connections as there may be.

@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { runCommand } from '../support/command';
+import { readAudit } from '../support/audit-reader';
+import { runCommand, succeed } from '../support/command';
 import { createOrganization, graphql, login, openSession, PASSWORD, type GraphqlAnswer } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { REQUEST_ID } from '../support/request-id';
@@ -171,6 +172,42 @@ describe('a saved report', () => {
     const id = toGlobalId('SavedReport', 'old');
     expect((await remove(id)).body).toEqual({ data: { deleteReport: { deletedId: id } } });
     expect((await remove(id)).body.errors?.[0]?.extensions.code).toBe('NOT_FOUND');
+  });
+
+  test('has a row of the audit when a user or an operator saves or deletes it, because keys may be bound to its name', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'gateway-test-'));
+    try {
+      const path = join(directory, 'bound.graphql');
+      await writeFile(path, QUERY);
+      const { name, webProvision, apiProvision } = organization;
+      const given = [path, '--variables', '{"startDate":"2024-01-01"}'];
+      const run = (verb: string, ...words: string[]) =>
+        succeed({ DATABASE_URL: gateway.database.url }, ['report', verb, 'bound', ...words, '--organization', name]);
+      await gateway.services.provisions.changeGrants(apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+      const before = (await readAudit(gateway, organization)).at(-1)!.number;
+      const { id, updatedAt } = savedIn(await save({ name: 'bound' })).report;
+      savedIn(await save({ name: 'bound', replaces: updatedAt }, asBea));
+      conflictOf(await save({ name: 'bound', replaces: updatedAt }));
+      await run('save', ...given, '--replace');
+      await graphql(gateway.url, `mutation { deleteReport(input: { id: "${id}" }) { deletedId } }`, asAda());
+      await graphql(gateway.url, `mutation { deleteReport(input: { id: "${id}" }) { deletedId } }`, asAda());
+      await run('save', ...given);
+      await run('delete');
+      const rows = (await readAudit(gateway, organization, '{ kinds: [RIGHTS] }')).filter(({ number }) => number > before);
+      const start = webProvision.slice(0, 8);
+      expect(
+        rows.map(({ door, operation, subject, detail, username, provision }) => [door, operation, subject, detail, username, provision]),
+      ).toEqual([
+        ['GRAPHQL', 'report save', 'report bound', 'new', 'ada', start],
+        ['GRAPHQL', 'report save', 'report bound', 'replaced', 'bea', start],
+        ['COMMAND', 'report save', 'report bound', 'replaced', userInfo().username, null],
+        ['GRAPHQL', 'report delete', 'report bound', null, 'ada', start],
+        ['COMMAND', 'report save', 'report bound', 'new', userInfo().username, null],
+        ['COMMAND', 'report delete', 'report bound', null, userInfo().username, null],
+      ]);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
   });
 
   test('is replaced on the command line when the operator says so', async () => {

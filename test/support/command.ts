@@ -28,6 +28,9 @@ export const done = (line: string): CommandResult => ({ status: 0, stdout: `${li
 /** The result of a command that failed and said so in one line. */
 export const failed = (line: string): CommandResult => ({ status: 1, stdout: '', stderr: `${line}\n` });
 
+/** The result of a command that was used wrongly and said so in one line. */
+export const misused = (line: string): CommandResult => ({ status: 2, stdout: '', stderr: `${line}\n` });
+
 /** False for a command of the embedded database, which is neither distributed nor behind a pooler. */
 const namesDatabase = (environment: Environment): boolean => Object.keys(environment).some((name) => name.includes('DATABASE_URL'));
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { AuditWriter } from '../data/audit-writer';
 import { numberOf, type VersionStamp } from '../data/postgres/version-stamp';
 import { NO_FACTS, type AuditFacts, type NewAuditRow } from '../formats/audit-row';
 
@@ -37,11 +36,13 @@ export type FilePieces = readonly (string | AsyncGenerator<Buffer>)[];
 export class OpenFileEntry {
   private hash = createHash('sha256');
   private bytes = 0;
+  private content = (): FileContent => NOTHING;
+  private hasEnded = false;
 
   constructor(
     private readonly started: NewAuditRow,
-    private readonly organizationId: number,
-    private readonly writer: AuditWriter,
+    /** Gets the row of the end, once. */
+    private readonly onEnd: (row: NewAuditRow) => void,
   ) {}
 
   get id(): string {
@@ -64,13 +65,14 @@ export class OpenFileEntry {
     content: () => FileContent,
     runsAgain: () => boolean = () => false,
   ): Promise<SentFile> {
+    this.content = content;
     try {
       await send([file.head, this.count(file), file.tail]);
     } catch (error) {
-      if (!runsAgain()) this.end('broken', content());
+      if (!runsAgain()) this.end('broken');
       throw error;
     }
-    return this.end('whole', content());
+    return this.end('whole');
   }
 
   /** Begins the file again from its first byte, because nothing of it has left. */
@@ -82,11 +84,17 @@ export class OpenFileEntry {
   /** Ends the entry of a file that was to be made again and was not. */
   giveUp(): void {
     this.restart();
-    this.end('broken', NOTHING);
+    this.content = () => NOTHING;
+    this.end('broken');
   }
 
-  private end(outcome: 'whole' | 'broken', content: FileContent): SentFile {
-    const { version, lines = null, digest = null } = content;
+  /** Ends the entry of a file whose connection was cut, as `accompany` would when it comes to know. */
+  breakOff(): void {
+    this.end('broken');
+  }
+
+  private end(outcome: 'whole' | 'broken'): SentFile {
+    const { version, lines = null, digest = null } = this.content();
     const { kind, door, operation, entry } = this.started;
     const sent = {
       bytes: this.bytes,
@@ -95,18 +103,9 @@ export class OpenFileEntry {
       digest,
       dataVersion: version === undefined ? null : numberOf(version),
     };
-    this.writer.writeLater(this.organizationId, {
-      ...NO_FACTS,
-      kind,
-      door,
-      operation,
-      entry,
-      part: 'ended',
-      at: new Date(),
-      reads: 1,
-      outcome,
-      ...sent,
-    });
+    if (!this.hasEnded)
+      this.onEnd({ ...NO_FACTS, kind, door, operation, entry, part: 'ended', at: new Date(), reads: 1, outcome, ...sent });
+    this.hasEnded = true;
     return sent;
   }
 

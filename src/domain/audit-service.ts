@@ -90,6 +90,9 @@ const MS_PER_DAY = 86_400_000;
 
 /** Keeps a list of every reading of personal data, and of logins, refusals and changes of rights, for each organization. */
 export class AuditService {
+  /** The entries of files that are being sent. */
+  private readonly openFiles = new Set<OpenFileEntry>();
+
   constructor(
     private readonly store: AuditStore,
     private readonly chains: AuditChainStore,
@@ -169,7 +172,12 @@ export class AuditService {
     }
     const row = { ...NO_FACTS, ...facts, entry: randomUUID(), part: 'started' as const, at: new Date() };
     await this.writer.write(caller.organizationId, row);
-    return new OpenFileEntry(row, caller.organizationId, this.writer);
+    const entry = new OpenFileEntry(row, (end) => {
+      this.openFiles.delete(entry);
+      this.writer.writeLater(caller.organizationId, end);
+    });
+    this.openFiles.add(entry);
+    return entry;
   }
 
   /** An entry of an organization by its id; null when there is none. */
@@ -214,8 +222,9 @@ export class AuditService {
     await this.chains.deleteUpTo(organizationId, last, signal);
   }
 
-  /** Writes what is still in memory. */
+  /** Writes what is still in memory. A file that has not arrived by now is cut: its door learns that after its connection is gone. */
   async close(): Promise<void> {
+    for (const file of this.openFiles) file.breakOff();
     this.gathering.close();
     await this.writer.close();
   }

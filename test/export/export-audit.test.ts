@@ -1,11 +1,13 @@
 import { userInfo } from 'node:os';
-import { runCommand } from '../support/command';
+import { Client } from 'pg';
+import { runCommand, startServe } from '../support/command';
 import { depositBook } from '../support/deposit-book';
 import { createExportReader, sha256, type Receipt } from '../support/export-reader';
 import { PASSWORD, createOrganization, importLines, login, v2Line, type TestOrganization } from '../support/gateway';
 import { ask } from '../support/http-client';
 import { fillReport } from '../support/long-report';
 import { openGateway } from '../support/open-gateway';
+import { until } from '../support/until';
 
 const LINES = [
   ...depositBook(60),
@@ -111,5 +113,53 @@ describe('the account of exports', () => {
     response.once('error', () => undefined);
     response.once('data', () => left.abort());
     expect(await receiptOf(id, { Provision: own.apiProvision })).toMatchObject({ outcome: 'broken', lines: null, digest: null });
+  });
+});
+
+describe('a file that is cut by a stop', () => {
+  const FILE = '/export/deposit-details.csv?start_date=2020-01-01&end_date=2029-12-31';
+  const outcomesOf = async ({ id }: TestOrganization, part = 'ended'): Promise<(string | null)[]> => {
+    const { rows } = await gateway.database.client.query<{ outcome: string | null }>(
+      `SELECT outcome FROM audit_record WHERE organization_id = $1 AND kind = 'file' AND part = $2`,
+      [id, part],
+    );
+    return rows.map(({ outcome }) => outcome);
+  };
+  let long: TestOrganization;
+  beforeAll(async () => {
+    long = await createOrganization(gateway.services);
+    await fillReport(gateway.database.client, long.id, 60_000, `(SELECT string_agg(md5(n || ' ' || k), '') FROM generate_series(1, 16) k)`);
+  });
+
+  test.each(['1', '2'])('has its end in the audit where its reader is slow, with WORKERS=%s', async (workers) => {
+    const before = (await outcomesOf(long)).length;
+    const settings = { DATABASE_URL: gateway.database.url, SHUTDOWN_GRACE_SECONDS: '1', WORKERS: workers };
+    const own = await startServe(settings);
+    const answer = await ask(own.url + FILE, { headers: { Provision: long.apiProvision } });
+    expect(answer.statusCode).toBe(200);
+    const ended = own.end('SIGTERM');
+    answer.pause();
+    await ended;
+    answer.destroy();
+    expect((await outcomesOf(long)).slice(before)).toEqual(['broken']);
+  });
+
+  test.each(['1', '2'])('has its end in the audit where it waits for the database, with WORKERS=%s', async (workers) => {
+    const [before, begun] = [(await outcomesOf(other)).length, (await outcomesOf(other, 'started')).length];
+    const settings = { DATABASE_URL: gateway.database.url, SHUTDOWN_GRACE_SECONDS: '1', WORKERS: workers };
+    const own = await startServe(settings);
+    const holder = new Client({ connectionString: gateway.database.url });
+    await holder.connect();
+    try {
+      await holder.query('BEGIN; LOCK TABLE deposit_line');
+      const asked = ask(own.url + FILE, { headers: { Provision: other.apiProvision } }).catch(() => undefined);
+      await until(async () => (await outcomesOf(other, 'started')).length > begun);
+      await own.end('SIGTERM');
+      await asked;
+      await holder.query('COMMIT');
+    } finally {
+      await holder.end();
+    }
+    expect((await outcomesOf(other)).slice(before)).toEqual(['broken']);
   });
 });

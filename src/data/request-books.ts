@@ -131,9 +131,12 @@ export class RequestBooks {
     await this.snapshot.open().catch(() => undefined);
   }
 
-  /** Sees the version that a snapshot of a distributed database has come to by its end. */
-  async confirm(): Promise<void> {
-    await this.snapshot.confirm().catch(() => {
+  /**
+   * Sees the version that a snapshot of a distributed database has come to by its end, and gives back the connection. Call it when nothing
+   * more is read.
+   */
+  async end(): Promise<void> {
+    await this.snapshot.end().catch(() => {
       this.isInDoubt = true;
     });
   }

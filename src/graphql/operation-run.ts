@@ -108,7 +108,8 @@ export class OperationRun {
     });
     const { books, insertions } = context;
     // Some versions show only at the end of a run: the one of its rows, and on a distributed database one that came meanwhile.
-    await (insertions?.haveRows && books.haveVersion ? books.openForRows() : books.confirm());
+    if (!insertions?.haveRows) await books.end();
+    else if (books.haveVersion) await books.openForRows();
     return toReadyAnswer(answer, context);
   }
 

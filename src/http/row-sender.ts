@@ -76,6 +76,8 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
     options.setHeaders();
     setCoding(response, coding);
     response.end(body);
+    // A short answer is in the operating system's hands by now.
+    if (response.socket?.writableLength !== 0) await untilTaken(response, options);
     return;
   }
   const firstBlock = await firstRows.next();
@@ -103,6 +105,20 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
     }
     if (options.trailers) response.addTrailers(options.trailers());
     await writer.end();
+  } catch (error) {
+    breakOff(response);
+    options.signal.throwIfAborted();
+    throw error;
+  } finally {
+    writer.close();
+  }
+}
+
+/** Waits until a text that was written as a whole has left the process. Throws, after a reset, as `sendRows` does. */
+async function untilTaken(response: ServerResponse, options: RowSenderOptions): Promise<void> {
+  const writer = new AnswerWriter(response, 'identity', options);
+  try {
+    await writer.finish();
   } catch (error) {
     breakOff(response);
     options.signal.throwIfAborted();
@@ -145,7 +161,9 @@ class AnswerWriter {
     this.signal = signal;
     this.pace = new PaceMeter(readerPace);
     this.paceTimer = setInterval(() => {
-      if (this.pace.isTooSlow(sentOf(response))) breakOff(response);
+      // The answer to a pipelined request has no connection before the answers ahead of it are sent.
+      if (!response.socket) this.pace.skipWaiting();
+      else if (this.pace.isTooSlow(sentOf(response))) breakOff(response);
     }, readerPace.windowMs / PACE_CHECKS);
     response.on('close', this.onGone);
     signal.addEventListener('abort', this.onGone);
@@ -166,12 +184,20 @@ class AnswerWriter {
     });
   }
 
-  /** Resolves when the whole answer has left the process. */
+  /** Ends the answer, and resolves as `finish`. */
   end(): Promise<void> {
+    return this.finish(() => this.target.end(this.text));
+  }
+
+  /** Resolves when the whole answer, to which nothing more is added, has left the process. */
+  finish(end: () => void = () => undefined): Promise<void> {
     this.pace.acceptAnyPace();
     return this.settle(0, (done) => {
-      this.response.once('finish', done);
-      this.target.end(this.text);
+      // Node also emits `finish` when the connection is reset while bytes wait.
+      this.response.once('finish', () => {
+        if (!this.response.destroyed) done();
+      });
+      end();
     });
   }
 
@@ -224,6 +250,11 @@ class PaceMeter {
     this.waitedMs = this.waited();
     this.waitingSince = undefined;
     this.bytes += bytes;
+  }
+
+  /** Leaves out the time that the gateway has waited by now, which was not the reader's. */
+  skipWaiting(): void {
+    if (this.waitingSince !== undefined) this.startWaiting();
   }
 
   /** True when the reader was too slow in a window that has ended. Otherwise the next window begins. `sent` is the number of bytes sent. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
 import { succeed } from '../support/command';
-import { graphql, login, PASSWORD } from '../support/gateway';
+import { graphql, login, PASSWORD, withGateway } from '../support/gateway';
 import { ask, readAll } from '../support/http-client';
 import { activeReports, EVERYTHING, fillReport } from '../support/long-report';
 import { openGateway } from '../support/open-gateway';
@@ -22,6 +22,7 @@ async function open(path: string, headers: Readonly<Record<string, string>>): Pr
   expect(response.statusCode).toBe(200);
   return response;
 }
+const IN_TRANSACTION = `datname = current_database() AND state LIKE 'idle in transaction%'`;
 const areActive = (count: number) => until(async () => (await activeReports(gateway.database.client)) === count);
 const areWhole = async (answers: readonly IncomingMessage[]): Promise<boolean[]> =>
   (await Promise.all(answers.map(readAll))).map(({ complete }) => complete);
@@ -88,5 +89,27 @@ describe('an answer under way ends within seconds, and the database reads no mor
         ({ outcome }) => outcome,
       );
     await until(async () => (await outcomes()).join() === 'broken,broken');
+  });
+
+  test.each([
+    ['when its user is disabled', { READER_STALL_SECONDS: '3600', ACCESS_CHECK_SECONDS: '2' }],
+    ['when its reader takes nothing', { READER_STALL_SECONDS: '2' }],
+  ])('also where all of it is in memory: %s', async (title, settings) => {
+    const { username, headers } = await newUser();
+    const pages = Array.from({ length: 6 }, (_, n) => `p${n}: depositDetailsConnection(first: 1000) { nodes { mainMemo } }`);
+    const query = `/graphql?query=${encodeURIComponent(`query Pages { ${pages.join(' ')} depositSummary { all { lines } digest } }`)}`;
+    const asked = { ...headers, Accept: 'application/graphql-response+json', 'Apollo-Require-Preflight': '1' };
+    const { client } = gateway.database;
+    const ofUser = ['--organization', organization.name, '--username', username];
+    await withGateway({ DATABASE_URL: gateway.database.url, ...settings }, async ({ url, logLines }) => {
+      const answer = await ask(url + query, { headers: asked });
+      // Whatever the reader does, the database has done its part.
+      await until(async () => (await client.query(`SELECT FROM pg_stat_activity WHERE ${IN_TRANSACTION}`)).rowCount === 0);
+      if (title.includes('disabled')) await succeed({ DATABASE_URL: gateway.database.url }, ['user', 'disable', ...ofUser]);
+      await until(() => logLines.some((line) => line.includes(String(answer.headers['x-request-id']))));
+      expect(await areWhole([answer])).toEqual([false]);
+    });
+    const list = ['--json', 'audit', '--organization', organization.name, '--user', username, '--kind', 'read'];
+    expect(JSON.parse(await succeed({ DATABASE_URL: gateway.database.url }, list))).toMatchObject([{ outcome: 'broken' }]);
   });
 });

@@ -155,9 +155,10 @@ export class ReportSnapshot {
     await this.list(sql`CLOSE batches`);
   }
 
-  /** Ends the transaction when all of the answer has been read: what is still to be sent needs no connection. */
+  /** Ends the transaction, if there is one, when all of the answer has been read: what is still to be sent needs no connection. */
   async end(): Promise<void> {
     await this.confirm();
+    if (this.state.current !== 'idle') return;
     this.state.move('ended');
     await this.commit();
   }

@@ -5,7 +5,7 @@ export const CONNECTION = { connection: true } as const;
 export const TOPICS = {
   /** The primary asks the worker to serve, and tells what. The answer comes when it can. */
   begin: 'worker.begin',
-  /** The worker has the connection that was handed to it. */
+  /** The primary asks whether the worker has the connection that was handed to it just before. */
   taken: 'connection.taken',
   /** So many of the worker's connections have ended. */
   ended: 'connection.ended',

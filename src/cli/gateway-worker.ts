@@ -33,9 +33,10 @@ channel.handle(TOPICS.cut, () => {
   wishes.cut = true;
   followWishes();
 });
-channel.handle(TOPICS.finish, async (graceMs: number) => {
-  const isWhole = (await side?.stop(side.httpServer.finishTaken(graceMs))) ?? true;
-  process.exit(isWhole ? WORKER_EXITS.whole : WORKER_EXITS.cut);
+channel.handle(TOPICS.finish, (graceMs: number) => {
+  const drained = side?.httpServer.finishTaken(graceMs) ?? Promise.resolve(true);
+  void end(drained);
+  return drained;
 });
 channel.handle(TOPICS.taken, () => {
   const answer = hasTaken;
@@ -57,6 +58,11 @@ process.on('message', (message: object, socket: unknown) => {
 });
 // Without its primary node:cluster ends this process, which must not look like the end of a whole answer.
 cluster.worker?.on('disconnect', () => side?.httpServer.cutAll());
+
+async function end(drained: Promise<boolean>): Promise<void> {
+  const isWhole = await (side?.stop(drained) ?? drained);
+  process.exit(isWhole ? WORKER_EXITS.whole : WORKER_EXITS.cut);
+}
 
 function followWishes(): void {
   if (wishes.drain) side?.httpServer.startDraining();

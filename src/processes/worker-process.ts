@@ -6,7 +6,7 @@ import { CONNECTION, TOPICS, WORKER_EXITS } from './worker-topics';
 
 /** The end of a worker. */
 export interface WorkerEnd {
-  /** True when it was told to end and has cut no answer. */
+  /** True when it was told to end and has cut no answer, even if it was killed after its answers. */
   readonly isWhole: boolean;
   /** The exit status or the signal, in words. */
   readonly how: string;
@@ -17,6 +17,8 @@ export class WorkerProcess implements ConnectionTaker {
   readonly channel: ProcessChannel;
   /** Resolves when the process has ended. Its channel is closed then. */
   readonly ended: Promise<WorkerEnd>;
+  /** Undefined until the answers are over, and then whether none was cut. */
+  private isWhole: boolean | undefined;
 
   constructor(private readonly worker: Worker) {
     // A worker may end at any time. The callback keeps what does not reach it from being an error of the primary.
@@ -31,7 +33,7 @@ export class WorkerProcess implements ConnectionTaker {
       });
       worker.once('exit', (status: number | null, signal: string | null) => {
         this.channel.close();
-        resolve({ isWhole: status === WORKER_EXITS.whole, how: signal ? `signal ${signal}` : `exit status ${status}` });
+        resolve({ isWhole: this.isWhole ?? status === WORKER_EXITS.whole, how: signal ? `signal ${signal}` : `exit status ${status}` });
       });
     });
   }
@@ -57,6 +59,18 @@ export class WorkerProcess implements ConnectionTaker {
     if (outcome === 'taken') socket.destroy();
     else if (outcome === 'broken') socket.resetAndDestroy();
     return outcome;
+  }
+
+  /** True when the worker has said that its answers are over. */
+  get isDrained(): boolean {
+    return this.isWhole !== undefined;
+  }
+
+  /** Tells the worker to end within `closingMs` after its answers, for which it has `graceMs`. */
+  async finish(graceMs: number, closingMs: number): Promise<void> {
+    // A worker that has ended has its exit status.
+    this.isWhole = await this.channel.ask<boolean>(TOPICS.finish, graceMs).catch(() => undefined);
+    if (this.isDrained) setTimeout(() => this.kill(), closingMs).unref();
   }
 
   kill(): void {

@@ -11,7 +11,7 @@ export const TOPICS = {
   ended: 'connection.ended',
   /** The worker answers with `Connection: close` from now on, and is not ready. */
   drain: 'worker.drain',
-  /** No further connection comes: the worker ends when its answers in flight have left. */
+  /** No further connection comes. The worker answers whether its answers in flight have all left, then closes what it has open, and ends. */
   finish: 'worker.finish',
   /** The worker ends at once, and cuts its answers in flight. */
   cut: 'worker.cut',

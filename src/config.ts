@@ -274,12 +274,12 @@ const SHARED_DRAIN_MS = 8000;
 
 /**
  * The time of a drain after a signal. The value that an operator has set holds for every signal. Otherwise nobody waits for a balancer with
- * the embedded database, where no other gateway can take over, and at a Ctrl-C (SIGINT).
+ * the embedded database, where no other gateway can take over, at a Ctrl-C (SIGINT), and when the terminal closes (SIGHUP).
  */
 export const drainMsOf = (
   { DATABASE_URL, DRAIN_MILLISECONDS }: Pick<Config, 'DATABASE_URL' | 'DRAIN_MILLISECONDS'>,
   signal: string,
-): number => DRAIN_MILLISECONDS ?? (DATABASE_URL === '' || signal === 'SIGINT' ? 0 : SHARED_DRAIN_MS);
+): number => DRAIN_MILLISECONDS ?? (DATABASE_URL === '' || signal !== 'SIGTERM' ? 0 : SHARED_DRAIN_MS);
 
 /** The error for wrong settings. Its message has a line for each, which begins with the setting's name. */
 export class ConfigError extends Error {

@@ -44,8 +44,8 @@ channel.handle(TOPICS.taken, () => {
   return answer;
 });
 
-// Ctrl-C and some supervisors signal every process of a group. The primary alone decides.
-process.on('SIGTERM', () => undefined).on('SIGINT', () => undefined);
+// Ctrl-C, a terminal that closes, and some supervisors signal every process of a group. The primary alone decides.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
 process.on('message', (message: object, socket: unknown) => {
   if (!('connection' in message)) {
     channel.receive(message);

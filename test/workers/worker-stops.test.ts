@@ -40,6 +40,7 @@ describe('a gateway of two workers that is told to stop', () => {
     ['SIGTERM', 'the primary'],
     ['SIGTERM', 'every process'],
     ['SIGINT', 'every process'],
+    ['SIGHUP', 'every process'],
   ] as const)('by %s to %s resets nobody, finishes its reports, and says so once', async (signal, whom) => {
     await withWorkers({ DRAIN_MILLISECONDS: '500' }, async (gateway) => {
       const { id, apiProvision } = gateway.organization;

@@ -61,10 +61,11 @@ const hostNames = z
   )
   .refine((list) => list.every((name) => /^[\w.-]+$/.test(name)), 'expected host names without ports, separated by commas');
 
+const MAX_WORKERS = 128;
 const workers = z
   .string()
   .regex(/^(auto|[1-9]|[1-9][0-9]|1[01][0-9]|12[0-8])$/, 'expected a whole number from 1 to 128, or auto')
-  .transform((value) => (value === 'auto' ? availableParallelism() : Number(value)));
+  .transform((value) => (value === 'auto' ? Math.min(availableParallelism(), MAX_WORKERS) : Number(value)));
 
 interface Setting {
   readonly schema: z.ZodType<unknown, string>;

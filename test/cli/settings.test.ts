@@ -105,7 +105,12 @@ describe('an operator', () => {
         ...{ DATABASE_URL: 'postgresql://h/d', DATABASE_REPLICA_URLS: ` ${replicas.join(', ')},` },
       }),
     ).toMatchObject({
-      ...{ WORKERS: availableParallelism(), DATABASE_POOLER: 'transaction', DATABASE_ENGINE: 'citus', REPLICA_WAIT_MILLISECONDS: 0 },
+      ...{
+        WORKERS: Math.min(availableParallelism(), 128),
+        DATABASE_POOLER: 'transaction',
+        DATABASE_ENGINE: 'citus',
+        REPLICA_WAIT_MILLISECONDS: 0,
+      },
       DATABASE_REPLICA_URLS: replicas,
     });
     expect(readConfig({ WORKERS: '128' }).WORKERS).toBe(128);

@@ -312,10 +312,18 @@ export function readConfig(environment: Environment): Config {
 }
 
 /** The faults of settings that need another one beside them. */
-function findMissing({ DATABASE_URL, OWNER_DATABASE_URL, DATABASE_REPLICA_URLS, ADMIN_TOKEN, ADMIN_PORT }: Config): string[] {
+function findMissing({
+  DATABASE_URL,
+  OWNER_DATABASE_URL,
+  DATABASE_REPLICA_URLS,
+  DATABASE_ENGINE,
+  ADMIN_TOKEN,
+  ADMIN_PORT,
+}: Config): string[] {
   const needed = [
     { name: 'OWNER_DATABASE_URL', isMissing: OWNER_DATABASE_URL !== '' && DATABASE_URL === '', other: 'DATABASE_URL' },
     { name: 'DATABASE_REPLICA_URLS', isMissing: DATABASE_REPLICA_URLS.length > 0 && DATABASE_URL === '', other: 'DATABASE_URL' },
+    { name: 'DATABASE_ENGINE=citus', isMissing: DATABASE_ENGINE === 'citus' && DATABASE_URL === '', other: 'DATABASE_URL' },
     { name: 'ADMIN_TOKEN', isMissing: ADMIN_TOKEN !== '' && ADMIN_PORT === undefined, other: 'ADMIN_PORT' },
   ];
   return needed.filter(({ isMissing }) => isMissing).map(({ name, other }) => `${name}: expected ${other} beside it`);

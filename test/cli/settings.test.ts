@@ -59,6 +59,7 @@ describe('an operator', () => {
     ['WORKERS', '129', 'WORKERS: expected a whole number from 1 to 128, or auto, got "129"'],
     ['DATABASE_POOLER', 'session', 'DATABASE_POOLER: expected one of none, transaction, got "session"'],
     ['DATABASE_ENGINE', 'mysql', 'DATABASE_ENGINE: expected one of postgresql, citus, got "mysql"'],
+    ['DATABASE_ENGINE', 'citus', 'DATABASE_ENGINE=citus: expected DATABASE_URL beside it'],
     ['REPLICA_WAIT_MILLISECONDS', '60001', 'REPLICA_WAIT_MILLISECONDS: expected a whole number from 0 to 60000, got "60001"'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: expected one of fatal, error, warn, info, debug, silent, got "loud"'],
     ['TRUST_PROXY', 'true', 'TRUST_PROXY: expected addresses or CIDR ranges, separated by commas, got "true"'],

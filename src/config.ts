@@ -61,10 +61,11 @@ const hostNames = z
   )
   .refine((list) => list.every((name) => /^[\w.-]+$/.test(name)), 'expected host names without ports, separated by commas');
 
+const MAX_WORKERS = 128;
 const workers = z
   .string()
   .regex(/^(auto|[1-9]|[1-9][0-9]|1[01][0-9]|12[0-8])$/, 'expected a whole number from 1 to 128, or auto')
-  .transform((value) => (value === 'auto' ? availableParallelism() : Number(value)));
+  .transform((value) => (value === 'auto' ? Math.min(availableParallelism(), MAX_WORKERS) : Number(value)));
 
 interface Setting {
   readonly schema: z.ZodType<unknown, string>;
@@ -274,12 +275,12 @@ const SHARED_DRAIN_MS = 8000;
 
 /**
  * The time of a drain after a signal. The value that an operator has set holds for every signal. Otherwise nobody waits for a balancer with
- * the embedded database, where no other gateway can take over, and at a Ctrl-C (SIGINT).
+ * the embedded database, where no other gateway can take over, at a Ctrl-C (SIGINT), and when the terminal closes (SIGHUP).
  */
 export const drainMsOf = (
   { DATABASE_URL, DRAIN_MILLISECONDS }: Pick<Config, 'DATABASE_URL' | 'DRAIN_MILLISECONDS'>,
   signal: string,
-): number => DRAIN_MILLISECONDS ?? (DATABASE_URL === '' || signal === 'SIGINT' ? 0 : SHARED_DRAIN_MS);
+): number => DRAIN_MILLISECONDS ?? (DATABASE_URL === '' || signal !== 'SIGTERM' ? 0 : SHARED_DRAIN_MS);
 
 /** The error for wrong settings. Its message has a line for each, which begins with the setting's name. */
 export class ConfigError extends Error {
@@ -311,10 +312,18 @@ export function readConfig(environment: Environment): Config {
 }
 
 /** The faults of settings that need another one beside them. */
-function findMissing({ DATABASE_URL, OWNER_DATABASE_URL, DATABASE_REPLICA_URLS, ADMIN_TOKEN, ADMIN_PORT }: Config): string[] {
+function findMissing({
+  DATABASE_URL,
+  OWNER_DATABASE_URL,
+  DATABASE_REPLICA_URLS,
+  DATABASE_ENGINE,
+  ADMIN_TOKEN,
+  ADMIN_PORT,
+}: Config): string[] {
   const needed = [
     { name: 'OWNER_DATABASE_URL', isMissing: OWNER_DATABASE_URL !== '' && DATABASE_URL === '', other: 'DATABASE_URL' },
     { name: 'DATABASE_REPLICA_URLS', isMissing: DATABASE_REPLICA_URLS.length > 0 && DATABASE_URL === '', other: 'DATABASE_URL' },
+    { name: 'DATABASE_ENGINE=citus', isMissing: DATABASE_ENGINE === 'citus' && DATABASE_URL === '', other: 'DATABASE_URL' },
     { name: 'ADMIN_TOKEN', isMissing: ADMIN_TOKEN !== '' && ADMIN_PORT === undefined, other: 'ADMIN_PORT' },
   ];
   return needed.filter(({ isMissing }) => isMissing).map(({ name, other }) => `${name}: expected ${other} beside it`);

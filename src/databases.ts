@@ -44,7 +44,7 @@ export async function openDatabase(
   const open = (address: DatabaseAddress, close = nothing, abandon = nothing): OpenDatabase => ({
     address,
     servingAddress: () => (isOwn ? Promise.resolve({ connectionString: config.DATABASE_URL }) : renewServingRole(address)),
-    migrate: (onWait) => applyMigrations(address, { onWait }),
+    migrate: (onWait) => applyMigrations(address, { onWait, mustDistribute: config.DATABASE_ENGINE === 'citus' }),
     listMissingMigrations: () => listMissingMigrations(address),
     findDrift: () => findDrift(address),
     close,

@@ -1,6 +1,8 @@
 import { errorMonitor } from 'node:events';
+import { isatty } from 'node:tty';
 import { pino, type Logger } from 'pino';
 
+const STANDARD_OUTPUT = 1;
 /** Bytes of log that may wait in memory for a slow reader. */
 const MAX_WAITING = 1024 * 1024;
 /** Several processes write into one pipe. Pieces of this length stay in one (POSIX, PIPE_BUF on Linux), and pino ends each with a line. */
@@ -18,6 +20,7 @@ export function createLog(level: string, isShared: boolean): Logger {
   let waitingBytes = 0;
   let timer: NodeJS.Timeout | undefined;
   let isBroken = false;
+  const isTerminal = isatty(STANDARD_OUTPUT);
   const gather = (): void => {
     if (waitingBytes > 0 && !isBroken) timer ??= setTimeout(flush, GATHERING_MS).unref();
   };
@@ -36,9 +39,11 @@ export function createLog(level: string, isShared: boolean): Logger {
   const log = pino({ level }, destination);
   let lost = 0;
   // pino drops all lines when nobody reads them any more, and ends the process by any other error.
-  output.on(errorMonitor, () => {
+  output.on(errorMonitor, (error: NodeJS.ErrnoException) => {
     isBroken = true;
     clearTimeout(timer);
+    // A terminal that has closed is a pipe without a reader to pino, which would otherwise try to write for ever.
+    if (isTerminal && error.code === 'EIO') error.code = 'EPIPE';
   });
   output.on('write', (bytes) => {
     waitingBytes -= bytes;

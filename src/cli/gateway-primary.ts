@@ -23,8 +23,10 @@ export interface Welcome {
 
 const WORKER_MODULE = join(__dirname, `gateway-worker${extname(__filename)}`);
 const MS_PER_SECOND = 1000;
-/** A worker that has not ended so long after the grace time is killed: its event loop stands still. */
+/** A worker whose answers are not over so long after the grace time is killed: its event loop stands still. */
 const KILL_MARGIN_MS = 2000;
+/** After the answers, rows of the audit that wait are tried twice, each time by a statement that may need a connection. */
+const CLOSING_TRIES = 2;
 
 /**
  * Composes the gateway of several processes. The primary has the database, the port of operators, the listener of callers, and all that the
@@ -70,9 +72,10 @@ export async function createPrimary(config: Config, { serving, owner }: RoleAddr
     const deadline = Date.now() + config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
     await listener.close(() => hurry.signal.aborted || Date.now() > deadline);
     const graceMs = hurry.signal.aborted ? 0 : Math.max(deadline - Date.now(), 0);
-    workers.tell(TOPICS.finish, graceMs);
-    const kill = setTimeout(() => killAll(workers.all), graceMs + KILL_MARGIN_MS);
-    hurry.signal.addEventListener('abort', () => setTimeout(() => killAll(workers.all), KILL_MARGIN_MS).unref());
+    const closingMs = CLOSING_TRIES * (config.DATABASE_CONNECT_MILLISECONDS + config.DATABASE_ANSWER_MILLISECONDS) + KILL_MARGIN_MS;
+    for (const worker of workers.all) void worker.finish(graceMs, closingMs);
+    const kill = setTimeout(() => killUndrained(workers.all), graceMs + KILL_MARGIN_MS);
+    hurry.signal.addEventListener('abort', () => setTimeout(() => killUndrained(workers.all), KILL_MARGIN_MS).unref());
     const isWhole = await workers.ended();
     clearTimeout(kill);
     await services.close();
@@ -92,6 +95,6 @@ export async function createPrimary(config: Config, { serving, owner }: RoleAddr
   };
 }
 
-function killAll(workers: readonly WorkerProcess[]): void {
-  for (const worker of workers) worker.kill();
+function killUndrained(workers: readonly WorkerProcess[]): void {
+  for (const worker of workers) if (!worker.isDrained) worker.kill();
 }

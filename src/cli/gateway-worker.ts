@@ -19,6 +19,7 @@ let side: CallersSide | undefined;
 /** The wishes of the primary so far. They may come before this worker can serve. */
 const wishes = { drain: false, cut: false };
 let gone = 0;
+let hasTaken = false;
 
 channel.handle(TOPICS.begin, async (welcome: Welcome) => {
   side = await serve(welcome);
@@ -32,25 +33,36 @@ channel.handle(TOPICS.cut, () => {
   wishes.cut = true;
   followWishes();
 });
-channel.handle(TOPICS.finish, async (graceMs: number) => {
-  const isWhole = (await side?.stop(side.httpServer.finishTaken(graceMs))) ?? true;
-  process.exit(isWhole ? WORKER_EXITS.whole : WORKER_EXITS.cut);
+channel.handle(TOPICS.finish, (graceMs: number) => {
+  const drained = side?.httpServer.finishTaken(graceMs) ?? Promise.resolve(true);
+  void end(drained);
+  return drained;
+});
+channel.handle(TOPICS.taken, () => {
+  const answer = hasTaken;
+  hasTaken = false;
+  return answer;
 });
 
-// Ctrl-C and some supervisors signal every process of a group. The primary alone decides.
-process.on('SIGTERM', () => undefined).on('SIGINT', () => undefined);
+// Ctrl-C, a terminal that closes, and some supervisors signal every process of a group. The primary alone decides.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
 process.on('message', (message: object, socket: unknown) => {
   if (!('connection' in message)) {
     channel.receive(message);
     return;
   }
-  // A client may have left on the way.
-  if (socket instanceof Socket && side) side.httpServer.take(socket, countGone);
-  else countGone();
-  channel.tell(TOPICS.taken);
+  // A client may have left on the way, or this process may lack the descriptor.
+  if (!(socket instanceof Socket) || !side) return;
+  side.httpServer.take(socket, countGone);
+  hasTaken = true;
 });
 // Without its primary node:cluster ends this process, which must not look like the end of a whole answer.
 cluster.worker?.on('disconnect', () => side?.httpServer.cutAll());
+
+async function end(drained: Promise<boolean>): Promise<void> {
+  const isWhole = await (side?.stop(drained) ?? drained);
+  process.exit(isWhole ? WORKER_EXITS.whole : WORKER_EXITS.cut);
+}
 
 function followWishes(): void {
   if (wishes.drain) side?.httpServer.startDraining();

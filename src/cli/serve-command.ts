@@ -9,7 +9,7 @@ import type { CommandContext } from './command';
 import { baseUrl, describeDemo, openWithDemo } from './demo-command';
 import { createLog } from './gateway-log';
 
-/** `serve`: runs the gateway until SIGTERM or SIGINT. Resolves when everything it started has ended. */
+/** `serve`: runs the gateway until SIGTERM, SIGINT or SIGHUP. Resolves when everything it started has ended. */
 export function serveCommand(context: () => CommandContext): Command {
   return new Command('serve').description('runs the gateway until it is told to stop (what npm start does)').action(async () => {
     const { config } = context();
@@ -66,7 +66,7 @@ const SAME_WISH_MS = 1000;
 
 /**
  * Waits for a first signal, which asks to stop, and a second, which asks not to wait for balancers and answers in flight. From now on
- * neither signal ends the process by itself.
+ * no signal of these ends the process by itself.
  */
 function waitForStop(): { asked: Promise<string>; insisted: Promise<void> } {
   const signals = new EventEmitter<{ asked: [string]; insisted: [] }>();
@@ -76,7 +76,8 @@ function waitForStop(): { asked: Promise<string>; insisted: Promise<void> } {
     else if (Date.now() - askedAt > SAME_WISH_MS) signals.emit('insisted');
     askedAt ??= Date.now();
   };
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  // A terminal that closes sends SIGHUP.
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal).on('SIGHUP', onSignal);
   return {
     asked: once(signals, 'asked').then(([signal]) => String(signal)),
     insisted: once(signals, 'insisted').then(() => undefined),

@@ -1,11 +1,12 @@
 import type { Socket } from 'node:net';
 
+/** `taken`: the worker has the connection. `broken`: it could not get it, or has died, and the connection was reset. `unsent`: it has ended. */
+export type HandOutcome = 'taken' | 'broken' | 'unsent';
+
 /** A worker that connections are dealt to. */
 export interface ConnectionTaker {
-  /**
-   * Hands a connection over. `taken` is called when the worker has it, and `failed` when it cannot get it and the connection is as before.
-   */
-  hand(socket: Socket, taken: () => void, failed: () => void): void;
+  /** Hands a connection over, and closes this process's copy of it. A connection that is `unsent` is as before. */
+  hand(socket: Socket): Promise<HandOutcome>;
 }
 
 interface Hand {
@@ -68,15 +69,19 @@ export class ConnectionDealer {
       hand.isWaiting = true;
       hand.open++;
       hand.lastDeal = ++this.deals;
-      const taken = (): void => {
-        hand.isWaiting = false;
-        this.deal();
-      };
-      taker.hand(socket, taken, () => {
-        // It has just ended.
-        this.waiting.unshift(socket);
-        this.remove(taker);
-      });
+      void this.settle(taker, hand, socket);
     }
+  }
+
+  private async settle(taker: ConnectionTaker, hand: Hand, socket: Socket): Promise<void> {
+    const outcome = await taker.hand(socket);
+    if (outcome === 'unsent') {
+      this.waiting.unshift(socket);
+      this.remove(taker);
+      return;
+    }
+    if (outcome === 'broken') hand.open--;
+    hand.isWaiting = false;
+    this.deal();
   }
 }

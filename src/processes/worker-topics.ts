@@ -5,13 +5,13 @@ export const CONNECTION = { connection: true } as const;
 export const TOPICS = {
   /** The primary asks the worker to serve, and tells what. The answer comes when it can. */
   begin: 'worker.begin',
-  /** The worker has the connection that was handed to it. */
+  /** The primary asks whether the worker has the connection that was handed to it just before. */
   taken: 'connection.taken',
   /** So many of the worker's connections have ended. */
   ended: 'connection.ended',
   /** The worker answers with `Connection: close` from now on, and is not ready. */
   drain: 'worker.drain',
-  /** No further connection comes: the worker ends when its answers in flight have left. */
+  /** No further connection comes. The worker answers whether its answers in flight have all left, then closes what it has open, and ends. */
   finish: 'worker.finish',
   /** The worker ends at once, and cuts its answers in flight. */
   cut: 'worker.cut',

@@ -22,7 +22,7 @@ describe('an operator whose database or settings are not right', () => {
     await database.client.query(`CREATE DATABASE ${name}`);
     const url = new URL(database.url);
     url.pathname = `/${name}`;
-    const empty = { DATABASE_URL: url.href };
+    const empty = { DATABASE_URL: url.href, DATABASE_ENGINE: 'postgresql' };
     try {
       const names = [
         ...['20261120090000_init', '20261120180000_list_indexes', '20261120190000_covering_indexes', '20261120200000_export_records'],
@@ -45,6 +45,8 @@ describe('an operator whose database or settings are not right', () => {
       );
       expect(await runCommand(empty, ['migrate', '--json'])).toEqual(done(JSON.stringify({ applied: names })));
       expect(await runCommand(empty, ['migrate'])).toEqual(done('Nothing to apply'));
+      const lackingCitus = 'The migration failed: DATABASE_ENGINE is citus, but the database lacks the extension citus';
+      expect(await runCommand({ ...empty, DATABASE_ENGINE: 'citus' }, ['migrate'])).toEqual(failed(lackingCitus));
       expect(await runCommand(empty, ['migrate', '--drift'])).toEqual(done('The migrations match prisma/schema.prisma'));
       expect(await runCommand(empty, ['organization', 'list', '--json'])).toEqual(done('[]'));
       // A pooler keeps the connections of a command, and a lock of their sessions with them.

@@ -59,6 +59,7 @@ describe('an operator', () => {
     ['WORKERS', '129', 'WORKERS: expected a whole number from 1 to 128, or auto, got "129"'],
     ['DATABASE_POOLER', 'session', 'DATABASE_POOLER: expected one of none, transaction, got "session"'],
     ['DATABASE_ENGINE', 'mysql', 'DATABASE_ENGINE: expected one of postgresql, citus, got "mysql"'],
+    ['DATABASE_ENGINE', 'citus', 'DATABASE_ENGINE=citus: expected DATABASE_URL beside it'],
     ['REPLICA_WAIT_MILLISECONDS', '60001', 'REPLICA_WAIT_MILLISECONDS: expected a whole number from 0 to 60000, got "60001"'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: expected one of fatal, error, warn, info, debug, silent, got "loud"'],
     ['TRUST_PROXY', 'true', 'TRUST_PROXY: expected addresses or CIDR ranges, separated by commas, got "true"'],
@@ -105,7 +106,12 @@ describe('an operator', () => {
         ...{ DATABASE_URL: 'postgresql://h/d', DATABASE_REPLICA_URLS: ` ${replicas.join(', ')},` },
       }),
     ).toMatchObject({
-      ...{ WORKERS: availableParallelism(), DATABASE_POOLER: 'transaction', DATABASE_ENGINE: 'citus', REPLICA_WAIT_MILLISECONDS: 0 },
+      ...{
+        WORKERS: Math.min(availableParallelism(), 128),
+        DATABASE_POOLER: 'transaction',
+        DATABASE_ENGINE: 'citus',
+        REPLICA_WAIT_MILLISECONDS: 0,
+      },
       DATABASE_REPLICA_URLS: replicas,
     });
     expect(readConfig({ WORKERS: '128' }).WORKERS).toBe(128);

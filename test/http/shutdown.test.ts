@@ -91,18 +91,18 @@ describe('a gateway that is told to stop', () => {
     });
   });
 
-  test('by Ctrl-C, or by a second signal, waits for no balancer', async () => {
+  test('by Ctrl-C, by a terminal that closes, or by a second signal, waits for no balancer', async () => {
     const database = await createTestDatabase();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      const gateway = await startServe({ DATABASE_URL: database.url, DRAIN_MILLISECONDS: signal === 'SIGINT' ? '' : `${LONG_DRAIN_MS}` });
+    for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) {
+      const gateway = await startServe({ DATABASE_URL: database.url, DRAIN_MILLISECONDS: signal === 'SIGTERM' ? `${LONG_DRAIN_MS}` : '' });
       const startedAt = Date.now();
       const ended = gateway.end(signal);
       const again = setInterval(() => gateway.child.kill(signal), 1100);
-      if (signal === 'SIGINT') clearInterval(again);
+      if (signal !== 'SIGTERM') clearInterval(again);
       expect(await ended).toBe(0);
       clearInterval(again);
       expect(Date.now() - startedAt).toBeLessThan(LONG_DRAIN_MS);
-      expect(gateway.output()).toContain(`"reason":"${signal}","drainMs":${signal === 'SIGINT' ? 0 : LONG_DRAIN_MS}`);
+      expect(gateway.output()).toContain(`"reason":"${signal}","drainMs":${signal === 'SIGTERM' ? LONG_DRAIN_MS : 0}`);
     }
     await database.drop();
   });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +21,8 @@ const dayOf = async (gateway: WorkerGateway, provision: string): Promise<number>
 };
 const statusOf = async (gateway: WorkerGateway): Promise<number> =>
   (await ask(gateway.url + SYSTEM, { headers: { Provision: gateway.organization.apiProvision } })).resume().statusCode!;
+const outcomeOf = (gateway: WorkerGateway): Promise<unknown> =>
+  statusOf(gateway).catch((error: unknown) => (error as NodeJS.ErrnoException).code);
 
 describe('a worker that is killed', () => {
   test('cuts its own answers alone, gives its lanes back, and is followed by another one', async () => {
@@ -126,6 +129,38 @@ test('a worker that stands still holds up one new connection, and its gateway en
     expect(await gateway.metric('gateway_ready')).toBe(1);
     expect(await gateway.serve.end('SIGTERM')).toBe(1);
     expect(isAlive(still!)).toBe(false);
+  });
+});
+
+test('a connection on its way to a worker that dies is broken off, and its gateway goes on', async () => {
+  await withWorkers({}, async (gateway) => {
+    await statusOf(gateway);
+    const [still] = gateway.pids();
+    kill(still!, 'SIGSTOP');
+    const outcomes: unknown[] = [];
+    for (let n = 0; n < 20; n++) void outcomeOf(gateway).then((outcome) => outcomes.push(outcome));
+    await until(() => outcomes.length === 19);
+    kill(still!, 'SIGKILL');
+    await until(() => outcomes.length === 20);
+    expect(outcomes).toEqual([...Array<number>(19).fill(200), 'ECONNRESET']);
+    await until(() => gateway.pids().length === 2);
+    expect(await statusOf(gateway)).toBe(200);
+    expect(await gateway.serve.end('SIGTERM')).toBe(0);
+  });
+});
+
+test('workers that had no file descriptor to spare take connections again when they have', async () => {
+  await withWorkers({}, async (gateway) => {
+    await statusOf(gateway);
+    // The limit of new descriptors alone. Those that a worker has stay open.
+    const limitAll = (count: number): void => {
+      for (const pid of gateway.pids()) execFileSync('prlimit', [`--pid=${pid}`, `--nofile=${count}:`]);
+    };
+    limitAll(1);
+    for (let n = 0; n < 4; n++) expect(await outcomeOf(gateway)).toBe('ECONNRESET');
+    limitAll(1024);
+    for (let n = 0; n < 4; n++) expect(await statusOf(gateway)).toBe(200);
+    expect(await gateway.serve.end('SIGTERM')).toBe(0);
   });
 });
 

@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { Agent, request } from 'node:http';
+import { whileAuditIsHeld } from '../support/audit-reader';
 import { failed, runCommand, startServe } from '../support/command';
 import { ask, readAll } from '../support/http-client';
-import { activeReports, EVERYTHING, fillReport } from '../support/long-report';
+import { activeReports, EVERYTHING, fillReport, REPORT } from '../support/long-report';
 import { createTestDatabase } from '../support/database';
 import { until } from '../support/until';
 import { signalAll, withWorkers, workersOf, type WorkerGateway } from '../support/worker-gateway';
@@ -39,6 +40,7 @@ describe('a gateway of two workers that is told to stop', () => {
     ['SIGTERM', 'the primary'],
     ['SIGTERM', 'every process'],
     ['SIGINT', 'every process'],
+    ['SIGHUP', 'every process'],
   ] as const)('by %s to %s resets nobody, finishes its reports, and says so once', async (signal, whom) => {
     await withWorkers({ DRAIN_MILLISECONDS: '500' }, async (gateway) => {
       const { id, apiProvision } = gateway.organization;
@@ -80,6 +82,30 @@ describe('a gateway of two workers that is told to stop', () => {
         expect(gateway.logged('stopping')).toEqual([expect.objectContaining({ drainMs: signal === 'SIGINT' ? 0 : LONG_DRAIN_MS })]);
       });
     }
+  });
+
+  test('writes the ends of readings, however long the database takes for them after the grace time', async () => {
+    await withWorkers({ DRAIN_MILLISECONDS: '0', SHUTDOWN_GRACE_SECONDS: '0' }, async (gateway) => {
+      const { client } = gateway.database;
+      const { id, apiProvision } = gateway.organization;
+      const day = `${REPORT}?start_date=2020-01-01&end_date=2020-01-01`;
+      expect((await readAll(await ask(gateway.url + day, { headers: { Provision: apiProvision } }))).complete).toBe(true);
+      let ended: Promise<number | null> | undefined;
+      await whileAuditIsHeld(gateway.database.url, gateway.organization, async () => {
+        ended = gateway.serve.end('SIGTERM');
+        // Longer than a worker whose event loop stands still is left.
+        const waited = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+          AND clock_timestamp() - query_start > interval '4 seconds'`;
+        await until(async () => (await client.query(waited)).rowCount === 1);
+      });
+      expect(await ended).toBe(0);
+      const select = "SELECT part, reads::int, outcome FROM audit_record WHERE organization_id = $1 AND part <> 'only' ORDER BY number";
+      const { rows } = await client.query(select, [id]);
+      expect(rows).toEqual([
+        { part: 'started', reads: null, outcome: null },
+        { part: 'ended', reads: 1, outcome: 'whole' },
+      ]);
+    });
   });
 
   test('cuts a report that does not finish within the grace time, or at a second signal, so that it shows', async () => {

@@ -47,7 +47,11 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 /** The state of every message that PgBouncer makes itself, up to 1.18; the text alone tells them apart. */
 const POOLER_STATE = '08P01';
 const POOLER_REASONS: readonly (readonly [RegExp, string])[] = [
-  [/^unsupported startup parameter/, 'The pooler refuses the settings of a connection: set DATABASE_POOLER to transaction'],
+  // A gateway that has the setting sends those settings alone that its address has in `options`.
+  [
+    /^unsupported startup parameter/,
+    'The pooler refuses the settings of a connection: set DATABASE_POOLER to transaction, and leave out options in DATABASE_URL',
+  ],
   [/^(no more connections allowed|query_wait_timeout)/, 'The pooler has no connection left'],
   [/^no such database/, 'There is no database of that name'],
   [/authentication failed|^no such user/, 'The database refuses the user or the password'],

@@ -20,21 +20,28 @@ const MIGRATIONS_DIRECTORY = join(PRISMA_DIRECTORY, 'migrations');
 const SCHEMA_FILE = 'prisma/schema.prisma';
 const NO_FILTERS = { externalTables: [], externalEnums: [] };
 
+interface MigrationOptions {
+  readonly onWait?: (() => void) | undefined;
+  readonly mustDistribute?: boolean;
+  readonly last?: string | undefined;
+}
+
 /**
  * Applies prisma/migrations to the database, distributes the books where Citus is, and gives the serving role its grants. Returns the names
  * of the migrations that were missing. It runs Prisma Migrate's own engine in its WebAssembly build: nothing is downloaded, and the Prisma
- * CLI reads the same table `_prisma_migrations`. `onWait` is called when a table that others read holds a migration up. No migration after
- * `last` is applied, and neither distribution nor grants follow then, as they name newer tables.
+ * CLI reads the same table `_prisma_migrations`. `onWait` is called when a table that others read holds a migration up. With
+ * `mustDistribute` a database without Citus is an error. No migration after `last` is applied, and neither distribution nor grants follow
+ * then, as they name newer tables.
  */
 export async function applyMigrations(
   address: DatabaseAddress,
-  { onWait, last }: { readonly onWait?: (() => void) | undefined; readonly last?: string | undefined } = {},
+  { onWait, mustDistribute = false, last }: MigrationOptions = {},
 ): Promise<string[]> {
   const migrationsList = await readMigrations(last);
   const apply = (engine: SchemaEngine) => engine.applyMigrations({ migrationsList, filters: NO_FILTERS });
   const { appliedMigrationNames } = await underLock(address, (assertLocked) => withEngine(address, apply, { onWait, assertLocked }));
   if (last === undefined) {
-    await distributeBooks(address);
+    await distributeBooks(address, mustDistribute);
     await grantServingRole(address);
   }
   return appliedMigrationNames;

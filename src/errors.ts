@@ -12,6 +12,7 @@ export const errorTable = {
   DATA_SOURCE_QUERY_FAILED: { status: 404, text: 'Data source query failed' },
   NOT_FOUND: { status: 404, text: 'Not found' },
   METHOD_NOT_ALLOWED: { status: 405, text: 'Method not allowed' },
+  NOT_ACCEPTABLE: { status: 406, text: 'Not acceptable', graphqlStatus: 406 },
   REQUEST_TIMEOUT: { status: 408, text: 'Request timeout' },
   REPORT_CONFLICT: { status: 409, text: 'The saved report is another than expected' },
   PAYLOAD_TOO_LARGE: { status: 413, text: 'Payload too large' },

@@ -24,7 +24,7 @@ import type { MemberAccess, RequestAccess } from './access-service';
 import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
 import { findDateOrderFault } from './date-order';
 import { readPage, type Page, type PageParameters } from './keyset-page';
-import { tellsDonors } from './line-filter';
+import { readLineFilter, tellsDonors } from './line-filter';
 import { toFigures, type SummaryFigures } from './summary-figures';
 
 export interface SummaryGroup extends SummaryFigures {
@@ -173,9 +173,8 @@ export async function authorizeTotals(
   lines: LineParameters,
   groupBy: readonly GroupBy[],
 ): Promise<LineSet> {
-  const lineSet = toNarrowedLineSet(organization.id, lines);
-  if (tellsDonors(lineSet.filter) || groupsTellDonors(groupBy)) await access.authorizeDonors();
-  return lineSet;
+  if (tellsDonors(readLineFilter(lines.filter)) || groupsTellDonors(groupBy)) await access.authorizeDonors();
+  return toNarrowedLineSet(organization.id, lines);
 }
 
 /** Checks a grouping. Throws INVALID_PARAMETERS, or START_DATE_AFTER_END_DATE for the compared period. */

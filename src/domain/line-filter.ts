@@ -10,14 +10,20 @@ const MAX_TEXT_LENGTH = 1000;
 
 /** Checks the conditions that a caller sent. Throws INVALID_PARAMETERS with the condition and its fault. */
 export function toLineFilter(input: LineFilterInput | null | undefined): LineFilter {
-  const given = conditionNames.map((name) => {
-    const { path } = lineConditions[name];
-    return { name, path: `filter.${path}`, value: valueAt(input, path.split('.')) };
-  });
+  const given = toGiven(input);
   const fault = findConditionFault(given);
   if (fault) throw fault;
   return toConditions(given);
 }
+
+/** The conditions that a caller sent, unchecked, because privileges are checked before parameters. */
+export const readLineFilter = (input: LineFilterInput | null | undefined): LineFilter => toConditions(toGiven(input));
+
+const toGiven = (input: LineFilterInput | null | undefined): GivenCondition[] =>
+  conditionNames.map((name) => {
+    const { path } = lineConditions[name];
+    return { name, path: `filter.${path}`, value: valueAt(input, path.split('.')) };
+  });
 
 /** A condition as a caller sent it: its name, its path in the arguments, and its value. */
 export interface GivenCondition {

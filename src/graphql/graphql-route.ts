@@ -4,7 +4,7 @@ import { enterDoor, recordOf } from '../http/request-record';
 import { formatError, toCause } from './error-format';
 import { noteBody } from './kept-answers';
 import { loopTurns, strangerTurns } from './loop-turns';
-import { OperationRun, type RunParts } from './operation-run';
+import { MEDIA_TYPES, OperationRun, type RunParts } from './operation-run';
 import { FailedRows } from './ready-answer';
 
 const MAX_BODY = '100kb';
@@ -27,7 +27,10 @@ export function createGraphqlRoute(parts: RunParts): Router {
     const endSpan = run.context.times.spans?.resolve();
     try {
       // Nothing is parsed for a caller without a valid provision.
-      const refusal = await run.context.access.authorizeProvision().then(() => undefined, toAppError);
+      // Nothing takes effect for a client that cannot take the answer.
+      const refusal = await run.context.access
+        .authorizeProvision()
+        .then(() => (request.accepts(MEDIA_TYPES) === false ? new AppError('NOT_ACCEPTABLE') : undefined), toAppError);
       // The operation of a provision that is bound to reports is not parsed, and has no name.
       if (refusal) await kit.audit.recordRefusal(run.context, { door: 'graphql', name: '', hash: null }, refusal);
       if (refusal?.cause !== undefined) kit.logFailure(refusal, run.context.requestId);

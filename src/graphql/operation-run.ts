@@ -16,8 +16,9 @@ import { FailedRows, toReadyAnswer, type ReadyAnswer } from './ready-answer';
 import type { GraphqlContext } from './row-field';
 import { toApolloBody, toApolloSearch } from './trusted-documents';
 
-const RESPONSE_JSON = 'application/graphql-response+json';
-const MEDIA_TYPES = ['application/json', RESPONSE_JSON];
+const RESPONSE_JSON = 'application/graphql-response+json; charset=utf-8';
+/** The media types of answers, as Apollo Server offers them: a client may ask for them with their charset or without. */
+export const MEDIA_TYPES = ['application/json; charset=utf-8', RESPONSE_JSON];
 
 /** The longest part of an operation's name in the log. */
 const MAX_NAME_LENGTH = 64;

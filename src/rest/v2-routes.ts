@@ -62,7 +62,9 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
 function toContractError(error: unknown): unknown {
   if (!(error instanceof AppError)) return error;
   if (error.code === 'TOO_MANY_PROVISIONS') return new AppError('INVALID_PROVISION');
-  return error.fault === undefined ? error : new AppError(error.code);
+  if (error.fault === undefined) return error;
+  const { code, retryAfterSeconds } = error;
+  return new AppError(code, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
 }
 
 /** The range of parameters that were checked. */

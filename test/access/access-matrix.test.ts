@@ -228,6 +228,18 @@ test.each([
   }
 });
 
+test('a caller without the privilege is told of it before a range that ends before it begins', async () => {
+  const { headers } = actors.find(({ level }) => level === 'member')!;
+  for (const asked of ['groupBy: [DONOR]', 'filter: { donorIds: [7] }']) {
+    const response = await fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify({ query: `{ depositSummary(startDate: "2026-02-01", endDate: "2026-01-01", ${asked}) { all { lines } } }` }),
+    });
+    expect(((await response.json()) as Body).errors?.map(({ extensions }) => extensions.code)).toEqual(['PRIVILEGE_NOT_FOUND']);
+  }
+});
+
 test('nobody reads the audit without its own privilege, and nobody that of another organization', async () => {
   const query = '{ auditRecords(first: 1000) { totalCount nodes { operation address username subject conditions hash } } }';
   const ask = async ({ headers }: Pick<Actor, 'headers'>): Promise<Body> => {

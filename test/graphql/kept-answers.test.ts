@@ -257,7 +257,10 @@ describe('an answer', () => {
     await withReader(async (reader) => {
       for (const _time of TIMES) {
         const { status, headers, text } = await ask(reader, DEPOSITS, { headers: { Accept: 'text/html' } });
-        expect([status, text]).toEqual([406, expect.stringContaining(headers.get('x-request-id')!)]);
+        expect([status, JSON.parse(text)]).toEqual([
+          406,
+          { errors: [{ message: 'Not acceptable', extensions: { code: 'NOT_ACCEPTABLE', requestId: headers.get('x-request-id') } }] },
+        ]);
       }
     });
   });

@@ -105,3 +105,19 @@ describe('a caller who names no number', () => {
     expect([answer.status, await answer.json()]).toMatchObject([422, { errors: [{ message: NO_NUMBER }] }]);
   });
 });
+
+test('a user whose client takes no JSON saves nothing, and an integrator who is too early is told when to come back', async () => {
+  const { status } = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { Provision: organization.webProvision, Cookie: cookie, 'Content-Type': 'application/json', Accept: 'text/html' },
+    body: JSON.stringify({ query: SAVE.replace('"all"', '"unseen"') }),
+  });
+  expect([status, await namesOf()]).toEqual([406, expect.not.arrayContaining(['unseen'])]);
+  const early = await fetch(`${gateway.url}/api/v2/authenticated_test_system`, {
+    headers: { Provision: organization.apiProvision, 'X-Min-Data-Version': NEWER },
+  });
+  expect([early.status, early.headers.get('retry-after'), await early.json()]).toEqual([
+    ...[422, '1'],
+    { errors: [{ error: 'Invalid parameter(s)', status: 422 }] },
+  ]);
+});

@@ -15,7 +15,7 @@ import {
 } from '../formats/entity-edges';
 import { EntityFigures, type FigureParameters, type FiguresOf } from './entity-figures';
 import { findFilterFault, toEntityFilter, toEntityOrder, type EntityParameters } from './entity-filter';
-import { readPage, toBounds, toPage, toSharedBounds, type Page, type PageParameters, type PagedList } from './keyset-page';
+import { digestQuery, readPage, toBounds, toPage, toSharedBounds, type Page, type PageParameters, type PagedList } from './keyset-page';
 import { Loader, type Eventually, type Source } from './loader';
 
 /** An edge that a query follows from each entity of a list. */
@@ -118,10 +118,10 @@ export class EntityGraph {
   }
 
   private page(edge: ManyEdgeName, originId: EntityId, parameters: ListParameters, ahead: Ahead): Eventually<Page<Target>> {
-    const { entities, order, shared } = this.targets(edge, parameters);
+    const { entities, digest, order, shared } = this.targets(edge, parameters);
     const list: PagedList = {
       order,
-      query: [edge, this.scope.organizationId, originId, entities],
+      query: [edge, this.scope.organizationId, originId, digest],
       count: () => this.counts(edge, entities).get(originId),
     };
     const bounds = shared?.bounds ?? toBounds(parameters, list);
@@ -145,6 +145,7 @@ export class EntityGraph {
     const bounds = toSharedBounds(parameters);
     const targets = {
       entities,
+      digest: digestQuery(entities),
       order: toKeyOrder(kind, order),
       shared: bounds && { bounds, loader: this.pages(edge, entities, bounds) },
     };
@@ -241,6 +242,8 @@ type Target = EntityOf<EdgeTarget<ManyEdgeName>>;
 /** The lists of one edge that the same parameters ask for. */
 interface Targets {
   readonly entities: EntityList;
+  /** Stands for `entities` in the cursors of each list: a filter may have a thousand values, and an answer thousands of lists. */
+  readonly digest: string;
   readonly order: KeyOrder;
   /** Their page and its loader. A page with a cursor is that of one list, and shared by none. */
   readonly shared: { readonly bounds: KeysetPage; readonly loader: Loader<readonly Target[]> } | undefined;

@@ -106,7 +106,7 @@ export function toPage<Row extends object>(rows: readonly Row[], bounds: KeysetP
   const nodes = !hasMore ? rows : fromEnd ? rows.slice(1) : rows.slice(0, -1);
   const fields = keyFields(list.order);
   let query: string | undefined;
-  const cursorOf = (row: Row): string => toCursor(row, fields, (query ??= digestQuery(list)));
+  const cursorOf = (row: Row): string => toCursor(row, fields, (query ??= digestQuery(list.query)));
   const toCursorOf = (row: Row | undefined) => (): string | null => (row ? cursorOf(row) : null);
   return {
     nodes,
@@ -132,7 +132,7 @@ function toCursor(row: object, fields: readonly string[], query: string): string
 }
 
 /** The digest of a list's query, which may have a thousand values: it is computed once for all cursors of a page. */
-const digestQuery = ({ query }: PagedList): string => createHash('sha256').update(JSON.stringify(query)).digest('base64url');
+export const digestQuery = (query: unknown): string => createHash('sha256').update(JSON.stringify(query)).digest('base64url');
 
 /** A checksum, not a secret: a made-up cursor reaches no rows that the query's own filters would not reach. */
 const checksum = (place: string, query: string): string =>
@@ -145,7 +145,7 @@ function toKey(name: string, cursor: string | null | undefined, list: PagedList)
   const types = Object.values(keyColumns(list.order));
   // Anybody can compute the checksum and make up a cursor, so its texts are checked like any input.
   const isPlace = key.length === types.length && types.every((type, index) => IS_VALUE[type](key[index]!));
-  if (!isPlace || checksum(place, digestQuery(list)) !== cursor.slice(0, CHECKSUM_LENGTH))
+  if (!isPlace || checksum(place, digestQuery(list.query)) !== cursor.slice(0, CHECKSUM_LENGTH))
     throw new InputError(`${name} is not a cursor of this query`, name);
   return key;
 }

@@ -71,6 +71,8 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'prometheus --config.file=docs/monitoring/prometheus.yml': 'monitoring-files.test.ts',
   'npm run -s gateway -- backup first.backup': 'backups.test.ts',
   'npm run -s gateway -- verify first.backup': 'backups.test.ts',
+  // It needs a database with the extension.
+  'DATABASE_ENGINE=citus deposit-gateway migrate': 'database-commands.test.ts',
   // A form of other commands.
   'deposit-gateway export --format ndjson --columns v2 | sha256sum': 'the same with its options',
 };

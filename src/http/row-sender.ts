@@ -77,7 +77,7 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
     setCoding(response, coding);
     response.end(body);
     // A short answer is in the operating system's hands by now.
-    if (response.socket?.writableLength !== 0) await untilTaken(response, options);
+    if (response.socket?.writableLength !== 0) await withWriter(response, 'identity', options, (writer) => writer.finish());
     return;
   }
   const firstBlock = await firstRows.next();
@@ -93,8 +93,7 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
     return;
   }
 
-  const writer = new AnswerWriter(response, coding, options);
-  try {
+  await withWriter(response, coding, options, async (writer) => {
     for (const piece of pieces) {
       if (typeof piece === 'string') {
         writer.addText(piece);
@@ -105,20 +104,19 @@ export async function sendRows(response: ServerResponse, pieces: readonly Answer
     }
     if (options.trailers) response.addTrailers(options.trailers());
     await writer.end();
-  } catch (error) {
-    breakOff(response);
-    options.signal.throwIfAborted();
-    throw error;
-  } finally {
-    writer.close();
-  }
+  });
 }
 
-/** Waits until a text that was written as a whole has left the process. Throws, after a reset, as `sendRows` does. */
-async function untilTaken(response: ServerResponse, options: RowSenderOptions): Promise<void> {
-  const writer = new AnswerWriter(response, 'identity', options);
+/** Watches the reader while an answer is written. Resets the connection of one that fails, and throws its error. */
+async function withWriter(
+  response: ServerResponse,
+  coding: ContentCoding,
+  options: RowSenderOptions,
+  write: (writer: AnswerWriter) => Promise<void>,
+): Promise<void> {
+  const writer = new AnswerWriter(response, coding, options);
   try {
-    await writer.finish();
+    await write(writer);
   } catch (error) {
     breakOff(response);
     options.signal.throwIfAborted();

@@ -17,11 +17,16 @@ const ERROR_RESPONSE = 0x45;
 const MAX_WAITING_BYTES = 128 * 1024;
 /**
  * PostgreSQL sends 8 kB at a time. When this much has come, the socket is left alone for a moment after each piece that has emptied it.
- * What gathers meanwhile takes one turn of the event loop instead of many, and PostgreSQL has nobody to wake.
+ * What gathers meanwhile takes one turn of the event loop instead of many, and PostgreSQL has nobody to wake. A local socket of macOS holds
+ * no more than 8 kB.
  */
 const GATHERED_FROM_BYTES = platform() === 'linux' ? 256 * 1024 : Infinity;
-/** A local socket of Linux has room for what PostgreSQL sends in this time, and for not much more. That of macOS holds 8 kB. */
+/** Node has no shorter timer. A local socket of Linux has room for what PostgreSQL sends in this time, or for a little less. */
 const GATHERING_MS = 1;
+/** A pause that has gathered so much has filled a local socket, and PostgreSQL has waited for its end. */
+const FULL_SOCKET_BYTES = 192 * 1024;
+/** After such a pause, so much is read as it comes. */
+const UNGATHERED_BYTES = 1024 * 1024;
 
 export interface CopyOptions {
   readonly before: readonly Statement[];
@@ -52,6 +57,9 @@ export class CopyQuery implements Submittable {
   private readonly waiting: Piece[] = [];
   private waitingBytes = 0;
   private readBytes = 0;
+  private gatheredFromBytes = GATHERED_FROM_BYTES;
+  /** The bytes that had been read when the last pause ended, until what it has gathered is known. */
+  private resumedAtBytes = Infinity;
   private gathering: NodeJS.Timeout | undefined;
   private wake: (() => void) | undefined;
   private finished = false;
@@ -155,15 +163,23 @@ export class CopyQuery implements Submittable {
       else if (this.header[0] === COPY_OUT) this.options.onAnswer(firstValue(Buffer.concat(this.row)));
     }
     this.readBytes += piece.length;
-    if (this.readBytes > GATHERED_FROM_BYTES && this.socket?.isEmptyAfter(piece.length)) this.gather();
+    if (this.socket?.isEmptyAfter(piece.length)) this.leaveEmptied();
     if (kept > 0) this.keep({ content: piece.subarray(0, kept), release });
     else release();
   };
+
+  /** Lets output gather in a socket that was emptied, unless PostgreSQL is too quick for that. */
+  private leaveEmptied(): void {
+    if (this.readBytes - this.resumedAtBytes >= FULL_SOCKET_BYTES) this.gatheredFromBytes = this.readBytes + UNGATHERED_BYTES;
+    this.resumedAtBytes = Infinity;
+    if (this.readBytes > this.gatheredFromBytes) this.gather();
+  }
 
   private gather(): void {
     this.socket?.pause();
     this.gathering = setTimeout(() => {
       this.gathering = undefined;
+      this.resumedAtBytes = this.readBytes;
       if (this.waitingBytes <= MAX_WAITING_BYTES) this.socket?.resume();
     }, GATHERING_MS);
   }

@@ -26,7 +26,7 @@ const GATHERING_MS = 1;
 /** A pause that has gathered so much has filled a local socket, and PostgreSQL has waited for its end. */
 const FULL_SOCKET_BYTES = 192 * 1024;
 /** After such a pause, so much is read as it comes. */
-const UNGATHERED_BYTES = 1024 * 1024;
+const UNGATHERED_BYTES = 256 * 1024;
 
 export interface CopyOptions {
   readonly before: readonly Statement[];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { done, runCommand } from '../support/command';
+import { done, runCommand, startCommand } from '../support/command';
 import { depositBook } from '../support/deposit-book';
 import { createOrganization, graphql, importLines, v2Line, withGateway } from '../support/gateway';
 import { testOnOneNode } from '../support/limited-tests';
@@ -171,5 +171,41 @@ test.each([
     );
     await client.query('DROP TABLE noted');
   }
+  expect(await runCommand({ DATABASE_URL: url }, ['migrate'])).toEqual(done('Nothing to apply'));
+});
+
+const END_MIGRATION = `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'saved_report'::regclass AND NOT granted`;
+
+test('an operator whose update was killed, or lost its connection, updates again', async () => {
+  const { client, url } = gateway.database;
+  await whileReportsAreRead(async (_holder, isWaiting) => {
+    const killed = startCommand({ DATABASE_URL: url }, ['migrate'], 'ignore');
+    await until(isWaiting);
+    killed.kill('SIGKILL');
+    await until(async () => !(await isWaiting()));
+    const cut = runCommand({ DATABASE_URL: url }, ['migrate']);
+    await until(async () => (await client.query(END_MIGRATION)).rowCount! > 0);
+    expect(await cut).toMatchObject({ status: 1, stderr: expect.stringContaining('The migration failed: ') as string });
+  });
+  expect(await runCommand({ DATABASE_URL: url }, ['migrate', '--json'])).toEqual(done('{"applied":["20261122120000_report_titles"]}'));
+  const rows = await client.query(
+    `SELECT applied_steps_count AS steps, finished_at IS NULL AS "isOpen", rolled_back_at IS NOT NULL AS "isUndone"
+     FROM _prisma_migrations WHERE migration_name = '20261122120000_report_titles' ORDER BY started_at`,
+  );
+  const undone = { steps: 0, isOpen: true, isUndone: true };
+  expect(rows.rows).toEqual([undone, undone, { steps: 1, isOpen: false, isUndone: false }]);
+});
+
+test('an operator whose update was killed after its last migration finds that migration applied', async () => {
+  const { client, url } = gateway.database;
+  // What comes after the migration's own transaction fails, as if it had not come.
+  await client.query(`CREATE FUNCTION end_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF current_query() NOT LIKE '%saved_report%' THEN RAISE 'killed'; END IF; RETURN NEW; END $$`);
+  await whileReportsAreRead(async (holder) => {
+    await holder.query('COMMIT');
+    await client.query('CREATE TRIGGER killed BEFORE UPDATE ON _prisma_migrations FOR EACH ROW EXECUTE FUNCTION end_update()');
+    expect(await runCommand({ DATABASE_URL: url }, ['migrate'])).toMatchObject({ status: 1 });
+    await client.query('DROP FUNCTION end_update CASCADE');
+  });
   expect(await runCommand({ DATABASE_URL: url }, ['migrate'])).toEqual(done('Nothing to apply'));
 });

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
-import { Client, Pool, type PoolConfig, type QueryResult } from 'pg';
+import { Client, Pool, type PoolConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { AppError } from '../../errors';
 import type { Database, DatabaseAddress } from './database';
 import { describeConnectionFault, toDataSourceError } from './database-errors';
@@ -39,7 +39,10 @@ export async function applyMigrations(
 ): Promise<string[]> {
   const migrationsList = await readMigrations(last);
   const apply = (engine: SchemaEngine) => engine.applyMigrations({ migrationsList, filters: NO_FILTERS });
-  const { appliedMigrationNames } = await underLock(address, (assertLocked) => withEngine(address, apply, { onWait, assertLocked }));
+  const { appliedMigrationNames } = await underLock(address, async (assertLocked) => {
+    await noteUndone(address);
+    return withEngine(address, apply, { onWait, assertLocked });
+  });
   if (last === undefined) {
     await distributeBooks(address, mustDistribute);
     await grantServingRole(address);
@@ -80,15 +83,29 @@ export async function findDrift(address: DatabaseAddress): Promise<string> {
 
 /** The names of the migrations that the database lacks, in order. It only reads, so the right to read is enough. */
 export async function listMissingMigrations(address: DatabaseAddress): Promise<string[]> {
+  const applied = new Set((await askOfMigrations<{ migration_name: string }>(address, LIST_APPLIED)).map((row) => row.migration_name));
+  return (await listMigrationNames()).filter((name) => !applied.has(name));
+}
+
+/**
+ * Notes a migration as rolled back that was begun and not finished: its process was killed, or its connection was lost. The engine would
+ * apply nothing more before somebody has done so. PostgreSQL has undone such a migration as a whole, because it is finished in its own
+ * transaction. Call it under the lock.
+ */
+async function noteUndone(address: DatabaseAddress): Promise<void> {
+  await askOfMigrations(address, `UPDATE _prisma_migrations SET rolled_back_at = now() ${IS_OPEN}`);
+}
+
+/** Runs a statement over the table of migrations. Where there is none, it has no rows. */
+async function askOfMigrations<Row extends QueryResultRow>(address: DatabaseAddress, statement: string): Promise<Row[]> {
   const client = new Client({ ...address, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, application_name: 'deposit-gateway migrate' });
   // Without a handler, a lost connection would end the process. The statement that is under way gets the error.
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const applied = new Set((await client.query<{ migration_name: string }>(LIST_APPLIED)).rows.map((row) => row.migration_name));
-    return (await listMigrationNames()).filter((name) => !applied.has(name));
+    return (await client.query<Row>(statement)).rows;
   } catch (error) {
-    if (findSqlFault(error)?.sqlState === MISSING_TABLE) return await listMigrationNames();
+    if (findSqlFault(error)?.sqlState === MISSING_TABLE) return [];
     throw toDataSourceError(error);
   } finally {
     await client.end().catch(() => undefined);
@@ -124,6 +141,7 @@ const NOT_KNOWN_AS_DISTRIBUTED = 'Citus distributes the books: set DATABASE_ENGI
 const NOT_DISTRIBUTED = 'DATABASE_ENGINE is citus, but the books are not distributed: run `deposit-gateway migrate`';
 const APPLIED = 'FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
 const LIST_APPLIED = `SELECT migration_name ${APPLIED}`;
+const IS_OPEN = 'WHERE finished_at IS NULL AND rolled_back_at IS NULL';
 const IS_MIGRATED = `SELECT ${IS_DISTRIBUTED} AS "isDistributed", pg_is_in_recovery() AS "isStandby" ${APPLIED} AND migration_name = $1`;
 let newestMigration: Promise<string | undefined> | undefined;
 
@@ -263,6 +281,8 @@ const isInTime = (applied: Promise<unknown>): Promise<boolean> =>
 
 /** The engine writes this row before a migration, and ends it afterwards. While it is open, no other migration begins. */
 const BEGINS_MIGRATION = /^INSERT INTO .*"_prisma_migrations"/;
+/** Ends the row in the transaction of the migration, so that no row that is left open has been applied. */
+const FINISH_MIGRATION = `UPDATE _prisma_migrations SET finished_at = now() ${IS_OPEN}`;
 
 /**
  * The adapter of the engine. It marks the columns that IntrospectionPool presents as characters, and it sends a migration as a whole:
@@ -279,8 +299,13 @@ class EngineAdapter extends PrismaPg {
   override async connect() {
     const adapter = await super.connect();
     const queryRaw = adapter.queryRaw.bind(adapter);
+    // The engine makes its table by a script, too.
+    let ending = '';
     adapter.queryRaw = async (query) => {
-      if (BEGINS_MIGRATION.test(query.sql)) this.signals.assertLocked?.();
+      if (BEGINS_MIGRATION.test(query.sql)) {
+        this.signals.assertLocked?.();
+        ending = FINISH_MIGRATION;
+      }
       const result = await queryRaw(query);
       for (const position of this.introspectionPool.characterColumns.get(result.rows) ?? []) {
         result.columnTypes[position] = ColumnTypeEnum.Character;
@@ -290,7 +315,7 @@ class EngineAdapter extends PrismaPg {
     const executeRaw = adapter.executeRaw.bind(adapter);
     // `underLock` has the lock already.
     adapter.executeRaw = (query) => (query.sql === SESSION_LOCK ? Promise.resolve(0) : executeRaw(query));
-    const apply = (script: string) => adapter.executeRaw({ sql: `${LIMIT_LOCKS};\n${script}`, args: [], argTypes: [] });
+    const apply = (script: string) => adapter.executeRaw({ sql: `${LIMIT_LOCKS};\n${script};\n${ending}`, args: [], argTypes: [] });
     adapter.executeScript = async (script) => {
       while (!(await isInTime(apply(script)))) {
         this.signals.onWait?.();

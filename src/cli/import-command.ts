@@ -35,7 +35,7 @@ export function importCommand(context: () => CommandContext): Command {
     .addOption(
       new Option(
         '--max-removed <lines>',
-        "with --replace: refuses to remove more lines (default: 5 % of the range's lines, at least 20)",
+        "with --replace: refuses to remove more lines (default: 5 % of the range's lines, at least 20, and none for an empty file)",
       ).argParser(readLimit),
     )
     .option('--allow-mismatch', 'takes gifts whose shares do not add up to their amount, and lists them', false)

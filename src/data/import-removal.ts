@@ -33,24 +33,32 @@ export async function noteMissing(books: BookTransaction, range: CompleteRange):
   return { missing: Number(rows[0]!.missing), standing: Number(rows[0]!.standing) };
 }
 
-/**
- * Removes the noted allocations. Transactions and deposits that have nothing left go too: those of the range, and those outside that the
- * file has moved everything away from. Donors and designations stay.
- */
-export async function removeMissing(books: BookTransaction, range: CompleteRange): Promise<RemovalCounts> {
+/** Removes the noted allocations and returns their number. */
+export async function removeMissing(books: BookTransaction): Promise<number> {
   // PostgreSQL keeps no statistics of temporary tables by itself.
   await books.query('ANALYZE removed_allocation');
-  const { rowCount: allocations } = await books.query(REMOVE_ALLOCATIONS, [books.organizationId]);
-  const { rowCount: transactions } = await books.query(REMOVE_TRANSACTIONS, valuesOf(books, range));
-  const { rowCount: deposits } = await books.query(REMOVE_DEPOSITS, valuesOf(books, range));
-  return { allocations: allocations ?? 0, transactions: transactions ?? 0, deposits: deposits ?? 0 };
+  const { rowCount } = await books.query(REMOVE_ALLOCATIONS, [books.organizationId]);
+  return rowCount ?? 0;
 }
 
-const valuesOf = ({ organizationId }: BookTransaction, { from, to, pending }: CompleteRange): readonly unknown[] => [
+/**
+ * Removes transactions and deposits that have nothing left: those that the staged lines have moved everything away from, and those of a
+ * complete range. Donors and designations stay.
+ */
+export async function removeEmpty(books: BookTransaction, range?: CompleteRange): Promise<Omit<RemovalCounts, 'allocations'>> {
+  await books.query('ANALYZE left_transaction');
+  const { rowCount: transactions } = await books.query(REMOVE_TRANSACTIONS, valuesOf(books, range));
+  await books.query('ANALYZE left_deposit');
+  const { rowCount: deposits } = await books.query(REMOVE_DEPOSITS, valuesOf(books, range));
+  return { transactions: transactions ?? 0, deposits: deposits ?? 0 };
+}
+
+/** Without a range, no row is in it. */
+const valuesOf = ({ organizationId }: BookTransaction, range: CompleteRange | undefined): readonly unknown[] => [
   organizationId,
-  from,
-  to,
-  pending === 'WITH',
+  range?.from,
+  range?.to,
+  range?.pending === 'WITH',
 ];
 
 /** The condition on rows that have a deposit's date and status in the columns of these names. */

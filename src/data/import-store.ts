@@ -8,7 +8,7 @@ import {
   type ImportCounts,
   type StatusAssumptions,
 } from './import-merge';
-import { noteMissing, removeMissing, type CompleteRange } from './import-removal';
+import { noteMissing, removeEmpty, removeMissing, type CompleteRange } from './import-removal';
 import { findConflicts, stageEntities, stageLines, type StagedLine } from './import-staging';
 import type { Database } from './postgres/database';
 
@@ -65,8 +65,13 @@ export class ImportTransaction {
     return noteMissing(this.books, range);
   }
 
-  removeMissing(range: CompleteRange): ReturnType<typeof removeMissing> {
-    return removeMissing(this.books, range);
+  removeMissing(): ReturnType<typeof removeMissing> {
+    return removeMissing(this.books);
+  }
+
+  /** A first import has moved nothing away from anything. */
+  async removeEmpty(range: CompleteRange | undefined): ReturnType<typeof removeEmpty> {
+    return this.isFirst ? { transactions: 0, deposits: 0 } : removeEmpty(this.books, range);
   }
 
   findMismatches(limit: number): ReturnType<typeof findMismatches> {

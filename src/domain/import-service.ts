@@ -50,8 +50,6 @@ export interface ImportOptions {
   readonly isTrial?: boolean | undefined;
 }
 
-const NO_REMOVAL: RemovalCounts = { allocations: 0, transactions: 0, deposits: 0 };
-
 /**
  * The number of lines that an import removes from a range of so many unless it is told a limit. A file without lines is most likely one that
  * was never written.
@@ -101,12 +99,13 @@ export class ImportService {
       const { counts, assumed } = await transaction.merge();
       const refusal = complete ? await findRefusal(transaction, complete, counts.lines, maxRemoved) : null;
       if (refusal !== null && !isTrial) throw new OperatorError(`Nothing was imported: ${refusal}`);
-      const removed = complete ? await transaction.removeMissing(complete) : NO_REMOVAL;
+      const allocations = complete ? await transaction.removeMissing() : 0;
+      const removed = { allocations, ...(await transaction.removeEmpty(complete)) };
       const mismatches = await transaction.findMismatches(MAX_FAULTS);
       if (!allowsMismatch) faults.add(mismatches.first.map(describeMismatch), mismatches.count);
       faults.assertNone();
       const { lines: _lines, ...written } = counts;
-      const isChanged = [...Object.values(written), ...Object.values({ ...removed })].some((count) => count > 0);
+      const isChanged = [...Object.values(written), ...Object.values(removed)].some((count) => count > 0);
       const version = isChanged ? await transaction.advance(source()) : null;
       const preview = isTrial && version ? await transaction.preview(version.number, MAX_SHOWN) : null;
       return { ...counts, assumed, removed, mismatches, version, preview, refusal };

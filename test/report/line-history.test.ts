@@ -17,6 +17,16 @@ async function linesOf({ id }: TestOrganization, version?: number): Promise<obje
   return rows.map(({ line }) => line);
 }
 
+/** The deposits and gifts of the books. Donors and designations stay when nothing is of them any more. */
+async function entitiesOf({ id }: TestOrganization): Promise<object[]> {
+  const { rows } = await gateway.database.client.query<object>(
+    `SELECT 'deposit' AS kind, id FROM deposit WHERE organization_id = $1
+     UNION ALL SELECT 'transaction', id FROM transaction WHERE organization_id = $1 ORDER BY kind, id`,
+    [id],
+  );
+  return rows;
+}
+
 async function expectSound(organization: TestOrganization): Promise<void> {
   const check = await gateway.services.books.check(organization.id);
   expect(check).toMatchObject({ differences: 0, first: [], versionsAreWhole: true, totalsAgree: true, unsearchableDonors: 0 });
@@ -41,6 +51,7 @@ test('the lines after any sequence of imports are those of one import of the fin
         const final = books[which]!.lines();
         await importLines(gateway.services, fresh, final);
         expect(await linesOf(organization)).toEqual(await linesOf(fresh));
+        expect(await entitiesOf(organization)).toEqual(await entitiesOf(fresh));
       }
       for (const { organization, version, lines } of states) expect(await linesOf(organization, version)).toEqual(lines);
     }),
@@ -61,6 +72,21 @@ test('an import that changes nothing makes no version, and one that does says wh
   expect(versions).toEqual([
     { number: 2, ...origin, linesAdded: 0, linesChanged: 2, linesRemoved: 0, lines: 2, ...totals },
     { number: 1, ...origin, linesAdded: 2, linesChanged: 0, linesRemoved: 0, lines: 2, ...totals },
+  ]);
+});
+
+test('a gift and its deposit leave when an import moves their last line to others', async () => {
+  const organization = await createOrganization(gateway.services);
+  const line = v2Line({ transaction_id: 'T1', deposit_id: 'D1' });
+  await importLines(gateway.services, organization, [line]);
+  const moved = await importLines(gateway.services, organization, [{ ...line, transaction_id: 'T2', deposit_id: 'D2' }]);
+  expect(moved).toMatchObject({ removed: { allocations: 0, transactions: 1, deposits: 1 }, version: { number: 2 } });
+  // The gift stays in the file's deposit, and the deposit before has no other.
+  const regrouped = await importLines(gateway.services, organization, [{ ...line, transaction_id: 'T2', deposit_id: 'D3' }]);
+  expect(regrouped.removed).toEqual({ allocations: 0, transactions: 0, deposits: 1 });
+  expect(await entitiesOf(organization)).toEqual([
+    { kind: 'deposit', id: 'D3' },
+    { kind: 'transaction', id: 'T2' },
   ]);
 });
 

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { createApp } from '../../src/app';
 import { drainMsOf, readConfig } from '../../src/config';
 import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
-import type { ImportOptions } from '../../src/domain/import-service';
+import type { ImportOptions, ImportResult } from '../../src/domain/import-service';
 import type { RawLine } from '../../src/formats/import-line';
 import { createServices, type Services } from '../../src/services';
 import { createTestDatabase, databaseSettings, rolesOf, type TestDatabase } from './database';
@@ -141,13 +141,13 @@ export async function importLines(
   organization: TestOrganization,
   lines: readonly object[],
   options: Partial<ImportOptions> = {},
-): Promise<void> {
+): Promise<ImportResult> {
   async function* rawLines(): AsyncGenerator<readonly RawLine[]> {
     for (const [position, values] of lines.entries()) yield [{ line: position + 1, values }];
   }
   const source = () => ({ cause: 'import' as const, file: IMPORTED_FILE });
   // Random lines have random shares.
-  await services.imports.importLines(organization.id, rawLines(), { source, allowsMismatch: true, ...options });
+  return services.imports.importLines(organization.id, rawLines(), { source, allowsMismatch: true, ...options });
 }
 
 export interface GraphqlAnswer {

@@ -36,6 +36,7 @@ describe('an operator whose database or settings are not right', () => {
         '20261123120000_lines_of_one_node',
         '20261124150000_allocations_by_transaction',
         '20261124230000_acute_as_apostrophe',
+        '20261125030000_capitals_of_more_scripts',
       ];
       const lacking = failed('The database lacks migrations: run `deposit-gateway migrate`');
       expect(await runCommand(empty, ['organization', 'list'])).toEqual(lacking);

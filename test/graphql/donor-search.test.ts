@@ -11,6 +11,10 @@ const NAMES = [
   ['', 'Straße & Söhne, Inc.'],
   ['Æsa', 'van der Berg'],
   ['Sinéad', 'O´Connor'],
+  ['Ġużè', 'Ħamrun'],
+  ['Günel', 'Əliyeva'],
+  ['Әсел', 'Қазақова'],
+  ['Արամ', 'Հայկյան'],
 ] as const;
 const gateway = openGateway({
   lines: NAMES.map(([donor_first_name, donor_last_name], index) =>
@@ -38,6 +42,11 @@ test.each([
   ["o'connor", ['O´Connor']],
   ['O´CONNOR sin', ['O´Connor']],
   ['oconnor', ['O´Connor']],
+  ['hamrun guze', ['Ħamrun']],
+  ['ħAMRUN', ['Ħamrun']],
+  ['əliyeva', ['Əliyeva']],
+  ['ӘСЕЛ қазақова', ['Қазақова']],
+  ['հայկյան արամ', ['Հայկյան']],
   ['παπαδοπουλου', ['Παπαδοπούλου']],
   ['ΕΛΕΝΗ', ['Παπαδοπούλου']],
   ['анна елк', ['Ёлкина']],

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { RENDERING } from '../../src/rows/row-stream';
 import { depositBook } from '../support/deposit-book';
 import { startDatabaseProxy } from '../support/database-proxy';
 import { createOrganization, graphql, importLines, v2Line, withGateway } from '../support/gateway';
@@ -81,6 +83,21 @@ test('a tag stands for the bytes of one answer', async () => {
   const [all, some] = [await get(summary), await get(summary, {}, { provision })];
   expect(all.body.equals(some.body)).toBe(false);
   expect(all.tag).not.toBe(some.tag);
+});
+
+test('the same lines have the same bytes, or the rendering has another number', async () => {
+  const own = await createOrganization(gateway.services);
+  await importLines(gateway.services, own, [
+    v2Line({ donor_first_name: '"Åda"\\\n', donor_last_name: '=1+1', main_memo: '\u0001\t\u2028,;\u{1f33b}', designation_memo: '' }),
+    v2Line({ donor_id: 8, allocation_id: '2', transaction_id: '2', amount: '-0.01', fee_amount: '0.00', net_amount: '-0.01' }),
+  ]);
+  const digest = createHash('sha256');
+  for (const path of ADDRESSES.filter((each) => !each.startsWith('/reports/'))) {
+    const { status, body } = await get(path, {}, { provision: own.apiProvision });
+    digest.update(`${status} ${body.toString()}`);
+  }
+  // A change of the bytes needs another RENDERING, and both are written here anew.
+  expect([RENDERING, digest.digest('hex')]).toEqual([1, 'd18609e759c80a2bfc18e56a04c59443fd56f1f1fc945d39aa7799910d64fe95']);
 });
 
 test('a file has the same tag wherever its totals are', async () => {

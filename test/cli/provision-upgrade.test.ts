@@ -1,51 +1,22 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Client } from 'pg';
 import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
 import { done, runCommand } from '../support/command';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createEarlierDatabase, type EarlierDatabase } from '../support/earlier-database';
 import { withGateway } from '../support/gateway';
 
-const MIGRATIONS = join(__dirname, '../../prisma/migrations');
-const FIRST = '20261122170000_audit_chain';
-const ALL = readdirSync(MIGRATIONS, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []));
-const EARLIER = ALL.filter((name) => name < FIRST).sort();
-const LATER = ALL.filter((name) => name >= FIRST).sort();
 const REPORT = `/api/v2/${REPORT_PRIVILEGE}?start_date=2024-01-01&end_date=2024-12-31`;
 const FILE = '/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-12-31';
 const sha256 = (content: Buffer | string): Buffer => createHash('sha256').update(content).digest();
 
-let database: TestDatabase;
-let url: string;
-let client: Client;
+let database: EarlierDatabase;
 
-/** A database as the release before has left it. */
 beforeAll(async () => {
-  database = await createTestDatabase();
-  const name = `earlier_${randomUUID().replaceAll('-', '')}`;
-  await database.client.query(`CREATE DATABASE ${name}`);
-  url = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
-  client = new Client({ connectionString: url });
-  await client.connect();
-  for (const migration of EARLIER) await client.query(readFileSync(join(MIGRATIONS, migration, 'migration.sql'), 'utf8'));
-  await client.query(`CREATE TABLE _prisma_migrations (id VARCHAR(36) PRIMARY KEY, checksum VARCHAR(64) NOT NULL, finished_at TIMESTAMPTZ,
-    migration_name VARCHAR(255) NOT NULL, logs TEXT, rolled_back_at TIMESTAMPTZ, started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
-    applied_steps_count INTEGER NOT NULL DEFAULT 0)`);
-  const { rows } = await database.client.query('SELECT id, checksum, finished_at, migration_name FROM _prisma_migrations');
-  for (const row of rows as { id: string; checksum: string; finished_at: Date; migration_name: string }[])
-    if (EARLIER.includes(row.migration_name))
-      await client.query('INSERT INTO _prisma_migrations (id, checksum, finished_at, migration_name) VALUES ($1, $2, $3, $4)', [
-        ...[row.id, row.checksum, row.finished_at, row.migration_name],
-      ]);
+  database = await createEarlierDatabase('20261122170000_audit_chain');
 });
-afterAll(async () => {
-  await client.end();
-  await database.client.query(`DROP DATABASE ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
-  await database.drop();
-});
+afterAll(() => database.drop());
 
 test('an operator updates a database with provisions, and every provision, session, link and receipt stays good', async () => {
+  const { client, url, missing } = database;
   const [api, web, revoked, gone] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
   const token = randomBytes(32).toString('base64url');
   const linkHash = sha256(createHmac('sha256', token).update('link').digest());
@@ -84,7 +55,7 @@ test('an operator updates a database with provisions, and every provision, sessi
     [web, odd],
   );
 
-  expect(await runCommand({ DATABASE_URL: url }, ['migrate', '--json'])).toEqual(done(JSON.stringify({ applied: LATER })));
+  expect(await runCommand({ DATABASE_URL: url }, ['migrate', '--json'])).toEqual(done(JSON.stringify({ applied: missing })));
 
   await withGateway({ DATABASE_URL: url }, async (gateway) => {
     const get = async (path: string, headers: Readonly<Record<string, string>> = {}) => {

@@ -138,7 +138,7 @@ export const IMPORTED_FILE = { name: 'lines.json', sha256: 'a1'.repeat(32) };
 
 export async function importLines(
   services: Services,
-  organization: TestOrganization,
+  organization: Pick<TestOrganization, 'id'>,
   lines: readonly object[],
   options: Partial<ImportOptions> = {},
 ): Promise<ImportResult> {

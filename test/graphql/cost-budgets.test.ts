@@ -33,8 +33,9 @@ async function send(url: string, { query = QUERY, provision, headers }: Asking) 
 describe('the cost of an operation', () => {
   test('is in the answer when it is asked for, beside lines that are streamed and beside errors too', async () => {
     await withGateway({}, async ({ url, services }) => {
-      const { apiProvision: provision, ...organization } = await createOrganization(services);
-      await importLines(services, { ...organization, apiProvision: provision }, [v2Line()]);
+      const organization = await createOrganization(services);
+      await importLines(services, organization, [v2Line()]);
+      const provision = organization.apiProvision;
       const asked = { provision, headers: { 'X-GraphQL-Cost': 'yes' } };
       const cost = (requested: number) => ({ extensions: { cost: { requested, limit: 250_000 } } });
       const read = async (query: string) => JSON.parse((await send(url, { ...asked, query })).text) as object;

@@ -1,8 +1,7 @@
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../config';
-import { readIfThere } from '../data/embedded/directory-lock';
+import { readStateFile, writeStateFile } from '../data/embedded/state-file';
 import type { DemoCredentials } from '../domain/demo-service';
 import { OperatorError } from '../errors';
 import { openDatabase, type OpenDatabase } from '../databases';
@@ -55,17 +54,12 @@ const createWanted = (config: Config, { address }: OpenDatabase): Promise<DemoCr
     return isWanted ? demo.create((credentials) => saveDemo(config, credentials)) : undefined;
   });
 
-async function readDemo(config: Config): Promise<DemoCredentials | undefined> {
-  const saved = await readIfThere(demoFile(config));
-  return saved === undefined ? undefined : (JSON.parse(saved) as DemoCredentials);
-}
+const readDemo = (config: Config): Promise<DemoCredentials | undefined> => readStateFile(demoFile(config));
 
 /** Writes the credentials beside a demo's data in the embedded database, readable by the owner only, so that every start can show them. */
 async function saveDemo(config: Config, credentials: DemoCredentials): Promise<void> {
   if (config.DATABASE_URL !== '') return;
-  const draft = `${demoFile(config)}.new`;
-  await writeFile(draft, JSON.stringify(credentials), { mode: 0o600 });
-  await rename(draft, demoFile(config));
+  await writeStateFile(demoFile(config), JSON.stringify(credentials));
 }
 
 const demoFile = (config: Config): string => join(config.DATA_DIR, 'demo.json');

@@ -4,6 +4,7 @@ import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pid } from 'node:process';
 import { processExists } from '../data/embedded/directory-lock';
+import { synchronise } from '../data/embedded/state-file';
 import { OperatorError } from '../errors';
 
 /** A file of donors' data, which no other account may read. */
@@ -32,7 +33,7 @@ export async function writeWhole<Result>(
       for await (const block of content) await handle.writeFile(block).catch(failWriting(file));
       await handle.sync().catch(failWriting(file));
       await (mayReplace ? rename(draft, target) : placeNew(draft, target, file)).catch(failWriting(file));
-      await synchroniseParent(target).catch(failWriting(file));
+      await synchronise(dirname(target)).catch(failWriting(file));
     });
     return result;
   } finally {
@@ -78,20 +79,6 @@ async function isLeft(draft: string, owner: number): Promise<boolean> {
   if (owner !== pid) return !processExists(owner);
   const found = await stat(draft).catch(() => undefined);
   return found !== undefined && found.mtimeMs < performance.timeOrigin;
-}
-
-/** Makes the new name last. */
-async function synchroniseParent(target: string): Promise<void> {
-  const directory = await open(dirname(target));
-  try {
-    await directory.sync().catch((error: unknown) => {
-      const { code } = error as NodeJS.ErrnoException;
-      // Some network disks cannot do this for a directory.
-      if (code !== 'EINVAL' && code !== 'ENOTSUP') throw error;
-    });
-  } finally {
-    await directory.close();
-  }
 }
 
 const failWriting = (file: string) => (error: unknown) => {

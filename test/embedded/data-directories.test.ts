@@ -31,8 +31,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 /** A data directory of a test's own, in which a command has made a database with the organization Church. */
-async function copyData(): Promise<string> {
-  const directory = join(root, `data-${++directoryNumber}`);
+async function copyData(name = `data-${++directoryNumber}`): Promise<string> {
+  const directory = join(root, name);
   await run('cp', ['-a', join(root, 'template'), directory]);
   return directory;
 }
@@ -55,6 +55,11 @@ test.concurrent('an operator starts a first database of whose password a power c
   await rm(join(directory, 'postgres/cluster'), { recursive: true });
   await writeFile(join(directory, 'postgres/password'), '');
   expect(await listOrganizations(directory)).toMatchObject({ status: 0, stdout: '[]\n' });
+});
+
+test.concurrent('an operator has a database in a directory with a comma and quotation marks in its name', async () => {
+  const directory = await copyData('Hope, "Inc"');
+  expect(await listOrganizations(directory)).toEqual(CHURCH);
 });
 
 const testAsRoot = process.getuid?.() === 0 ? test.concurrent : test.skip;

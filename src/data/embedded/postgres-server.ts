@@ -72,7 +72,7 @@ export class PostgresServer {
 
   private async launch(logMode: 'w' | 'a'): Promise<void> {
     const { host, port } = this.address;
-    const settings = { ...SERVER_SETTINGS, unix_socket_directories: String(host), port: String(port) };
+    const settings = { ...SERVER_SETTINGS, unix_socket_directories: toListItem(String(host)), port: String(port) };
     const log = await open(join(this.parts.home.directory, this.parts.log), logMode, 0o600);
     try {
       await giveToOwnerOf(this.parts.home.directory, log);
@@ -130,5 +130,8 @@ export class PostgresServer {
     }
   }
 }
+
+/** A path as the one item of a setting that is a list: PostgreSQL would part it at a comma. */
+const toListItem = (path: string): string => `"${path.replaceAll('"', '""')}"`;
 
 const hasEnded = (server: ChildProcess): boolean => server.exitCode !== null || server.signalCode !== null;

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../config';
@@ -15,7 +16,7 @@ export function demoCommand(context: () => CommandContext): Command {
     .option('--show', 'creates nothing; prints the provisions, the login and the addresses of the demo that is there', false)
     .action(async ({ show }: { show: boolean }) => {
       const { terminal, json, config } = context();
-      const credentials = show ? await readDemo(config) : await createDemo(context());
+      const credentials = show ? await findDemo(context()) : await createDemo(context());
       if (!credentials) throw new OperatorError(`There is no demo in ${config.DATA_DIR}`);
       printResult(terminal, json, credentials, describeDemo(credentials, baseUrl(config, config.PORT)));
     });
@@ -23,6 +24,12 @@ export function demoCommand(context: () => CommandContext): Command {
 
 const createDemo = (context: CommandContext): Promise<DemoCredentials> =>
   withServices(context, ({ demo }) => demo.create((credentials) => saveDemo(context.config, credentials)));
+
+/** The credentials of the demo, unless it was deleted or is not finished. The database is not opened where none were saved. */
+async function findDemo(context: CommandContext): Promise<DemoCredentials | undefined> {
+  const saved = await readDemo(context.config);
+  return saved && (await withServices(context, ({ demo }) => demo.isThere(saved))) ? saved : undefined;
+}
 
 interface ServedDatabase {
   readonly database: OpenDatabase;
@@ -36,11 +43,9 @@ interface ServedDatabase {
 export async function openWithDemo(config: Config, onLost: (error: Error) => void): Promise<ServedDatabase> {
   const open = (): Promise<OpenDatabase> => openDatabase(config, { share: false, onLost });
   if (config.DATABASE_URL !== '' || !config.DEMO) return { database: await open(), demo: undefined };
-  const saved = await readDemo(config);
-  if (saved) return { database: await open(), demo: saved };
   return endingAtSignal(open(), async (database) => {
     try {
-      return { database, demo: await createWanted(config, database) };
+      return { database, demo: await findOrCreate(config, database) };
     } catch (error) {
       await database.close();
       throw error;
@@ -48,8 +53,12 @@ export async function openWithDemo(config: Config, onLost: (error: Error) => voi
   });
 }
 
-const createWanted = (config: Config, { address }: OpenDatabase): Promise<DemoCredentials | undefined> =>
+const findOrCreate = (config: Config, { address }: OpenDatabase): Promise<DemoCredentials | undefined> =>
   useServices(config, address, async ({ demo }) => {
+    const saved = await readDemo(config);
+    if (saved && (await demo.isThere(saved))) return saved;
+    // They are of a demo that was deleted or not finished.
+    await rm(demoFile(config), { force: true });
     const isWanted = await demo.isWanted();
     return isWanted ? demo.create((credentials) => saveDemo(config, credentials)) : undefined;
   });

@@ -7,6 +7,7 @@ import { buildDatabase, findOuterPlace, upgradeDatabase, withScratchDatabase, ty
 import { createEncryption, openBackupFile, type PassphraseOptions } from './backup-file';
 import { useServices, withServices, type CommandContext } from './command';
 import { UsageError } from './command-options';
+import { onStopSignal } from './stop-signals';
 import { formatTable, printResult, startProgress, type Terminal } from './terminal';
 import { writeWhole } from './whole-file';
 
@@ -150,15 +151,14 @@ async function loadAndCompare(
 /** Gives a signal that aborts when the process is told to end. The work is then undone before the process ends. */
 async function untilSignal<Result>(use: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const controller = new AbortController();
-  const onSignal = (): void => controller.abort(new OperatorError('It was told to stop'));
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  const off = onStopSignal(() => controller.abort(new OperatorError('It was told to stop')));
   try {
     return await use(controller.signal);
   } catch (error) {
     controller.signal.throwIfAborted();
     throw error;
   } finally {
-    process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
+    off();
   }
 }
 

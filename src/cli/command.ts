@@ -8,6 +8,7 @@ import { AppError, OperatorError } from '../errors';
 import { logUnwritten } from '../http/request-log';
 import { openDatabase, type OpenDatabase } from '../databases';
 import { createServices, type Services } from '../services';
+import { onStopSignal } from './stop-signals';
 import type { Terminal } from './terminal';
 
 /** The terminal, the options and the settings that every command gets. */
@@ -55,18 +56,19 @@ export async function endingAtSignal<Result>(
   opening: Promise<OpenDatabase>,
   use: (database: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {
-  const onSignal = (): void =>
-    void opening
-      .then((database) => database.abandon())
-      .then(
-        () => process.exit(1),
-        () => process.exit(1),
-      );
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  const off = onStopSignal(
+    () =>
+      void opening
+        .then((database) => database.abandon())
+        .then(
+          () => process.exit(1),
+          () => process.exit(1),
+        ),
+  );
   try {
     return await use(await opening);
   } finally {
-    process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
+    off();
   }
 }
 

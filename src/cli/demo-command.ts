@@ -1,8 +1,8 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../config';
-import { readIfThere } from '../data/embedded/directory-lock';
+import { readStateFile, writeStateFile } from '../data/embedded/state-file';
 import type { DemoCredentials } from '../domain/demo-service';
 import { OperatorError } from '../errors';
 import { openDatabase, type OpenDatabase } from '../databases';
@@ -16,7 +16,7 @@ export function demoCommand(context: () => CommandContext): Command {
     .option('--show', 'creates nothing; prints the provisions, the login and the addresses of the demo that is there', false)
     .action(async ({ show }: { show: boolean }) => {
       const { terminal, json, config } = context();
-      const credentials = show ? await readDemo(config) : await createDemo(context());
+      const credentials = show ? await findDemo(context()) : await createDemo(context());
       if (!credentials) throw new OperatorError(`There is no demo in ${config.DATA_DIR}`);
       printResult(terminal, json, credentials, describeDemo(credentials, baseUrl(config, config.PORT)));
     });
@@ -24,6 +24,12 @@ export function demoCommand(context: () => CommandContext): Command {
 
 const createDemo = (context: CommandContext): Promise<DemoCredentials> =>
   withServices(context, ({ demo }) => demo.create((credentials) => saveDemo(context.config, credentials)));
+
+/** The credentials of the demo, unless it was deleted or is not finished. The database is not opened where none were saved. */
+async function findDemo(context: CommandContext): Promise<DemoCredentials | undefined> {
+  const saved = await readDemo(context.config);
+  return saved && (await withServices(context, ({ demo }) => demo.isThere(saved))) ? saved : undefined;
+}
 
 interface ServedDatabase {
   readonly database: OpenDatabase;
@@ -37,11 +43,9 @@ interface ServedDatabase {
 export async function openWithDemo(config: Config, onLost: (error: Error) => void): Promise<ServedDatabase> {
   const open = (): Promise<OpenDatabase> => openDatabase(config, { share: false, onLost });
   if (config.DATABASE_URL !== '' || !config.DEMO) return { database: await open(), demo: undefined };
-  const saved = await readDemo(config);
-  if (saved) return { database: await open(), demo: saved };
   return endingAtSignal(open(), async (database) => {
     try {
-      return { database, demo: await createWanted(config, database) };
+      return { database, demo: await findOrCreate(config, database) };
     } catch (error) {
       await database.close();
       throw error;
@@ -49,23 +53,22 @@ export async function openWithDemo(config: Config, onLost: (error: Error) => voi
   });
 }
 
-const createWanted = (config: Config, { address }: OpenDatabase): Promise<DemoCredentials | undefined> =>
+const findOrCreate = (config: Config, { address }: OpenDatabase): Promise<DemoCredentials | undefined> =>
   useServices(config, address, async ({ demo }) => {
+    const saved = await readDemo(config);
+    if (saved && (await demo.isThere(saved))) return saved;
+    // They are of a demo that was deleted or not finished.
+    await rm(demoFile(config), { force: true });
     const isWanted = await demo.isWanted();
     return isWanted ? demo.create((credentials) => saveDemo(config, credentials)) : undefined;
   });
 
-async function readDemo(config: Config): Promise<DemoCredentials | undefined> {
-  const saved = await readIfThere(demoFile(config));
-  return saved === undefined ? undefined : (JSON.parse(saved) as DemoCredentials);
-}
+const readDemo = (config: Config): Promise<DemoCredentials | undefined> => readStateFile(demoFile(config));
 
 /** Writes the credentials beside a demo's data in the embedded database, readable by the owner only, so that every start can show them. */
 async function saveDemo(config: Config, credentials: DemoCredentials): Promise<void> {
   if (config.DATABASE_URL !== '') return;
-  const draft = `${demoFile(config)}.new`;
-  await writeFile(draft, JSON.stringify(credentials), { mode: 0o600 });
-  await rename(draft, demoFile(config));
+  await writeStateFile(demoFile(config), JSON.stringify(credentials));
 }
 
 const demoFile = (config: Config): string => join(config.DATA_DIR, 'demo.json');

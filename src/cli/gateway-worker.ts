@@ -11,6 +11,7 @@ import { TOPICS, WORKER_EXITS } from '../processes/worker-topics';
 import { createServices } from '../services';
 import { createLog } from './gateway-log';
 import type { Welcome } from './gateway-primary';
+import { onStopSignal } from './stop-signals';
 
 /** The module that a worker of a gateway runs. The primary tells it what to serve, hands it connections, and tells it to end. */
 
@@ -45,7 +46,7 @@ channel.handle(TOPICS.taken, () => {
 });
 
 // Ctrl-C, a terminal that closes, and some supervisors signal every process of a group. The primary alone decides.
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
+onStopSignal(() => undefined);
 process.on('message', (message: object, socket: unknown) => {
   if (!('connection' in message)) {
     channel.receive(message);

@@ -8,6 +8,7 @@ import { OperatorError } from '../errors';
 import type { CommandContext } from './command';
 import { baseUrl, describeDemo, openWithDemo } from './demo-command';
 import { createLog } from './gateway-log';
+import { onStopSignal } from './stop-signals';
 
 /** `serve`: runs the gateway until SIGTERM, SIGINT or SIGHUP. Resolves when everything it started has ended. */
 export function serveCommand(context: () => CommandContext): Command {
@@ -76,8 +77,7 @@ function waitForStop(): { asked: Promise<string>; insisted: Promise<void> } {
     else if (Date.now() - askedAt > SAME_WISH_MS) signals.emit('insisted');
     askedAt ??= Date.now();
   };
-  // A terminal that closes sends SIGHUP.
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal).on('SIGHUP', onSignal);
+  onStopSignal(onSignal);
   return {
     asked: once(signals, 'asked').then(([signal]) => String(signal)),
     insisted: once(signals, 'insisted').then(() => undefined),

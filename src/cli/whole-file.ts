@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { link, lstat, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pid } from 'node:process';
 import { processExists } from '../data/embedded/directory-lock';
+import { hasCode, synchronise } from '../data/embedded/state-file';
 import { OperatorError } from '../errors';
 
 /** A file of donors' data, which no other account may read. */
@@ -18,8 +19,7 @@ export async function writeWhole<Result>(
   mayReplace: boolean,
   write: (put: (content: AsyncIterable<Buffer>) => Promise<void>) => Promise<Result>,
 ): Promise<Result> {
-  const target = resolve(file);
-  await assertMayWrite(target, file, mayReplace);
+  const target = await findTarget(file, mayReplace);
   await removeDrafts(target);
   // Commands in two containers may have the same number and write to the same disk.
   const draft = `${target}.${pid}-${randomBytes(4).toString('hex')}.part`;
@@ -32,7 +32,7 @@ export async function writeWhole<Result>(
       for await (const block of content) await handle.writeFile(block).catch(failWriting(file));
       await handle.sync().catch(failWriting(file));
       await (mayReplace ? rename(draft, target) : placeNew(draft, target, file)).catch(failWriting(file));
-      await synchroniseParent(target).catch(failWriting(file));
+      await synchronise(dirname(target)).catch(failWriting(file));
     });
     return result;
   } finally {
@@ -51,13 +51,31 @@ async function placeNew(draft: string, target: string, file: string): Promise<vo
     const { code } = error as NodeJS.ErrnoException;
     // Some disks, such as those of memory sticks, have no links.
     if (code !== 'EEXIST' && code !== 'EPERM' && code !== 'ENOTSUP') throw error;
-    await assertMayWrite(target, file, false);
+    await findTarget(file, false);
     await rename(draft, target);
   }
 }
 
-async function assertMayWrite(target: string, file: string, mayReplace: boolean): Promise<void> {
-  if (!mayReplace && (await stat(target).catch(() => undefined))) throw new OperatorError(`${file} is there already: --force replaces it`);
+/**
+ * The path of the file to write: the one that a link leads to. Throws an OperatorError when something else than a file is there, which a
+ * rename would replace, or a file that may not be replaced.
+ */
+async function findTarget(file: string, mayReplace: boolean): Promise<string> {
+  const place = resolve(file);
+  const found = await stat(place).catch(orNothing).catch(failWriting(file));
+  if (!found) {
+    if (await lstat(place).catch(orNothing)) throw new OperatorError(`${file} is a link to a file that is not there`);
+    return place;
+  }
+  if (found.isDirectory()) throw new OperatorError(`${file} is a directory`);
+  if (!found.isFile()) throw new OperatorError(`${file} is a device, a pipe or a socket, and no file`);
+  if (!mayReplace) throw new OperatorError(`${file} is there already: --force replaces it`);
+  return realpath(place).catch(failWriting(file));
+}
+
+/** Takes a path for missing that has no file. */
+function orNothing(error: unknown): undefined {
+  if (!hasCode(error, 'ENOENT')) throw error;
 }
 
 /** Removes the drafts of commands that were killed. */
@@ -78,20 +96,6 @@ async function isLeft(draft: string, owner: number): Promise<boolean> {
   if (owner !== pid) return !processExists(owner);
   const found = await stat(draft).catch(() => undefined);
   return found !== undefined && found.mtimeMs < performance.timeOrigin;
-}
-
-/** Makes the new name last. */
-async function synchroniseParent(target: string): Promise<void> {
-  const directory = await open(dirname(target));
-  try {
-    await directory.sync().catch((error: unknown) => {
-      const { code } = error as NodeJS.ErrnoException;
-      // Some network disks cannot do this for a directory.
-      if (code !== 'EINVAL' && code !== 'ENOTSUP') throw error;
-    });
-  } finally {
-    await directory.close();
-  }
 }
 
 const failWriting = (file: string) => (error: unknown) => {

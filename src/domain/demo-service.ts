@@ -39,6 +39,13 @@ export class DemoService {
     return (await this.services.organizations.list()).every(({ name }) => name === UNFINISHED);
   }
 
+  /** True when the organization is there and finished that credentials were saved of, whatever its name is now. */
+  async isThere({ webProvision, apiProvision }: DemoCredentials): Promise<boolean> {
+    const { provisions } = this.services;
+    const provision = (await provisions.find(webProvision)) ?? (await provisions.find(apiProvision));
+    return provision !== null && provision.organization.name !== UNFINISHED;
+  }
+
   /**
    * Creates the demo, in place of one that was not finished. `save` keeps its credentials before it counts as finished. Throws an
    * OperatorError when there is one already.

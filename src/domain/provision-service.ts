@@ -60,6 +60,12 @@ export class ProvisionService {
     return this.provisions.list(organization === undefined ? undefined : (await this.organizations.get(organization)).id);
   }
 
+  /** The provision that a whole UUID leads to, or null. */
+  async find(uuid: string): Promise<ProvisionRow | null> {
+    const [id] = await this.provisions.listIds({ uuidHash: hashUuid(uuid) });
+    return id === undefined ? null : this.provisions.find(id);
+  }
+
   /** The provision that an operator names by its number, by the first characters of one of its UUIDs or by a whole one. */
   async get(name: string): Promise<ProvisionRow> {
     const ids = await this.listIds(name);

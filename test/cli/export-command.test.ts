@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { failed, misused, runCommand, startCommand, type CommandResult } from '../support/command';
@@ -169,14 +169,6 @@ describe('an operator who exports', () => {
       stdout: '',
       stderr: `Cannot write ${missing}: ENOENT: no such file or directory, open '${missing}.PID.part'\n`,
     });
-    const directory = files.path('directory');
-    await mkdir(directory);
-    expect(withoutPid(await runExport({ out: directory }))).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: `Cannot write ${directory}: EISDIR: illegal operation on a directory, rename '${directory}.PID.part' -> '${directory}'\n`,
-    });
-    expect(await traces(directory)).toEqual([basename(directory)]);
   });
 
   test.concurrent.each([

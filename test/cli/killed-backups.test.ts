@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { runCommand, startCommand, startServe, succeed, type Environment, type ServeProcess } from '../support/command';
 import { depositBook } from '../support/deposit-book';
 import { toNdjson } from '../support/deposit-files';
+import { until } from '../support/until';
 
 /** Commands that the suite kills. `KILLED_BACKUPS=20` kills more. */
 const KILLS = Number(process.env.KILLED_BACKUPS ?? 2);
@@ -86,6 +87,29 @@ test('a restore that is killed at any moment has been made or not at all, and th
     await succeed(killed, ['verify', file, '--current']);
   }
 });
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  'an operator whose verify is ended by %s finds no copy of the donors',
+  async (signal) => {
+    const file = at(`${signal}.backup`);
+    await succeed(source, ['backup', file]);
+    const TMPDIR = at(signal);
+    mkdirSync(TMPDIR);
+    const child = startCommand({ ...source, TMPDIR }, ['verify', file], 'ignore');
+    const closed = once(child, 'close') as Promise<[number | null]>;
+    let server: number | undefined;
+    await until(async () => {
+      const [name] = await readdir(TMPDIR);
+      const lines = await readFile(join(TMPDIR, String(name), 'postgres/cluster.filling/postmaster.pid'), 'utf8').catch(() => '');
+      server = Number(lines.split('\n')[0]);
+      return server > 0 || child.exitCode !== null;
+    });
+    child.kill(signal);
+    expect((await closed)[0]).toBe(1);
+    expect(await readdir(TMPDIR)).toEqual([]);
+    expect(existsSync(`/proc/${server}`)).toBe(false);
+  },
+);
 
 test.each([8, 120])('an operator whose disk is full after %i blocks is told so, and finds no part of a backup', async (blocks) => {
   const directory = mkdtempSync(at('full-'));

@@ -349,11 +349,11 @@ describe('commands without DATABASE_URL that run at once', () => {
     expect(await processesOf(directory)).toEqual([]);
   });
 
-  test.concurrent('leave no database behind when they are interrupted', async () => {
+  test.concurrent.each(['SIGINT', 'SIGHUP'] as const)('leave no database behind when %s interrupts them', async (signal) => {
     const directory = await copyData();
     const command = startCommand(settings(directory), ['demo']);
     await until(() => existsSync(join(directory, 'address.json')));
-    command.kill('SIGINT');
+    command.kill(signal);
     await once(command, 'close');
     expect(command.exitCode).toBe(1);
     expect(await processesOf(directory)).toEqual([]);

@@ -1,7 +1,8 @@
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kill, pid as ownPid } from 'node:process';
 import { OperatorError } from '../../errors';
+import { hasCode, readIfThere, writeNewFile } from './state-file';
 
 /** The process that holds a data directory. The start time tells it from a later process with the same number. */
 interface Holder {
@@ -29,7 +30,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const file = join(directory, LOCK_FILE);
   const own = JSON.stringify({ pid: ownPid, startTime: await findStartTime(ownPid) } satisfies Holder);
   const draft = `${file}.${ownPid}`;
-  await writeFile(draft, own, { mode: 0o600 });
+  await writeNewFile(draft, own);
   try {
     // A hard link appears complete or not at all, and never replaces an existing file.
     while (!(await succeeds(link(draft, file), 'EEXIST'))) await removeIfStale(file, directory);
@@ -86,15 +87,6 @@ async function findStartTime(pid: number): Promise<string> {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
-export async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return undefined;
-    throw error;
-  }
-}
-
 /** Resolves to false when the step failed with the one expected error code. */
 async function succeeds(step: Promise<void>, expectedFailure: string): Promise<boolean> {
   try {
@@ -105,5 +97,3 @@ async function succeeds(step: Promise<void>, expectedFailure: string): Promise<b
     throw error;
   }
 }
-
-const hasCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code;

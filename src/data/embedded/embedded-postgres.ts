@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chown, mkdir, mkdtemp, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { connect as connectSocket } from 'node:net';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { OperatorError } from '../../errors';
 import type { DatabaseAddress } from '../postgres/database';
-import { findHolder, lockDirectory, readIfThere, type DirectoryLock } from './directory-lock';
+import { findHolder, lockDirectory, type DirectoryLock } from './directory-lock';
 import {
   clusterDirectory,
   complete,
@@ -22,6 +22,7 @@ import {
 } from './postgres-cluster';
 import { findEngine, openPostgresHome, type PostgresHome } from './postgres-home';
 import { DATABASE, PostgresServer } from './postgres-server';
+import { readStateFile, writeStateFile } from './state-file';
 
 const START_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 2000;
@@ -80,9 +81,7 @@ export class EmbeddedPostgres {
       postgres = new EmbeddedPostgres(new PostgresServer(parts, address, onServerLost), dataDirectory, home, lock);
       await postgres.server.start();
       await prepare(address);
-      const draft = `${addressFile(dataDirectory)}.new`;
-      await writeFile(draft, JSON.stringify(address), { mode: 0o600 });
-      await rename(draft, addressFile(dataDirectory));
+      await writeStateFile(addressFile(dataDirectory), JSON.stringify(address));
       return postgres;
     } catch (error) {
       await (postgres ? postgres.stop('fast') : lock.release());
@@ -154,10 +153,10 @@ export class EmbeddedPostgres {
     for (;;) {
       const holder = await findHolder(dataDirectory);
       if (holder === undefined) return undefined;
-      const address = await readIfThere(addressFile(dataDirectory));
-      const presence = address === undefined ? undefined : await connect(JSON.parse(address) as DatabaseAddress);
+      const address = await readAddress(dataDirectory);
+      const presence = address && (await connect(address));
       // Its holder waits for this connection to end before it stops the server.
-      if (address !== undefined && presence) return { address: JSON.parse(address) as DatabaseAddress, leave: () => presence.end() };
+      if (address && presence) return { address, leave: () => presence.end() };
       if (Date.now() > deadline) {
         throw new OperatorError(`Process ${holder} does not get the embedded database in ${dataDirectory} started`);
       }
@@ -264,6 +263,7 @@ async function assertSameMajor(home: PostgresHome): Promise<void> {
 }
 
 const addressFile = (dataDirectory: string): string => join(dataDirectory, 'address.json');
+const readAddress = (dataDirectory: string): Promise<DatabaseAddress | undefined> => readStateFile(addressFile(dataDirectory));
 
 /**
  * Throws an OperatorError when a process in another container holds the directory. That process is invisible here, so its lock looks stale,
@@ -277,8 +277,7 @@ async function assertNoHiddenHolder(dataDirectory: string): Promise<void> {
     { cluster: clusterDirectory({ directory }), port: PORT },
     { cluster: draftDirectory({ directory }), port: DRAFT_PORT },
   ];
-  const address = await readIfThere(addressFile(dataDirectory)).catch(() => undefined);
-  const { host } = address === undefined ? {} : (JSON.parse(address) as DatabaseAddress);
+  const { host } = (await readAddress(dataDirectory).catch(() => undefined)) ?? {};
   const hosts = new Set([join(directory, 'socket'), ...(host === undefined ? [] : [host])]);
   for (const { cluster, port } of servers) {
     // The server of a killed gateway is visible here, and is ended later.

@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chown, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kill } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../../errors';
-import { processExists, readIfThere } from './directory-lock';
+import { processExists } from './directory-lock';
 import type { PostgresHome } from './postgres-home';
+import { readIfThere, synchronise, writeStateFile } from './state-file';
 
 export const USER = 'deposit_gateway';
 const STOP_TIMEOUT_MS = 30_000;
@@ -31,6 +32,7 @@ export async function initialise(home: PostgresHome): Promise<string> {
     const draft = `${clusterDirectory(home)}.new`;
     await makeCluster(home, draft);
     await rename(draft, clusterDirectory(home));
+    await synchronise(home.directory);
   }
   return readFile(passwordFile(home), 'utf8');
 }
@@ -38,12 +40,8 @@ export async function initialise(home: PostgresHome): Promise<string> {
 /** Makes a cluster with the password of the home, and returns that. */
 export async function makeCluster(home: PostgresHome, directory: string): Promise<string> {
   const file = passwordFile(home);
-  if (!(await exists(file))) {
-    const draft = `${file}.new`;
-    await writeFile(draft, randomBytes(32).toString('base64url'), { mode: 0o600 });
-    if (home.account) await chown(draft, home.account.uid, home.account.gid);
-    await rename(draft, file);
-  }
+  // A power cut may have left an empty one. The password of a cluster that holds data is on the disk before the cluster is.
+  if (!(await readIfThere(file))) await writeStateFile(file, randomBytes(32).toString('base64url'));
   await rm(directory, { recursive: true, force: true });
   await run(home, 'initdb', [
     ...['--pgdata', directory, '--username', USER, '--pwfile', file, '--auth', 'scram-sha-256'],
@@ -80,16 +78,6 @@ async function putInPlace(home: PostgresHome): Promise<void> {
   if (major !== undefined) await rename(clusterDirectory(home), formerDirectory(home, major));
   await rename(readyDirectory(home), clusterDirectory(home));
   await synchronise(home.directory);
-}
-
-/** Makes renames within a directory last. */
-async function synchronise(directory: string): Promise<void> {
-  const handle = await open(directory);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 const passwordFile = (home: PostgresHome): string => join(home.directory, 'password');

@@ -8,6 +8,7 @@ import { OperatorError } from '../../errors';
 import type { DatabaseAddress } from '../postgres/database';
 import { childOptions } from './postgres-cluster';
 import type { PostgresHome } from './postgres-home';
+import { giveToOwnerOf } from './state-file';
 
 export const DATABASE = 'deposit_gateway';
 const START_TIMEOUT_MS = 60_000;
@@ -70,9 +71,11 @@ export class PostgresServer {
   }
 
   private async launch(logMode: 'w' | 'a'): Promise<void> {
-    const settings = { ...SERVER_SETTINGS, unix_socket_directories: String(this.address.host), port: String(this.address.port) };
+    const { host, port } = this.address;
+    const settings = { ...SERVER_SETTINGS, unix_socket_directories: toListItem(String(host)), port: String(port) };
     const log = await open(join(this.parts.home.directory, this.parts.log), logMode, 0o600);
     try {
+      await giveToOwnerOf(this.parts.home.directory, log);
       // The server has its own process group, because Ctrl-C in the gateway's terminal must not stop it before the gateway has drained.
       this.server = spawn(
         join(this.parts.bin, 'postgres'),
@@ -127,5 +130,8 @@ export class PostgresServer {
     }
   }
 }
+
+/** A path as the one item of a setting that is a list: PostgreSQL would part it at a comma. */
+const toListItem = (path: string): string => `"${path.replaceAll('"', '""')}"`;
 
 const hasEnded = (server: ChildProcess): boolean => server.exitCode !== null || server.signalCode !== null;

@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { runCommand, startCommand, succeed, type Environment } from '../support/command';
+import { until } from '../support/until';
+
+// Commands run side by side, so that each takes longer.
+
+const run = promisify(execFile);
+
+let root: string;
+let directoryNumber = 0;
+
+const settings = (directory: string): Environment => ({ DATA_DIR: directory, DEMO: 'off' });
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'gateway-directories-'));
+  // Started by root, PostgreSQL runs under another account.
+  chmodSync(root, 0o755);
+  await succeed(settings(join(root, 'template')), ['organization', 'create', 'Church']);
+  // The binaries are the same for all: copies hold a link to them.
+  const home = join(root, 'template/postgres');
+  const engine = (await readdir(home)).find((name) => name.startsWith('engine-'))!;
+  await rename(join(home, engine), join(root, engine));
+  await symlink(join(root, engine), join(home, engine));
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+/** A data directory of a test's own, in which a command has made a database with the organization Church. */
+async function copyData(name = `data-${++directoryNumber}`): Promise<string> {
+  const directory = join(root, name);
+  await run('cp', ['-a', join(root, 'template'), directory]);
+  return directory;
+}
+
+const CHURCH = { status: 0, stdout: expect.stringContaining('"name":"Church"') as string, stderr: '' };
+const listOrganizations = (directory: string) => runCommand(settings(directory), ['organization', 'list', '--json']);
+
+test.concurrent.each([
+  ['nothing', ''],
+  ['a part of it', '{"host":"/tmp/depo'],
+  ['zeros', '\0'.repeat(40)],
+])('an operator starts a database of whose address a power cut has left %s', async (_title, content) => {
+  const directory = await copyData();
+  await writeFile(join(directory, 'address.json'), content);
+  expect(await listOrganizations(directory)).toEqual(CHURCH);
+});
+
+test.concurrent('an operator starts a first database of whose password a power cut has left nothing', async () => {
+  const directory = await copyData();
+  await rm(join(directory, 'postgres/cluster'), { recursive: true });
+  await writeFile(join(directory, 'postgres/password'), '');
+  expect(await listOrganizations(directory)).toMatchObject({ status: 0, stdout: '[]\n' });
+});
+
+test.concurrent('an operator has a database in a directory with a comma and quotation marks in its name', async () => {
+  const directory = await copyData('Hope, "Inc"');
+  expect(await listOrganizations(directory)).toEqual(CHURCH);
+});
+
+const testAsRoot = process.getuid?.() === 0 ? test.concurrent : test.skip;
+
+testAsRoot('a gateway under its own account owns all files of commands that root starts, be it that SIGKILL ends them', async () => {
+  const directory = await copyData();
+  const account = 12_345;
+  await run('chown', ['-hR', `${account}:${account}`, directory]);
+  await rm(join(directory, 'postgres/server.log'));
+  const command = startCommand(settings(directory), ['demo'], 'ignore');
+  await until(() => existsSync(join(directory, 'address.json')));
+  command.kill('SIGKILL');
+  await once(command, 'close');
+  expect((await readdir(directory)).sort()).toEqual(['address.json', 'gateway.lock', 'postgres']);
+  const listForeign = async () => (await run('find', [directory, '!', '-user', String(account)])).stdout;
+  expect(await listForeign()).toBe('');
+  await succeed(settings(directory), ['demo']);
+  expect((await readdir(directory)).sort()).toEqual(['demo.json', 'postgres']);
+  expect(await listForeign()).toBe('');
+});

@@ -2,6 +2,7 @@ import { BackupSnapshot, type SavedOrganization } from '../data/backup-store';
 import type { DatabaseAddress } from '../data/postgres/database';
 import { listMigrationNames } from '../data/postgres/migration-engine';
 import { RestoreStore } from '../data/restore-store';
+import { findSchemaFaults } from '../data/schema-faults';
 import { OperatorError } from '../errors';
 import { formatAnchor } from '../formats/audit-row';
 import { writeArchive, type BackupManifest, type OpenArchive, type OrganizationFigures } from '../formats/backup-archive';
@@ -35,16 +36,19 @@ export class BackupService {
     private readonly audit: AuditService,
   ) {}
 
-  /** Writes a backup of one state of the database. */
+  /** Writes a backup of one state of the database. Throws an OperatorError when the backup would lack rows. */
   async write({ gateway, isAudited, put }: BackupOptions): Promise<BackupManifest> {
     const snapshot = await BackupSnapshot.open(this.address);
     try {
       if (snapshot.name === undefined) throw new OperatorError(NO_ONE_STATE);
       const saved = await snapshot.listOrganizations();
+      const schema = await snapshot.readSchema();
+      const hasNewestSchema = await isNewest(schema);
+      const faults = findSchemaFaults(schema.tables, hasNewestSchema);
+      if (faults.length > 0) throw new OperatorError(`The database is not as the gateway makes it:\n${faults.join('\n')}`);
       return await this.accompany(isAudited ? saved : [], 'backup', async () => {
         const createdAt = new Date().toISOString();
-        const schema = await snapshot.readSchema();
-        const organizations = (await isNewest(schema)) ? await this.listFigures(saved, snapshot) : null;
+        const organizations = hasNewestSchema ? await this.listFigures(saved, snapshot) : null;
         const manifest: BackupManifest = { gateway, createdAt, ...schema, organizations };
         await writeArchive(manifest, snapshot.readRows(manifest.tables), put);
         return manifest;

@@ -1,23 +1,48 @@
 import type { BackupTable } from '../formats/backup-archive';
 import { Prisma } from '../generated/prisma/client';
+import { readMigrations } from './postgres/migration-engine';
 import { PASSING } from './table-catalog';
 
 /**
- * The faults, in words, because of which a backup of these tables would not be one of the gateway's database. A schema older than the
- * gateway may lack tables.
+ * The differences, in words, between these tables and sequences and those that the gateway makes. A restore would refuse what is foreign,
+ * and a backup would lack rows where a table is missing.
  */
-export function findSchemaFaults(tables: readonly BackupTable[], isNewest: boolean): string[] {
-  const present = new Set(tables.map(({ name }) => name));
-  const missing = isNewest ? [...modelTables].filter((name) => !present.has(name)) : [];
-  return missing.map((name) => `the table ${name} is missing, or behind another of its name`);
+export async function findSchemaFaults(
+  tables: readonly BackupTable[],
+  sequences: readonly { readonly name: string; readonly isOwned: boolean }[],
+  isNewest: boolean,
+): Promise<string[]> {
+  const missing = isNewest ? findLacking(modelTables, tables) : [];
+  const foreign = findLacking(tables, isNewest ? modelTables : await listKnown(tables));
+  // Each sequence of the gateway belongs to a column.
+  const others = sequences.flatMap(({ name, isOwned }) => (isOwned ? [] : `sequence ${name}`));
+  return [
+    ...missing.map((name) => `the ${name} is missing, or behind another one of its name`),
+    ...[...foreign, ...others].map((name) => `the ${name} is not the gateway's: keep it in another schema`),
+  ];
+}
+
+/** The tables that a second list lacks, and the columns that its tables lack, in words. */
+function findLacking(tables: readonly BackupTable[], second: readonly BackupTable[]): string[] {
+  const columnsOf = new Map(second.map(({ name, columns }) => [name, new Set(columns)]));
+  return tables.flatMap(({ name, columns }) => {
+    const known = columnsOf.get(name);
+    return known ? columns.flatMap((column) => (known.has(column) ? [] : `column ${name}.${column}`)) : [`table ${name}`];
+  });
+}
+
+/** The tables and columns whose names a migration has. An older schema may have some that a later migration takes away. */
+async function listKnown(tables: readonly BackupTable[]): Promise<BackupTable[]> {
+  const { migrationDirectories } = await readMigrations();
+  const words = new Set(migrationDirectories.flatMap(({ migrationFile }) => migrationFile.content.value.match(/\w+/g) ?? []));
+  const known = tables.filter(({ name }) => words.has(name));
+  return known.map(({ name, columns }) => ({ name, columns: columns.filter((column) => words.has(column)) }));
 }
 
 /** The name in the database: donor_id for donorId, deposit_line for DepositLine. */
 const toSqlName = (name: string): string => name.replace(/[A-Z]/g, (letter, at) => `${at === 0 ? '' : '_'}${letter.toLowerCase()}`);
 
 /** The tables of Prisma's models that a backup holds. */
-const modelTables = new Set(
-  Object.keys(Prisma.ModelName)
-    .map(toSqlName)
-    .filter((name) => !PASSING.includes(name)),
-);
+const modelTables: readonly BackupTable[] = Object.values(Prisma.ModelName)
+  .map((model) => ({ name: toSqlName(model), columns: Object.keys(Prisma[`${model}ScalarFieldEnum`]).map(toSqlName) }))
+  .filter(({ name }) => !PASSING.includes(name));

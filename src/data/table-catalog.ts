@@ -24,9 +24,9 @@ export async function listTables(client: ClientBase): Promise<BackupTable[]> {
   return (await client.query<BackupTable>(TABLES, [LEFT_OUT])).rows;
 }
 
-/** The names of the sequences. */
-export async function listSequences(client: ClientBase): Promise<string[]> {
-  return (await client.query<{ name: string }>(SEQUENCES)).rows.map(({ name }) => name);
+/** The names of the sequences, and whether each belongs to a column. */
+export async function listSequences(client: ClientBase): Promise<{ readonly name: string; readonly isOwned: boolean }[]> {
+  return (await client.query<{ name: string; isOwned: boolean }>(SEQUENCES)).rows;
 }
 
 /** The foreign keys of all tables. */
@@ -55,7 +55,9 @@ WHERE relnamespace = ${IN_SCHEMA} AND relkind IN ('r', 'p') AND NOT relispartiti
 GROUP BY relname ORDER BY relname`;
 
 const SEQUENCES = `
-SELECT relname::text AS name FROM pg_class
+SELECT relname::text AS name, EXISTS (
+  SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND refobjsubid > 0 AND deptype IN ('a', 'i')
+) AS "isOwned" FROM pg_class
 WHERE relnamespace = ${IN_SCHEMA} AND relkind = 'S' AND ${IS_VISIBLE} AND NOT ${OF_EXTENSION} ORDER BY relname`;
 
 const FOREIGN_KEYS = `

@@ -2,7 +2,6 @@ import { BackupSnapshot, type SavedOrganization } from '../data/backup-store';
 import type { DatabaseAddress } from '../data/postgres/database';
 import { listMigrationNames } from '../data/postgres/migration-engine';
 import { RestoreStore } from '../data/restore-store';
-import { findSchemaFaults } from '../data/schema-faults';
 import { OperatorError } from '../errors';
 import { formatAnchor } from '../formats/audit-row';
 import { writeArchive, type BackupManifest, type OpenArchive, type OrganizationFigures } from '../formats/backup-archive';
@@ -36,7 +35,7 @@ export class BackupService {
     private readonly audit: AuditService,
   ) {}
 
-  /** Writes a backup of one state of the database. Throws an OperatorError when the backup would lack rows. */
+  /** Writes a backup of one state of the database. Throws an OperatorError when no restore would take the backup as a whole. */
   async write({ gateway, isAudited, put }: BackupOptions): Promise<BackupManifest> {
     const snapshot = await BackupSnapshot.open(this.address);
     try {
@@ -44,7 +43,7 @@ export class BackupService {
       const saved = await snapshot.listOrganizations();
       const schema = await snapshot.readSchema();
       const hasNewestSchema = await isNewest(schema);
-      const faults = findSchemaFaults(schema.tables, hasNewestSchema);
+      const faults = await snapshot.findFaults(schema, hasNewestSchema);
       if (faults.length > 0) throw new OperatorError(`The database is not as the gateway makes it:\n${faults.join('\n')}`);
       return await this.accompany(isAudited ? saved : [], 'backup', async () => {
         const createdAt = new Date().toISOString();

@@ -1,5 +1,5 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from 'pg';
@@ -25,14 +25,14 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 /** Uses a database with the books of one organization, and drops it. */
 async function withBooks(use: (own: Environment, client: Client) => Promise<void>): Promise<void> {
-  const { url, client, drop } = await createTestDatabase();
-  const own = { DATABASE_URL: url };
+  const database = await createTestDatabase();
+  const own = { DATABASE_URL: database.url };
   try {
     await succeed(own, ['organization', 'create', 'Church']);
     await succeed(own, ['import', at('church.ndjson'), '--organization', 'Church', '--allow-mismatch']);
-    await use(own, client);
+    await use(own, database.client);
   } finally {
-    await drop();
+    await database.drop();
   }
 }
 
@@ -60,7 +60,7 @@ testOnOneNode('an operator gets no backup that lacks a table, and keeps the earl
     await client.query('CREATE SCHEMA AUTHORIZATION CURRENT_USER');
     await client.query(`CREATE TABLE ${(await client.query<{ name: string }>('SELECT CURRENT_USER AS name')).rows[0]!.name}.donor ()`);
     expect(await runCommand(own, ['backup', at('earlier.backup'), '--force'])).toEqual(
-      failed('The database is not as the gateway makes it:\nthe table donor is missing, or behind another of its name'),
+      failed('The database is not as the gateway makes it:\nthe table donor is missing, or behind another one of its name'),
     );
     expect(await readFile(at('earlier.backup'), 'utf8')).toBe('an earlier backup');
   });
@@ -71,5 +71,44 @@ testOnOneNode('an operator backs up a table that somebody has set UNLOGGED', asy
     await client.query('ALTER TABLE audit_record SET UNLOGGED');
     await succeed(own, ['backup', at('unlogged.backup')]);
     expect(await tablesIn(at('unlogged.backup'))).toContain('audit_record');
+  });
+});
+
+const foreign = (...lines: string[]) => failed(['The database is not as the gateway makes it:', ...lines].join('\n'));
+
+testOnOneNode('an operator is told of tables, columns and sequences that no restore would take, and gets no backup', async () => {
+  await withBooks(async (own, client) => {
+    await client.query('CREATE TABLE donor_before_fix AS SELECT * FROM donor');
+    await client.query('ALTER TABLE donor ADD note text');
+    await client.query('ALTER TABLE donor DROP phone CASCADE');
+    await client.query('CREATE SEQUENCE receipt_number');
+    expect(await runCommand(own, ['backup', at('foreign.backup')])).toEqual(
+      foreign(
+        'the column donor.phone is missing, or behind another one of its name',
+        "the column donor.note is not the gateway's: keep it in another schema",
+        "the table donor_before_fix is not the gateway's: keep it in another schema",
+        "the sequence receipt_number is not the gateway's: keep it in another schema",
+      ),
+    );
+    expect((await readdir(root)).filter((name) => name.startsWith('foreign'))).toEqual([]);
+  });
+});
+
+testOnOneNode('an operator is told of them also before a migration, and gets a backup without them', async () => {
+  await withBooks(async (own, client) => {
+    await client.query("DELETE FROM _prisma_migrations WHERE migration_name >= '20261122173000'");
+    await client.query('CREATE TABLE export_record (id uuid)');
+    await client.query('CREATE TABLE donor_before_fix AS SELECT * FROM donor');
+    await client.query('ALTER TABLE donor ADD noted_by text');
+    expect(await runCommand(own, ['backup', at('older.backup')])).toEqual(
+      foreign(
+        "the column donor.noted_by is not the gateway's: keep it in another schema",
+        "the table donor_before_fix is not the gateway's: keep it in another schema",
+      ),
+    );
+    await client.query('CREATE SCHEMA elsewhere');
+    await client.query('ALTER TABLE donor_before_fix SET SCHEMA elsewhere');
+    await client.query('ALTER TABLE donor DROP noted_by');
+    await succeed(own, ['backup', at('older.backup')]);
   });
 });

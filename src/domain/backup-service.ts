@@ -6,6 +6,7 @@ import { OperatorError } from '../errors';
 import { formatAnchor } from '../formats/audit-row';
 import { writeArchive, type BackupManifest, type OpenArchive, type OrganizationFigures } from '../formats/backup-archive';
 import type { AuditService } from './audit-service';
+import { describeFault, type AuditFault } from './audit-verification';
 import type { BookService } from './book-service';
 import type { DepositDetailService } from './deposit-detail-service';
 
@@ -15,6 +16,11 @@ export interface FigureDifference {
   readonly figure: string;
   readonly inBackup: string | number | null;
   readonly found: string | number | null;
+}
+
+/** The first row of an organization's audit that is not as it was written. */
+export interface FaultyAudit extends AuditFault {
+  readonly organization: string;
 }
 
 interface BackupOptions {
@@ -70,18 +76,26 @@ export class BackupService {
   }
 
   /**
-   * Proves that the database, into which a backup was loaded, is a copy of the one that it is of: each organization has the same figures,
-   * and an audit that nobody has changed. Throws an OperatorError that names the differences.
+   * Proves that the database, into which a backup was loaded, is a copy of the one that it is of: each organization has the same figures.
+   * Throws an OperatorError that names the differences. An audit whose newest place is that of the backup was faulty before it: such
+   * faults are returned, because they must not keep anybody from the books.
    */
-  async assertCopy({ organizations }: BackupManifest): Promise<void> {
+  async compareCopy({ organizations }: BackupManifest): Promise<FaultyAudit[]> {
     const differences = organizations ? findDifferences(organizations, await this.readAll()) : [];
     if (differences.length > 0) throw new OperatorError(`The restored copy differs from the backup:\n${describeDifferences(differences)}`);
+    return this.findFaultyAudits();
+  }
+
+  /** The audits that are not as they were written. The schema must be the newest. */
+  async findFaultyAudits(): Promise<FaultyAudit[]> {
     const snapshot = await BackupSnapshot.open(this.address);
     const saved = await snapshot.listOrganizations().finally(() => snapshot.close());
-    for (const { id, name } of saved) {
+    const faulty: FaultyAudit[] = [];
+    for (const { id, name: organization } of saved) {
       const { fault } = await this.audit.verify(id);
-      if (fault) throw new OperatorError(`The audit of "${name}" was not in order: row ${fault.number} was ${fault.kind}`);
+      if (fault) faulty.push({ organization, ...fault });
     }
+    return faulty;
   }
 
   /** Adds a row to the audit of each organization that says that its data come from a backup. */
@@ -170,3 +184,7 @@ export const describeDifferences = (differences: readonly FigureDifference[]): s
         : `${organization}: ${figure} is ${found ?? 'none'}, in the backup ${inBackup ?? 'none'}`,
     )
     .join('\n');
+
+/** The faulty audits in words, a line each. */
+export const describeFaultyAudits = (faulty: readonly FaultyAudit[]): string =>
+  faulty.map(({ organization, ...fault }) => `The audit of "${organization}" was not in order: ${describeFault(fault)}`).join('\n');

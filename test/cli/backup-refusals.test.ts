@@ -112,3 +112,33 @@ testOnOneNode('an operator is told of them also before a migration, and gets a b
     await succeed(own, ['backup', at('older.backup')]);
   });
 });
+
+testOnOneNode('an operator gets the books back although somebody has changed the audit, and is told which row', async () => {
+  await withBooks(async (own, client) => {
+    await client.query("UPDATE audit_record SET detail = 'x' WHERE number = 2");
+    const file = at('changed.backup');
+    const fault = 'The audit of "Church" was not in order: row 2 was changed';
+    const auditFaults = [{ organization: 'Church', number: 2, kind: 'changed' }];
+    const wrote = expect.stringContaining(`Wrote ${file}`) as string;
+    expect(await runCommand(own, ['backup', file])).toEqual({ status: 0, stdout: wrote, stderr: `${fault}\n` });
+    const again = await runCommand(own, ['--json', 'backup', file, '--force']);
+    expect({ ...again, stdout: JSON.parse(again.stdout) as unknown }).toMatchObject({
+      status: 0,
+      stdout: { file, auditFaults },
+      stderr: '',
+    });
+
+    const restored = expect.stringContaining('Restored the backup of ') as string;
+    expect(await runCommand(inDirectory('changed'), ['restore', file])).toEqual({ status: 1, stdout: restored, stderr: `${fault}\n` });
+    expect(await succeed(inDirectory('changed'), ['organization', 'list'])).toContain('Church');
+    expect(await runCommand(inDirectory('changed'), ['audit', 'verify', '--organization', 'Church'])).toEqual(
+      failed('Church: row 2 was changed'),
+    );
+    const verified = await runCommand(own, ['--json', 'verify', file]);
+    expect([verified.status, JSON.parse(verified.stdout), JSON.parse(verified.stderr)]).toEqual([
+      1,
+      expect.objectContaining({ auditFaults }),
+      { error: fault },
+    ]);
+  });
+});

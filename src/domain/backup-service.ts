@@ -47,6 +47,8 @@ export class BackupService {
     try {
       if (snapshot.name === undefined) throw new OperatorError(NO_ONE_STATE);
       const saved = await snapshot.listOrganizations();
+      // The file could replace a good backup. An upgrade of an empty database goes on.
+      if (isAudited && saved.length === 0) throw new OperatorError('The database has no organization: there is nothing to back up');
       const schema = await snapshot.readSchema();
       const hasNewestSchema = await isNewest(schema);
       const faults = await snapshot.findFaults(schema, hasNewestSchema);

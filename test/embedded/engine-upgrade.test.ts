@@ -43,7 +43,7 @@ async function makeOld(name: string): Promise<number> {
 
 /** Makes such a directory from the backup. */
 async function makeFormer(name: string): Promise<number> {
-  await succeed(inDirectory(name), ['organization', 'list']);
+  await succeed(inDirectory(name), ['migrate']);
   const home = join(at(name), 'postgres');
   const major = Number.parseInt(/[0-9]+/.exec((await run(join(OLD, 'postgres'), ['--version'])).stdout)![0], 10);
   await rm(join(home, 'cluster'), { recursive: true });

@@ -94,8 +94,8 @@ export class BackupSnapshot {
   }
 
   /** The differences, in words, between the database and one that the gateway has made. */
-  async findFaults({ tables }: SavedSchema, isNewest: boolean): Promise<string[]> {
-    return findSchemaFaults(tables, await listSequences(this.client).catch(fail), isNewest);
+  async findFaults(schema: SavedSchema): Promise<string[]> {
+    return findSchemaFaults(schema, await listSequences(this.client).catch(fail));
   }
 
   /** Reads the rows of tables, one table after the other. */

@@ -1,22 +1,27 @@
-import type { BackupTable } from '../formats/backup-archive';
+import type { BackupManifest, BackupTable } from '../formats/backup-archive';
 import { Prisma } from '../generated/prisma/client';
-import { readMigrations } from './postgres/migration-engine';
+import { listMigrationNames, readMigrations } from './postgres/migration-engine';
 import { PASSING } from './table-catalog';
 
 /**
  * The differences, in words, between these tables and sequences and those that the gateway makes. A restore would refuse what is foreign,
- * and a backup would lack rows where a table is missing.
+ * and a backup would lack rows where a table is missing. A schema of a newer gateway is not compared.
  */
 export async function findSchemaFaults(
-  tables: readonly BackupTable[],
+  { migrations, tables }: Pick<BackupManifest, 'migrations' | 'tables'>,
   sequences: readonly { readonly name: string; readonly isOwned: boolean }[],
-  isNewest: boolean,
 ): Promise<string[]> {
+  const names = await listMigrationNames();
+  if (!migrations.every((name) => names.includes(name))) return [];
+  const isNewest = migrations.at(-1) === names.at(-1);
   const missing = isNewest ? findLacking(modelTables, tables) : [];
   const foreign = findLacking(tables, isNewest ? modelTables : await listKnown(tables));
   // Each sequence of the gateway belongs to a column.
   const others = sequences.flatMap(({ name, isOwned }) => (isOwned ? [] : `sequence ${name}`));
+  // A restore applies the migrations in order, from the first to the last of the backup.
+  const gap = names.find((name, position) => position < Math.max(1, migrations.length) && migrations[position] !== name);
   return [
+    ...(gap === undefined ? [] : [`the migration ${gap} is missing: run \`deposit-gateway migrate\``]),
     ...missing.map((name) => `the ${name} is missing, or behind another one of its name`),
     ...[...foreign, ...others].map((name) => `the ${name} is not the gateway's: keep it in another schema`),
   ];

@@ -50,12 +50,11 @@ export class BackupService {
       // The file could replace a good backup. An upgrade of an empty database goes on.
       if (isAudited && saved.length === 0) throw new OperatorError('The database has no organization: there is nothing to back up');
       const schema = await snapshot.readSchema();
-      const hasNewestSchema = await isNewest(schema);
-      const faults = await snapshot.findFaults(schema, hasNewestSchema);
+      const faults = await snapshot.findFaults(schema);
       if (faults.length > 0) throw new OperatorError(`The database is not as the gateway makes it:\n${faults.join('\n')}`);
       return await this.accompany(isAudited ? saved : [], 'backup', async () => {
         const createdAt = new Date().toISOString();
-        const organizations = hasNewestSchema ? await this.listFigures(saved, snapshot) : null;
+        const organizations = (await isNewest(schema)) ? await this.listFigures(saved, snapshot) : null;
         const manifest: BackupManifest = { gateway, createdAt, ...schema, organizations };
         await writeArchive(manifest, snapshot.readRows(manifest.tables), put);
         return manifest;

@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from 'pg';
-import { readBackup } from '../support/backup-files';
+import { listBackup, readBackup } from '../support/backup-files';
 import { failed, runCommand, succeed, type Environment } from '../support/command';
 import { createTestDatabase } from '../support/database';
 import { depositBook } from '../support/deposit-book';
@@ -110,6 +110,28 @@ testOnOneNode('an operator is told of them also before a migration, and gets a b
     await client.query('ALTER TABLE donor_before_fix SET SCHEMA elsewhere');
     await client.query('ALTER TABLE donor DROP noted_by');
     await succeed(own, ['backup', at('older.backup')]);
+  });
+});
+
+testOnOneNode('an operator is told of a migration that is missing between others, which no restore would take', async () => {
+  await withBooks(async (own, client) => {
+    for (const condition of ["= '20261120180000_list_indexes'", "= '20261120090000_init'", "<> ''"]) {
+      await client.query(`DELETE FROM _prisma_migrations WHERE migration_name ${condition}`);
+      const { status, stderr } = await runCommand(own, ['backup', at('hole.backup')]);
+      expect([condition, status]).toEqual([condition, 1]);
+      expect(stderr).toMatch(/^the migration 20261120[0-9]{6}_\w+ is missing: run `deposit-gateway migrate`$/m);
+    }
+  });
+});
+
+testOnOneNode('an operator backs up the schema of a newer gateway, whose tables this one does not know', async () => {
+  await withBooks(async (own, client) => {
+    await client.query(
+      "INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at) VALUES ('x', '', '29991231000000_x', now())",
+    );
+    await client.query('CREATE TABLE pledge (id int)');
+    await succeed(own, ['backup', at('newer.backup')]);
+    expect(await listBackup(at('newer.backup'))).toContain('tables/donor/000001.copy');
   });
 });
 

@@ -289,7 +289,7 @@ export class ConfigError extends Error {
 
 /**
  * Reads all settings. An empty value counts as not set. A secret is taken from the file that its variable with the ending _FILE names,
- * without the line break at its end. Throws one ConfigError with all faults.
+ * without the line break at its end; an empty file is a fault. Throws one ConfigError with all faults.
  */
 export function readConfig(environment: Environment): Config {
   const faults: string[] = [];
@@ -335,7 +335,9 @@ function readSecret(environment: Environment, name: string): { readonly text: st
   if (!file) return { text: environment[name] };
   if (environment[name]) return { fault: `${name} and ${fileName}: expected one of the two` };
   try {
-    return { text: readFileSync(file, 'utf8').replace(/\r?\n$/, '') };
+    const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    // An address that is not set means the embedded database, which nobody means who names a file.
+    return text === '' ? { fault: `${fileName}: the file is empty` } : { text };
   } catch (error) {
     return { fault: `${fileName}: ${(error as Error).message}` };
   }

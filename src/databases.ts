@@ -34,11 +34,11 @@ const PASSABLE = 0o711;
 /**
  * Opens the database of the settings: the one of DATABASE_URL, or else the embedded one, which is migrated at its start unless `migrate` is
  * false. With `share`, as a command does, an embedded database that is already running is shared. Without it, as a gateway does, that is an
- * OperatorError.
+ * OperatorError. An embedded database that is not there is made with `mayMake` alone; otherwise that is an OperatorError, too.
  */
 export async function openDatabase(
   config: Config,
-  options: { readonly share: boolean; readonly migrate?: boolean; readonly onLost: (error: Error) => void },
+  options: { readonly share: boolean; readonly mayMake: boolean; readonly migrate?: boolean; readonly onLost: (error: Error) => void },
 ): Promise<OpenDatabase> {
   const isOwn = config.DATABASE_URL !== '';
   const open = (address: DatabaseAddress, close = nothing, abandon = nothing): OpenDatabase => ({
@@ -54,6 +54,7 @@ export async function openDatabase(
   for (;;) {
     const shared = options.share ? await EmbeddedPostgres.share(config.DATA_DIR) : undefined;
     if (shared) return open(shared.address, () => shared.leave());
+    if (!options.mayMake) await EmbeddedPostgres.assertDatabase(config.DATA_DIR);
     try {
       const prepare = options.migrate === false ? nothing : (address: DatabaseAddress) => applyMigrations(address);
       const embedded = await EmbeddedPostgres.start(config.DATA_DIR, prepare, options.onLost);

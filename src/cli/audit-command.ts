@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { AuditEntry } from '../data/audit-store';
 import { OperatorError } from '../errors';
 import { toProvisionStart } from '../domain/audit-service';
-import type { AuditFault } from '../domain/audit-verification';
+import { describeFault } from '../domain/audit-verification';
 import { auditDoors, auditKinds, formatAnchor, parseAnchor, type AuditDoor, type AuditKind, type ChainPlace } from '../formats/audit-row';
 import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
 import { withServices, type CommandContext } from './command';
@@ -124,9 +124,6 @@ function toList(organizationId: number, { from, to, user, provision, start, end,
     before: to === undefined ? undefined : new Date(new Date(to).getTime() + MS_PER_DAY),
   };
 }
-
-const describeFault = ({ kind, number }: AuditFault): string =>
-  kind === 'missing' ? `row ${number} was taken out` : kind === 'added' ? `row ${number} was added` : `row ${number} was changed`;
 
 function readDate(text: string): LocalDate {
   if (!isLocalDate(text)) throw new InvalidArgumentError(`${describeDateFault(text)}.`);

@@ -1,6 +1,13 @@
 import { Command, Option } from 'commander';
 import { stat } from 'node:fs/promises';
-import { BOOK_FIGURES, describeDifferences, findDifferences, loadBackup } from '../domain/backup-service';
+import {
+  BOOK_FIGURES,
+  describeDifferences,
+  describeFaultyAudits,
+  findDifferences,
+  loadBackup,
+  type FaultyAudit,
+} from '../domain/backup-service';
 import { OperatorError } from '../errors';
 import { openArchive, type BackupManifest, type OpenArchive } from '../formats/backup-archive';
 import { buildDatabase, findOuterPlace, upgradeDatabase, withScratchDatabase, type OpenDatabase } from '../databases';
@@ -33,18 +40,21 @@ export function backupCommand(context: () => CommandContext): Command {
       const encrypt = options.encrypt ? await createEncryption(terminal, options) : undefined;
       const progress = startProgress(terminal, undefined, `Writing | ${PROGRESS}`);
       try {
-        const manifest = await writeWhole(file, options.force, (put) =>
-          withServices(context(), ({ backups }) =>
-            backups.write({
+        const { manifest, auditFaults } = await writeWhole(file, options.force, (put) =>
+          withServices(context(), async ({ backups }) => {
+            const manifest = await backups.write({
               gateway: context().version,
               isAudited: true,
               put: (archive) => put(counted(encrypt ? encrypt(archive) : archive, (bytes) => progress.add(bytes))),
-            }),
-          ),
+            });
+            // The file is there by now: a fault of the audit must not keep anybody from a backup.
+            return { manifest, auditFaults: isCompared(manifest) ? await backups.findFaultyAudits() : null };
+          }),
         );
         const { size } = await stat(file);
-        const result = { file, bytes: size, encrypted: options.encrypt, ...describe(manifest) };
+        const result = { file, bytes: size, encrypted: options.encrypt, ...describe(manifest), auditFaults };
         printResult(terminal, json, result, `${formatOrganizations(manifest)}\nWrote ${file}, ${size} bytes`);
+        if (!json && auditFaults?.length) terminal.errors.write(`${describeFaultyAudits(auditFaults)}\n`);
       } finally {
         progress.stop();
       }
@@ -60,17 +70,19 @@ export function restoreCommand(context: () => CommandContext): Command {
     .action(async (file: string, options: PassphraseOptions) => {
       const { terminal, json, config } = context();
       const archive = await openBackupFile(terminal, file, options);
+      let auditFaults: FaultyAudit[] = [];
       await untilSignal((signal) =>
         buildDatabase(config, signal, async (address) => {
-          await loadAndCompare(context(), address, withProgress(terminal, archive), signal);
+          auditFaults = await loadAndCompare(context(), address, withProgress(terminal, archive), signal);
           await useServices(config, address, ({ backups }) => backups.noteRestore(archive.manifest, 'restore'));
         }),
       );
       const { manifest } = archive;
       const text = `${formatComparison(manifest)}\nRestored the backup of ${manifest.createdAt}; nobody is logged in`;
       const place = await findOuterPlace(config);
-      const result = { file, ...describe(manifest), compared: isCompared(manifest), place: place ?? null };
+      const result = { file, ...describe(manifest), compared: isCompared(manifest), auditFaults, place: place ?? null };
       printResult(terminal, json, result, place === undefined ? text : `${text}\nThe data lie outside DATA_DIR, in ${place}`);
+      failFor(auditFaults);
     });
 }
 
@@ -89,18 +101,19 @@ export function verifyCommand(context: () => CommandContext): Command {
       const { terminal, json } = context();
       const archive = await openBackupFile(terminal, file, options);
       const { manifest } = archive;
+      let auditFaults: FaultyAudit[] = [];
       await untilSignal((signal) =>
-        withScratchDatabase(signal, (address) => loadAndCompare(context(), address, withProgress(terminal, archive), signal)),
+        withScratchDatabase(signal, async (address) => {
+          auditFaults = await loadAndCompare(context(), address, withProgress(terminal, archive), signal);
+        }),
       );
       const current = options.current ? await withServices(context(), ({ backups }) => backups.readAll('verify')) : undefined;
       const { organizations } = manifest;
       const differences = current && organizations ? findDifferences(organizations, current, BOOK_FIGURES) : null;
       const verdict = `${file} restores to the database of ${manifest.createdAt}`;
-      const result = { file, ...describe(manifest), compared: isCompared(manifest), differences };
+      const result = { file, ...describe(manifest), compared: isCompared(manifest), auditFaults, differences };
       printResult(terminal, json, result, `${formatComparison(manifest)}\n${verdict}`);
-      if (differences && differences.length > 0) {
-        throw new OperatorError(`The database has changed since the backup:\n${describeDifferences(differences)}`);
-      }
+      failFor(auditFaults, differences?.length ? `The database has changed since the backup:\n${describeDifferences(differences)}` : '');
     });
 }
 
@@ -111,6 +124,7 @@ export function upgradeCommand(context: () => CommandContext): Command {
     .action(async () => {
       const { terminal, json, config, version } = context();
       if (config.DATABASE_URL !== '') throw new OperatorError('DATABASE_URL is set: upgrade that PostgreSQL as you upgrade others');
+      let auditFaults: FaultyAudit[] = [];
       const upgrade = await untilSignal((signal) =>
         upgradeDatabase(config, signal, (target, source) =>
           useServices(config, source, ({ backups }) => {
@@ -122,7 +136,7 @@ export function upgradeCommand(context: () => CommandContext): Command {
                 put: async (content) => {
                   const archive = await openArchive(content);
                   ({ manifest } = archive);
-                  await loadAndCompare(context(), target, withProgress(terminal, archive), signal);
+                  auditFaults = await loadAndCompare(context(), target, withProgress(terminal, archive), signal);
                 },
               })
               .then(() => useServices(config, target, (services) => services.backups.noteRestore(manifest!, 'upgrade')));
@@ -132,20 +146,30 @@ export function upgradeCommand(context: () => CommandContext): Command {
       const text = upgrade
         ? `Upgraded from PostgreSQL ${upgrade.from} to ${upgrade.to}; nobody is logged in. The earlier database is kept in ${upgrade.kept}`
         : 'Nothing to upgrade';
-      printResult(terminal, json, upgrade ?? null, text);
+      printResult(terminal, json, upgrade ? { ...upgrade, auditFaults } : null, text);
+      failFor(auditFaults);
     });
 }
 
-/** Loads a backup, and compares the copy with what the backup tells of each organization, if it does. The signal gives it up. */
+/** Ends a command, whose work is done, with the status 1 and these lines when an audit is faulty or there is another reason. */
+function failFor(faulty: readonly FaultyAudit[], reason = ''): void {
+  const lines = [describeFaultyAudits(faulty), reason].filter((line) => line !== '');
+  if (lines.length > 0) throw new OperatorError(lines.join('\n'));
+}
+
+/**
+ * Loads a backup, and compares the copy with what the backup tells of each organization, if it does. Returns the audits that were faulty
+ * before. The signal gives it up.
+ */
 async function loadAndCompare(
   { config }: CommandContext,
   address: OpenDatabase['address'],
   archive: OpenArchive,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<FaultyAudit[]> {
   await loadBackup(address, archive, signal);
   signal.throwIfAborted();
-  await useServices(config, address, ({ backups }) => backups.assertCopy(archive.manifest));
+  return useServices(config, address, ({ backups }) => backups.compareCopy(archive.manifest));
 }
 
 /** Gives a signal that aborts when the process is told to end. The work is then undone before the process ends. */

@@ -25,6 +25,8 @@ interface DatabaseUse extends Pick<CommandContext, 'config'> {
   readonly share?: boolean;
   /** True, the default, when an embedded database that is started for the command is migrated first. */
   readonly migrate?: boolean;
+  /** True when the command may make an embedded database where there is none. By default that is an OperatorError: nobody means an empty one. */
+  readonly mayMake?: boolean;
 }
 
 /** The log of a command, on stderr. */
@@ -36,10 +38,10 @@ const lostIn =
 
 /** Runs a command over the database that the settings name. The embedded database is started for the command when it does not run yet. */
 export async function withDatabase<Result>(
-  { config, share = true, migrate = true }: DatabaseUse,
+  { config, share = true, migrate = true, mayMake = false }: DatabaseUse,
   use: (database: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {
-  return endingAtSignal(openDatabase(config, { share, migrate, onLost: lostIn(config) }), async (database) => {
+  return endingAtSignal(openDatabase(config, { share, migrate, mayMake, onLost: lostIn(config) }), async (database) => {
     try {
       return await use(database);
     } finally {

@@ -23,7 +23,7 @@ export function demoCommand(context: () => CommandContext): Command {
 }
 
 const createDemo = (context: CommandContext): Promise<DemoCredentials> =>
-  withServices(context, ({ demo }) => demo.create((credentials) => saveDemo(context.config, credentials)));
+  withServices({ ...context, mayMake: true }, ({ demo }) => demo.create((credentials) => saveDemo(context.config, credentials)));
 
 /** The credentials of the demo, unless it was deleted or is not finished. The database is not opened where none were saved. */
 async function findDemo(context: CommandContext): Promise<DemoCredentials | undefined> {
@@ -41,7 +41,7 @@ interface ServedDatabase {
  * is not the embedded one, when demos are switched off, or when it holds other data.
  */
 export async function openWithDemo(config: Config, onLost: (error: Error) => void): Promise<ServedDatabase> {
-  const open = (): Promise<OpenDatabase> => openDatabase(config, { share: false, onLost });
+  const open = (): Promise<OpenDatabase> => openDatabase(config, { share: false, mayMake: true, onLost });
   if (config.DATABASE_URL !== '' || !config.DEMO) return { database: await open(), demo: undefined };
   return endingAtSignal(open(), async (database) => {
     try {

@@ -18,7 +18,7 @@ export function migrateCommand(context: () => CommandContext): Command {
     )
     .action(async ({ check, drift }: { check: boolean; drift: boolean }) => {
       const { terminal, json } = context();
-      await withDatabase({ ...context(), migrate: !check }, async (database) => {
+      await withDatabase({ ...context(), migrate: !check, mayMake: !check }, async (database) => {
         if (check) {
           const missing = await database.listMissingMigrations();
           if (json || missing.length === 0) printResult(terminal, json, { missing }, 'Every migration is applied');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { ConfigError, readConfig } from '../config';
+import { ConfigError, readConfig, type Config } from '../config';
 import { AppError, describeError, OperatorError } from '../errors';
 import type { CommandContext } from './command';
 import { UsageError } from './command-options';
@@ -59,11 +59,13 @@ export async function runProgram(
   const isJson = words.includes('--json');
   program.option('--json', 'print machine-readable output, errors too', false);
   program.version(isJson ? JSON.stringify({ version: readVersion() }) : readVersion(), '--version', 'print the version');
+  let config: Config | undefined;
   const context = (): CommandContext => ({
     terminal,
     json: program.opts<{ json: boolean }>().json,
     version: readVersion(),
-    config: readConfig(environment),
+    // A secret may come from a pipe, which is empty after its first reading.
+    config: (config ??= readConfig(environment)),
   });
   const chosen = words.find((word) => !word.startsWith('-'));
   const needed =

@@ -7,6 +7,7 @@ import { toDataSourceError } from './postgres/database-errors';
 import { IS_DISTRIBUTED } from './postgres/distribution';
 import { beginWith } from './postgres/local-settings';
 import { Stopwatch } from './postgres/request-times';
+import { findSchemaFaults } from './schema-faults';
 import { listSequences, listTables, toColumnList } from './table-catalog';
 
 /** An organization as the snapshot of a backup has it. */
@@ -79,7 +80,7 @@ export class BackupSnapshot {
     const [version] = await this.list<{ postgres: string }>(`SELECT current_setting('server_version') AS postgres`);
     const migrations = await this.list<{ name: string }>(MIGRATIONS);
     const sequences: BackupSequence[] = [];
-    for (const name of await listSequences(this.client).catch(fail)) {
+    for (const { name } of await listSequences(this.client).catch(fail)) {
       const select = `SELECT last_value::text AS value, is_called AS "isCalled" FROM ${escapeIdentifier(name)}`;
       const [row] = await this.list<{ value: string; isCalled: boolean }>(select);
       sequences.push({ name, ...row! });
@@ -90,6 +91,11 @@ export class BackupSnapshot {
       tables: await listTables(this.client).catch(fail),
       sequences,
     };
+  }
+
+  /** The differences, in words, between the database and one that the gateway has made. */
+  async findFaults(schema: SavedSchema): Promise<string[]> {
+    return findSchemaFaults(schema, await listSequences(this.client).catch(fail));
   }
 
   /** Reads the rows of tables, one table after the other. */

@@ -17,6 +17,10 @@ export interface AuditFault {
   readonly kind: 'changed' | 'added' | 'missing';
 }
 
+/** A fault in words. */
+export const describeFault = ({ kind, number }: AuditFault): string =>
+  kind === 'missing' ? `row ${number} was taken out` : `row ${number} was ${kind}`;
+
 /** Compares the rows of an organization with their hashes, one after the other, and with a place that an operator wrote down. */
 export async function verifyAudit(
   store: AuditChainStore,

@@ -6,6 +6,7 @@ import { OperatorError } from '../errors';
 import { formatAnchor } from '../formats/audit-row';
 import { writeArchive, type BackupManifest, type OpenArchive, type OrganizationFigures } from '../formats/backup-archive';
 import type { AuditService } from './audit-service';
+import { describeFault, type AuditFault } from './audit-verification';
 import type { BookService } from './book-service';
 import type { DepositDetailService } from './deposit-detail-service';
 
@@ -15,6 +16,11 @@ export interface FigureDifference {
   readonly figure: string;
   readonly inBackup: string | number | null;
   readonly found: string | number | null;
+}
+
+/** The first row of an organization's audit that is not as it was written. */
+export interface FaultyAudit extends AuditFault {
+  readonly organization: string;
 }
 
 interface BackupOptions {
@@ -35,15 +41,19 @@ export class BackupService {
     private readonly audit: AuditService,
   ) {}
 
-  /** Writes a backup of one state of the database. */
+  /** Writes a backup of one state of the database. Throws an OperatorError when no restore would take the backup as a whole. */
   async write({ gateway, isAudited, put }: BackupOptions): Promise<BackupManifest> {
     const snapshot = await BackupSnapshot.open(this.address);
     try {
       if (snapshot.name === undefined) throw new OperatorError(NO_ONE_STATE);
       const saved = await snapshot.listOrganizations();
+      // The file could replace a good backup. An upgrade of an empty database goes on.
+      if (isAudited && saved.length === 0) throw new OperatorError('The database has no organization: there is nothing to back up');
+      const schema = await snapshot.readSchema();
+      const faults = await snapshot.findFaults(schema);
+      if (faults.length > 0) throw new OperatorError(`The database is not as the gateway makes it:\n${faults.join('\n')}`);
       return await this.accompany(isAudited ? saved : [], 'backup', async () => {
         const createdAt = new Date().toISOString();
-        const schema = await snapshot.readSchema();
         const organizations = (await isNewest(schema)) ? await this.listFigures(saved, snapshot) : null;
         const manifest: BackupManifest = { gateway, createdAt, ...schema, organizations };
         await writeArchive(manifest, snapshot.readRows(manifest.tables), put);
@@ -67,18 +77,26 @@ export class BackupService {
   }
 
   /**
-   * Proves that the database, into which a backup was loaded, is a copy of the one that it is of: each organization has the same figures,
-   * and an audit that nobody has changed. Throws an OperatorError that names the differences.
+   * Proves that the database, into which a backup was loaded, is a copy of the one that it is of: each organization has the same figures.
+   * Throws an OperatorError that names the differences. An audit whose newest place is that of the backup was faulty before it: such
+   * faults are returned, because they must not keep anybody from the books.
    */
-  async assertCopy({ organizations }: BackupManifest): Promise<void> {
+  async compareCopy({ organizations }: BackupManifest): Promise<FaultyAudit[]> {
     const differences = organizations ? findDifferences(organizations, await this.readAll()) : [];
     if (differences.length > 0) throw new OperatorError(`The restored copy differs from the backup:\n${describeDifferences(differences)}`);
+    return this.findFaultyAudits();
+  }
+
+  /** The audits that are not as they were written. The schema must be the newest. */
+  async findFaultyAudits(): Promise<FaultyAudit[]> {
     const snapshot = await BackupSnapshot.open(this.address);
     const saved = await snapshot.listOrganizations().finally(() => snapshot.close());
-    for (const { id, name } of saved) {
+    const faulty: FaultyAudit[] = [];
+    for (const { id, name: organization } of saved) {
       const { fault } = await this.audit.verify(id);
-      if (fault) throw new OperatorError(`The audit of "${name}" was not in order: row ${fault.number} was ${fault.kind}`);
+      if (fault) faulty.push({ organization, ...fault });
     }
+    return faulty;
   }
 
   /** Adds a row to the audit of each organization that says that its data come from a backup. */
@@ -167,3 +185,7 @@ export const describeDifferences = (differences: readonly FigureDifference[]): s
         : `${organization}: ${figure} is ${found ?? 'none'}, in the backup ${inBackup ?? 'none'}`,
     )
     .join('\n');
+
+/** The faulty audits in words, a line each. */
+export const describeFaultyAudits = (faulty: readonly FaultyAudit[]): string =>
+  faulty.map(({ organization, ...fault }) => `The audit of "${organization}" was not in order: ${describeFault(fault)}`).join('\n');

@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { ConfigError, drainMsOf, readConfig, settings } from '../../src/config';
 import { errorTable, requestFaultTable } from '../../src/errors';
+import { createTestDatabase, databaseSettings } from '../support/database';
 import { readDocument, sectionOf, tableOf } from '../support/documents';
 
 function faults(environment: Record<string, string>): string {
@@ -152,6 +155,26 @@ describe('an operator', () => {
       expect(faults({ DATABASE_URL_FILE: '/nowhere/url' })).toMatch(/^DATABASE_URL_FILE: ENOENT.*\/nowhere\/url/);
       const both = { DATABASE_URL: 'postgresql://h/d', DATABASE_URL_FILE: write('postgresql://h/d') };
       expect(faults(both)).toBe('DATABASE_URL and DATABASE_URL_FILE: expected one of the two');
+    });
+
+    test.each(['', '\n', '\r\n'])('is told of a file that is empty', (text) => {
+      expect(faults({ DATABASE_URL_FILE: write(text) })).toBe('DATABASE_URL_FILE: the file is empty');
+    });
+
+    test('may give a pipe, which is read once in a run', async () => {
+      const database = await createTestDatabase();
+      const dataDirectory = join(folder, 'unused');
+      try {
+        // A second reading of the pipe finds it empty.
+        const script = 'DATABASE_URL_FILE=<(echo "$URL") exec "$0" dist/main.js organization create Church';
+        const environment = { PATH: process.env.PATH, ...databaseSettings(), URL: database.url, DATA_DIR: dataDirectory };
+        const result = await promisify(execFile)('bash', ['--norc', '-c', script, process.execPath], { env: environment });
+        expect(result).toEqual({ stdout: 'Created organization "Church"\n', stderr: '' });
+        expect((await database.client.query('SELECT name FROM organization')).rows).toEqual([{ name: 'Church' }]);
+        expect(existsSync(dataDirectory)).toBe(false);
+      } finally {
+        await database.drop();
+      }
     });
 
     test('is not shown a secret that is wrong', () => {

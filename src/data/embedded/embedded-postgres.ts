@@ -15,6 +15,7 @@ import {
   findMajor,
   findServer,
   formerDirectory,
+  hasCluster,
   initialise,
   makeCluster,
   tidyUp,
@@ -114,7 +115,7 @@ export class EmbeddedPostgres {
   ): Promise<Upgrade | undefined> {
     return withHome(dataDirectory, async (home, host) => {
       const from = await findMajor(home);
-      if (from === undefined) throw new OperatorError(`There is no database in ${dataDirectory}`);
+      if (from === undefined) throw noDatabase(dataDirectory);
       if (from === home.major) return undefined;
       const bin = await findEngine(home, from);
       if (bin === undefined) {
@@ -136,6 +137,17 @@ export class EmbeddedPostgres {
   static async findOuterPlace(dataDirectory: string): Promise<string | undefined> {
     const place = await realpath(join(dataDirectory, 'postgres'));
     return place === join(await realpath(dataDirectory), 'postgres') ? undefined : place;
+  }
+
+  /** Throws an OperatorError when a directory has no database, also when another process is making one. Makes nothing. */
+  static async assertDatabase(dataDirectory: string): Promise<void> {
+    const directory = await realpath(join(dataDirectory, 'postgres')).catch((error: unknown) => {
+      // The lock of the directory tells other faults.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw noDatabase(dataDirectory);
+    });
+    if (directory === undefined || (await hasCluster({ directory }))) return;
+    await assertNoHiddenHolder(dataDirectory);
+    throw noDatabase(dataDirectory);
   }
 
   /** Removes a data directory that no process uses, and its data when they lie outside it. */
@@ -261,6 +273,8 @@ async function assertSameMajor(home: PostgresHome): Promise<void> {
   const advice = major < home.major ? 'run `deposit-gateway upgrade`' : 'use the gateway that made it';
   throw new OperatorError(`The embedded database is of PostgreSQL ${major}, and this gateway has ${home.major}: ${advice}`);
 }
+
+const noDatabase = (dataDirectory: string): OperatorError => new OperatorError(`There is no database in ${dataDirectory}`);
 
 const addressFile = (dataDirectory: string): string => join(dataDirectory, 'address.json');
 const readAddress = (dataDirectory: string): Promise<DatabaseAddress | undefined> => readStateFile(addressFile(dataDirectory));

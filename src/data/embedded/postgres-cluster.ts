@@ -19,12 +19,16 @@ export const clusterDirectory = (home: Pick<PostgresHome, 'directory'>): string 
 /** A cluster that is being filled. It is worth nothing when its gateway has died. */
 export const draftDirectory = (home: Pick<PostgresHome, 'directory'>): string => join(home.directory, 'cluster.filling');
 /** A cluster that is complete, and takes the place of the one that is served. */
-const readyDirectory = (home: PostgresHome): string => join(home.directory, 'cluster.ready');
+const readyDirectory = (home: Pick<PostgresHome, 'directory'>): string => join(home.directory, 'cluster.ready');
 /** The earlier cluster of another major version. */
 export const formerDirectory = (home: PostgresHome, major: number): string => join(home.directory, `cluster-${major}`);
 
 /** Nothing of the caller's environment reaches PostgreSQL: PGDATA, locale or time zone would change what it does. */
 export const childOptions = (home: PostgresHome) => ({ cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC' }, ...home.account });
+
+/** True when there is a cluster that gateways serve, or one that is complete and takes its place at the next start. */
+export const hasCluster = async (home: Pick<PostgresHome, 'directory'>): Promise<boolean> =>
+  (await exists(clusterDirectory(home))) || (await exists(readyDirectory(home)));
 
 /** Makes the cluster that gateways serve if there is none yet, and returns its password. */
 export async function initialise(home: PostgresHome): Promise<string> {

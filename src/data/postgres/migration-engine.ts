@@ -332,7 +332,8 @@ export async function listMigrationNames(): Promise<string[]> {
   return entries.flatMap((entry) => (entry.isDirectory() ? entry.name : [])).sort();
 }
 
-async function readMigrations(last?: string) {
+/** The migrations in order, up to `last`, with their SQL. */
+export async function readMigrations(last?: string) {
   const baseDir = MIGRATIONS_DIRECTORY;
   const names = (await listMigrationNames()).filter((name) => last === undefined || name <= last);
   return {

@@ -12,7 +12,7 @@ import { useEditors, type EditorTexts } from './editors';
 import { defaultExample, examples } from './examples';
 import { FaultBoundary } from '../look/fault-boundary';
 import { selectOperation, type ReportQuery } from '../files/file-url';
-import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from '../session/gateway-client';
+import { postGraphQL, type GraphQLRequest } from '../session/gateway-client';
 import type { AnsweredTable } from '../tables/answer-tables';
 import type { TableClient } from '../tables/table-client';
 import { ShareButton } from './share-button';
@@ -22,7 +22,7 @@ interface QueryExplorerProps {
   readonly provision: string;
   /** The client whose worker reads the answers and keeps their tables. */
   readonly client: TableClient;
-  /** Called when an answer says that the session has ended, and after every mutation, which may be a login or a logout. */
+  /** Called after every mutation, which may be a login or a logout, and when a download fails. */
   readonly onSessionChange: () => void;
   /** Called with a tab's newest answer, and with undefined when the tab sends its next request. */
   readonly onAnswer: (tab: string, answer: ShownAnswer | undefined) => void;
@@ -71,9 +71,7 @@ export default function QueryExplorer({
       const sent = { request: withKnownOperation(request), headers: options?.headers };
       const watched = async (ask: () => Promise<ExecutionResult>): Promise<ExecutionResult> => {
         try {
-          const answer = await ask();
-          if (tellsSessionLoss(answer)) onSessionChange();
-          return answer;
+          return await ask();
         } finally {
           // A stopped mutation counts too: the gateway may have carried it out.
           if (/\bmutation\b/.test(request.query)) onSessionChange();

@@ -14,15 +14,26 @@ export interface TableClient {
   /** Sends a GraphQL request. Resolves to the answer with long lists cut, and to the tables that it holds. */
   readonly answer: (request: AnswerRequest, signal?: AbortSignal) => Promise<AnsweredTables>;
   readonly arrange: (table: number, arrangement: Arrangement) => Promise<Arranged>;
-  /** Shown rows from one place up to, and without, another. Their cells are in the order of the loaded columns. */
-  readonly rows: (table: number, from: number, to: number) => Promise<readonly Row[]>;
-  /** As `rows`, of one arrangement; undefined when a newer one has taken its place. */
+  /**
+   * Shown rows of an arrangement, from one place up to, and without, another; undefined when a newer one has taken its place. Their cells are
+   * in the order of the loaded columns.
+   */
   readonly rowsOf: (table: number, serial: number, from: number, to: number) => Promise<readonly Row[] | undefined>;
   /** All rows in the order of the load, from one place up to, and without, another. */
   readonly loadedRows: (table: number, from: number, to: number) => Promise<readonly Row[]>;
-  /** Shown cells as text with tabs, for a spreadsheet. */
-  readonly cells: (table: number, from: number, to: number, columnIds: readonly string[], withTitles: boolean) => Promise<string>;
-  /** Writes the shown rows, with some columns, to a file. Rejects as stopped when the signal aborts. */
+  /** Shown cells of an arrangement as text with tabs, for a spreadsheet. Rejects when a newer one has taken its place. */
+  readonly cells: (
+    table: number,
+    serial: number,
+    from: number,
+    to: number,
+    columnIds: readonly string[],
+    withTitles: boolean,
+  ) => Promise<string>;
+  /**
+   * Writes the shown rows of an arrangement, with some columns, to a file. Rejects when a newer one has taken its place, and as stopped when
+   * the signal aborts.
+   */
   readonly write: (request: WriteRequest, onProgress: (rows: number) => void, signal: AbortSignal) => Promise<Blob>;
   /** Frees the rows of a table. */
   readonly drop: (table: number) => Promise<void>;
@@ -55,10 +66,9 @@ function createTableClient(): TableClient {
       }
     },
     arrange: (table, arrangement) => keeper().arrange(table, arrangement),
-    rows: (table, from, to) => keeper().rows(table, from, to),
     rowsOf: (table, serial, from, to) => keeper().rowsOf(table, serial, from, to),
     loadedRows: (table, from, to) => keeper().loadedRows(table, from, to),
-    cells: (table, from, to, columnIds, withTitles) => keeper().cells(table, from, to, columnIds, withTitles),
+    cells: (table, serial, from, to, columnIds, withTitles) => keeper().cells(table, serial, from, to, columnIds, withTitles),
     write: async (request, onProgress, signal) => {
       const write = ++lastAsk;
       const stop = (): void => void keeper().stopAnswer(write);

@@ -199,6 +199,20 @@ describe('a table of the worker', () => {
     expect(german.cells(arrange(german, {}).serial, 0, 1, ['share', 'name', 'day'], false)).toBe('-2,50\t1.5\t2024-02-01');
   });
 
+  test.each([
+    ['"=HYPERLINK(1)"', `'"=HYPERLINK(1)"`],
+    [' =1+1', "' =1+1"],
+    ['" "@SUM(1)', `'" "@SUM(1)`],
+    ['"Bob" Smith', '"""Bob"" Smith"'],
+    ['"', '""""'],
+    ['Bob "Bobby" Smith', 'Bob "Bobby" Smith'],
+    ['"a\tb"', '"""a b"""'],
+    ['Smith-Jones', 'Smith-Jones'],
+  ])('copies %j as one cell of plain text', (text, copied) => {
+    const store = storeRows(columns, [[text, 1, '1.00', null, null]], LOCALES);
+    expect(store.cells(arrange(store, {}).serial, 0, 1, ['name', 'share'], false)).toBe(`${copied}\t1.00`);
+  });
+
   test('copies and writes no rows of an order that the person does not see any more', () => {
     const store = storeRows(
       columns,

@@ -1,0 +1,62 @@
+import type { Page } from 'playwright-core';
+import { v2Line } from '../support/gateway';
+import { logIn, openPlayground } from '../support/playground-browser';
+
+const NOW = '2024-06-15T12:00:00Z';
+const gateway = openPlayground({
+  loggedIn: true,
+  lines: [
+    v2Line({ deposit_date: '2024-05-03', allocation_amount: '10.50' }),
+    v2Line({
+      ...{ deposit_id: 'D2', transaction_id: 'P11', allocation_id: 'P110', deposit_date: '2024-05-14', designation_id: 4 },
+      ...{ designation: 'Wells', allocation_amount: '10.50' },
+    }),
+  ],
+});
+
+async function open(hash: string, locale = 'en-US'): Promise<{ readonly page: Page; readonly faults: string[] }> {
+  const opened = await gateway.visit({ hash, now: NOW, locale });
+  await logIn(opened.page);
+  return opened;
+}
+
+/** Saves a report as a program does. */
+async function save(name: string, query: string): Promise<void> {
+  const response = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Provision: gateway.organization.webProvision, Cookie: gateway.cookie },
+    body: JSON.stringify({
+      query: 'mutation ($input: SaveReportInput!) { saveReport(input: $input) { replaced } }',
+      variables: { input: { name, title: name, query, variables: {} } },
+    }),
+  });
+  expect(await response.json()).toEqual({ data: { saveReport: { replaced: false } } });
+}
+
+const mode = (page: Page, name: 'Reports' | 'GraphQL') =>
+  page.getByRole('navigation', { name: 'Modes' }).getByRole('button', { name, exact: true });
+
+const QUERY = 'query Lines { depositDetailsConnection(first: 5) { nodes { designation amount } } }';
+
+describe('a colleague with a link to a report that was saved in GraphQL', () => {
+  test('goes back to the reports by the button, and by Back', async () => {
+    await save('lines-of-all', QUERY);
+    const { page, faults } = await open('#saved/lines-of-all');
+    const editor = page.locator('.graphiql-query-editor').getByText('query Lines');
+    await editor.waitFor();
+    await mode(page, 'Reports').click();
+    await page.getByRole('heading', { name: 'What do you want to know?' }).waitFor();
+    expect(await mode(page, 'Reports').getAttribute('aria-current')).toBe('page');
+    await mode(page, 'GraphQL').click();
+    await editor.waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'What do you want to know?' }).waitFor();
+    await page.goBack();
+    await editor.waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'What do you want to know?' }).waitFor();
+    expect(await page.locator('.graphiql-tab').count()).toBe(2);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});

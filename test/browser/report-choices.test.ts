@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { v2Line } from '../support/gateway';
 import { logIn, openPlayground } from '../support/playground-browser';
+import { until } from '../support/until';
 
 const NOW = '2024-06-15T12:00:00Z';
 const gateway = openPlayground({
@@ -59,4 +60,17 @@ describe('a colleague with a link to a report that was saved in GraphQL', () => 
     expect(faults).toEqual([]);
     await page.context().close();
   });
+});
+
+test('an analyst who takes two dates from the calendar sees the report of them', async () => {
+  const { page, faults } = await open('#reports/designations?period=2024-05-01..2024-05-31');
+  await page.getByRole('cell', { name: 'Wells' }).waitFor();
+  await page.getByRole('button', { name: 'Open the calendar' }).click();
+  await page.getByRole('button', { name: /May 3, 2024/ }).click();
+  await page.getByRole('button', { name: /May 4, 2024/ }).click();
+  await until(() => page.url().endsWith('#reports/designations?period=2024-05-03..2024-05-04'), 15_000);
+  await page.getByRole('cell', { name: 'Wells' }).waitFor({ state: 'detached' });
+  await page.getByRole('cell', { name: 'General Fund' }).waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
 });

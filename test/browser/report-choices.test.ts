@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { v2Line } from '../support/gateway';
-import { logIn, openPlayground } from '../support/playground-browser';
+import { logIn, openPlayground, pasteInto } from '../support/playground-browser';
 import { until } from '../support/until';
 
 const NOW = '2024-06-15T12:00:00Z';
@@ -71,6 +71,26 @@ test('an analyst who takes two dates from the calendar sees the report of them',
   await until(() => page.url().endsWith('#reports/designations?period=2024-05-03..2024-05-04'), 15_000);
   await page.getByRole('cell', { name: 'Wells' }).waitFor({ state: 'detached' });
   await page.getByRole('cell', { name: 'General Fund' }).waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a report that was edited in GraphQL opens there, with the figures of its file', async () => {
+  const { page, faults } = await open('#graphql');
+  await page.locator('#examples:enabled').waitFor();
+  // The text of a report that was saved in Reports mode, with the condition taken out.
+  await pasteInto(page, 'query', `# Reports mode: #reports/designations?period=last-month&fund=4\n${QUERY}`);
+  await pasteInto(page, 'variables', '{}');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const saving = page.getByRole('dialog', { name: 'Save the report' });
+  await saving.getByLabel('Title').fill('Edited');
+  await saving.getByRole('button', { name: 'Save', exact: true }).click();
+  await saving.getByRole('status').filter({ hasText: 'Saved as edited.' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.goto('about:blank');
+  await page.goto(`${gateway.url}/playground#saved/edited`);
+  await page.locator('.graphiql-query-editor').getByText('query Lines').first().waitFor();
+  expect(await mode(page, 'GraphQL').getAttribute('aria-current')).toBe('page');
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -4,7 +4,7 @@ import { GatewayError } from '../session/gateway-client';
 import type { AnsweredTables, AnswerRequest } from './answer-tables';
 import { readAnswer } from './answer-tables';
 import { toWord } from './cell-format';
-import { createStopped } from './gateway-faults';
+import { createOutdated, createStopped } from './gateway-faults';
 import { loadRows } from './row-loader';
 import { TableStore, type StoredColumn } from './table-store';
 import type { Arranged, Arrangement, Cell, LoadedTable, LoadProgress, LoadRequest, Row, TableColumn } from './table-types';
@@ -97,7 +97,9 @@ export class TableKeeper {
     this.#answering.set(write, writing);
     try {
       // The writers and their libraries load with the first file.
-      const { writeFile } = await import('../files/file-writer');
+      const { writeFile } = await import('../files/file-writer').catch((cause: unknown) => {
+        throw createOutdated(cause);
+      });
       const { table, serial, format, title, facts, columnIds } = request;
       const rows = this.#get(table).shownRows(serial, columnIds);
       return await orStopped(writing.signal, () =>

@@ -94,3 +94,22 @@ test('a report that was edited in GraphQL opens there, with the figures of its f
   expect(faults).toEqual([]);
   await page.context().close();
 });
+
+test.each(['en-US', 'de-CH', 'ar-EG', 'fa-IR', 'bn-BD', 'he-IL', 'sv-SE'])(
+  'a person of %s sets the amounts that the page has written',
+  async (locale) => {
+    const { page } = await open('#reports/designations?period=2024-05-01..2024-05-31&amountMin=-1234.50&amountMax=5000.00', locale);
+    await page.getByRole('cell', { name: 'Wells' }).waitFor();
+    await page.getByRole('button', { name: '+ Filter' }).click();
+    await page.getByRole('menuitem', { name: 'Amount' }).click();
+    const before = page.url();
+    const from = page.locator('.amounts input[name=min]');
+    const written = await from.inputValue();
+    expect(written).not.toBe('');
+    await page.locator('.amounts input[name=max]').fill('');
+    await page.getByRole('button', { name: 'Set', exact: true }).click();
+    await until(() => page.url() !== before, 15_000);
+    expect(new URL(page.url()).hash).toContain('amountMin=-1234.50');
+    await page.context().close();
+  },
+);

@@ -66,6 +66,19 @@ export default function QueryExplorer({
     },
     [onTab],
   );
+  const dropAll = useCallback(
+    (tables: readonly AnsweredTable[]) => {
+      for (const { id } of tables) void client.drop(id);
+    },
+    [client],
+  );
+  const forget = useCallback(
+    (id: string) => {
+      dropAll(kept.current.get(id) ?? []);
+      kept.current.delete(id);
+    },
+    [dropAll],
+  );
   const fetcher = useCallback<GraphiQLProps['fetcher']>(
     (request, options) => {
       const sent = { request: withKnownOperation(request), headers: options?.headers };
@@ -80,18 +93,29 @@ export default function QueryExplorer({
       if (request.operationName === 'IntrospectionQuery') return watched(() => postGraphQL(provision, sent.request, sent));
       const asked = tab.current;
       onAnswer(asked, undefined);
-      for (const { id } of kept.current.get(asked) ?? []) void client.drop(id);
-      kept.current.delete(asked);
+      forget(asked);
       return toStoppable((signal) =>
         watched(async () => {
           const { preview, tables } = await client.answer({ provision, ...sent }, signal);
-          kept.current.set(asked, tables);
-          if (!signal.aborted) onAnswer(asked, { query: toReportQuery(request), data: preview.data, tables });
+          if (signal.aborted) dropAll(tables);
+          else {
+            kept.current.set(asked, tables);
+            onAnswer(asked, { query: toReportQuery(request), data: preview.data, tables });
+          }
           return preview;
         }),
       );
     },
-    [provision, client, onSessionChange, onAnswer],
+    [provision, client, onSessionChange, onAnswer, dropAll, forget],
+  );
+  const closeTabs = useCallback(
+    (open: readonly string[]) => {
+      for (const id of [...kept.current.keys()].filter((each) => !open.includes(each))) {
+        onAnswer(id, undefined);
+        forget(id);
+      }
+    },
+    [onAnswer, forget],
   );
   // GraphiQL takes no variables for its default tab. These would override those of stored tabs, so they are only for a first visit.
   const [initialVariables] = useState(() => (hasStoredTabs() ? undefined : defaultExample.variables(new Date())));
@@ -111,6 +135,7 @@ export default function QueryExplorer({
       <HandedQuery handed={handed} onOpened={onOpened} />
       <EditorAccess />
       <ActiveTab onChange={showTab} />
+      <OpenTabs onChange={closeTabs} />
       {toolsSlot && createPortal(<ExamplePicker />, toolsSlot)}
       {downloadSlot &&
         createPortal(
@@ -143,6 +168,13 @@ function ActiveTab({ onChange }: { readonly onChange: (tab: string) => void }) {
     onChange(tab);
     return () => actions.stop();
   }, [tab, onChange, actions]);
+  return null;
+}
+
+/** Reports the tabs that are open, whenever one is opened or closed. */
+function OpenTabs({ onChange }: { readonly onChange: (open: readonly string[]) => void }) {
+  const ids = useGraphiQL((state) => state.tabs.map(({ id }) => id).join(' '));
+  useEffect(() => onChange(ids.split(' ')), [ids, onChange]);
   return null;
 }
 

@@ -29,9 +29,10 @@ const status = (page: Page, text: string): Promise<void> => page.getByRole('stat
 const column = (page: Page, place: number): Promise<string[]> => table(page).locator(`[role=cell]:nth-child(${place})`).allTextContents();
 const clipboard = (page: Page): Promise<string> => page.evaluate('navigator.clipboard.readText()');
 
-async function open(visit: Parameters<typeof gateway.visit>[0] = {}): Promise<OpenPage> {
+async function open(visit: Parameters<typeof gateway.visit>[0] = {}, script = ''): Promise<OpenPage> {
   const opened = await gateway.visit(visit);
   const { page } = opened;
+  await page.evaluate(script);
   await logIn(page);
   await page.getByRole('button', { name: 'Table' }).click();
   await pasteInto(page, 'query', QUERY);
@@ -39,6 +40,20 @@ async function open(visit: Parameters<typeof gateway.visit>[0] = {}): Promise<Op
   await status(page, '40 rows');
   return opened;
 }
+
+/** Lets the page hear its worker only when the promise `held` is over, as if the worker were slow. */
+const SLOW_WORKER = `{
+  const Before = Worker;
+  globalThis.Worker = class extends Before {
+    addEventListener(type, listener, options) {
+      const late = async (event) => {
+        await globalThis.held;
+        listener.call(this, event);
+      };
+      super.addEventListener(type, type === 'message' ? late : listener, options);
+    }
+  };
+}`;
 
 describe('an analyst', () => {
   test('searches without accents and case, and filters by parts of texts and by ranges as a person writes them', async () => {
@@ -160,6 +175,26 @@ describe('an analyst', () => {
       'transactionId\tdonorLastName\tdepositDate\tamount',
       'T0\tZoë Müller\t2024-01-01\t234.50',
     ]);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('copies no other rows than those on the screen while a search is under way', async () => {
+    const { page, faults } = await open({}, SLOW_WORKER);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.evaluate(`navigator.clipboard.writeText('before')`);
+    await page.evaluate(`globalThis.held = new Promise((resolve) => (globalThis.release = resolve)); 0`);
+    await page.getByLabel('Search in these rows').fill('muller');
+    await page.getByLabel('Search in these rows').press('Enter');
+    await until(async () => (await table(page).getAttribute('aria-busy')) === 'true');
+    await page.getByRole('button', { name: 'Copy all' }).click();
+    await page.evaluate('globalThis.release()');
+    await status(page, 'The rows have just changed. Try again.');
+    await status(page, '10 of 40 rows');
+    expect(await clipboard(page)).toBe('before');
+    await page.getByRole('button', { name: 'Copy all' }).click();
+    await status(page, 'Copied 10 rows');
+    expect((await clipboard(page)).split('\n').length).toBe(11);
     expect(faults).toEqual([]);
     await page.context().close();
   });

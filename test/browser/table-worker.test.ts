@@ -82,8 +82,8 @@ const load = (page: Page, request: LoadRequest): Promise<Outcome> =>
     const progress = [];
     try {
       const table = await keeper.load(${JSON.stringify(request)}, Comlink.proxy((each) => progress.push(each)));
-      const { sums } = await keeper.arrange(table.id, { search: '', filters: [] });
-      return { table, sums, progress, rows: await keeper.rows(table.id, 0, Infinity) };
+      const { serial, sums } = await keeper.arrange(table.id, { search: '', filters: [] });
+      return { table, sums, progress, rows: await keeper.rowsOf(table.id, serial, 0, Infinity) };
     } catch (fault) {
       return { progress, fault: { ...fault, message: fault.message } };
     }

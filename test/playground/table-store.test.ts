@@ -189,12 +189,46 @@ describe('a table of the worker', () => {
       ['a\tb\nc', 2, null, null, null],
     ];
     const store = storeRows(columns, rows, LOCALES);
-    arrange(store, { sort: { column: 'gifts', isDescending: true } });
-    expect(store.cells(0, 2, ['share', 'name', 'day'], true)).toBe("To this fund\tDonor\tDate\n\ta b c\t\n-2.50\t'=1+1\t2024-02-01");
-    expect(store.cells(1, 2, ['gifts'], false)).toBe('1');
+    const { serial } = arrange(store, { sort: { column: 'gifts', isDescending: true } });
+    expect(store.cells(serial, 0, 2, ['share', 'name', 'day'], true)).toBe(
+      "To this fund\tDonor\tDate\n\ta b c\t\n-2.50\t'=1+1\t2024-02-01",
+    );
+    expect(store.cells(serial, 1, 2, ['gifts'], false)).toBe('1');
     // A German spreadsheet reads 2.50 as a day, and a text with a point stays as it is.
     const german = storeRows(columns, [['1.5', 1, '-2.50', null, '2024-02-01']], ['de-DE']);
-    expect(german.cells(0, 1, ['share', 'name', 'day'], false)).toBe('-2,50\t1.5\t2024-02-01');
+    expect(german.cells(arrange(german, {}).serial, 0, 1, ['share', 'name', 'day'], false)).toBe('-2,50\t1.5\t2024-02-01');
+  });
+
+  test.each([
+    ['"=HYPERLINK(1)"', `'"=HYPERLINK(1)"`],
+    [' =1+1', "' =1+1"],
+    ['" "@SUM(1)', `'" "@SUM(1)`],
+    ['"Bob" Smith', '"""Bob"" Smith"'],
+    ['"', '""""'],
+    ['Bob "Bobby" Smith', 'Bob "Bobby" Smith'],
+    ['"a\tb"', '"""a b"""'],
+    ['Smith-Jones', 'Smith-Jones'],
+  ])('copies %j as one cell of plain text', (text, copied) => {
+    const store = storeRows(columns, [[text, 1, '1.00', null, null]], LOCALES);
+    expect(store.cells(arrange(store, {}).serial, 0, 1, ['name', 'share'], false)).toBe(`${copied}\t1.00`);
+  });
+
+  test('copies and writes no rows of an order that the person does not see any more', () => {
+    const store = storeRows(
+      columns,
+      [
+        ['a', 1, null, null, null],
+        ['b', 2, null, null, null],
+      ],
+      LOCALES,
+    );
+    const seen = arrange(store, {});
+    const now = arrange(store, { sort: { column: 'gifts', isDescending: true } });
+    const CHANGED = 'The rows have just changed. Try again.';
+    expect(() => store.cells(seen.serial, 0, 1, ['name'], false)).toThrow(CHANGED);
+    expect(() => store.shownRows(seen.serial, ['name'])).toThrow(CHANGED);
+    expect(store.cells(now.serial, 0, 1, ['name'], false)).toBe('b');
+    expect([...store.shownRows(now.serial, ['name']).rows]).toEqual([[['b'], ['a']]]);
   });
 
   test('sums of columns that no row has a value of are unknown, and 0 without rows', () => {

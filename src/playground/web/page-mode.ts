@@ -11,6 +11,9 @@ export type PageMode =
   /** GraphQL mode. An address with a query is that of a link to it. */
   | { readonly kind: 'graphql' };
 
+/** Reports mode with its list of reports. */
+export const NO_REPORT: PageMode = { kind: 'reports', choices: undefined };
+
 const SAVED = '#saved/';
 
 function readMode(hash: string): PageMode | undefined {
@@ -30,8 +33,7 @@ function readSaved(name: string): PageMode | undefined {
 }
 
 /** The mode of a page that was opened without an address: that of the tabs which GraphiQL has stored, or else Reports. */
-const firstMode = (): PageMode =>
-  readMode(location.hash) ?? (hasStoredTabs() ? { kind: 'graphql' } : { kind: 'reports', choices: undefined });
+const firstMode = (): PageMode => readMode(location.hash) ?? (hasStoredTabs() ? { kind: 'graphql' } : NO_REPORT);
 
 const toHash = (mode: PageMode): string =>
   mode.kind === 'graphql'

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from 'react';
 import type { EditorTexts } from './editors/editors';
 import { FaultBoundary, ReloadButton } from './look/fault-boundary';
-import { usePageMode, type PageMode } from './page-mode';
+import { NO_REPORT, usePageMode, type PageMode } from './page-mode';
 import { useSession } from './session/session-state';
 import { SignInPage } from './session/sign-in-page';
 
@@ -13,9 +13,6 @@ const GraphqlPage = lazy(() => import('./editors/graphql-page'));
 
 const modeTitles = { reports: 'Reports', graphql: 'GraphQL' } as const;
 type ModeName = keyof typeof modeTitles;
-
-/** Reports mode with its list of reports. */
-const NO_REPORT: PageMode = { kind: 'reports', choices: undefined };
 
 const nameOf = (mode: PageMode): ModeName => (mode.kind === 'graphql' ? 'graphql' : 'reports');
 
@@ -34,7 +31,9 @@ export function PlaygroundPage() {
     [setMode],
   );
   const [lastReports, setLastReports] = useState<PageMode>(NO_REPORT);
-  if (mode.kind !== 'graphql' && mode !== lastReports) setLastReports(mode);
+  // A link to a saved report may lead on to GraphQL mode, and would do so each time that somebody comes back.
+  const lasting = mode.kind === 'saved' && mode.name !== '' ? NO_REPORT : mode;
+  if (lasting.kind !== 'graphql' && lasting !== lastReports) setLastReports(lasting);
   const forgetHanded = useCallback(() => setHanded(undefined), []);
   const { provision, viewer, owner, problem, isBusy } = session;
   const shown = nameOf(mode);

@@ -12,7 +12,7 @@ import { useEditors, type EditorTexts } from './editors';
 import { defaultExample, examples } from './examples';
 import { FaultBoundary } from '../look/fault-boundary';
 import { selectOperation, type ReportQuery } from '../files/file-url';
-import { postGraphQL, tellsSessionLoss, type GraphQLRequest } from '../session/gateway-client';
+import { postGraphQL, type GraphQLRequest } from '../session/gateway-client';
 import type { AnsweredTable } from '../tables/answer-tables';
 import type { TableClient } from '../tables/table-client';
 import { ShareButton } from './share-button';
@@ -22,7 +22,7 @@ interface QueryExplorerProps {
   readonly provision: string;
   /** The client whose worker reads the answers and keeps their tables. */
   readonly client: TableClient;
-  /** Called when an answer says that the session has ended, and after every mutation, which may be a login or a logout. */
+  /** Called after every mutation, which may be a login or a logout, and when a download fails. */
   readonly onSessionChange: () => void;
   /** Called with a tab's newest answer, and with undefined when the tab sends its next request. */
   readonly onAnswer: (tab: string, answer: ShownAnswer | undefined) => void;
@@ -66,14 +66,25 @@ export default function QueryExplorer({
     },
     [onTab],
   );
+  const dropAll = useCallback(
+    (tables: readonly AnsweredTable[]) => {
+      for (const { id } of tables) void client.drop(id);
+    },
+    [client],
+  );
+  const forget = useCallback(
+    (id: string) => {
+      dropAll(kept.current.get(id) ?? []);
+      kept.current.delete(id);
+    },
+    [dropAll],
+  );
   const fetcher = useCallback<GraphiQLProps['fetcher']>(
     (request, options) => {
       const sent = { request: withKnownOperation(request), headers: options?.headers };
       const watched = async (ask: () => Promise<ExecutionResult>): Promise<ExecutionResult> => {
         try {
-          const answer = await ask();
-          if (tellsSessionLoss(answer)) onSessionChange();
-          return answer;
+          return await ask();
         } finally {
           // A stopped mutation counts too: the gateway may have carried it out.
           if (/\bmutation\b/.test(request.query)) onSessionChange();
@@ -82,18 +93,29 @@ export default function QueryExplorer({
       if (request.operationName === 'IntrospectionQuery') return watched(() => postGraphQL(provision, sent.request, sent));
       const asked = tab.current;
       onAnswer(asked, undefined);
-      for (const { id } of kept.current.get(asked) ?? []) void client.drop(id);
-      kept.current.delete(asked);
+      forget(asked);
       return toStoppable((signal) =>
         watched(async () => {
           const { preview, tables } = await client.answer({ provision, ...sent }, signal);
-          kept.current.set(asked, tables);
-          if (!signal.aborted) onAnswer(asked, { query: toReportQuery(request), data: preview.data, tables });
+          if (signal.aborted) dropAll(tables);
+          else {
+            kept.current.set(asked, tables);
+            onAnswer(asked, { query: toReportQuery(request), data: preview.data, tables });
+          }
           return preview;
         }),
       );
     },
-    [provision, client, onSessionChange, onAnswer],
+    [provision, client, onSessionChange, onAnswer, dropAll, forget],
+  );
+  const closeTabs = useCallback(
+    (open: readonly string[]) => {
+      for (const id of [...kept.current.keys()].filter((each) => !open.includes(each))) {
+        onAnswer(id, undefined);
+        forget(id);
+      }
+    },
+    [onAnswer, forget],
   );
   // GraphiQL takes no variables for its default tab. These would override those of stored tabs, so they are only for a first visit.
   const [initialVariables] = useState(() => (hasStoredTabs() ? undefined : defaultExample.variables(new Date())));
@@ -113,6 +135,7 @@ export default function QueryExplorer({
       <HandedQuery handed={handed} onOpened={onOpened} />
       <EditorAccess />
       <ActiveTab onChange={showTab} />
+      <OpenTabs onChange={closeTabs} />
       {toolsSlot && createPortal(<ExamplePicker />, toolsSlot)}
       {downloadSlot &&
         createPortal(
@@ -145,6 +168,13 @@ function ActiveTab({ onChange }: { readonly onChange: (tab: string) => void }) {
     onChange(tab);
     return () => actions.stop();
   }, [tab, onChange, actions]);
+  return null;
+}
+
+/** Reports the tabs that are open, whenever one is opened or closed. */
+function OpenTabs({ onChange }: { readonly onChange: (open: readonly string[]) => void }) {
+  const ids = useGraphiQL((state) => state.tabs.map(({ id }) => id).join(' '));
+  useEffect(() => onChange(ids.split(' ')), [ids, onChange]);
   return null;
 }
 

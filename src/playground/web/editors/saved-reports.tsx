@@ -3,6 +3,7 @@ import type { ReportQuery } from '../files/file-url';
 import { ModalDialog } from '../files/modal-dialog';
 import { SaveDialog } from '../files/save-dialog';
 import { SavedReportList } from '../files/saved-report-list';
+import { withoutChoices } from '../reports/saved-choices';
 
 interface SavedReportsProps {
   readonly provision: string;
@@ -14,9 +15,14 @@ interface SavedReportsProps {
 
 /** Saves the query in the editors as a report, and opens saved reports in them. */
 export function SavedReports({ provision, current, onOpen, isReady }: SavedReportsProps) {
+  /** What is saved here opens here: the form of Reports mode would show other figures than the file. */
+  const toSave = (): ReportQuery => {
+    const { query, variables } = current();
+    return { query: withoutChoices(query), variables };
+  };
   return (
     <>
-      <SaveDialog provision={provision} current={current} isDisabled={!isReady} />
+      <SaveDialog provision={provision} current={toSave} isDisabled={!isReady} />
       <DialogTrigger>
         <Button isDisabled={!isReady}>Saved reports</Button>
         <ModalDialog title="Saved reports" isWide>

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { createBlobCollector } from './blob-collector';
+import { signalSession } from '../session/session-signal';
 import type { FileFormat } from './file-format';
 
 export interface DownloadProgress {
@@ -75,6 +76,7 @@ export async function fetchChecked(
   const headers = { Provision: provision };
   const response = await fetch(address, { headers, credentials: 'same-origin', signal });
   if (!response.ok || !response.body) throw new Error(await explain(response));
+  signalSession('used');
   const statedRows = response.headers.get('X-Export-Rows');
   let allRows = statedRows === null ? undefined : Number(statedRows);
   const ended = new AbortController();
@@ -164,6 +166,7 @@ async function fetchReceipt(id: string, headers: Readonly<Record<string, string>
   for (let attempt = 1; ; attempt++) {
     const response = await fetch(`/export/receipts/${id}`, { headers, credentials: 'same-origin', signal });
     if (!response.ok) throw new Error(await explain(response));
+    signalSession('used');
     const receipt = (await response.json()) as Receipt;
     if (receipt.outcome !== null || attempt === RECEIPT_TRIES) return receipt;
     await new Promise((resolve) => setTimeout(resolve, RECEIPT_WAIT_MS));

@@ -15,8 +15,6 @@ interface SaveDialogProps {
   readonly isDisabled?: boolean;
   /** Called when a report was saved. */
   readonly onSaved?: () => void;
-  /** Called when saving fails: the session may have ended. */
-  readonly onFailure?: () => void;
 }
 
 /** A button, and the dialog in which somebody gives a report a title and a lasting address. */
@@ -35,7 +33,6 @@ function SaveForm({
   current,
   note,
   onSaved,
-  onFailure,
   onClose,
 }: SaveDialogProps & { readonly onClose: () => void }) {
   const [title, setTitle] = useState(proposed);
@@ -56,7 +53,6 @@ function SaveForm({
       setOutcome({ text: earlier ? `Replaced ${name}.` : `Saved as ${name}.`, isFault: false });
     } catch (error) {
       tellFault(error);
-      onFailure?.();
     }
     // A colleague may have saved the report meanwhile: the next press replaces what is listed then.
     await listSavedReports(provision).then(setReports, tellFault);

@@ -1,4 +1,4 @@
-import { useState, type FocusEvent, type KeyboardEvent } from 'react';
+import { useRef, useState, type FocusEvent, type KeyboardEvent } from 'react';
 import { CalendarDate, getLocalTimeZone, parseDate, today } from '@internationalized/date';
 import {
   Button,
@@ -66,12 +66,21 @@ function DatesField({ startDate, endDate, onChange }: DatesFieldProps) {
   // Dates that were typed give way to another period, and the field keeps the focus.
   const isCurrent = typed.startDate === startDate && typed.endDate === endDate;
   const range = isCurrent ? typed.range : before;
-  const setRange = (next: DateRange | null): void => setTyped({ startDate, endDate, range: next });
-  const isFit = range !== null && range.start.compare(range.end) <= 0 && range.start.compare(FIRST_DAY) >= 0;
-  const dates = isFit ? toText(range.start.toString(), range.end.toString()) : undefined;
-  /** The typed dates that the report is not of yet. */
-  const next = before && dates === toText(before.start.toString(), before.end.toString()) ? undefined : dates;
+  /** The calendar gives its dates and closes in one event, between two renders. */
+  const latest = useRef(range);
+  latest.current = range;
+  const setRange = (next: DateRange | null): void => {
+    latest.current = next;
+    setTyped({ startDate, endDate, range: next });
+  };
+  /** The dates that the report is not of yet; undefined for none, and for ones that cannot be taken. */
+  const toNext = (dates: DateRange | null): string | undefined => {
+    if (dates === null || dates.start.compare(dates.end) > 0 || dates.start.compare(FIRST_DAY) < 0) return undefined;
+    const text = toText(dates.start.toString(), dates.end.toString());
+    return before && text === toText(before.start.toString(), before.end.toString()) ? undefined : text;
+  };
   const commit = (): void => {
+    const next = toNext(latest.current);
     if (next !== undefined) onChange(next);
   };
   const leave = (event: FocusEvent): void => {
@@ -95,7 +104,7 @@ function DatesField({ startDate, endDate, onChange }: DatesFieldProps) {
       >
         <div className="date-head">
           <Label>Dates</Label>
-          {next !== undefined && <Text slot="description">Press Enter to see these</Text>}
+          {toNext(range) !== undefined && <Text slot="description">Press Enter to see these</Text>}
         </div>
         <Group className="date-fields">
           <DateInput slot="start">{(segment) => <DateSegment segment={segment} className="date-segment" />}</DateInput>

@@ -34,7 +34,7 @@ export function toDownload({ result, view, conditions, client }: Shown): Downloa
     facts,
     digest: table.digest,
     write: (format, onProgress, signal) =>
-      client.write({ table: table.id, format, title, facts, columnIds: view.columnIds }, onProgress, signal),
+      client.write({ table: table.id, serial: view.arranged.serial, format, title, facts, columnIds: view.columnIds }, onProgress, signal),
   };
 }
 

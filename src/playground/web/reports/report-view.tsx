@@ -77,7 +77,6 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
               current={() => ({ query: toSavedQuery(choices, plan.fileDocument), variables: plan.fileDocument.variables })}
               note={toSavingNote(plan)}
               onSaved={onSaved}
-              onFailure={onSessionChange}
             />
           )}
           {state.kind === 'running' ? (

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import { listSavedReports, type SavedReport } from '../files/saved-reports';
 import { FaultBoundary } from '../look/fault-boundary';
-import type { PageMode, SetMode } from '../page-mode';
+import { NO_REPORT, type PageMode, type SetMode } from '../page-mode';
 import { mayReadDonors, type Viewer } from '../session/gateway-client';
 import { useTableClient } from '../tables/table-client';
 import { carryChoices, defaultChoices, type ReportChoices } from './report-choices';
@@ -50,10 +50,12 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
   const open = useCallback(
     (report: SavedReport) => {
       const its = readSavedChoices(report);
-      // A link to a saved report gives its place to the report. Otherwise Back would lead from the report to the link, and on to the
-      // report.
-      if (its) setMode({ kind: 'reports', choices: its }, mode.kind !== 'saved' || mode.name === '');
-      else onShowGraphql({ query: report.query, variables: JSON.stringify(report.variables, null, 2) });
+      // A link to a saved report gives its place to the report, or to the list. Otherwise Back would lead from the report to the link, and on
+      // to the report.
+      const isLink = mode.kind === 'saved' && mode.name !== '';
+      if (its) return setMode({ kind: 'reports', choices: its }, !isLink);
+      if (isLink) setMode(NO_REPORT, false);
+      onShowGraphql({ query: report.query, variables: JSON.stringify(report.variables, null, 2) });
     },
     [setMode, onShowGraphql, mode],
   );

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { parseDate } from '@internationalized/date';
 import { dataOf, GatewayError, postVersioned } from '../session/gateway-client';
-import { isStopped } from '../tables/gateway-faults';
+import { createStopped, isStopped } from '../tables/gateway-faults';
 import type { TableClient } from '../tables/table-client';
 import type { LoadedTable, LoadProgress } from '../tables/table-types';
 import { findCompared, findPeriod, type ComparedPeriod, type Period } from './periods';
@@ -100,15 +100,15 @@ export function useReport(
       onProgress: (progress) => tell({ kind: 'running', progress }),
     }).then(
       (result) => {
+        if (controller.signal.aborted) return void client.drop(result.table.id);
         table = result.table;
-        if (controller.signal.aborted) void client.drop(table.id);
-        else tell({ kind: 'done', result });
+        tell({ kind: 'done', result });
         // The page's bar may tell of the same failure. It goes when the session is asked for again.
         if (hasFailed.current) onSessionChange();
         hasFailed.current = false;
       },
       (error: unknown) => {
-        if (isStopped(error)) return;
+        if (controller.signal.aborted || isStopped(error)) return;
         tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
         hasFailed.current = true;
         // The session may have ended.
@@ -153,12 +153,22 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
   }
   for (let attempt = 1; ; attempt++) {
     const source = { kind: 'file', query, variables, names: columns.map(({ id }) => toFileName(id)) } as const;
-    const [table, { answer, version }] = await Promise.all([
-      client.load({ provision, source, columns }, onProgress),
-      postVersioned(provision, { query, variables: { ...variables, first: 1 } }, { signal }),
-    ]);
-    if (table.version === (version ?? 0)) return { plan, table, figures: findFigures(dataOf(answer)) };
+    const loading = client.load({ provision, source, columns }, onProgress);
+    const asking = postVersioned(provision, { query, variables: { ...variables, first: 1 } }, { signal });
+    const figuresOf = asking.then(({ answer, version = 0 }) => ({ figures: findFigures(dataOf(answer)), version }));
+    const [table, { figures, version }] = await Promise.all([loading, figuresOf]).catch((error: unknown) => {
+      // Rows without totals are not shown. A load that was stopped by then may be of a newer run.
+      if (!signal.aborted) void client.stop();
+      loading.then(
+        ({ id }) => client.drop(id),
+        () => undefined,
+      );
+      throw error;
+    });
+    if (table.version === version) return { plan, table, figures };
     await client.drop(table.id);
+    // A newer run may be loading by now, which another load would stop.
+    if (signal.aborted) throw createStopped();
     if (attempt === MAX_TRIES) throw new GatewayError('The books are changing all the time. Run the report again in a moment.');
   }
 }

@@ -3,6 +3,8 @@ import type { ViewerQuery } from '../../../generated/operations/graphql';
 import loginMutation from '../queries/login.graphql?raw';
 import logoutMutation from '../queries/logout.graphql?raw';
 import viewerQuery from '../queries/viewer.graphql?raw';
+import { readEnds, type SessionEnds } from './session-end';
+import { signalSession } from './session-signal';
 
 export interface Viewer {
   readonly username: string;
@@ -12,6 +14,7 @@ export interface Viewer {
   readonly fiscalYearStart: number;
   /** The latest end of the session, in ISO 8601. */
   readonly sessionExpiresAt: string;
+  readonly ends: SessionEnds;
   /** True where the Provision is no secret, so that this browser may remember it. */
   readonly hasPublicProvision: boolean;
 }
@@ -52,13 +55,17 @@ const advice: Readonly<Record<string, string>> = {
 
 const requestTimeoutMs = 30_000;
 
-/** Fetches the logged-in user under this Provision; undefined when nobody is logged in. */
+/**
+ * Fetches the logged-in user under this Provision; undefined when nobody is logged in. Throws a GatewayError that `isElsewhere` knows when
+ * the login is under another Provision.
+ */
 export async function fetchViewer(provision: string): Promise<Viewer | undefined> {
   try {
-    const { viewer, provision: used } = await askGateway<ViewerQuery>(provision, { query: viewerQuery });
-    return viewer ? { ...viewer, hasPublicProvision: used?.kind !== 'API' } : undefined;
+    const { answer, sentAt } = await postVersioned(provision, { query: viewerQuery }, { signal: AbortSignal.timeout(requestTimeoutMs) });
+    const { viewer, provision: used } = dataOf(answer) as ViewerQuery;
+    return viewer ? { ...viewer, ends: readEnds(viewer, sentAt), hasPublicProvision: used?.kind !== 'API' } : undefined;
   } catch (error) {
-    if (error instanceof GatewayError && isSessionLoss(error.code)) return undefined;
+    if (error instanceof GatewayError && isLoggedOut(error.code)) return undefined;
     throw error;
   }
 }
@@ -88,9 +95,11 @@ interface VersionedAnswer {
   readonly answer: ExecutionResult;
   /** The version of the books that the answer is of; undefined when it holds nothing of them. */
   readonly version: number | undefined;
+  /** The gateway's time of the answer, in milliseconds. */
+  readonly sentAt: number;
 }
 
-/** As `postGraphQL`, with the version of the books that the answer is of. */
+/** As `postGraphQL`, with the version of the books that the answer is of. Tells all tabs what the answer says of the session. */
 export async function postVersioned(provision: string, request: GraphQLRequest, options: PostOptions = {}): Promise<VersionedAnswer> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, String(value));
@@ -120,13 +129,14 @@ export async function postVersioned(provision: string, request: GraphQLRequest, 
         : `The gateway gave no GraphQL answer (HTTP status ${status}).`,
     );
   }
+  signalSession(tellsSessionLoss(answer) ? 'lost' : 'used');
   const version = response.headers.get('X-Data-Version');
-  return { answer, version: version === null ? undefined : Number(version) };
+  const date = response.headers.get('Date');
+  return { answer, version: version === null ? undefined : Number(version), sentAt: date === null ? Date.now() : Date.parse(date) };
 }
 
-/** True when the answer says that nobody is logged in. */
-export function tellsSessionLoss({ errors }: ExecutionResult): boolean {
-  return errors?.some((error) => isSessionLoss(codeOf(error))) ?? false;
+function tellsSessionLoss({ errors }: ExecutionResult): boolean {
+  return errors?.some((error) => isLoggedOut(codeOf(error)) || codeOf(error) === ELSEWHERE) ?? false;
 }
 
 /** Sends a request and returns its data. Throws a GatewayError at the first error. `Data` must fit the query: nothing checks it here. */
@@ -150,9 +160,14 @@ function codeOf({ extensions }: GraphQLFormattedError): string | undefined {
 }
 
 /** UNAUTHORIZED means that the session's user has been disabled. */
-function isSessionLoss(code: string | undefined): boolean {
+function isLoggedOut(code: string | undefined): boolean {
   return code === 'NOT_LOGGED_IN' || code === 'UNAUTHORIZED';
 }
+
+const ELSEWHERE = 'PROVISION_MISMATCH';
+
+/** True for the error that tells of a login under another Provision, such as one in another tab. */
+export const isElsewhere = (error: unknown): boolean => error instanceof GatewayError && error.code === ELSEWHERE;
 
 function isExecutionResult(answer: unknown): answer is ExecutionResult {
   return typeof answer === 'object' && answer !== null && ('data' in answer || 'errors' in answer);

@@ -1,6 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { fetchViewer, login, logout, type Viewer } from './gateway-client';
+import { fetchViewer, isElsewhere, login, logout, type Viewer } from './gateway-client';
 import { loadProvision, saveOrganization, saveProvision } from './provision-setting';
+import { isOver } from './session-end';
+import { SESSION_CHANNEL, type SessionSignal } from './session-signal';
 
 interface SessionState {
   readonly provision: string;
@@ -22,8 +24,13 @@ interface Session extends SessionState {
   readonly refresh: () => void;
 }
 
-/** All tabs share the session's cookie. A message says that it has changed; the tab that sends it does not get it. */
-const otherTabs = new BroadcastChannel('deposit-gateway.session');
+/** Hears what any tab learns of the session. A message that is sent by it goes to the other tabs alone. */
+const otherTabs = new BroadcastChannel(SESSION_CHANNEL);
+const tellOtherTabs = (signal: SessionSignal): void => otherTabs.postMessage(signal);
+
+/** The pause between two looks at the clock. A timer until the end would stand still while a computer sleeps. */
+const TICK_MS = 1_000;
+const ENDED = 'Your session has ended. Log in again.';
 
 type Outcome = Partial<SessionState>;
 type Transition = (before: SessionState) => Outcome;
@@ -63,30 +70,47 @@ export function useSession(): Session {
     saveProvision(provision);
     void enqueue(async () => {
       // The gateway refuses every request without a Provision.
-      const viewer = provision === '' ? undefined : await fetchViewer(provision);
-      return (before) => (viewer ? loggedIn(viewer) : { owner: before.owner ?? '' });
+      const user = provision === '' ? undefined : await fetchViewer(provision);
+      return (before) => (user ? loggedIn(user) : { owner: before.owner ?? '' });
     });
   }, [provision, enqueue]);
 
   const refresh = useCallback(() => {
     void enqueue(async () => {
-      const viewer = await fetchViewer(provision);
-      if (viewer) return () => loggedIn(viewer);
+      const user = await fetchViewer(provision);
+      if (user) return () => loggedIn(user);
       // An empty owner removes the rows that the ended session had loaded.
-      return (before) => ({ viewer, owner: '', problem: before.viewer ? 'Your session has ended. Log in again.' : before.problem });
+      return (before) => ({ viewer: undefined, owner: '', problem: before.viewer ? ENDED : before.problem });
     });
   }, [provision, enqueue]);
-  const isLoggedIn = state.viewer !== undefined;
+  const { viewer } = state;
+  const isLoggedIn = viewer !== undefined;
+  const lastUse = useRef(0);
   useEffect(() => {
     if (!isLoggedIn) return undefined;
-    // Rows must leave a tab that is in sight as soon as somebody logs out in another one.
-    otherTabs.addEventListener('message', refresh);
+    // Rows must leave a tab that is in sight as soon as somebody logs out in another one, or an answer says that the session has ended.
+    const hear = ({ data }: MessageEvent<SessionSignal>): void => {
+      if (data === 'used') lastUse.current = Date.now();
+      else refresh();
+    };
+    otherTabs.addEventListener('message', hear);
     window.addEventListener('focus', refresh);
     return () => {
-      otherTabs.removeEventListener('message', refresh);
+      otherTabs.removeEventListener('message', hear);
       window.removeEventListener('focus', refresh);
     };
   }, [isLoggedIn, refresh]);
+  useEffect(() => {
+    if (!viewer) return undefined;
+    lastUse.current = Date.now();
+    const timer = setInterval(() => {
+      if (!isOver(viewer.ends, lastUse.current)) return;
+      // The rows go before the gateway is asked, because it may be out of reach.
+      setState((before) => ({ ...before, viewer: undefined, owner: '', problem: ENDED }));
+      refresh();
+    }, TICK_MS);
+    return () => clearInterval(timer);
+  }, [viewer, refresh]);
 
   return {
     ...state,
@@ -97,16 +121,16 @@ export function useSession(): Session {
     },
     login: (next, username, password) => {
       act(async () => {
-        const viewer = await login(next, username, password);
-        otherTabs.postMessage('login');
-        if (viewer.hasPublicProvision) saveOrganization({ name: viewer.organization, provision: next });
-        return () => ({ provision: next, ...loggedIn(viewer) });
+        const user = await login(next, username, password);
+        tellOtherTabs('login');
+        if (user.hasPublicProvision) saveOrganization({ name: user.organization, provision: next });
+        return () => ({ provision: next, ...loggedIn(user) });
       });
     },
     logout: () => {
       act(async () => {
         await logout(provision);
-        otherTabs.postMessage('logout');
+        tellOtherTabs('logout');
         return () => ({ viewer: undefined, owner: '', problem: undefined });
       });
     },
@@ -120,5 +144,7 @@ function loggedIn(viewer: Viewer): Outcome {
 
 function toProblem(error: unknown): Transition {
   const problem = error instanceof Error ? error.message : String(error);
+  // A login under another Provision has ended the one whose rows the page shows.
+  if (isElsewhere(error)) return () => ({ viewer: undefined, owner: '', problem });
   return (before) => ({ owner: before.owner ?? '', problem });
 }

@@ -19,7 +19,7 @@ interface SelectionOptions {
 
 interface CellSelection {
   readonly range: CellRange | undefined;
-  /** What a copy did, until rows or columns change. */
+  /** What a copy did, until rows or columns change, or why it failed, until the next one. */
   readonly message: string;
   readonly copyAll: () => void;
   readonly handlers: {
@@ -29,33 +29,38 @@ interface CellSelection {
   };
 }
 
+const NO_MESSAGE = { text: '', isFault: false };
+
 /** Selects a range of cells by mouse and keyboard, and copies it for a spreadsheet. */
 export function useCellSelection({ client, table, frame, rows, columns, onOpenRow }: SelectionOptions): CellSelection {
   const { arranged, rowAt } = rows;
   const [range, setRange] = useState<CellRange>();
-  const [message, setMessage] = useState('');
+  const [message, setMessage] = useState(NO_MESSAGE);
   const serial = arranged?.serial;
   const shown = useRef({ table, serial, columns });
   shown.current = { table, serial, columns };
   // The cells of a range are others once rows or columns are others.
   useEffect(() => {
     setRange(undefined);
-    setMessage('');
+    setMessage((before) => (before.isFault ? before : NO_MESSAGE));
   }, [table, serial, columns]);
 
   const count = arranged?.count ?? 0;
   const copy = (from: number, to: number, copied: readonly ShownColumn[], withTitles: boolean): void => {
     const { current } = shown;
+    if (current.serial === undefined) return;
     const tell = (text: string): void => {
-      if (shown.current.serial === current.serial && shown.current.columns === current.columns) setMessage(text);
+      if (shown.current.serial === current.serial && shown.current.columns === current.columns) setMessage({ text, isFault: false });
     };
+    setMessage(NO_MESSAGE);
     const ids = copied.map(({ column }) => column.id);
     client
-      .cells(table, from, to, ids, withTitles)
+      .cells(table, current.serial, from, to, ids, withTitles)
       .then(copyText)
       .then(
         () => tell(toCopied(to - from, withTitles ? undefined : ids.length)),
-        (error: unknown) => tell((error as Error).message),
+        // Nothing is on the clipboard, whatever the table shows by now.
+        (error: unknown) => setMessage({ text: (error as Error).message, isFault: true }),
       );
   };
   const copyRange = (): void => {
@@ -97,7 +102,7 @@ export function useCellSelection({ client, table, frame, rows, columns, onOpenRo
   };
   return {
     range,
-    message,
+    message: message.text,
     copyAll: () => copy(0, count, columns, true),
     handlers: { onKeyDown: press, onPointerDown: begin, onPointerMove: drag },
   };

@@ -29,8 +29,9 @@ export function writeDecimal({ digits, scale }: ExactDecimal): string {
  * Reads a number as a person of this locale types it, with or without separators between thousands, and returns its exact text, such as
  * "1234.50". Returns undefined for what is no number, and for separators that stand elsewhere: "10,50" is not 1050, even in English.
  */
-export function readTypedNumber(text: string, locales: readonly string[]): string | undefined {
+export function readTypedNumber(typed: string, locales: readonly string[]): string | undefined {
   const { group, point } = separatorsOf(locales);
+  const text = toLatinDigits(typed, locales);
   const [whole = '', decimals] = text.trim().split(point, 2);
   // India writes groups of two before the last one of three.
   const groups = whole.replace(/^[-−]/, '').split(group);
@@ -42,10 +43,19 @@ export function readTypedNumber(text: string, locales: readonly string[]): strin
   return /^\d+(\.\d+)?$/.test(digits) ? `${sign && '-'}${digits}` : undefined;
 }
 
-/** Removes the separators between thousands, and makes the locale's decimal separator a point. */
+/** Removes the separators between thousands, and makes the locale's digits 0 to 9 and its decimal separator a point. */
 export function toPlainDigits(text: string, locales: readonly string[]): string {
   const { group, point } = separatorsOf(locales);
-  return text.replace(/\s/g, '').replaceAll(group, '').replace(point, '.');
+  return toLatinDigits(text, locales).replace(/\s/g, '').replaceAll(group, '').replace(point, '.');
+}
+
+/** Writes the locale's digits as 0 to 9, without the invisible marks by which Arabic, Persian and Hebrew keep a sign at its number. */
+function toLatinDigits(text: string, locales: readonly string[]): string {
+  const digits = Array.from(new Intl.NumberFormat([...locales], { useGrouping: false }).format(9876543210)).reverse();
+  return Array.from(text.replace(/\p{Cf}/gu, ''), (character) => {
+    const digit = digits.indexOf(character);
+    return digit < 0 ? character : String(digit);
+  }).join('');
 }
 
 /** The separators of a locale as people type them: a blank where the locale has one of the narrow kinds. */

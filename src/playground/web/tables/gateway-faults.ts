@@ -9,6 +9,10 @@ export const createStopped = (): GatewayError => new GatewayError('This was stop
 /** True for the error of what was stopped, which needs no message on the page. */
 export const isStopped = (error: unknown): boolean => error instanceof GatewayError && error.code === STOPPED;
 
+/** The error of a script that cannot be loaded, as after an update of the gateway, and of a worker that has ended. */
+export const createOutdated = (cause?: unknown): GatewayError =>
+  new GatewayError('The page is older than the gateway, or its worker has failed. Reload the page.', { cause });
+
 interface Serialized {
   readonly isError: boolean;
   readonly value: unknown;

@@ -36,11 +36,14 @@ interface PrintSheetProps {
 
 /** Prints the shown rows as a plain table, because the table on the screen holds only the visible ones. */
 export function PrintSheet({ client, table, print, columns, conditions, arranged, totals, isPart, hasTotals, onEnd }: PrintSheetProps) {
-  const [rows, setRows] = useState<readonly Row[]>();
+  const [read, setRead] = useState<{ readonly serial: number; readonly rows: readonly Row[] }>();
   const { showBoundary } = useErrorBoundary();
+  const { serial } = arranged;
+  // While the worker arranges anew there are no rows to print. The next arrangement reads them.
   useEffect(() => {
-    client.rows(table.id, 0, MAX_ROWS).then(setRows, showBoundary);
-  }, [client, table.id, showBoundary]);
+    client.rowsOf(table.id, serial, 0, MAX_ROWS).then((found) => found && setRead({ serial, rows: found }), showBoundary);
+  }, [client, table.id, serial, showBoundary]);
+  const rows = read?.serial === serial ? read.rows : undefined;
   useEffect(() => {
     if (!rows) return undefined;
     window.addEventListener('afterprint', onEnd);

@@ -1,11 +1,12 @@
 import type { Cell, ColumnKind, TableColumn } from './table-types';
 
-/** Characters at the start of a text that make a spreadsheet run it as a formula. */
-const FORMULA = /^[=+\-@]/;
+/** Text that a spreadsheet runs as a formula. It strips a quote before the sign, and some strip blanks. */
+const FORMULA = /^["\s]*[=+\-@]/;
 
 /**
- * Writes cells for pasting into a spreadsheet, with tabs between them. Text that would run as a formula gets an apostrophe, as in CSV. An
- * unknown amount becomes an empty cell, because a spreadsheet cannot add up a column that holds words.
+ * Writes cells for pasting into a spreadsheet, with tabs between them. Text that would run as a formula gets an apostrophe, as in CSV. Text
+ * that begins with a quote is quoted, because the quote would swallow the cells up to the next one. An unknown amount becomes an empty cell,
+ * because a spreadsheet cannot add up a column that holds words.
  */
 export function toCellLine(cells: readonly { readonly kind: ColumnKind; readonly value: Cell }[], point: string): string {
   return cells.map(({ kind, value }) => toSafeText(toPasted(String(value ?? ''), kind, point), kind)).join('\t');
@@ -25,5 +26,6 @@ export const toNameLine = (columns: readonly TableColumn[]): string => columns.m
 
 function toSafeText(text: string, kind: ColumnKind): string {
   const line = text.replace(/[\t\r\n]+/g, ' ');
-  return kind === 'text' && FORMULA.test(line) ? `'${line}` : line;
+  const safe = kind === 'text' && FORMULA.test(line) ? `'${line}` : line;
+  return safe.startsWith('"') ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

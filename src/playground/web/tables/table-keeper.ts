@@ -4,7 +4,7 @@ import { GatewayError } from '../session/gateway-client';
 import type { AnsweredTables, AnswerRequest } from './answer-tables';
 import { readAnswer } from './answer-tables';
 import { toWord } from './cell-format';
-import { createStopped } from './gateway-faults';
+import { createOutdated, createStopped } from './gateway-faults';
 import { loadRows } from './row-loader';
 import { TableStore, type StoredColumn } from './table-store';
 import type { Arranged, Arrangement, Cell, LoadedTable, LoadProgress, LoadRequest, Row, TableColumn } from './table-types';
@@ -13,6 +13,8 @@ import { ValueList } from './value-list';
 /** A file to be written of a table's shown rows. */
 export interface WriteRequest {
   readonly table: number;
+  /** The arrangement whose rows are wanted. */
+  readonly serial: number;
   readonly format: WrittenFormat;
   readonly title: string;
   readonly facts: readonly FileFact[];
@@ -77,10 +79,6 @@ export class TableKeeper {
     return this.#get(id).arrange(arrangement);
   }
 
-  rows(id: number, from: number, to: number): Row[] {
-    return this.#get(id).rows(from, to);
-  }
-
   rowsOf(id: number, serial: number, from: number, to: number): Row[] | undefined {
     return this.#get(id).rowsOf(serial, from, to);
   }
@@ -89,8 +87,8 @@ export class TableKeeper {
     return this.#get(id).loadedRows(from, to);
   }
 
-  cells(id: number, from: number, to: number, columnIds: readonly string[], withTitles: boolean): string {
-    return this.#get(id).cells(from, to, columnIds, withTitles);
+  cells(id: number, serial: number, from: number, to: number, columnIds: readonly string[], withTitles: boolean): string {
+    return this.#get(id).cells(serial, from, to, columnIds, withTitles);
   }
 
   /** Writes the shown rows with some columns to a file. `write` is a number of the caller's, by which it stops this. */
@@ -99,9 +97,11 @@ export class TableKeeper {
     this.#answering.set(write, writing);
     try {
       // The writers and their libraries load with the first file.
-      const { writeFile } = await import('../files/file-writer');
-      const { table, format, title, facts, columnIds } = request;
-      const rows = this.#get(table).shownRows(columnIds);
+      const { writeFile } = await import('../files/file-writer').catch((cause: unknown) => {
+        throw createOutdated(cause);
+      });
+      const { table, serial, format, title, facts, columnIds } = request;
+      const rows = this.#get(table).shownRows(serial, columnIds);
       return await orStopped(writing.signal, () =>
         writeFile({ title, facts, ...rows }, format, { signal: writing.signal, onProgress: (count) => onProgress(count) }),
       );

@@ -12,6 +12,9 @@ export interface StoredColumn {
 /** The rows that a file takes at once. */
 const FILE_PIECE_ROWS = 1000;
 
+/** The message for places of an order that the person sees no more: they would name other rows. */
+const CHANGED = 'The rows have just changed. Try again.';
+
 /** Holds the rows of one table compactly, and shows some of them in some order. */
 export class TableStore {
   readonly count: number;
@@ -56,8 +59,12 @@ export class TableStore {
     return this.#slice(Math.max(0, from), Math.min(to, this.count), (place) => place, this.count);
   }
 
-  /** Shown cells as text for a spreadsheet, with the columns' titles as the first line when that is asked for. */
-  cells(from: number, to: number, columnIds: readonly string[], withTitles: boolean): string {
+  /**
+   * Shown cells as text for a spreadsheet, with the columns' titles as the first line when that is asked for. Throws when the arrangement
+   * that the caller knows is out of date.
+   */
+  cells(serial: number, from: number, to: number, columnIds: readonly string[], withTitles: boolean): string {
+    this.#assertCurrent(serial);
     const chosen = columnIds.flatMap((id) => this.#columns.find(({ column }) => column.id === id) ?? []);
     const lines = withTitles ? [toNameLine(chosen.map(({ column }) => column))] : [];
     for (let place = Math.max(0, from); place < Math.min(to, this.#shownCount()); place++) {
@@ -72,8 +79,15 @@ export class TableStore {
     return lines.join('\n');
   }
 
-  /** The shown rows with some columns, piece by piece, for a file. The columns are in the order of their ids. */
-  shownRows(columnIds: readonly string[]): { readonly columns: readonly TableColumn[]; readonly rows: Iterable<readonly Row[]> } {
+  /**
+   * The shown rows with some columns, piece by piece, for a file. The columns are in the order of their ids. Throws when the arrangement
+   * that the caller knows is out of date.
+   */
+  shownRows(
+    serial: number,
+    columnIds: readonly string[],
+  ): { readonly columns: readonly TableColumn[]; readonly rows: Iterable<readonly Row[]> } {
+    this.#assertCurrent(serial);
     const chosen = columnIds.flatMap((id) => this.#columns.find(({ column }) => column.id === id) ?? []);
     // The file is of the rows that are shown now, whatever is searched for meanwhile.
     const shown = this.#shown;
@@ -87,6 +101,10 @@ export class TableStore {
       for (let from = 0; from < count; from += FILE_PIECE_ROWS) yield pieceAt(from);
     }
     return { columns: chosen.map(({ column }) => column), rows: pieces() };
+  }
+
+  #assertCurrent(serial: number): void {
+    if (serial !== this.#serial) throw new Error(CHANGED);
   }
 
   #shownCount(): number {

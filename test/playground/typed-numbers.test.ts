@@ -1,0 +1,22 @@
+import { createCellFormat } from '../../src/playground/web/tables/cell-format';
+import { readTypedNumber } from '../../src/playground/web/tables/exact-decimal';
+
+const LOCALES = ['en-US', 'de-DE', 'de-CH', 'fr-FR', 'hi-IN', 'sv-SE', 'ar-EG', 'fa-IR', 'bn-BD', 'he-IL', 'mr-IN', 'my-MM', 'ne-NP'];
+
+describe.each(LOCALES)('a person of %s', (locale) => {
+  test.each(['0.00', '10.50', '-10.50', '1234.50', '-1234567.89', '9007199254740993.01'])('types %s as the page writes it', (amount) => {
+    const written = createCellFormat([locale]).format(amount, 'money');
+    expect({ written, read: readTypedNumber(written, [locale]) }).toEqual({ written, read: amount });
+  });
+
+  test('types the digits 0 to 9', () => {
+    const { decimal } = Object.fromEntries(
+      new Intl.NumberFormat(locale).formatToParts(0.5).map(({ type, value }) => [type, value]),
+    ) as Record<'decimal', string>;
+    expect(readTypedNumber(`-12${decimal}5`, [locale])).toBe('-12.5');
+  });
+});
+
+test.each(['1٫5', '१२', 'x', '-', '٬', '10,50'])('a person of en-US is told that %j is no number', (text) => {
+  expect(readTypedNumber(text, ['en-US'])).toBeUndefined();
+});

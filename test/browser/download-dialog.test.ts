@@ -89,7 +89,11 @@ test('an analyst takes what is on the screen into a spreadsheet that adds up', a
     { A: date, B: 'Wells', C: money(10.5) },
   ]);
   expect(totals?.rows[1]).toEqual({ A: 'What one row is', B: 'a share of a gift' });
-  await opened.dialog.getByRole('status').filter({ hasText: '2 rows in gifts-2024.xlsx, checked: digest d1d1d1d1d1d1…' }).waitFor();
+  // Nobody has checked a file of some columns: only the gateway's own files have a digest of theirs.
+  await opened.dialog
+    .getByRole('status')
+    .filter({ hasText: /^2 rows in gifts-2024\.xlsx$/ })
+    .waitFor();
   expect(opened.faults).toEqual([]);
   await opened.page.context().close();
 });

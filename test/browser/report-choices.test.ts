@@ -95,6 +95,42 @@ test('a report that was edited in GraphQL opens there, with the figures of its f
   await page.context().close();
 });
 
+test('an analyst who clicks twice on Save saves once', async () => {
+  const { page, faults } = await open('#reports/designations?period=2024-05-01..2024-05-31');
+  await page.getByRole('cell', { name: 'Wells' }).waitFor();
+  let release!: () => void;
+  const clicked = new Promise<void>((resolve) => (release = resolve));
+  let asked = 0;
+  await page.route('**/graphql', async (route) => {
+    if (route.request().postData()?.includes('mutation SaveReport')) {
+      asked++;
+      await clicked;
+    }
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const saving = page.getByRole('dialog', { name: 'Save the report' });
+  await saving.getByLabel('Title').fill('Twice');
+  await saving.getByRole('button', { name: 'Save', exact: true }).dblclick();
+  await page.keyboard.press('Enter');
+  release();
+  await saving.getByRole('status').filter({ hasText: 'Saved as twice.' }).waitFor();
+  await saving.getByRole('button', { name: 'Close' }).click();
+  await saving.waitFor({ state: 'detached' });
+  expect([asked, faults]).toEqual([1, []]);
+  await page.context().close();
+});
+
+test('an analyst who opens a donor from the donors sees the same money', async () => {
+  const { page, faults } = await open('#reports/donors?pending=WITHOUT&fund=4');
+  await page.getByRole('button', { name: 'Open donor 7' }).click();
+  await page.getByRole('heading', { name: 'A donor’s gifts' }).waitFor();
+  expect(new URL(page.url()).hash).toBe('#reports/donor?pending=WITHOUT&fund=4&donor=7');
+  await page.getByText('1 row', { exact: true }).waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
 test.each(['en-US', 'de-CH', 'ar-EG', 'fa-IR', 'bn-BD', 'he-IL', 'sv-SE'])(
   'a person of %s sets the amounts that the page has written',
   async (locale) => {

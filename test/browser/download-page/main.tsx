@@ -40,7 +40,6 @@ async function loadReport(): Promise<DownloadableReport> {
     request: { query, variables: { startDate: '2024-01-01', endDate: '2024-12-31' } },
     isOfLines: true,
     count: rows.length * repeats,
-    digest: 'd1'.repeat(32),
     write: (format, onProgress, signal) => {
       signal.addEventListener('abort', () => void worker.cancel());
       return worker.write(format, content, proxy(onProgress));

@@ -32,11 +32,11 @@ interface RunOptions {
  */
 export async function runDownload(report: DownloadableReport, choice: DownloadChoice, options: RunOptions): Promise<string> {
   const { columns, format } = choice;
-  const { request, digest } = report;
+  const { request } = report;
   const file =
     columns !== 'screen' && format !== 'xlsx' && request
       ? await fetchFile(request, columns, format, options)
-      : { ...(await writeRows(report, format, options)), digest };
+      : { ...(await writeRows(report, format, options)), digest: null };
   options.signal.throwIfAborted();
   saveFile(file);
   return describeFile(file);
@@ -61,7 +61,7 @@ async function fetchFile(
   return download(url, { provision, format, signal, countRows, onProgress });
 }
 
-/** Tells what was saved, such as “555 rows in designations-2026-10.xlsx, checked: digest 3f1c…”. */
+/** Tells what was saved, such as “555 rows in gifts-2026-10.csv, checked: digest 3f1c…”. A file without a digest was not checked. */
 export function describeFile({ rows, name, digest }: Pick<DownloadedFile, 'rows' | 'name' | 'digest'>): string {
   return `${formatRows(rows)} in ${name}${digest === null ? '' : `, checked: digest ${digest.slice(0, 12)}…`}`;
 }

@@ -20,8 +20,6 @@ export interface DownloadableReport {
   readonly count: number;
   /** The facts about the rows that the second sheet of a spreadsheet holds. */
   readonly facts: readonly FileFact[];
-  /** The digest of the lines that the rows were checked against; null without one. */
-  readonly digest: string | null;
   /** Writes the rows that are shown, with the columns that are shown. Rejects with the signal's reason when it is cancelled. */
   readonly write: (format: WrittenFormat, onProgress: (rows: number) => void, signal: AbortSignal) => Promise<Blob>;
 }

@@ -38,6 +38,7 @@ function SaveForm({
   const [title, setTitle] = useState(proposed);
   const [ownName, setOwnName] = useState<string>();
   const [reports, setReports] = useState<readonly SavedReport[]>([]);
+  const [isSaving, setIsSaving] = useState(false);
   const [outcome, setOutcome] = useState<{ readonly text: string; readonly isFault: boolean }>();
   const name = ownName ?? proposeName(title);
   const earlier = reports.find((report) => report.name === name);
@@ -59,7 +60,8 @@ function SaveForm({
   };
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    void save();
+    setIsSaving(true);
+    void save().finally(() => setIsSaving(false));
   };
   const change = (apply: () => void): void => {
     setOutcome(undefined);
@@ -97,7 +99,8 @@ function SaveForm({
       )}
       <p role={outcome?.isFault ? 'alert' : 'status'}>{outcome?.text}</p>
       <div className="dialog-buttons">
-        <Button type="submit" className="main-button">
+        {/* A second click would find its own report, and ask whether to replace it. */}
+        <Button type="submit" className="main-button" isPending={isSaving}>
           {earlier && !isSaved ? 'Replace' : 'Save'}
         </Button>
         <Button onPress={onClose}>Close</Button>

@@ -32,7 +32,6 @@ export function toDownload({ result, view, conditions, client }: Shown): Downloa
     columns: shown,
     count: view.arranged.count,
     facts,
-    digest: table.digest,
     write: (format, onProgress, signal) =>
       client.write({ table: table.id, serial: view.arranged.serial, format, title, facts, columnIds: view.columnIds }, onProgress, signal),
   };

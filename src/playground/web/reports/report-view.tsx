@@ -194,7 +194,9 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
       return (row: Row) => onChange({ ...gifts, period: 'all-time', pending: 'WITH', deposit: String(cellOf(row, 'key.depositId')) });
     }
     if (opens === 'donor') {
-      return (row: Row) => onChange({ ...defaultChoices('donor'), period: choices.period, donor: Number(cellOf(row, 'key.donorId')) });
+      // The conditions that both reports have stay, so that the money is the same.
+      const { period, pending, funds } = choices;
+      return (row: Row) => onChange({ ...defaultChoices('donor'), period, pending, funds, donor: Number(cellOf(row, 'key.donorId')) });
     }
     return undefined;
   }, [columns, opens, choices, mayOpenDonors, onChange]);

@@ -54,6 +54,7 @@ test.concurrent('an operator starts a first database of whose password a power c
   const directory = await copyData();
   await rm(join(directory, 'postgres/cluster'), { recursive: true });
   await writeFile(join(directory, 'postgres/password'), '');
+  expect(await runCommand(settings(directory), ['migrate'])).toMatchObject({ status: 0 });
   expect(await listOrganizations(directory)).toMatchObject({ status: 0, stdout: '[]\n' });
 });
 

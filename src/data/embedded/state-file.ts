@@ -68,4 +68,4 @@ export async function synchronise(directory: string): Promise<void> {
   }
 }
 
-export const hasCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code;
+export const hasCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code;

@@ -102,9 +102,9 @@ describe("the documents' tables are those of the gateway", () => {
   });
 
   test('an analyst is told of messages that there are', () => {
-    // The page has words of its own for what concerns the login and the network.
-    const page = ['gateway-client.ts', 'session-state.ts']
-      .map((name) => readFileSync(join(ROOT, 'src/playground/web/session', name), 'utf8'))
+    // The page has words of its own for what concerns the login, the network and itself.
+    const page = ['session/gateway-client.ts', 'session/session-state.ts', 'tables/gateway-faults.ts']
+      .map((name) => readFileSync(join(ROOT, 'src/playground/web', name), 'utf8'))
       .join('\n');
     const texts: readonly string[] = Object.values(errorTable).map(({ text }) => text);
     const messages = first(tableOf(readDocument('docs/analysts.md'), 'message'));

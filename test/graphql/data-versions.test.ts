@@ -56,8 +56,11 @@ describe('an answer', () => {
     const headers = { Provision: organization.apiProvision };
     const file = await fetch(`${gateway.url}/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-12-31`, { headers });
     await file.arrayBuffer();
-    const receipt = await fetch(`${gateway.url}/export/receipts/${file.headers.get('x-export-id')}`, { headers });
-    expect(await receipt.json()).toMatchObject({ dataVersion: version });
+    const address = `${gateway.url}/export/receipts/${file.headers.get('x-export-id')}`;
+    let receipt: { readonly outcome?: string | null } = {};
+    // The end of a file is noted after its last byte.
+    await until(async () => Boolean((receipt = (await (await fetch(address, { headers })).json()) as typeof receipt).outcome));
+    expect(receipt).toMatchObject({ outcome: 'whole', dataVersion: version });
   });
 
   test('is of no version for a caller without an organization, and of version 0 before the first import', async () => {

@@ -336,7 +336,7 @@ function readSecret(environment: Environment, name: string): { readonly text: st
   if (environment[name]) return { fault: `${name} and ${fileName}: expected one of the two` };
   try {
     const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
-    // An address that is not set means the embedded database, which nobody means who names a file.
+    // Without an address the embedded database would be used, and whoever names a file wants another.
     return text === '' ? { fault: `${fileName}: the file is empty` } : { text };
   } catch (error) {
     return { fault: `${fileName}: ${(error as Error).message}` };

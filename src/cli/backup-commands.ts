@@ -47,14 +47,17 @@ export function backupCommand(context: () => CommandContext): Command {
               isAudited: true,
               put: (archive) => put(counted(encrypt ? encrypt(archive) : archive, (bytes) => progress.add(bytes))),
             });
-            // The file is there by now: a fault of the audit must not keep anybody from a backup.
-            return { manifest, auditFaults: isCompared(manifest) ? await backups.findFaultyAudits() : null };
+            // The file is in place: neither a fault of the audit nor one of its check keeps anybody from the backup.
+            const check = isCompared(manifest) ? backups.findFaultyAudits() : Promise.resolve(null);
+            return { manifest, auditFaults: await check.catch(() => null) };
           }),
         );
         const { size } = await stat(file);
         const result = { file, bytes: size, encrypted: options.encrypt, ...describe(manifest), auditFaults };
         printResult(terminal, json, result, `${formatOrganizations(manifest)}\nWrote ${file}, ${size} bytes`);
-        if (!json && auditFaults?.length) terminal.errors.write(`${describeFaultyAudits(auditFaults)}\n`);
+        if (json) return;
+        if (!auditFaults) terminal.errors.write('The audit was not checked\n');
+        else if (auditFaults.length > 0) terminal.errors.write(`${describeFaultyAudits(auditFaults)}\n`);
       } finally {
         progress.stop();
       }

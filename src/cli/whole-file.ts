@@ -73,7 +73,7 @@ async function findTarget(file: string, mayReplace: boolean): Promise<string> {
   return realpath(place).catch(failWriting(file));
 }
 
-/** Takes a path for missing that has no file. */
+/** Returns undefined for a file that is not there, and throws any other error. */
 function orNothing(error: unknown): undefined {
   if (!hasCode(error, 'ENOENT')) throw error;
 }

@@ -57,7 +57,16 @@ describe('an analyst who leaves the page alone', () => {
     await page.context().setOffline(true);
     await page.clock.fastForward('31:00');
     await page.evaluate(`window.dispatchEvent(new Event('focus'))`);
-    await untilGone(page, 'The gateway cannot be reached. Check your connection and try again.');
+    await untilGone(page, ENDED);
+    await page.context().close();
+  });
+
+  test('sees no row as soon as another tab finds nobody logged in', async () => {
+    const page = await openReport();
+    await endSession();
+    const second = await page.context().newPage();
+    await second.goto(`${gateway.url}/playground${REPORT}`);
+    await untilGone(page, ENDED);
     await page.context().close();
   });
 

@@ -1,8 +1,7 @@
 -- Names in Maltese, Sami, Azerbaijani, Hausa, Kazakh, Tatar, Armenian and others are found whatever their capitals.
 
--- The versions below follow the last ones, so that no import may run. Imports take these locks in the same order: the two cannot block each
--- other for good. Readers go on but for the moments in which an index is made again.
-SELECT pg_advisory_xact_lock(hashtext('deposit-gateway import'), "id") FROM "organization" ORDER BY "id";
+-- Imports and repairs write donors and funds before they number their version, and wait until this is done. Readers go on but for the moments
+-- in which an index is made again. The order of the tables is that of an import, so that the two cannot block each other for good.
 LOCK TABLE "designation", "donor" IN SHARE ROW EXCLUSIVE MODE;
 
 CREATE OR REPLACE FUNCTION "fold_for_search"(value TEXT) RETURNS TEXT LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$
@@ -25,15 +24,17 @@ SELECT CASE
 END
 $$;
 
-UPDATE "donor" SET "search_text" = "fold_for_search"("first_name" || ' ' || "last_name" || ' ' || "first_name")
-WHERE octet_length("first_name" || "last_name") <> char_length("first_name" || "last_name");
-
-UPDATE "deposit_line" SET "donor_search" = "fold_for_search"("donor_first_name" || ' ' || "donor_last_name" || ' ' || "donor_first_name")
-WHERE octet_length("donor_first_name" || "donor_last_name") <> char_length("donor_first_name" || "donor_last_name");
-
--- PostgreSQL does not know that the function has changed.
+-- PostgreSQL does not know that the function has changed. What may have to wait for readers comes before what takes long.
 REINDEX INDEX "donor_name_idx";
 REINDEX INDEX "designation_name_idx";
+
+UPDATE "donor" SET "search_text" = "fold_for_search"("first_name" || ' ' || "last_name" || ' ' || "first_name")
+WHERE octet_length("first_name" || "last_name") <> char_length("first_name" || "last_name")
+    AND "search_text" <> "fold_for_search"("first_name" || ' ' || "last_name" || ' ' || "first_name");
+
+UPDATE "deposit_line" SET "donor_search" = "fold_for_search"("donor_first_name" || ' ' || "donor_last_name" || ' ' || "donor_first_name")
+WHERE octet_length("donor_first_name" || "donor_last_name") <> char_length("donor_first_name" || "donor_last_name")
+    AND "donor_search" <> "fold_for_search"("donor_first_name" || ' ' || "donor_last_name" || ' ' || "donor_first_name");
 
 -- The same question may have another answer now, so that the answer needs another version: gateways and their clients keep answers by it.
 INSERT INTO "data_version" ("organization_id", "number", "recorded_at", "cause", "lines_added", "lines_changed", "lines_removed",
@@ -42,11 +43,4 @@ SELECT last."organization_id", last."number" + 1, now(), 'migration', 0, 0, 0, l
 FROM "data_version" last
 WHERE NOT EXISTS (
     SELECT FROM "data_version" later WHERE later."organization_id" = last."organization_id" AND later."number" > last."number"
-) AND (
-    EXISTS (
-        SELECT FROM "donor" WHERE "donor"."organization_id" = last."organization_id"
-        AND octet_length("first_name" || "last_name") <> char_length("first_name" || "last_name")
-    ) OR EXISTS (
-        SELECT FROM "designation" WHERE "designation"."organization_id" = last."organization_id" AND octet_length("name") <> char_length("name")
-    )
 );

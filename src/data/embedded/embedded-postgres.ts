@@ -23,7 +23,7 @@ import {
 } from './postgres-cluster';
 import { findEngine, openPostgresHome, type PostgresHome } from './postgres-home';
 import { DATABASE, PostgresServer } from './postgres-server';
-import { readStateFile, writeStateFile } from './state-file';
+import { hasCode, readStateFile, writeStateFile } from './state-file';
 
 const START_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 2000;
@@ -143,7 +143,7 @@ export class EmbeddedPostgres {
   static async assertDatabase(dataDirectory: string): Promise<void> {
     const directory = await realpath(join(dataDirectory, 'postgres')).catch((error: unknown) => {
       // The lock of the directory tells other faults.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw noDatabase(dataDirectory);
+      if (hasCode(error, 'ENOENT')) throw noDatabase(dataDirectory);
     });
     if (directory === undefined || (await hasCluster({ directory }))) return;
     await assertNoHiddenHolder(dataDirectory);

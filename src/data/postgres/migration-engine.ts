@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
-import { Client, Pool, type PoolConfig, type QueryResult, type QueryResultRow } from 'pg';
+import { Client, escapeLiteral, Pool, type PoolConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { AppError } from '../../errors';
 import type { Database, DatabaseAddress } from './database';
 import { describeConnectionFault, toDataSourceError } from './database-errors';
@@ -88,9 +88,9 @@ export async function listMissingMigrations(address: DatabaseAddress): Promise<s
 }
 
 /**
- * Notes a migration as rolled back that was begun and not finished: its process was killed, or its connection was lost. The engine would
- * apply nothing more before somebody has done so. PostgreSQL has undone such a migration as a whole, because it is finished in its own
- * transaction. Call it under the lock.
+ * Notes a migration as rolled back that was begun and not finished: its process was killed, its connection was lost, or its SQL failed. The
+ * engine would apply nothing more before somebody has done so. PostgreSQL has undone such a migration of this gateway as a whole, because it
+ * is finished in its own transaction. Call it under the lock.
  */
 async function noteUndone(address: DatabaseAddress): Promise<void> {
   await askOfMigrations(address, `UPDATE _prisma_migrations SET rolled_back_at = now() ${IS_OPEN}`);
@@ -281,8 +281,14 @@ const isInTime = (applied: Promise<unknown>): Promise<boolean> =>
 
 /** The engine writes this row before a migration, and ends it afterwards. While it is open, no other migration begins. */
 const BEGINS_MIGRATION = /^INSERT INTO .*"_prisma_migrations"/;
-/** Ends the row in the transaction of the migration, so that no row that is left open has been applied. */
-const FINISH_MIGRATION = `UPDATE _prisma_migrations SET finished_at = now() ${IS_OPEN}`;
+/**
+ * Ends a migration's own row in the transaction of the migration, so that no row that is left open has been applied. The backend of a killed
+ * process may work on after another one has noted its migration as undone: it is undone then.
+ */
+const finishMigration = (id: string): string => `DO $finish$ BEGIN
+  UPDATE _prisma_migrations SET finished_at = now() ${IS_OPEN} AND id = ${escapeLiteral(id)};
+  IF NOT FOUND THEN RAISE 'The migration was noted as undone meanwhile'; END IF;
+END $finish$`;
 
 /**
  * The adapter of the engine. It marks the columns that IntrospectionPool presents as characters, and it sends a migration as a whole:
@@ -304,7 +310,7 @@ class EngineAdapter extends PrismaPg {
     adapter.queryRaw = async (query) => {
       if (BEGINS_MIGRATION.test(query.sql)) {
         this.signals.assertLocked?.();
-        ending = FINISH_MIGRATION;
+        ending = finishMigration(String(query.args[0]));
       }
       const result = await queryRaw(query);
       for (const position of this.introspectionPool.characterColumns.get(result.rows) ?? []) {

@@ -129,13 +129,17 @@ export async function postVersioned(provision: string, request: GraphQLRequest, 
         : `The gateway gave no GraphQL answer (HTTP status ${status}).`,
     );
   }
-  signalSession(tellsSessionLoss(answer) ? 'lost' : 'used');
+  if (tellsSessionLoss(answer)) signalSession('lost');
+  // A refused request, such as a login, need not have used a session.
+  else if (!answer.errors) signalSession('used');
   const version = response.headers.get('X-Data-Version');
   const date = response.headers.get('Date');
   return { answer, version: version === null ? undefined : Number(version), sentAt: date === null ? Date.now() : Date.parse(date) };
 }
 
-function tellsSessionLoss({ errors }: ExecutionResult): boolean {
+/** An answer to nobody has no viewer, and no error for that. */
+function tellsSessionLoss({ data, errors }: ExecutionResult): boolean {
+  if (data?.viewer === null) return true;
   return errors?.some((error) => isLoggedOut(codeOf(error)) || codeOf(error) === ELSEWHERE) ?? false;
 }
 

@@ -105,12 +105,11 @@ export function useSession(): Session {
     lastUse.current = Date.now();
     const timer = setInterval(() => {
       if (!isOver(viewer.ends, lastUse.current)) return;
-      // The rows go before the gateway is asked, because it may be out of reach.
+      // The gateway is not asked: it may be out of reach, and a question would prolong a session that has a moment left.
       setState((before) => ({ ...before, viewer: undefined, owner: '', problem: ENDED }));
-      refresh();
     }, TICK_MS);
     return () => clearInterval(timer);
-  }, [viewer, refresh]);
+  }, [viewer]);
 
   return {
     ...state,

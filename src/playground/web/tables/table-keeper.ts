@@ -28,7 +28,8 @@ const PROGRESS_INTERVAL_MS = 100;
 export class TableKeeper {
   readonly #locales: readonly string[];
   readonly #tables = new Map<number, TableStore>();
-  #lastId = 0;
+  /** The worker that takes the place of a failed one gives no number again. */
+  #lastId = Date.now();
   #loading: AbortController | undefined;
   readonly #answering = new Map<number, AbortController>();
 

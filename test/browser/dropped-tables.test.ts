@@ -83,7 +83,7 @@ describe('the page keeps no rows that it does not show', () => {
     await page.locator('.graphiql-tab-button').first().click();
     await page.getByRole('button', { name: 'Close Tab' }).first().click();
     await until(async () => (await callsOf(page, 'drop')).length > 0, 15_000);
-    expect(await callsOf(page, 'drop')).toEqual(['drop 1']);
+    expect(await callsOf(page, 'drop')).toEqual([expect.stringMatching(/^drop \d+$/)]);
     await page.context().close();
   });
 });

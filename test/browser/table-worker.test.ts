@@ -96,7 +96,7 @@ describe('the page', () => {
     const page = await openWorker();
     const { table, rows, sums, progress } = await load(page, funds());
     expect(table).toEqual({
-      id: 1,
+      id: expect.any(Number) as number,
       count: FUNDS,
       version: 1,
       data: {
@@ -139,7 +139,13 @@ describe('the page', () => {
   test('reads the lines of a file in the order of its columns, and what is unknown as unknown', async () => {
     const page = await openWorker();
     const { table, rows, sums } = await load(page, lines());
-    expect(table).toEqual({ id: 1, count: FUNDS, version: 1, data: null, digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
+    expect(table).toEqual({
+      id: expect.any(Number) as number,
+      count: FUNDS,
+      version: 1,
+      data: null,
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
     expect(new Set(rows!.map(([, gift]) => gift)).size).toBe(FUNDS - 1);
     expect(rows!.filter(([, gift]) => gift === 'T0' || gift === 'T9')).toEqual([
       [null, 'T0'],

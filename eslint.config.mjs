@@ -6,7 +6,7 @@ export default defineConfig(
   // AssemblyScript's compiler checks src/rows/assembly, which is no TypeScript.
   {
     ignores: [
-      'dist/',
+      'dist*/',
       'src/generated/',
       'test/frontend/src/gql/',
       '**/__generated__/',

@@ -14,7 +14,7 @@ export default defineConfig({
   plugins: [react(), compression({ include: /\.(css|js|ttf)$/, algorithms: [brotli, 'gzip'], logLevel: 'silent' })],
   worker: { format: 'es' },
   build: {
-    outDir: resolve(import.meta.dirname, '../../dist/playground-web'),
+    outDir: resolve(import.meta.dirname, '../../dist.next/playground-web'),
     emptyOutDir: true,
     sourcemap: false,
     // GraphiQL's packages hold directives of React's compiler, which have no effect here but would each print a warning.

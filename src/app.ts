@@ -160,7 +160,7 @@ export async function createCallersSide(
   doors.use('/api/v2', createV2Routes(resolvers, kit));
   doors.use(openLinks(services.links));
   doors.use(createFileRoutes(new FileResolver(services, new SchemaReportDocuments(schema)), kit));
-  const keptAnswers = services.answers && new KeptAnswers(services.answers);
+  const keptAnswers = services.answers && new KeptAnswers(services.answers, services.keys);
   doors.use('/graphql', createGraphqlRoute({ apollo, documents, kit, keptAnswers, budgets: services.budgets }));
   doors.use(createSchemaRoute(schema, config.INTROSPECTION, kit));
   if (config.PLAYGROUND) doors.use(createPlaygroundRoutes(config.PLAYGROUND_PROVISION));

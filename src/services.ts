@@ -38,6 +38,7 @@ import { DepositDetailService } from './domain/deposit-detail-service';
 import { DepositSummaryService } from './domain/deposit-summary-service';
 import { LocalGuessGate, type GuessFigures, type GuessGate } from './domain/guess-gate';
 import { ImportService } from './domain/import-service';
+import { KeyRing } from './domain/key-ring';
 import { LinkService } from './domain/link-service';
 import { LoginGuard } from './domain/login-guard';
 import { ProvisionGuard } from './domain/provision-guard';
@@ -59,6 +60,7 @@ export interface Services {
   readonly savedReports: SavedReportService;
   readonly budgets: BudgetService;
   readonly links: LinkService;
+  readonly keys: KeyRing;
   readonly organizations: OrganizationService;
   readonly provisions: ProvisionService;
   readonly users: UserService;
@@ -193,6 +195,7 @@ export function createServices(
   const sessionStore = new SessionStore(database, config.SESSION_IDLE_MINUTES);
   const savedReportStore = new SavedReportStore(database);
   const rights = new RightsAudit(audit);
+  const keys = new KeyRing(new LinkKeyStore(database));
   const organizations = new OrganizationService(new OrganizationStore(database), rights);
   const provisions = new ProvisionService(organizations, new ProvisionStore(database), savedReportStore, rights);
   const imports = new ImportService(new ImportStore(database));
@@ -214,7 +217,8 @@ export function createServices(
     audit,
     savedReports: new SavedReportService(savedReportStore, rights),
     budgets: new BudgetService(new CostStore(database, config.COST_PER_MINUTE, createMemory), config.COST_PER_MINUTE),
-    links: new LinkService(new LinkKeyStore(database), config.DOWNLOAD_LINK_MINUTES),
+    links: new LinkService(keys, config.DOWNLOAD_LINK_MINUTES),
+    keys,
     organizations,
     provisions,
     users,

@@ -46,16 +46,16 @@ export class AuditStore {
   }
 
   async list(list: AuditList, page: KeysetPage): Promise<AuditEntry[]> {
-    const owned = sql`organization_id = ${list.organizationId}::int`;
     const { isDescending } = list;
-    const select = selectPage({ values: raw(VALUES), from: ENTRIES, owned, where: isInList(list), order: auditOrder, isDescending, page });
+    const from = sql`${raw(ENTRIES)} AS source`;
+    const select = selectPage({ values: raw(VALUES), from, where: isInList(list), order: auditOrder, isDescending, page });
     const entries = await this.database.list<AuditEntry>(select);
     return page.fromEnd ? entries.reverse() : entries;
   }
 
   async count(list: AuditList): Promise<number> {
     const select = sql`SELECT count(*)::float8 AS count FROM ${raw(ENTRIES)} AS source
-      WHERE organization_id = ${list.organizationId}::int AND ${isInList(list)}`;
+      WHERE ${isInList(list)}`;
     return (await this.database.list<{ count: number }>(select))[0]!.count;
   }
 }
@@ -88,9 +88,9 @@ const withoutNul = (text: string): string => text.replaceAll('\0', '\uFFFD');
 const toTime = (time: Date): Prisma.Sql => sql`to_timestamp(${Math.max(0, time.getTime() / MS_PER_SECOND)}::float8)`;
 const MS_PER_SECOND = 1000;
 
-function isInList({ kinds, doors, username, provision, from, before, startDate, endDate }: AuditList): Prisma.Sql {
+function isInList({ organizationId, kinds, doors, username, provision, from, before, startDate, endDate }: AuditList): Prisma.Sql {
   const conditions = [
-    sql`true`,
+    sql`organization_id = ${organizationId}::int`,
     ...(kinds ? [isAmong('kind', kinds, 'text')] : []),
     ...(doors ? [isAmong('door', doors, 'text')] : []),
     ...(username === undefined ? [] : [sql`username = ${withoutNul(username)}::text`]),

@@ -84,16 +84,11 @@ export class BookStore {
   }
 
   /** Reads a page of the organization's versions, for a request when its books are given. */
-  async listVersions(
-    { organizationId, isDescending, ...range }: VersionList,
-    page: KeysetPage,
-    books?: RequestBooks,
-  ): Promise<readonly DataVersion[]> {
-    const owned = sql`organization_id = ${organizationId}::int`;
+  async listVersions({ isDescending, ...range }: VersionList, page: KeysetPage, books?: RequestBooks): Promise<readonly DataVersion[]> {
+    const { organizationId } = range;
     const select = selectPage({
       values: VERSION_VALUES,
-      from: 'data_version',
-      owned,
+      from: sql`data_version AS source`,
       where: isInRange(range),
       order: versionOrder,
       isDescending,
@@ -103,10 +98,9 @@ export class BookStore {
     return page.fromEnd ? [...versions].reverse() : versions;
   }
 
-  async countVersions({ organizationId, ...range }: VersionList, books: RequestBooks): Promise<number> {
-    const select = sql`SELECT count(*)::float8 AS count FROM data_version
-      WHERE organization_id = ${organizationId}::int AND ${isInRange(range)}`;
-    return (await books.list<{ count: number }>(organizationId, select))[0]!.count;
+  async countVersions(versions: VersionList, books: RequestBooks): Promise<number> {
+    const select = sql`SELECT count(*)::float8 AS count FROM data_version WHERE ${isInRange(versions)}`;
+    return (await books.list<{ count: number }>(versions.organizationId, select))[0]!.count;
   }
 
   /** Computes every line from the books and compares it with the one that stands, in one state of the data. */
@@ -150,8 +144,8 @@ export class BookStore {
   }
 }
 
-const isInRange = ({ fromNumber = 1, toNumber = Number.MAX_SAFE_INTEGER }: Pick<VersionList, 'fromNumber' | 'toNumber'>): Prisma.Sql =>
-  sql`number BETWEEN ${fromNumber}::bigint AND ${toNumber}::bigint`;
+const isInRange = ({ organizationId, fromNumber = 1, toNumber = Number.MAX_SAFE_INTEGER }: Omit<VersionList, 'isDescending'>): Prisma.Sql =>
+  sql`organization_id = ${organizationId}::int AND number BETWEEN ${fromNumber}::bigint AND ${toNumber}::bigint`;
 
 /** The order of versions, which lists follow forwards or backwards. */
 export const versionOrder: KeyOrder = { columns: { number: 'bigint' } };

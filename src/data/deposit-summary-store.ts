@@ -1,10 +1,10 @@
 import type { QueryResultRow } from 'pg';
-import { groupColumns, type GroupBy, type GroupKey } from '../formats/line-groups';
+import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../formats/line-groups';
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';
 import { whereLines, type LineSet } from './line-set';
 import { toArrayLiteral } from './postgres/value-list';
-import { selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
+import { keyFields, selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 import type { ReportSnapshot } from './postgres/report-snapshot';
 import { groupings, groupValues, labelOf, moveOf } from './summary-groupings';
 
@@ -39,7 +39,7 @@ export interface SummaryRow {
   readonly inferredAllocations: number;
 }
 
-/** A row of a group. `position` is the group's place in the order, from 1; `groups` is the number of all groups. */
+/** A row of a group, which has the fields of its place too. `position` counts the groups of a reading; `groups` is the number of all. */
 export type GroupRow = GroupKey & SummaryRow & { readonly position: number; readonly groups: number };
 
 /** Both dates are included. */
@@ -106,8 +106,14 @@ export interface GroupOrder {
   readonly isDescending: boolean;
 }
 
-/** The order of groups by their positions, which are computed for each reading. */
-export const positionOrder = { columns: { position: 'bigint' } } as const satisfies KeyOrder;
+/** The order of a question's groups, by a figure and by the values that make them. */
+export const toGroupOrder = ({ groupBy }: Pick<SummaryQuestion, 'groupBy'>, { field }: GroupOrder): KeyOrder => ({
+  columns: {
+    ...(groupOrderFields[field] !== null && ({ rank: 'numeric' } as const)),
+    ...Object.fromEntries(groupBy.map((by, index) => [`key_${index + 1}`, groupings[by].key.type])),
+  },
+  isPersonal: groupsTellDonors(groupBy),
+});
 
 /** Reads the rows of a SELECT. */
 export interface RowReader {
@@ -196,21 +202,24 @@ function outputOf(question: SummaryQuestion, counts: readonly CostlyCount[]): st
   return [...values, 'figure.part', 'figure.is_compared AS "isCompared"', ...[...Object.keys(FIGURES), ...counts].map(toOutput)].join(', ');
 }
 
-function selectGroups(question: SummaryQuestion, counts: readonly CostlyCount[], order: GroupOrder, page?: KeysetPage): Prisma.Sql {
+function selectGroups(question: SummaryQuestion, counts: readonly CostlyCount[], groupOrder: GroupOrder, page?: KeysetPage): Prisma.Sql {
+  const { isDescending } = groupOrder;
+  const order = toGroupOrder(question, groupOrder);
   const keys = keysOf(question).join(', ');
-  const rank = groupOrderFields[order.field];
-  const direction = order.isDescending ? 'DESC' : 'ASC';
-  const places = [...(rank === null ? [] : ['rank']), ...keysOf(question)].map((name) => `${name} ${direction} NULLS LAST`);
-  const ranked = `SELECT ${keys}${rank === null ? '' : `, CASE WHEN bool_or(NOT is_compared) THEN max("${rank}") FILTER (WHERE NOT is_compared) ELSE 0 END AS rank`}
+  const rank = groupOrderFields[groupOrder.field];
+  const direction = isDescending ? 'DESC' : 'ASC';
+  const places = Object.keys(order.columns).map((name) => `${name} ${direction}`);
+  // A figure that is not known comes last in both directions.
+  const ranked = `SELECT ${keys}, count(*) OVER () AS groups${rank === null ? '' : `, COALESCE((CASE WHEN bool_or(NOT is_compared) THEN max("${rank}") FILTER (WHERE NOT is_compared) ELSE 0 END)::numeric, '${isDescending ? '-' : ''}Infinity') AS rank`}
     FROM figure WHERE part = 'ALL' GROUP BY ${keys}`;
-  const numbered = `SELECT *, row_number() OVER (ORDER BY ${places.join(', ')}) AS position, count(*) OVER () AS groups FROM (${ranked}) AS ranked`;
-  const all = sql`true`;
   const chosen = page
-    ? selectPage({ values: sql`*`, from: 'numbered', owned: all, where: all, order: positionOrder, page })
-    : sql`SELECT * FROM numbered`;
-  return sql`WITH ${withFigures(question, counts)}, numbered AS (${raw(numbered)}), chosen AS (${chosen})
-    SELECT ${raw(outputOf(question, counts))}, chosen.position::float8 AS position, chosen.groups::float8 AS groups
-    FROM chosen JOIN figure USING (${raw(keys)}) ORDER BY chosen.position`;
+    ? selectPage({ values: sql`*`, from: sql`ranked AS source`, where: sql`true`, order, isDescending, page })
+    : sql`SELECT * FROM ranked`;
+  const place = keyFields(order).map((field) => `${field === 'rank' ? 'round(rank, 2)' : field}::text AS "${field}"`);
+  return sql`WITH ${withFigures(question, counts)}, ranked AS (${raw(ranked)}), chosen AS (${chosen}),
+    numbered AS (SELECT *, row_number() OVER (ORDER BY ${raw(places.join(', '))}) AS position FROM chosen)
+    SELECT ${raw([outputOf(question, counts), ...place].join(', '))}, numbered.position::float8 AS position, numbered.groups::float8 AS groups
+    FROM numbered JOIN figure USING (${raw(keys)}) ORDER BY numbered.position`;
 }
 
 /**

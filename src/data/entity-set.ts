@@ -129,14 +129,14 @@ const toSql = (conditions: Conditions, scope: EntityScope, filter: EntityFilter)
   });
 
 /** Names are ordered without regard to case and accents, by an index over these expressions. */
-const folded = (column: string): string => `left(fold_for_search(${column}), 100)`;
+export const folded = (column: string): string => `left(fold_for_search(${column}), 100)`;
 
 /** The orders of each kind. Each has an index, but for the sum that is the amount of a deposit. */
 const ORDERS: { readonly [Kind in EntityKind]: Readonly<Record<EntityOrder<Kind>['field'], Omit<KeyOrder, 'fields'>>> } = {
   deposit: {
     DATE: { columns: { deposit_date: 'date', id: 'text' } },
     ID: { columns: { id: 'text' } },
-    AMOUNT: { columns: { [DEPOSIT_AMOUNT]: 'numeric', id: 'text' }, isLookedUp: true },
+    AMOUNT: { columns: { [DEPOSIT_AMOUNT]: 'numeric', id: 'text' } },
     STATUS: { columns: { status: 'deposit_status', deposit_date: 'date', id: 'text' } },
   },
   transaction: {
@@ -151,10 +151,10 @@ const ORDERS: { readonly [Kind in EntityKind]: Readonly<Record<EntityOrder<Kind>
   },
   designation: {
     ID: { columns: { id: 'bigint' } },
-    NAME: { columns: { [folded('name')]: 'text', id: 'bigint' }, isLookedUp: true },
+    NAME: { columns: { [folded('name')]: 'text', id: 'bigint' } },
   },
   donor: {
-    NAME: { columns: { [folded('last_name')]: 'text', [folded('first_name')]: 'text', id: 'bigint' }, isLookedUp: true },
+    NAME: { columns: { [folded('last_name')]: 'text', [folded('first_name')]: 'text', id: 'bigint' }, isPersonal: true },
     ID: { columns: { id: 'bigint' } },
   },
 };

@@ -264,8 +264,7 @@ function selectEntities(kind: EntityKind, scope: EntityScope, list: EntityList, 
   const where = whereEntities(kind, scope, list.filter);
   return selectPage({
     values: values(scope),
-    from,
-    owned: readable(kind, scope),
+    from: sql`${raw(from)} AS source`,
     where: condition ? sql`${where} AND ${condition}` : where,
     order: toKeyOrder(kind, list.order),
     isDescending: list.order.direction === 'DESC',

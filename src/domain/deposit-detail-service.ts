@@ -1,6 +1,5 @@
 import { lineOrders, type DepositDetailLine, type DepositDetailStore, type LineOrder } from '../data/deposit-detail-store';
 import type { LineSet } from '../data/line-set';
-import type { OrderKey } from '../data/postgres/keyset';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import { numberOf } from '../data/postgres/version-stamp';
 import type { RequestBooks } from '../data/request-books';
@@ -14,6 +13,7 @@ import { FigureReader, withFigureColumns, type LineFigures } from './control-tot
 import { assertDateOrder } from './date-order';
 import { readPage, type Page, type PageParameters } from './keyset-page';
 import { toLineFilter } from './line-filter';
+import type { SealedPlaces } from './sealed-places';
 
 /** A report's parameters as a caller sent them. */
 export interface ReportParameters {
@@ -123,7 +123,7 @@ export class DepositDetailService {
   page(
     { lineSet, order, fields }: { readonly lineSet: LineSet; readonly order: LineOrder; readonly fields: readonly string[] },
     page: PageParameters,
-    { books, isShort }: { readonly books: RequestBooks; readonly isShort: boolean },
+    { books, sealed, isShort }: { readonly books: RequestBooks; readonly sealed: SealedPlaces; readonly isShort: boolean },
   ): Promise<Page<Partial<DepositDetailLine>>> {
     const list = {
       order: lineOrders[order.field],
@@ -132,9 +132,7 @@ export class DepositDetailService {
         const { count } = await books.once(JSON.stringify(['count', lineSet]), (state) => this.store.count(lineSet, state));
         return count;
       },
-      ...(lineOrders[order.field].isLookedUp && {
-        hasPlace: ([id]: OrderKey) => this.store.has(lineSet.organizationId, id!, books.snapshot),
-      }),
+      sealed,
     };
     return readPage(page, list, (bounds) => this.store.listPage({ lineSet, order, fields }, bounds, { books, isShort }));
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   costlyCounts,
   groupOrderFields,
-  positionOrder,
+  toGroupOrder,
   type CostlyCount,
   type DepositSummaryStore,
   type GroupOrder,
@@ -11,6 +11,7 @@ import {
   type SummaryQuestion,
 } from '../data/deposit-summary-store';
 import type { LineSet } from '../data/line-set';
+import { keyFields } from '../data/postgres/keyset';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import type { RequestBooks } from '../data/request-books';
 import { InputError } from '../errors';
@@ -18,22 +19,22 @@ import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../
 import { v2Layouts } from '../formats/v2-line';
 import { toCopyRow } from '../rows/copy-encoding';
 import { renderRows, type RowStream } from '../rows/row-stream';
-import { ALL_TIME, daysBetween } from '../values/dates';
+import { ALL_TIME, daysBetween, type LocalDate } from '../values/dates';
 import { valueAt } from '../values/paths';
 import type { MemberAccess, RequestAccess } from './access-service';
 import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
 import { findDateOrderFault } from './date-order';
 import { readPage, type Page, type PageParameters } from './keyset-page';
 import { readLineFilter, tellsDonors } from './line-filter';
+import type { SealedPlaces } from './sealed-places';
 import { toFigures, type SummaryFigures } from './summary-figures';
 
 export interface SummaryGroup extends SummaryFigures {
   readonly key: GroupKey;
 }
 
-/** A group with its place among all groups. */
+/** A group of a page, which has the fields of its place too. */
 export interface PlacedGroup extends SummaryGroup {
-  readonly position: number;
   /** The number of all groups. */
   readonly groups: number;
 }
@@ -44,7 +45,7 @@ export interface SummaryRest extends SummaryFigures {
   readonly groups: number;
 }
 
-/** A page of groups. Their places are those of one reading: the next page of other books may repeat a group or leave one out. */
+/** A page of groups. */
 export interface GroupPage extends Page<PlacedGroup> {
   /** Null when the page shows all groups. */
   rest(counts: readonly CostlyCount[]): Promise<SummaryRest | null>;
@@ -61,6 +62,8 @@ export interface Grouping {
 /** The lines and the groups of a summary. */
 export interface SummaryQuery extends Grouping {
   readonly lineSet: LineSet;
+  /** The first date, where the caller gave one: only then is there a period to compare with another. */
+  readonly startDate?: LocalDate | null | undefined;
   readonly mayReadDonors: boolean;
 }
 
@@ -70,7 +73,7 @@ export interface DepositSummary {
   readonly key: string;
   totals(counts: readonly CostlyCount[]): Promise<SummaryFigures>;
   /** A page of the groups, one for each combination of the `groupBy` values that lines have. Throws INVALID_PARAMETERS as `readPage`. */
-  groups(counts: readonly CostlyCount[], order: GroupOrder, page: PageParameters): Promise<GroupPage>;
+  groups(counts: readonly CostlyCount[], order: GroupOrder, page: PageParameters, sealed: SealedPlaces): Promise<GroupPage>;
   /** All groups in the order of their values, some at a time, from the snapshot of a file. */
   allGroups(counts: readonly CostlyCount[], snapshot: ReportSnapshot): AsyncGenerator<SummaryGroup[]>;
   countGroups(): Promise<number>;
@@ -106,14 +109,15 @@ export class DepositSummaryService {
           toFigures(await this.store.totals(whole, counts, snapshot), question, counts),
         );
       },
-      groups: async (asked, order, page) => {
+      groups: async (asked, order, page, sealed) => {
         const counts = allowed(withCountOf(order, asked));
-        const list = { order: positionOrder, query: ['groups', question, order], count: countGroups };
+        const keyOrder = toGroupOrder(question, order);
+        const list = { order: keyOrder, query: ['groups', question, order], count: countGroups, sealed };
         const found = await readPage<PlacedGroup>(page, list, async (bounds) =>
           groupBy.length === 0
             ? []
             : once(['groups', counts, question, order, bounds], async (snapshot) =>
-                toGroups(await this.store.groups(question, counts, order, bounds, snapshot), question, counts),
+                toGroups(await this.store.groups(question, counts, order, bounds, snapshot), question, counts, keyFields(keyOrder)),
               ),
         );
         const shown = found.nodes.map(({ key }) => key);
@@ -178,20 +182,27 @@ export async function authorizeTotals(
 }
 
 /** Checks a grouping. Throws INVALID_PARAMETERS, or START_DATE_AFTER_END_DATE for the compared period. */
-function toQuestion({ lineSet, groupBy, fiscalYearStart = 1, compareWith }: Omit<SummaryQuery, 'mayReadDonors'>): SummaryQuestion {
+function toQuestion({
+  lineSet,
+  startDate,
+  groupBy,
+  fiscalYearStart = 1,
+  compareWith,
+}: Omit<SummaryQuery, 'mayReadDonors'>): SummaryQuestion {
   if (!Number.isInteger(fiscalYearStart) || fiscalYearStart < 1 || fiscalYearStart > 12) {
     throw new InputError(`fiscalYearStart is ${fiscalYearStart}; it must be a month from 1 to 12`, 'fiscalYearStart');
   }
-  if (compareWith) assertComparable(lineSet, compareWith);
+  if (compareWith) assertComparable(startDate, compareWith);
   return { lineSet, groupBy: [...new Set(groupBy)], fiscalYearStart, compareWith: compareWith ?? undefined };
 }
 
 /** The dates of a compared period are moved to begin with the period, give or take a month. */
-function assertComparable({ startDate }: LineSet, compared: Period): void {
+function assertComparable(startDate: LocalDate | null | undefined, compared: Period): void {
   const fault = findDateOrderFault(compared.startDate, compared.endDate, 'compareWith');
   if (fault) throw fault;
-  if (startDate === ALL_TIME.startDate) throw new InputError('compareWith needs a startDate to compare with', 'compareWith');
-  if (daysBetween(compared.startDate, compared.endDate) > daysBetween(startDate, ALL_TIME.endDate) - 31) {
+  if (!startDate) throw new InputError('compareWith needs a startDate to compare with', 'compareWith');
+  const isMovedOn = compared.startDate < startDate;
+  if (isMovedOn && daysBetween(compared.startDate, compared.endDate) > daysBetween(startDate, ALL_TIME.endDate) - 31) {
     throw new InputError('compareWith is too long: beside the period it would reach beyond the year 9999', 'compareWith');
   }
 }
@@ -202,13 +213,19 @@ function withCountOf({ field }: GroupOrder, counts: readonly CostlyCount[]): Cos
   return [...new Set([...ordered, ...counts])];
 }
 
-/** The groups of rows that stand in the order of the groups. */
-function toGroups(rows: readonly GroupRow[], question: SummaryQuestion, counts: readonly CostlyCount[]): PlacedGroup[] {
+/** The groups of rows that stand in the order of the groups, with the fields of their places. */
+function toGroups(
+  rows: readonly GroupRow[],
+  question: SummaryQuestion,
+  counts: readonly CostlyCount[],
+  placeFields: readonly string[] = [],
+): PlacedGroup[] {
   const found = new Map<number, GroupRow[]>();
   for (const row of rows) found.set(row.position, [...(found.get(row.position) ?? []), row]);
-  return [...found].map(([position, parts]) => {
+  return [...found.values()].map((parts) => {
     const first = parts[0]!;
-    return { position, groups: first.groups, key: toKey(first, question.groupBy), ...toFigures(parts, question, counts) };
+    const place = pick(first, placeFields);
+    return { ...place, groups: first.groups, key: toKey(first, question.groupBy), ...toFigures(parts, question, counts) };
   });
 }
 
@@ -249,6 +266,11 @@ function figureOf(group: SummaryGroup, field: string): string | number | null {
 }
 
 function toKey(row: GroupKey, groupBy: readonly GroupBy[]): GroupKey {
-  const fields = groupBy.flatMap((by) => groupColumns(by).map(([, { field }]) => field));
-  return Object.fromEntries(fields.map((field) => [field, (row as Readonly<Record<string, unknown>>)[field]]));
+  return pick(
+    row,
+    groupBy.flatMap((by) => groupColumns(by).map(([, { field }]) => field)),
+  );
 }
+
+const pick = (row: GroupKey, fields: readonly string[]): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(fields.map((field) => [field, (row as Readonly<Record<string, unknown>>)[field]]));

@@ -2,7 +2,7 @@ import type { RequestBooks } from '../data/request-books';
 import { DepositSummaryStore } from '../data/deposit-summary-store';
 import { toKeyOrder, type EntityScope } from '../data/entity-set';
 import { EntityStore, type EntityList, type EntityOf } from '../data/entity-store';
-import type { KeyOrder, KeysetPage, OrderKey } from '../data/postgres/keyset';
+import type { KeyOrder, KeysetPage } from '../data/postgres/keyset';
 import {
   entityEdges,
   entityIds,
@@ -17,6 +17,7 @@ import { EntityFigures, type FigureParameters, type FiguresOf } from './entity-f
 import { findFilterFault, toEntityFilter, toEntityOrder, type EntityParameters } from './entity-filter';
 import { digestQuery, readPage, toBounds, toPage, toSharedBounds, type Page, type PageParameters, type PagedList } from './keyset-page';
 import { Loader, type Eventually, type Source } from './loader';
+import type { SealedPlaces } from './sealed-places';
 
 /** An edge that a query follows from each entity of a list. */
 interface EdgeAhead {
@@ -47,7 +48,10 @@ export class RequestEntities {
   private readonly store: EntityStore;
   private readonly summaries = new DepositSummaryStore();
 
-  constructor(private readonly books: RequestBooks) {
+  constructor(
+    private readonly books: RequestBooks,
+    private readonly sealed: SealedPlaces,
+  ) {
     this.store = new EntityStore(books);
   }
 
@@ -57,7 +61,7 @@ export class RequestEntities {
    */
   enter(scope: EntityScope, openDonorData = () => scope.mayReadDonors): EntityGraph {
     const figures = new EntityFigures(this.store, this.summaries, this.books, scope);
-    return (this.opened ??= new EntityGraph(this.store, figures, scope, openDonorData));
+    return (this.opened ??= new EntityGraph({ store: this.store, figures, sealed: this.sealed }, scope, openDonorData));
   }
 
   /** The graph that `enter` opened, for edges of entities that the request already has. */
@@ -78,8 +82,7 @@ export class EntityGraph {
   private readonly known = new Map<string, Targets>();
 
   constructor(
-    private readonly store: EntityStore,
-    private readonly figures: EntityFigures,
+    private readonly parts: { readonly store: EntityStore; readonly figures: EntityFigures; readonly sealed: SealedPlaces },
     private readonly scope: EntityScope,
     private readonly openDonorData: () => boolean,
   ) {}
@@ -100,20 +103,19 @@ export class EntityGraph {
 
   /** Figures of an entity. Throws START_DATE_AFTER_END_DATE. */
   figuresOf<Name extends FigureName>(name: Name, entity: object, parameters: FigureParameters): Eventually<FiguresOf<Name>> {
-    return this.figures.get(name, entity, parameters);
+    return this.parts.figures.get(name, entity, parameters);
   }
 
   /** A page of all entities of a kind that meet the conditions. Throws as `toEntityFilter` and `readPage`. */
   async list<Kind extends EntityKind>(kind: Kind, parameters: ListParameters, ahead: Ahead): Promise<Page<EntityOf<Kind>>> {
     const entities = this.toList(kind, parameters);
-    const order = toKeyOrder(kind, entities.order);
     const list: PagedList = {
-      order,
+      order: toKeyOrder(kind, entities.order),
       query: [kind, this.scope.organizationId, entities],
-      count: () => this.store.count(kind, this.scope, entities),
-      ...(order.isLookedUp && { hasPlace: async ([id]: OrderKey) => (await this.store.find(kind, this.scope, [id!])).length > 0 }),
+      count: () => this.parts.store.count(kind, this.scope, entities),
+      sealed: this.parts.sealed,
     };
-    const found = await readPage(parameters, list, (bounds) => this.store.list(kind, this.scope, entities, bounds));
+    const found = await readPage(parameters, list, (bounds) => this.parts.store.list(kind, this.scope, entities, bounds));
     return this.goOn(found, found.nodes, ahead);
   }
 
@@ -164,7 +166,7 @@ export class EntityGraph {
   async readAhead(entities: readonly object[], readAhead: ReadAhead): Promise<void> {
     await Promise.all(
       readAhead.map(async (next) => {
-        if ('figures' in next) return this.figures.readAhead(next.figures, entities, next.parameters);
+        if ('figures' in next) return this.parts.figures.readAhead(next.figures, entities, next.parameters);
         const { edge, page, isCounted, ahead } = next;
         // Many entities may lead to the same target.
         const ids = [...new Set(entities.map((entity) => idOf(edge, entity)).filter((id) => id !== null))];
@@ -191,7 +193,7 @@ export class EntityGraph {
         const found = new Map<EntityId, EntityOf<Kind>>();
         // PostgreSQL's text cannot hold a NUL, so no entity has such an id.
         const possible = ids.filter((each) => !String(each).includes('\0'));
-        for (const entity of await this.store.find(kind, this.scope, possible)) found.set(bookIdOf(kind, entity), entity);
+        for (const entity of await this.parts.store.find(kind, this.scope, possible)) found.set(bookIdOf(kind, entity), entity);
         return ids.map((each) => found.get(each) ?? null);
       },
       entitiesOf: (found) => found.filter((entity) => entity !== null),
@@ -201,7 +203,7 @@ export class EntityGraph {
   private pages(edge: ManyEdgeName, list: EntityList, bounds: KeysetPage): Loader<readonly Target[]> {
     return this.loader(`${edge} ${JSON.stringify([list, bounds])}`, () => ({
       read: async (originIds) => {
-        const lists = await this.store.listTargets(edge, this.scope, originIds, list, bounds);
+        const lists = await this.parts.store.listTargets(edge, this.scope, originIds, list, bounds);
         return originIds.map((id) => lists.get(id) ?? []);
       },
       entitiesOf: (lists) => lists.flat(),
@@ -211,7 +213,7 @@ export class EntityGraph {
   private counts(edge: ManyEdgeName, list: EntityList): Loader<number> {
     return this.loader(`count ${edge} ${JSON.stringify(list.filter)}`, () => ({
       read: async (originIds) => {
-        const found = await this.store.countTargets(edge, this.scope, originIds, list);
+        const found = await this.parts.store.countTargets(edge, this.scope, originIds, list);
         return originIds.map((id) => found.get(id) ?? 0);
       },
       entitiesOf: () => [],

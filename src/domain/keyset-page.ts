@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { keyColumns, keyFields, type KeyOrder, type KeysetPage, type KeyType, type OrderKey } from '../data/postgres/keyset';
+import { keyFields, type KeyOrder, type KeysetPage, type KeyType, type OrderKey } from '../data/postgres/keyset';
 import { InputError } from '../errors';
 import { isLocalDate } from '../values/dates';
 import { toCents } from '../values/money';
 import type { Eventually } from './loader';
+import type { SealedPlaces } from './sealed-places';
 
 /** The parameters of a page in Relay's connection specification. `first` is ignored when `last` is given. */
 export interface PageParameters {
@@ -20,15 +21,22 @@ export interface PagedList {
   readonly query: unknown;
   /** Counts the rows on all pages. */
   readonly count: () => Eventually<number>;
-  /** Tells whether a place's row still exists. Needed when the database looks the place up. */
-  readonly hasPlace?: (key: OrderKey) => Promise<boolean>;
+  /** Seals the places of an order by personal values. */
+  readonly sealed?: SealedPlaces;
+}
+
+/** Writes places as text, each for the digest of its list's query. */
+export interface PlaceForm {
+  write(place: OrderKey, query: string): Eventually<string>;
+  /** Undefined for a text that was never a place of the list. */
+  read(text: string, query: string): OrderKey | 'expired' | undefined;
 }
 
 /** A row with its cursor, the opaque text with which a caller continues from it. */
 export interface Edge<Row> {
   readonly node: Row;
   /** Computed when it is asked for, because a cursor has a checksum. */
-  readonly cursor: () => string;
+  readonly cursor: () => Eventually<string>;
 }
 
 /** The place of a page in its list. */
@@ -36,8 +44,8 @@ export interface PageInfo {
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
   /** The cursors of the first and the last row; null when the page is empty. */
-  readonly startCursor: () => string | null;
-  readonly endCursor: () => string | null;
+  readonly startCursor: () => Eventually<string> | null;
+  readonly endCursor: () => Eventually<string> | null;
 }
 
 /** A page with the names that its fields have in Relay's specification. */
@@ -51,39 +59,37 @@ export interface Page<Row> {
 export const MAX_PAGE_LENGTH = 1000;
 const CHECKSUM_LENGTH = 16;
 
-/**
- * Reads a page. Throws as `toBounds`, and INVALID_PARAMETERS for a cursor whose row no longer exists: the page would be empty, and look
- * like the end of the list.
- */
+/** Reads a page. Throws as `toBounds`. */
 export async function readPage<Row extends object>(
   parameters: PageParameters,
   list: PagedList,
   read: (bounds: KeysetPage) => Promise<readonly Row[]>,
 ): Promise<Page<Row>> {
-  const bounds = toBounds(parameters, list);
-  const rows = await read(bounds);
-  if (rows.length === 0) await assertPlaces(bounds, list);
-  return toPage(rows, bounds, list);
+  const { after, before } = parameters;
+  const form = list.order.isPersonal
+    ? await list.sealed!.open([after, before].flatMap((cursor) => (cursor ? placeOf(cursor) : [])))
+    : PLAIN_FORM;
+  const bounds = toBounds(parameters, list, form);
+  return toPage(await read(bounds), bounds, list, form);
 }
 
-async function assertPlaces({ after, before }: KeysetPage, { hasPlace }: PagedList): Promise<void> {
-  for (const [name, key] of Object.entries({ after, before })) {
-    if (key && hasPlace && !(await hasPlace(key)))
-      throw new InputError(`${name} is the cursor of a row that is no more; begin again`, name);
-  }
-}
+/** The form of places that anybody may read. */
+const PLAIN_FORM: PlaceForm = {
+  write: (place) => place.map((value) => Buffer.from(value).toString('base64url')).join('.'),
+  read: (text) => text.split('.').map((value) => Buffer.from(value, 'base64url').toString()),
+};
 
 /**
  * The bounds of the rows to read. They include one row more than the page holds, to see whether others follow. Throws INVALID_PARAMETERS
- * for a length out of bounds and for a cursor of another query.
+ * for a length out of bounds, for a cursor of another query and for one that has expired.
  */
-export function toBounds(parameters: PageParameters, list: PagedList): KeysetPage {
+export function toBounds(parameters: PageParameters, list: PagedList, form = PLAIN_FORM): KeysetPage {
   const fromEnd = typeof parameters.last === 'number';
   const [name, length] = fromEnd ? (['last', parameters.last] as const) : (['first', parameters.first] as const);
   if (typeof length !== 'number' || !isLength(length))
     throw new InputError(`${name} is ${length ?? 'missing'}; it must be between 1 and ${MAX_PAGE_LENGTH}`, name);
-  const after = toKey('after', parameters.after, list);
-  const before = toKey('before', parameters.before, list);
+  const after = toKey('after', parameters.after, list, form);
+  const before = toKey('before', parameters.before, list, form);
   return { after, before, limit: length + 1, fromEnd };
 }
 
@@ -100,19 +106,24 @@ export function toSharedBounds({ first, after, last, before }: PageParameters): 
 const isLength = (length: number): boolean => length >= 1 && length <= MAX_PAGE_LENGTH;
 
 /** The page of the rows that were read within the bounds. */
-export function toPage<Row extends object>(rows: readonly Row[], bounds: KeysetPage, list: PagedList): Page<Row> {
+export function toPage<Row extends object>(rows: readonly Row[], bounds: KeysetPage, list: PagedList, form = PLAIN_FORM): Page<Row> {
   const { after, before, limit, fromEnd } = bounds;
   const hasMore = rows.length === limit;
   const nodes = !hasMore ? rows : fromEnd ? rows.slice(1) : rows.slice(0, -1);
   const fields = keyFields(list.order);
   let query: string | undefined;
-  const cursorOf = (row: Row): string => toCursor(row, fields, (query ??= digestQuery(list.query)));
-  const toCursorOf = (row: Row | undefined) => (): string | null => (row ? cursorOf(row) : null);
+  const cursorOf = (row: Row): Eventually<string> => {
+    const place = fields.map((field) => String((row as Readonly<Record<string, unknown>>)[field]));
+    const digest = (query ??= digestQuery(list.query));
+    const text = form.write(place, digest);
+    return text instanceof Promise ? text.then((late) => checksum(late, digest) + late) : checksum(text, digest) + text;
+  };
+  const toCursorOf = (row: Row | undefined) => (): Eventually<string> | null => (row ? cursorOf(row) : null);
   return {
     nodes,
     edges: () =>
       nodes.map((node) => {
-        let cursor: string | undefined;
+        let cursor: Eventually<string> | undefined;
         return { node, cursor: () => (cursor ??= cursorOf(node)) };
       }),
     pageInfo: {
@@ -125,35 +136,34 @@ export function toPage<Row extends object>(rows: readonly Row[], bounds: KeysetP
   };
 }
 
-function toCursor(row: object, fields: readonly string[], query: string): string {
-  const values = row as Readonly<Record<string, unknown>>;
-  const place = fields.map((field) => Buffer.from(String(values[field])).toString('base64url')).join('.');
-  return checksum(place, query) + place;
-}
-
 /** The digest of a list's query, which may have a thousand values: it is computed once for all cursors of a page. */
 export const digestQuery = (query: unknown): string => createHash('sha256').update(JSON.stringify(query)).digest('base64url');
+
+/** The text of the place in a cursor. */
+const placeOf = (cursor: string): string => cursor.slice(CHECKSUM_LENGTH);
 
 /** A checksum, not a secret: a made-up cursor reaches no rows that the query's own filters would not reach. */
 const checksum = (place: string, query: string): string =>
   createHash('sha256').update(`${query}\n${place}`).digest('base64url').slice(0, CHECKSUM_LENGTH);
 
-function toKey(name: string, cursor: string | null | undefined, list: PagedList): OrderKey | undefined {
+function toKey(name: string, cursor: string | null | undefined, { order, query }: PagedList, form: PlaceForm): OrderKey | undefined {
   if (cursor === undefined || cursor === null) return undefined;
-  const place = cursor.slice(CHECKSUM_LENGTH);
-  const key = place.split('.').map((text) => Buffer.from(text, 'base64url').toString());
-  const types = Object.values(keyColumns(list.order));
+  const text = placeOf(cursor);
+  const digest = digestQuery(query);
+  const place = cursor.startsWith(checksum(text, digest)) ? form.read(text, digest) : undefined;
+  if (place === 'expired') throw new InputError(`${name} is a cursor that has expired; begin again`, name);
+  const types = Object.values(order.columns);
   // Anybody can compute the checksum and make up a cursor, so its texts are checked like any input.
-  const isPlace = key.length === types.length && types.every((type, index) => IS_VALUE[type](key[index]!));
-  if (!isPlace || checksum(place, digestQuery(list.query)) !== cursor.slice(0, CHECKSUM_LENGTH))
-    throw new InputError(`${name} is not a cursor of this query`, name);
-  return key;
+  const isPlace = place?.length === types.length && types.every((type, index) => IS_VALUE[type](place[index]!));
+  if (!isPlace) throw new InputError(`${name} is not a cursor of this query`, name);
+  return place;
 }
 
 const IS_VALUE: Readonly<Record<KeyType, (text: string) => boolean>> = {
   text: (text) => !text.includes('\0'),
   date: isLocalDate,
-  numeric: (text) => toCents(text) !== undefined,
+  // A figure of a group that is not known stands beyond all others.
+  numeric: (text) => toCents(text) !== undefined || /^-?Infinity$/.test(text),
   bigint: (text) => /^[0-9]{1,16}$/.test(text),
   deposit_status: (text) => text === 'POSTED' || text === 'PENDING',
 };

@@ -4,6 +4,8 @@ import { LRUCache } from 'lru-cache';
 import type { VersionMemory } from '../data/version-memory';
 import type { MemberAccess, RequestAccess } from '../domain/access-service';
 import type { ReadRange } from '../domain/audit-service';
+import type { KeyRing } from '../domain/key-ring';
+import { markOf } from '../domain/sealed-places';
 import { COST_HEADER } from './operation-budget';
 import type { OperationCost } from './operation-cost';
 import type { OperationFacts } from './operation-facts';
@@ -18,6 +20,8 @@ interface KeptAnswer {
   readonly cost: OperationCost;
   /** The number of the report's lines; null for an answer that has none. */
   readonly lines: number | null;
+  /** The mark of the key of its sealed cursors; undefined where it has none. */
+  readonly keyMark: string | undefined;
   /** The range of an operation that reads personal data. */
   readonly range?: ReadRange;
 }
@@ -39,12 +43,17 @@ export const noteBody = (request: object, body: Buffer): void =>
 export class KeptAnswers {
   private readonly askedOnce = new LRUCache<string, true>({ max: MAX_ASKED_ONCE });
 
-  constructor(private readonly memory: VersionMemory) {}
+  constructor(
+    private readonly memory: VersionMemory,
+    private readonly keys: KeyRing,
+  ) {}
 
   /** The answer that `authorizeMember` would let the caller read; undefined when there is none. */
   async find(request: Request, access: RequestAccess): Promise<KeptAnswer | undefined> {
     const member = await access.foreseeMember();
-    return member && (this.memory.find(member.version, toKey(request, member.access)) as KeptAnswer | undefined);
+    const kept = member && (this.memory.find(member.version, toKey(request, member.access)) as KeptAnswer | undefined);
+    // The cursors of an earlier key end before those that an execution gives, or have ended.
+    return kept?.keyMark === undefined || kept.keyMark === markOf(await this.keys.newest()) ? kept : undefined;
   }
 
   /** Counts an answer that is sent as it was kept. */
@@ -53,7 +62,7 @@ export class KeptAnswers {
   }
 
   /** Keeps an answer that is of one version of the books, and the same for all members with the same rights. */
-  async keep(request: Request, { access, books, outcome, lines }: GraphqlContext, answer: ReadyAnswer): Promise<void> {
+  async keep(request: Request, { access, books, outcome, lines, sealed }: GraphqlContext, answer: ReadyAnswer): Promise<void> {
     const { status, headers, pieces, facts, range } = answer;
     const { cost, codes } = outcome;
     const texts = pieces.filter((piece) => typeof piece === 'string');
@@ -68,7 +77,13 @@ export class KeptAnswers {
     }
     const kept: KeptAnswer = {
       // Each answer tells anew what is left of a budget.
-      ...{ headers: headers.filter(([name]) => !name.startsWith('ratelimit')), text: texts.join(''), cost, lines: lines.total },
+      ...{
+        headers: headers.filter(([name]) => !name.startsWith('ratelimit')),
+        text: texts.join(''),
+        cost,
+        lines: lines.total,
+        keyMark: sealed.keyMark,
+      },
       // Names in them are parts of the document, and would hold all of its text in memory.
       ...(JSON.parse(JSON.stringify({ facts, range: access.readsPersonal ? range() : undefined })) as Pick<KeptAnswer, 'facts' | 'range'>),
     };

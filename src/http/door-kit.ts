@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config';
 import { numberOf } from '../data/postgres/version-stamp';
 import { RequestEntities } from '../domain/entity-service';
+import { SealedPlaces } from '../domain/sealed-places';
 import { LEAST_VERSION, assertNewEnough, parseLeastVersion } from '../domain/least-version';
 import type { AppError } from '../errors';
 import { LineCount, type RequestContext } from '../resolvers/request-context';
@@ -59,7 +60,7 @@ export function setServerTiming(response: Response): void {
 const MS_PER_SECOND = 1000;
 const BYTES_PER_KILOBYTE = 1000;
 
-export function createDoorKit(config: Config, log: Logger, { access, accessWatch, audit, books }: Services): DoorKit {
+export function createDoorKit(config: Config, log: Logger, { access, accessWatch, audit, books, keys }: Services): DoorKit {
   return {
     audit: new RequestAudit(audit),
     openRequest: (request, response, isHeld = false, isPrimary = false) => {
@@ -87,11 +88,13 @@ export function createDoorKit(config: Config, log: Logger, { access, accessWatch
         isHeld,
         isPrimary,
       });
+      const sealed = new SealedPlaces(keys);
       return {
         requestId: id,
         access: requestAccess,
         books: opened,
-        entities: new RequestEntities(opened),
+        entities: new RequestEntities(opened, sealed),
+        sealed,
         refused: new Set(),
         sessionCookie: sessionCookie(request, response, config.SESSION_SAME_SITE),
         lines,

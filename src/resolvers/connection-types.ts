@@ -55,10 +55,10 @@ export class PageInfo implements PagePlace {
   hasPreviousPage!: boolean;
 
   @Field(() => String, { nullable: true, description: 'Cursor of the first item of the page, for `before`; null when the page is empty.' })
-  startCursor!: () => string | null;
+  startCursor!: () => Eventually<string> | null;
 
   @Field(() => String, { nullable: true, description: 'Cursor of the last item of the page, for `after`; null when the page is empty.' })
-  endCursor!: () => string | null;
+  endCursor!: () => Eventually<string> | null;
 }
 
 /** The connection and edge types of a list of these nodes. Cursors and the total count are computed only when a query selects them. */
@@ -69,7 +69,7 @@ export function createConnectionType<Node extends object>(nodeType: ClassType<No
     node!: Node;
 
     @Field(() => String, { simple: true, description: 'Cursor of the item, opaque text for `after` and `before`.' })
-    cursor!: () => string;
+    cursor!: () => Eventually<string>;
   }
 
   @ObjectType()

@@ -46,7 +46,7 @@ export class DepositDetailResolver {
   async depositDetailsConnection(
     @Args() { orderBy, ...which }: LineListArgs,
     @Args() page: PageArgs,
-    @Ctx() { access, books, entities, lines: count }: RequestContext,
+    @Ctx() { access, books, entities, sealed, lines: count }: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<DepositDetailConnectionSource> {
     const { organization, mayReadDonors } = await access.authorizeDonors();
@@ -58,13 +58,13 @@ export class DepositDetailResolver {
       const edge = `DepositDetail.${name}`;
       return isEdge(edge) ? entityEdges[edge].by : name;
     });
-    const lines = await this.details.page({ lineSet, order, fields }, page, { books, isShort });
+    const lines = await this.details.page({ lineSet, order, fields }, page, { books, sealed, isShort });
     count.add(lines.nodes.length);
     const graph = entities.enter({ organizationId: organization.id, mayReadDonors });
     await graph.readAhead(lines.nodes, lookAhead(info)());
     return {
       ...lines,
-      summarize: (grouping) => this.summaries.summarize({ lineSet, ...grouping, mayReadDonors }, books),
+      summarize: (grouping) => this.summaries.summarize({ lineSet, startDate: which.startDate, ...grouping, mayReadDonors }, books),
     };
   }
 }

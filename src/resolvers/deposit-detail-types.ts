@@ -43,8 +43,10 @@ const LineOrderType = createOrderType<LineOrder['field']>('DepositDetail', {
   valuesConfig: {
     DATE: { description: 'Deposit date, then deposit ID, transaction ID and allocation ID: the order of the report.' },
     AMOUNT: { description: 'Amount of the whole transaction.' },
-    DONOR_NAME: { description: 'Last name, then first name of the donor.' },
-    DESIGNATION: { description: 'Name of the designation (fund).' },
+    DONOR_NAME: {
+      description: 'Last name, then first name of the donor, without regard to case and accents. Lines of nobody have empty names.',
+    },
+    DESIGNATION: { description: 'Name of the designation (fund), without regard to case and accents.' },
   },
 });
 

@@ -26,7 +26,7 @@ export class DepositSummaryResolver {
     const member = await access.authorizeMember();
     const lineSet = await authorizeTotals(access, member, lines, groupBy);
     const summary = this.summaries.summarize(
-      { lineSet, groupBy, fiscalYearStart, compareWith, mayReadDonors: member.mayReadDonors },
+      { lineSet, startDate: lines.startDate, groupBy, fiscalYearStart, compareWith, mayReadDonors: member.mayReadDonors },
       books,
     );
     return new DepositSummary(summary, selectedPaths(info));

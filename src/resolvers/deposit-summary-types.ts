@@ -49,19 +49,18 @@ export class DepositSummary {
   }
 
   @Field(() => SummaryGroupConnection, {
-    description:
-      "Totals of each group, page by page, in the order of the groups' values. The list is empty without `groupBy`. Cursors are places in the list: after a change of the books, which `X-Data-Version` tells, begin again.",
+    description: "Totals of each group, page by page, in the order of the groups' values. The list is empty without `groupBy`.",
   })
   async groups(
     @Args() { orderBy, ...page }: GroupPageArgs,
-    @Ctx() { access }: RequestContext,
+    @Ctx() { access, sealed }: RequestContext,
   ): Promise<Omit<domain.GroupPage, 'rest'> & Pick<SummaryGroupConnection, 'rest'>> {
     const { field, direction } = orderBy ?? { field: 'KEY', direction: 'ASC' };
     if (field === 'DONORS') await access.authorizeDonors();
     const order = { field, isDescending: direction === 'DESC' };
     const paths = this.selected.filter((path) => path.startsWith(GROUPS));
     const isOfRest = (path: string): boolean => path.startsWith(REST);
-    const found = await this.summary.groups(findCounts(paths.filter((path) => !isOfRest(path))), order, page);
+    const found = await this.summary.groups(findCounts(paths.filter((path) => !isOfRest(path))), order, page, sealed);
     return { ...found, rest: () => found.rest(findCounts(paths.filter(isOfRest))) };
   }
 

@@ -33,13 +33,14 @@ export class NodeResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<object | null> {
     const graph = await memberEntities(context);
-    const wanted = toWanted('id', id);
+    const wanted = parseRecordId(id);
+    if (!wanted) throw notAnId('id', id);
     return isReadable(wanted, context) ? (await this.find([wanted], graph, context, info))[0]! : refuse(context, info);
   }
 
   @Query(() => [Node], {
     nullable: 'items',
-    description: `The records with these values of \`id\`, in the order of the values; null in the place of each that the organization does not have. ${FOR_WHOM} Without it they are null, and the answer has one PRIVILEGE_NOT_FOUND error for all of them.`,
+    description: `The records with these values of \`id\`, in the order of the values; null in the place of each that the organization does not have. A value that is no \`id\` is null too, with an error in its place. ${FOR_WHOM} Without it they are null, and the answer has one PRIVILEGE_NOT_FOUND error for all of them.`,
   })
   async nodes(
     @Arg('ids', () => [ID], { description: `The \`id\` of each record, at most ${MAX_NODES}. The records may be of different types.` })
@@ -49,12 +50,15 @@ export class NodeResolver {
   ): Promise<(object | null)[]> {
     const graph = await memberEntities(context);
     if (ids.length > MAX_NODES) throw new InputError(`ids has ${ids.length} values; the limit is ${MAX_NODES}`);
-    const wanted = ids.map((id, index) => toWanted(`ids[${index}]`, id));
-    const refused = wanted.findIndex((each) => !isReadable(each, context));
-    const readable = wanted.map((each) => (isReadable(each, context) ? each : null));
+    const wanted = ids.map(parseRecordId);
+    const refused = wanted.findIndex((each) => each && !isReadable(each, context));
+    const readable = wanted.map((each) => (each && isReadable(each, context) ? each : null));
     const records = await this.find(readable, graph, context, info);
     // An error in the place of a record makes that one null, and none of the others.
-    return records.map((record, index) => (index === refused ? new AppError('PRIVILEGE_NOT_FOUND') : record));
+    return records.map((record, index) => {
+      if (index === refused) return new AppError('PRIVILEGE_NOT_FOUND');
+      return wanted[index] ? record : notAnId(`ids[${index}]`, ids[index]!);
+    });
   }
 
   /** The records in their places, and null in the place of each that there is not. */
@@ -77,12 +81,12 @@ export class NodeResolver {
   }
 }
 
-function toWanted(name: string, id: string): NamedRecord {
+function parseRecordId(id: string): NamedRecord | undefined {
   const named = fromGlobalId(id);
-  const wanted = named?.kind === SAVED_REPORT ? { kind: SAVED_REPORT, id: named.id } : parseEntityId(id);
-  if (!wanted) throw new InputError(`${name} is not the id of a record: ${JSON.stringify(id)}`);
-  return wanted;
+  return named?.kind === SAVED_REPORT ? { kind: SAVED_REPORT, id: named.id } : parseEntityId(id);
 }
+
+const notAnId = (name: string, id: string): InputError => new InputError(`${name} is not the id of a record: ${JSON.stringify(id)}`);
 
 const isReadable = ({ kind }: NamedRecord, { access }: RequestContext): boolean =>
   (kind !== 'donor' && kind !== SAVED_REPORT) || access.openDonorData();

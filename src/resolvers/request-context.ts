@@ -3,6 +3,7 @@ import type { RequestTimes } from '../data/postgres/request-times';
 import type { RequestBooks } from '../data/request-books';
 import type { RequestAccess } from '../domain/access-service';
 import type { RequestEntities } from '../domain/entity-service';
+import type { SealedPlaces } from '../domain/sealed-places';
 import { AppError, toAppError } from '../errors';
 
 /** The number of the report's lines in an answer; null while it has none. */
@@ -31,6 +32,8 @@ export interface RequestContext {
   readonly access: RequestAccess;
   readonly books: RequestBooks;
   readonly entities: RequestEntities;
+  /** Seals the places in cursors that are personal. */
+  readonly sealed: SealedPlaces;
   /** The places in the answer whose field was refused, or has failed, already. All items of a list share one place. */
   readonly refused: Set<string>;
   readonly sessionCookie: SessionCookie;

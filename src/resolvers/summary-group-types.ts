@@ -196,8 +196,7 @@ export class SummaryGroupKey implements GroupKey {
 
 @ObjectType({ ...simple, description: 'Totals of a group of lines.' })
 class SummaryGroup extends SummaryFigures implements domain.PlacedGroup {
-  /** The place that the cursor holds, and the number of all groups. */
-  readonly position!: number;
+  /** The number of all groups. */
   readonly groups!: number;
 
   @Field(() => SummaryGroupKey, { description: 'The values that the lines of the group have in common.' })

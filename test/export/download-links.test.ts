@@ -283,8 +283,13 @@ describe('the key of links', () => {
       expect((await query('SELECT FROM link_key')).rowCount).toBe(2);
       // The links of the day before are still good for their minutes.
       expect([(await follow(first)).status, (await follow(next)).status, (await follow(next, { url })).status]).toEqual([200, 200, 200]);
+      // A key is kept for cursors for long after it has signed its last link.
+      await query(`UPDATE link_key SET created_at = created_at - interval '2 hours'`);
+      later.mockImplementation(() => clock + 122_000);
+      expect([(await follow(first)).status, (await follow(next)).status]).toEqual([403, 200]);
+      expect((await query('SELECT FROM link_key')).rowCount).toBe(2);
       await query('DELETE FROM link_key');
-      later.mockImplementation(() => clock + 130_000);
+      later.mockImplementation(() => clock + 183_000);
       for (const link of [first, next]) expect((await follow(link)).status).toBe(403);
       expect((await follow(await linkTo(LINES, asAda()))).status).toBe(200);
     } finally {

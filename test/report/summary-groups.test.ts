@@ -233,6 +233,21 @@ test('a period without a beginning is compared with none', async () => {
   expect(body.errors?.map(({ message }) => message)).toEqual(['compareWith needs a startDate to compare with']);
 });
 
+test.each(['2022-01-01', '2024-01-03', '0001-01-01'])(
+  'a period that begins with the first day of all is compared with one from %s',
+  async (from) => {
+    for (const by of ['DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR']) {
+      const compared = `compareWith: { startDate: "${from}", endDate: "${from === '0001-01-01' ? '9999-12-31' : '2024-12-31'}" }`;
+      const { depositSummary } = await ask<{ depositSummary: { all: object; compared: { all: object }; groups: Groups } }>(
+        `{ depositSummary(startDate: "0001-01-01", endDate: "2024-12-31", pending: WITH, groupBy: [${by}], ${compared}) {
+        all { lines } compared { all { lines } } groups(first: 1000) { totalCount } } }`,
+      );
+      const lines = LINES.filter(({ deposit_date: date }) => date >= from).length;
+      expect([by, depositSummary.all, depositSummary.compared.all]).toEqual([by, { lines: LINES.length }, { lines }]);
+    }
+  },
+);
+
 describe('a summary beside another period', () => {
   /** The date moved by months, the day kept where the month has it. */
   const byMonths = (date: string, months: number): string => {

@@ -2,6 +2,7 @@ import { createApolloServer } from '../../src/graphql/apollo-server';
 import { RequestTimes } from '../../src/data/postgres/request-times';
 import { CheckedDocuments } from '../../src/graphql/checked-documents';
 import { RequestEntities } from '../../src/domain/entity-service';
+import { SealedPlaces } from '../../src/domain/sealed-places';
 import { writeRequestId } from '../../src/graphql/error-format';
 import type { GraphqlContext } from '../../src/graphql/row-field';
 import { createSchema } from '../../src/graphql/schema';
@@ -32,11 +33,13 @@ export function createObjectAnswers(services: Services, as: { readonly provision
         ...{ signal: new AbortController().signal, caller: () => access.caller.forQueue(), checkedState: () => access.bookState, times },
         ...{ isHeld: false, isPrimary: true },
       });
+      const sealed = new SealedPlaces(services.keys);
       const contextValue: GraphqlContext = {
         requestId: '',
         access,
         books,
-        entities: new RequestEntities(books),
+        entities: new RequestEntities(books, sealed),
+        sealed,
         refused: new Set(),
         lines: new LineCount(),
         times,

@@ -72,7 +72,7 @@ async function loadPages(request: Of<'pages'>, taker: RowTaker, options: LoadOpt
   throw new GatewayError('The books keep changing while the rows are read. Run the report again.', { code: 'DATA_VERSION_CHANGED' });
 }
 
-/** Resolves to undefined when the books change between two pages: cursors are places in a list, so the pages would not fit together. */
+/** Resolves to undefined when the books change between two pages: rows and totals of two versions do not fit together. */
 async function loadPagesOfOneVersion(
   { provision, source, columns }: Of<'pages'>,
   { take }: RowTaker,

@@ -40,25 +40,26 @@ const { sql, raw } = Prisma;
 export const lineOrders: Readonly<Record<LineOrderField, KeyOrder>> = {
   DATE: { columns: { deposit_date: 'date', deposit_id: 'text', transaction_id: 'text', allocation_id: 'text' }, indexed: 4 },
   AMOUNT: { columns: { amount: 'numeric', allocation_id: 'text' } },
-  // Donors and designations have the same order. A line of nobody has no names.
+  // The order of donors and of designations. A line of nobody has no names.
   DONOR_NAME: {
     columns: { [`COALESCE(named.last_name, '')`]: 'text', [`COALESCE(named.first_name, '')`]: 'text', allocation_id: 'text' },
     isPersonal: true,
   },
-  DESIGNATION: { columns: { 'named.name': 'text', allocation_id: 'text' } },
+  DESIGNATION: { columns: { [`COALESCE(named.name, '')`]: 'text', allocation_id: 'text' } },
 };
 
 /**
- * The lines of an organization with the names that they are ordered by. These come from the donors and the funds, of which an index has the
- * folded names: folding those of every line would take seven times as long as all else.
+ * Lines with the folded names that they are ordered by. These are read from the donors and the funds, because folding the names of every line
+ * would take seven times as long as the page. An inner join would let PostgreSQL read all lines again for each name that it meets first.
  */
+const withNames =
+  (table: string, id: string, names: readonly string[]) =>
+  (organizationId: number): Prisma.Sql => sql`deposit_line AS source LEFT JOIN (
+    SELECT id, ${raw(names.map((name) => `${folded(name)} AS ${name}`).join(', '))} FROM ${raw(table)}
+    WHERE organization_id = ${organizationId}::int) AS named ON named.id = ${raw(id)}`;
 const LINES_IN_ORDER: { readonly [Field in LineOrderField]?: (organizationId: number) => Prisma.Sql } = {
-  DONOR_NAME: (organizationId) => sql`deposit_line AS source LEFT JOIN (
-    SELECT id, ${raw(folded('last_name'))} AS last_name, ${raw(folded('first_name'))} AS first_name
-    FROM donor WHERE organization_id = ${organizationId}::int) AS named ON named.id = donor_id`,
-  DESIGNATION: (organizationId) => sql`deposit_line AS source JOIN (
-    SELECT id, ${raw(folded('name'))} AS name FROM designation WHERE organization_id = ${organizationId}::int) AS named
-    ON named.id = designation_id`,
+  DONOR_NAME: withNames('donor', 'donor_id', ['last_name', 'first_name']),
+  DESIGNATION: withNames('designation', 'designation_id', ['name']),
 };
 const REPORT_ORDER = columnList(Object.keys(lineOrders.DATE.columns));
 

@@ -1,4 +1,5 @@
 import { isLocalDate } from '../values/dates';
+import { unguardFormula } from '../values/formula-guard';
 import { isMoney, toCents, toMoney, type Money } from '../values/money';
 import { allLineColumns, extraColumns } from './file-columns';
 import { v2Columns, v2Fields, type V2Field } from './v2-line';
@@ -205,8 +206,6 @@ function isNet(net: string, amount: Money, fee: Money): boolean {
 /** The cents of a short amount, a whole number. */
 const wholeCents = (text: Money): number => Number(text.slice(0, -3) + text.slice(-2));
 
-const FORMULA_GUARD = /^'(?='*[=+\-@\t\r])/;
-
 type FieldReader = (text: string) => unknown;
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
@@ -214,7 +213,6 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
 ]);
 const readText: FieldReader = (text) => text;
-const readFreeText: FieldReader = (text) => (text.startsWith("'") ? text.replace(FORMULA_GUARD, '') : text);
 /** A number with leading zeros would go out in another form than it came in. */
 const readNumber: FieldReader = (text) => (/^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : text);
 const readBoolean: FieldReader = (text) => BOOLEANS.get(text) ?? text;
@@ -222,7 +220,7 @@ const readBoolean: FieldReader = (text) => BOOLEANS.get(text) ?? text;
 function fieldReader(field: string): FieldReader {
   const column = allLineColumns[field];
   const read =
-    column?.kind === 'boolean' ? readBoolean : column?.kind === 'number' ? readNumber : column?.freeText ? readFreeText : readText;
+    column?.kind === 'boolean' ? readBoolean : column?.kind === 'number' ? readNumber : column?.freeText ? unguardFormula : readText;
   return optionalFields.includes(field) ? (text) => (text === '' ? undefined : read(text)) : read;
 }
 

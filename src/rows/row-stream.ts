@@ -2,7 +2,7 @@ import { RowRenderer } from './row-renderer';
 import type { RowTemplate } from './row-template';
 
 /** The number of the rendering. It must be raised when the same rows in the same template become other bytes. */
-export const RENDERING = 1;
+export const RENDERING = 2;
 
 /** The rows of a report, all from the request's one snapshot. They are not read before a caller asks for the first of them. */
 export interface RowStream<Row> {

@@ -92,6 +92,7 @@ describe('an operator who exports', () => {
     const formulas = v2Line({
       ...{ deposit_id: '-1', transaction_id: '=A1', allocation_id: '+1', donor_first_name: '=cmd', donor_last_name: '+1', address1: '-2' },
       ...{ address2: '@x', address3: '\tx', city: '\rx', state: "'=x", zip: "''-x", phone: "'x", email_address: 'a=b', status: "'" },
+      ...{ designation: '＝1', designation_memo: '\n＠x' },
       ...{ amount: '-5.00', fee_amount: '-1.00', net_amount: '-4.00', account_type: ' =x', payment_type: '', main_memo: '-' },
     });
     await files.import(first, 'lines.ndjson', toNdjson([formulas]));
@@ -99,7 +100,7 @@ describe('an operator who exports', () => {
     expect(csv).toBe(
       `${CSV_HEADER}\r\n` +
         `"'-1","2024-01-01","2024-01-02","'=A1","'+1",7,"'=cmd","'+1","'-2","'@x","'\tx","'\rx","''=x","'''-x","'x","a=b",` +
-        `"-5.00","-1.00","-4.00","'"," =x","",3,"General Fund","","'-"\r\n`,
+        `"-5.00","-1.00","-4.00","'"," =x","",3,"'＝1","'\n＠x","'-"\r\n`,
     );
     await files.import(second, 'lines.csv', csv);
     expect(await files.lines(second)).toEqual([formulas]);

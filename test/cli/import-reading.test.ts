@@ -87,7 +87,13 @@ describe('an operator whose file is a v2 answer', () => {
 
 describe('an operator whose file is CSV', () => {
   const anyCsv = fc
-    .array(fc.record({ main_memo: anyText, city: anyText, designation_memo: fc.constantFrom('', "'", "'=1", "''=1", 'plain') }))
+    .array(
+      fc.record({
+        main_memo: anyText,
+        city: anyText,
+        designation_memo: fc.constantFrom('', "'", "'=1", "''=1", "'\n1", "'＝1", "''＠", 'plain'),
+      }),
+    )
     .chain((fields) =>
       fc
         .record({
@@ -200,7 +206,7 @@ describe('an operator whose file is CSV', () => {
   const PLAIN = ['transaction_date', 'deposit_date', 'amount', 'fee_amount', 'net_amount'];
   const toValue = (field: string, value: string): unknown => {
     if (field === 'donor_id' || field === 'designation_id') return /^(0|[1-9][0-9]{0,15})$/.test(value) ? Number(value) : value;
-    return PLAIN.includes(field) ? value : value.replace(/^'(?='*[=+\-@\t\r])/, '');
+    return PLAIN.includes(field) ? value : value.replace(/^'(?='*[=+\-@\t\r\n＝＋－＠])/, '');
   };
 });
 

@@ -202,6 +202,11 @@ describe('a table of the worker', () => {
   test.each([
     ['"=HYPERLINK(1)"', `'"=HYPERLINK(1)"`],
     [' =1+1', "' =1+1"],
+    ['\n=1+1', "' =1+1"],
+    ['＝1+1', "'＝1+1"],
+    [' ＠SUM(1)', "' ＠SUM(1)"],
+    ["'=1+1", "''=1+1"],
+    ["'t Hooft", "'t Hooft"],
     ['" "@SUM(1)', `'" "@SUM(1)`],
     ['"Bob" Smith', '"""Bob"" Smith"'],
     ['"', '""""'],

@@ -135,7 +135,7 @@ test('a CSV file looks like the gateway’s own', async () => {
 test('every value of a CSV file is read as it was written, and no text of it is a formula', async () => {
   const cells = record({
     text: option(string({ unit: 'grapheme' })),
-    formula: constantFrom('=1+1', '+1', '-1', '@x', '\tx', '\rx', "'=x"),
+    formula: constantFrom('=1+1', '+1', '-1', '@x', '\tx', '\rx', '\nx', '＝1', '＋1', '－1', '＠x', "'=x", "''＝x", "'x"),
     count: option(integer()),
     amount: option(double({ noNaN: true, noDefaultInfinity: true, min: -1e9, max: 1e9 }).map((number) => number.toFixed(2))),
   });
@@ -147,7 +147,7 @@ test('every value of a CSV file is read as it was written, and no text of it is 
         rows: [records.map(({ text, formula, count, amount }) => [text, formula, count, amount])],
       });
       const read = parse(await write(content, 'csv'), { bom: true, from: 2 });
-      const guard = (text: string | null): string => (/^[=+\-@\t\r]/.test(text ?? '') ? `'${text!}` : (text ?? ''));
+      const guard = (text: string | null): string => (/^'*[=+\-@\t\r\n＝＋－＠]/.test(text ?? '') ? `'${text!}` : (text ?? ''));
       expect(read).toEqual(
         records.map(({ text, formula, count, amount }) => [guard(text), guard(formula), count === null ? '' : String(count), amount ?? '']),
       );

@@ -89,6 +89,12 @@ const SPECIAL = [
   ',',
   'N',
   'v',
+  '＝',
+  '＋',
+  '－',
+  '＠',
+  '｝',
+  '＇',
   'é',
   '李',
   '🌻',
@@ -224,8 +230,8 @@ describe('rows of generated templates', () => {
       fc.asyncProperty(fc.array(fc.tuple(anyText, anyText, anyText), { minLength: 1 }), async (rows) => {
         const csv = await render(createCsvTemplate(columns), [Buffer.from(toCopyText(rows))]);
         const records: string[][] = parse(csv, { record_delimiter: '\r\n' });
-        expect(records.flat().filter((value) => /^[=+\-@\t\r]/.test(value))).toEqual([]);
-        expect(records.map((record) => record.map((value) => value.replace(/^'(?='*[=+\-@\t\r])/, '')))).toEqual(rows);
+        expect(records.flat().filter((value) => /^[=+\-@\t\r\n＝＋－＠]/.test(value))).toEqual([]);
+        expect(records.map((record) => record.map((value) => value.replace(/^'(?='*[=+\-@\t\r\n＝＋－＠])/, '')))).toEqual(rows);
       }),
     );
   });
@@ -272,7 +278,7 @@ describe('every value', () => {
 
   test('reaches a reader when it is longer than all that the gateway holds at once', async () => {
     const lengths = [65_519, 65_520, 65_521, 65_535, 65_536, 65_537, 131_071, 131_072, 131_073, 400_000];
-    const units = ['x', '"', '\\', '\t', '\v', '\u0001', "'", "'=", '李', 'x"\\🌻'];
+    const units = ['x', '"', '\\', '\n', '＝', '\t', '\v', '\u0001', "'", "'=", '李', 'x"\\🌻'];
     for (const unit of units) {
       const rows = lengths.map((length) => [unit.repeat(length / unit.length), 'x', `${"'".repeat(length)}=${unit}`]);
       await expectRows([NULLABLE, TEXT, FREE], rows, [100_003]);

@@ -37,7 +37,7 @@ function toMemberText(member: JsonMember, values: Iterator<Value>): string {
 export function toCsvText(columns: readonly RowColumn[], rows: readonly Row[]): string {
   const toCell = ({ kind, freeText }: RowColumn, value: Value): string => {
     const text = value === null ? '' : String(value).replaceAll('"', '""');
-    const guarded = freeText && /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    const guarded = freeText && /^'*[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
     return kind === 'text' ? `"${guarded}"` : guarded;
   };
   return rows.map((row) => `${columns.map((column, position) => toCell(column, row[position]!)).join(',')}\r\n`).join('');

@@ -6,6 +6,13 @@ const VERTICAL_TAB: u8 = 0x0b;
 const QUOTE: u8 = 0x22;
 const APOSTROPHE: u8 = 0x27;
 const BACKSLASH: u8 = 0x5c;
+const CARRIAGE_RETURN: u8 = 0x0d;
+/** A bit for each of the first 64 bytes: 1 for = + - and the apostrophe. */
+const FORMULA_BYTES: u64 = (1 << 0x3d) | (1 << 0x2b) | (1 << 0x2d) | (1 << APOSTROPHE);
+/** The first two bytes of full-width = + - @ in UTF-8, and the distance of the third one from the byte of the plain character. */
+const FULL_WIDTH: u8 = 0xef;
+const FULL_WIDTH_NEXT: u8 = 0xbc;
+const FULL_WIDTH_DISTANCE: u8 = 0x60;
 /** The N of `\N`, which stands for null, and the v of `\v`. */
 const NULL_MARK: u8 = 0x4e;
 const VERTICAL_TAB_MARK: u8 = 0x76;
@@ -140,18 +147,23 @@ export function render(input: usize, inputEnd: usize, output: usize, limit: usiz
     }
     if (now == BEFORE_GUARDED) {
       const first = load<u8>(at);
-      if (first == BACKSLASH && at + 1 == inputEnd) break;
-      if (isCsv && first == APOSTROPHE) {
-        // The guard is an apostrophe too, so it may follow those of the value.
-        store<u8>(to++, first);
-        at++;
-        continue;
-      }
       if (isCsv) {
-        if (beginsFormula(at)) store<u8>(to++, APOSTROPHE);
-      } else if (load<u16>(at) != COPY_NULL) {
-        store<u8>(to++, QUOTE);
-        quoted = 1;
+        if (mayBeginFormula(first)) {
+          if (isFirstCut(first, at, inputEnd)) break;
+          if (first == APOSTROPHE) {
+            // The guard is an apostrophe too, so it may follow those of the value.
+            store<u8>(to++, first);
+            at++;
+            continue;
+          }
+          if (beginsFormula(first, at)) store<u8>(to++, APOSTROPHE);
+        }
+      } else {
+        if (first == BACKSLASH && at + 1 == inputEnd) break;
+        if (load<u16>(at) != COPY_NULL) {
+          store<u8>(to++, QUOTE);
+          quoted = 1;
+        }
       }
       now = IN_VALUE;
     }
@@ -260,11 +272,27 @@ function toUnescaped(byte: u8): u8 {
   }
 }
 
-/** True when a spreadsheet reads a value as a formula, because it begins with = + - @ TAB or CR (OWASP, CSV injection). */
-function beginsFormula(at: usize): bool {
-  const byte = load<u8>(at);
-  // A TAB that is not escaped ends an empty value.
-  if (byte == TAB) return false;
-  const first = byte == BACKSLASH ? toUnescaped(load<u8>(at, 1)) : byte;
-  return first == 0x3d || first == 0x2b || first == 0x2d || first == 0x40 || first == TAB || first == 0x0d;
+/** False for nearly all bytes that begin a value. */
+function mayBeginFormula(byte: u8): bool {
+  if (byte < 0x40) return <bool>((FORMULA_BYTES >> byte) & 1);
+  return byte == 0x40 || byte == BACKSLASH || byte == FULL_WIDTH;
+}
+
+/** True when the input's end may cut the first character of a value. */
+function isFirstCut(first: u8, at: usize, inputEnd: usize): bool {
+  if (first != BACKSLASH && first != FULL_WIDTH) return false;
+  return at + 1 == inputEnd || (first == FULL_WIDTH && at + 2 == inputEnd && load<u8>(at, 1) == FULL_WIDTH_NEXT);
+}
+
+/** True when a spreadsheet reads a value as a formula. src/values/formula-guard.ts has the same rule for texts. */
+function beginsFormula(first: u8, at: usize): bool {
+  if (first == FULL_WIDTH) return load<u8>(at, 1) == FULL_WIDTH_NEXT && isSign(load<u8>(at, 2) - FULL_WIDTH_DISTANCE);
+  if (first != BACKSLASH) return true;
+  const byte = toUnescaped(load<u8>(at, 1));
+  return byte == TAB || byte == CARRIAGE_RETURN || byte == NEWLINE;
+}
+
+/** True for = + - @. */
+function isSign(byte: u8): bool {
+  return byte == 0x3d || byte == 0x2b || byte == 0x2d || byte == 0x40;
 }

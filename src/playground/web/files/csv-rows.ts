@@ -1,4 +1,5 @@
 import { stringify, type Options } from 'csv-stringify/browser/esm/sync';
+import { guardFormula } from '../../../values/formula-guard';
 import type { Cell, Row, TableColumn } from '../tables/table-types';
 
 /** Excel reads a CSV file as UTF-8 only when it starts with a byte order mark. */
@@ -25,6 +26,3 @@ export function writeCsvRows(rows: readonly Row[], columns: readonly TableColumn
 }
 
 const guard = (cell: Cell, isFreeText: boolean): Cell => (isFreeText && typeof cell === 'string' ? guardFormula(cell) : cell);
-
-/** Puts an apostrophe before a text that a spreadsheet would run as a formula (OWASP, CSV injection). The gateway's import takes it off. */
-const guardFormula = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);

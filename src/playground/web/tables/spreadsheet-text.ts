@@ -1,7 +1,5 @@
+import { guardPastedFormula } from '../../../values/formula-guard';
 import type { Cell, ColumnKind, TableColumn } from './table-types';
-
-/** Text that a spreadsheet runs as a formula. It strips a quote before the sign, and some strip blanks. */
-const FORMULA = /^["\s]*[=+\-@]/;
 
 /**
  * Writes cells for pasting into a spreadsheet, with tabs between them. Text that would run as a formula gets an apostrophe, as in CSV. Text
@@ -26,6 +24,6 @@ export const toNameLine = (columns: readonly TableColumn[]): string => columns.m
 
 function toSafeText(text: string, kind: ColumnKind): string {
   const line = text.replace(/[\t\r\n]+/g, ' ');
-  const safe = kind === 'text' && FORMULA.test(line) ? `'${line}` : line;
+  const safe = kind === 'text' ? guardPastedFormula(line) : line;
   return safe.startsWith('"') ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -177,11 +177,11 @@ const COUNT_VERSIONS = `SELECT count(*), COALESCE(max(number), 0) AS last FROM d
 
 const COUNT_UNSEARCHABLE = `
 SELECT count(*) FROM donor WHERE organization_id = $1
-  AND search_text <> fold_for_search(first_name || ' ' || last_name || ' ' || first_name)`;
+  AND search_text <> donor_search_forms(first_name, last_name)`;
 
 const FOLD_NAMES = `
 UPDATE donor SET search_text = folded.text
-FROM (SELECT id, fold_for_search(first_name || ' ' || last_name || ' ' || first_name) AS text FROM donor WHERE organization_id = $1) AS folded
+FROM (SELECT id, donor_search_forms(first_name, last_name) AS text FROM donor WHERE organization_id = $1) AS folded
 WHERE donor.organization_id = $1 AND donor.id = folded.id AND donor.search_text <> folded.text`;
 const NOTE_ALL = 'INSERT INTO changed_transaction SELECT id FROM transaction WHERE organization_id = $1';
 const NOTE_REMOVED = `

@@ -96,7 +96,7 @@ const CONDITIONS: Readonly<Record<EntityKind, KindConditions>> = {
     ],
   },
   designation: {
-    own: { designationIds: hasNumber('source.id'), search: (text) => hasName('fold_for_search(source.name)', text) },
+    own: { designationIds: hasNumber('source.id'), search: (text) => hasName('search_forms(source.name)', text) },
     belonging: [],
   },
   donor: { own: { donorIds: hasNumber('source.id'), search: (text) => hasName('source.search_text', text) }, belonging: [] },

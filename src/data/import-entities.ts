@@ -53,7 +53,7 @@ export const DONOR: Entity = {
     phone: 'l.phone',
     email: 'l.email_address',
   },
-  derived: { search_text: `fold_for_search(first_name || ' ' || last_name || ' ' || first_name)` },
+  derived: { search_text: 'donor_search_forms(first_name, last_name)' },
   noted: {
     noted: `INSERT INTO changed_transaction
   SELECT t.id FROM transaction t JOIN differing w ON w.is_old AND t.donor_id = w.id WHERE t.organization_id = $1`,

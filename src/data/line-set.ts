@@ -56,9 +56,9 @@ export function wherePending(column: string, pending: PendingChoice): Prisma.Sql
 }
 
 /**
- * A condition on a donor's names in the form of the SQL function fold_for_search: a word of the first name, or of the last name, begins
- * with the text, which may go on into the words that follow. The last name is followed by the first name, so either may stand first. The
- * subquery keeps PostgreSQL from folding the text again for every row. A text of which nothing is left names nobody.
+ * A condition on names in the form of the SQL functions search_forms and donor_search_forms: a word of a form begins with the text, which may
+ * go on into the words that follow. The subquery keeps PostgreSQL from folding the text again for every row. A text of which nothing is left
+ * names nobody.
  */
 export const hasName = (column: string, beginning: string): Prisma.Sql =>
   sql`strpos(' ' || ${raw(column)}, (SELECT ' ' || NULLIF(fold_for_search(${beginning}::text), ''))) > 0`;

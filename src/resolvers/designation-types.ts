@@ -41,7 +41,7 @@ export class DesignationListArgs {
   @Field(() => String, {
     nullable: true,
     description:
-      'Beginning of a word of the name, and the words that follow: `buil` and `building fu` both find Building Fund. Case and accents do not matter.',
+      'Beginning of a word of the name, and the words that follow: `buil` and `building fu` both find Building Fund. Case and accents do not matter. A word ends at any character that is no letter, mark or number: `phase` finds Building (Phase 2). Each word of the search needs a word of its own.',
   })
   search?: string | null;
 

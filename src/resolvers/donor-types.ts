@@ -72,7 +72,7 @@ export class DonorListArgs {
   @Field(() => String, {
     nullable: true,
     description:
-      'Beginning of a word of the names, and the words that follow: `smi`, `ada smi` and `smith a` all find Ada Smith. Case and accents do not matter: `muller` finds Müller.',
+      'Beginning of a word of the names, and the words that follow: `smi`, `ada smi` and `smith a` all find Ada Smith. Case and accents do not matter: `muller` finds Müller. A word ends at any character that is no letter, mark or number: `bob` finds Robert (Bob). Each word of the search needs a word of its own.',
   })
   search?: string | null;
 

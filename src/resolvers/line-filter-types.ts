@@ -75,7 +75,7 @@ export class DepositDetailFilter implements LineFilterInput {
   @Field(() => String, {
     nullable: true,
     description:
-      "Beginning of a word of the donor's names, and the words that follow: `smi`, `ada smi` and `smith a` all find Ada Smith. Case and accents do not matter: `muller` finds Müller. Needs the privilege of the report.",
+      "Beginning of a word of the donor's names, and the words that follow: `smi`, `ada smi` and `smith a` all find Ada Smith. Case and accents do not matter: `muller` finds Müller. A word ends at any character that is no letter, mark or number: `bob` finds Robert (Bob). Each word of the search needs a word of its own. Needs the privilege of the report.",
   })
   donorName?: string | null;
 }

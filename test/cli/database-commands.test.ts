@@ -37,6 +37,7 @@ describe('an operator whose database or settings are not right', () => {
         '20261124150000_allocations_by_transaction',
         '20261124230000_acute_as_apostrophe',
         '20261125030000_capitals_of_more_scripts',
+        '20261125100000_words_end_at_punctuation',
         '20261125120000_names_in_index',
       ];
       const lacking = failed('The database lacks migrations: run `deposit-gateway migrate`');

@@ -6,6 +6,7 @@ import { FinderField, type Found } from './finder-field';
 import type { ReportChoices } from './report-choices';
 import type { FilterName } from './report-definitions';
 import { fetchLineWords, type LineWords, type Names } from './report-names';
+import { foldText } from '../tables/folded-text';
 
 interface FilterBarProps {
   readonly provision: string;
@@ -135,7 +136,7 @@ function WordField({ provision, words, onChoose }: WordFieldProps) {
         throw error;
       });
       const found = (await all.current)[words];
-      return found.filter((word) => word.toLowerCase().includes(search.toLowerCase())).map((word) => ({ id: word, name: word }));
+      return found.filter((word) => foldText(word).includes(foldText(search))).map((word) => ({ id: word, name: word }));
     },
     [provision, words],
   );

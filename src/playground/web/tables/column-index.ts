@@ -1,5 +1,5 @@
 import { atScale, readDecimal, toPlainDigits, writeDecimal } from './exact-decimal';
-import { foldText, hasWordBeginning } from './folded-text';
+import { countBeginnings, foldText, foldWords, searchForms } from './folded-text';
 import { createCellFormat } from './cell-format';
 import { isTime, type Cell, type ColumnFilter, type ColumnKind, type ColumnSum } from './table-types';
 import type { ValueList } from './value-list';
@@ -26,6 +26,7 @@ export class ColumnIndex {
   #ranks: Uint32Array | undefined;
   #units: ColumnUnits | undefined;
   #texts: readonly string[] | undefined;
+  #forms: readonly (readonly string[])[] | undefined;
 
   constructor(values: ValueList, kind: ColumnKind, locales: readonly string[]) {
     this.#values = values;
@@ -38,11 +39,15 @@ export class ColumnIndex {
     return (this.#ranks ??= this.#isNumber() ? toRanks(this.#exact().digits, compareValues) : this.#textRanks());
   }
 
-  /** For each code, 1 when a word of the value begins with the given one. In numbers and amounts the whole is one word. */
-  codesOfWord(word: string): Uint8Array {
-    if (!this.#isNumber()) return this.#mark(foldText(word), hasWordBeginning);
-    const plain = toPlainDigits(word, this.#locales);
-    return this.#mark(plain, (text, start) => start !== '' && text.startsWith(start));
+  /** For each code, the number of words of the value that begin with the given one. In numbers and amounts the whole is one word. */
+  countsOfWord(word: string): Uint8Array {
+    if (this.#isNumber()) {
+      const plain = toPlainDigits(word, this.#locales);
+      return this.#mark(plain, (text, start) => start !== '' && text.startsWith(start));
+    }
+    this.#forms ??= this.#values.kept.map((value) => this.#writings(value).flatMap(searchForms));
+    const start = foldWords(word);
+    return Uint8Array.from(this.#forms, (forms) => Math.min(255, Math.max(0, ...forms.map((form) => countBeginnings(form, start)))));
   }
 
   /** For each code, 1 when the value meets the condition. A value that is not there lies in no range. */
@@ -92,16 +97,15 @@ export class ColumnIndex {
   }
 
   #mark(wanted: string, isMatch: (text: string, wanted: string) => boolean): Uint8Array {
-    this.#texts ??= this.#values.kept.map((value) => this.#toSearchText(value));
+    this.#texts ??= this.#values.kept.map((value) => foldText(this.#writings(value).join(' ')));
     return Uint8Array.from(this.#texts, (text) => (isMatch(text, wanted) ? 1 : 0));
   }
 
   /** A date is found as the page shows it and as the gateway writes it. */
-  #toSearchText(value: Cell): string {
-    if (value === null) return '';
+  #writings(value: Cell): readonly string[] {
+    if (value === null) return [];
     const text = String(value);
-    if (!isTime(this.#kind)) return foldText(text);
-    return foldText(`${createCellFormat(this.#locales).format(value, this.#kind)} ${text}`);
+    return isTime(this.#kind) ? [createCellFormat(this.#locales).format(value, this.#kind), text] : [text];
   }
 
   #between(min: string | undefined, max: string | undefined): (value: Cell, code: number) => boolean {

@@ -1,4 +1,5 @@
 import { ColumnIndex, NO_RANK } from './column-index';
+import { foldWords } from './folded-text';
 import type { Arranged, Arrangement, Cell, Row, TableColumn } from './table-types';
 import { decimalPoint, toCellLine, toNameLine } from './spreadsheet-text';
 import { ValueList } from './value-list';
@@ -121,12 +122,12 @@ export class TableStore {
 
   /** The rows that search and filters keep, in the order of the load; undefined when they keep all. */
   #find(search: string, filters: Arrangement['filters']): Uint32Array | undefined {
-    const words = search.split(/\s+/).filter((word) => word !== '');
+    const words = toWords(search);
     const conditions = filters.filter(({ text, min, max }) => [text, min, max].some((each) => each !== undefined && each !== ''));
     if (words.length === 0 && conditions.length === 0) return undefined;
     const isKept = new Uint8Array(this.count).fill(1);
     for (const filter of conditions) this.#keepMatching(filter, isKept);
-    for (const word of words) this.#keepWithWord(word, isKept);
+    for (const word of new Set(words)) this.#keepWithWord(word, words, isKept);
     return Uint32Array.from(Array.from(isKept.keys()).filter((row) => isKept[row] === 1));
   }
 
@@ -143,15 +144,21 @@ export class TableStore {
     for (let row = 0; row < this.count; row++) if (matches[codes[row] ?? 0] === 0) isKept[row] = 0;
   }
 
-  #keepWithWord(word: string, isKept: Uint8Array): void {
-    const isFound = new Uint8Array(this.count);
+  /**
+   * Each word of the search needs a word of its own. The words that begin with “ada” are also those for “adams”, so that the words which begin
+   * with one of the search must be as many as those of the search that do.
+   */
+  #keepWithWord(word: string, words: readonly string[], isKept: Uint8Array): void {
+    const start = foldWords(word);
+    const needed = words.filter((other) => ` ${foldWords(other)}`.startsWith(` ${start}`)).length;
+    const found = new Uint32Array(this.count);
     for (const { column, values } of this.#columns) {
-      const matches = this.#indexOf(column.id).codesOfWord(word);
-      if (!matches.includes(1)) continue;
+      const counts = this.#indexOf(column.id).countsOfWord(word);
+      if (counts.every((count) => count === 0)) continue;
       const { codes } = values;
-      for (let row = 0; row < this.count; row++) if (matches[codes[row] ?? 0] === 1) isFound[row] = 1;
+      for (let row = 0; row < this.count; row++) found[row]! += counts[codes[row] ?? 0] ?? 0;
     }
-    for (let row = 0; row < this.count; row++) if (isFound[row] === 0) isKept[row] = 0;
+    for (let row = 0; row < this.count; row++) if (found[row]! < needed) isKept[row] = 0;
   }
 
   /** Counts the rows of each rank and puts each row into its place, which is faster than to compare rows, and keeps the order of equals. */
@@ -194,6 +201,13 @@ export class TableStore {
     if (!stored) throw new Error(`The table has no column ${id}.`);
     return stored.values;
   }
+}
+
+/** The words of a search. A sign between two words, as in “Smith & Jones”, is none, and one that stands alone may begin a number. */
+function toWords(search: string): readonly string[] {
+  const written = search.split(/\s+/).filter((word) => word !== '');
+  const words = written.filter((word) => foldWords(word) !== '');
+  return words.length > 0 ? words : written;
 }
 
 /** Makes a store of complete rows, whose cells are in the order of the columns. */

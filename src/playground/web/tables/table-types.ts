@@ -32,7 +32,7 @@ export type Row = readonly Cell[];
 
 /** Which rows are shown, and in which order. */
 export interface Arrangement {
-  /** Rows are shown where each of these words is the beginning of a word of some cell, case and accents aside. */
+  /** Rows are shown where each of these words is the beginning of a word of its own in some cell, case and accents aside. */
   readonly search: string;
   readonly filters: readonly ColumnFilter[];
   readonly sort: { readonly column: string; readonly isDescending: boolean } | undefined;

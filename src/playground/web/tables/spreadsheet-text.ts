@@ -1,3 +1,4 @@
+import { toSheetCell } from './cell-format';
 import type { Cell, ColumnKind, TableColumn } from './table-types';
 
 /** Text that a spreadsheet runs as a formula. It strips a quote before the sign, and some strip blanks. */
@@ -9,7 +10,7 @@ const FORMULA = /^["\s]*[=+\-@]/;
  * because a spreadsheet cannot add up a column that holds words.
  */
 export function toCellLine(cells: readonly { readonly kind: ColumnKind; readonly value: Cell }[], point: string): string {
-  return cells.map(({ kind, value }) => toSafeText(toPasted(String(value ?? ''), kind, point), kind)).join('\t');
+  return cells.map(({ kind, value }) => toSafeText(toPasted(String(toSheetCell(value, kind) ?? ''), kind, point), kind)).join('\t');
 }
 
 /**

@@ -45,7 +45,7 @@ export interface SummaryParts {
   readonly pending: SummaryTotals;
 }
 
-/** The change of a figure. The percentage has two decimals, and is null where the figure was zero before. */
+/** The change of a figure. The percentage has two decimals, and is null where the figure was zero or negative before. */
 interface Change<Difference> {
   readonly difference: Difference;
   readonly percentage: number | null;
@@ -155,11 +155,12 @@ function toAmountChange(before: Money, after: Money): AmountChange {
   return { difference: toMoney(to - from), percentage: toPercentage(to - from, from) };
 }
 
-/** The part of a whole in percent, rounded to two decimals, halves away from zero. A loss is negative, also where the whole is. */
+/**
+ * The part of a whole in percent, rounded to two decimals, halves away from zero. Null where the whole is not positive: of a loss, a part of
+ * 220 % would be read as growth.
+ */
 function toPercentage(part: bigint, whole: bigint): number | null {
-  if (whole === 0n) return null;
-  const size = whole < 0n ? -whole : whole;
-  const doubled = (part < 0n ? -part : part) * 20_000n;
-  const hundredths = Number((doubled + size) / (size * 2n));
+  if (whole <= 0n) return null;
+  const hundredths = Number(((part < 0n ? -part : part) * 20_000n + whole) / (whole * 2n));
   return (part < 0n ? -hundredths : hundredths) / 100 || 0;
 }

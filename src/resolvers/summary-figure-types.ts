@@ -15,7 +15,7 @@ export const figureDescriptions = {
   change: 'Change of `all` since the period of `compareWith`; null without it.',
 } as const;
 const PERCENTAGE =
-  'The difference as a percentage of the compared figure, rounded to two decimals, such as 12.5; null where that figure is zero.';
+  'The difference as a percentage of the compared figure, rounded to two decimals, such as 12.5; null where that figure is zero or negative.';
 
 @ObjectType({ ...simple, description: 'Exact sums of the amounts of whole transactions.' })
 export class SummaryAmounts implements domain.SummaryAmounts {

@@ -85,7 +85,7 @@ test('a user compares the months of each fund with those of the year before', as
     part.reduce((sum, line) => sum + Math.round(Number(line.allocation_amount) * 100), 0);
   const compare = (now: readonly BookLine[], before: readonly BookLine[]): string[] => {
     const [current, compared] = [centsOf(now), centsOf(before)];
-    const percentage = compared === 0 ? '' : ` (${Number((((current - compared) * 100) / Math.abs(compared)).toFixed(2))} %)`;
+    const percentage = compared <= 0 ? '' : ` (${Number((((current - compared) * 100) / compared).toFixed(2))} %)`;
     return [shown(current), shown(compared), shown(current - compared) + percentage];
   };
   const [now, before] = [ofYear(2024), ofYear(2023)];

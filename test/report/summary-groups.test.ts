@@ -258,7 +258,7 @@ describe('a summary beside another period', () => {
   const within = (from: string, to: string) => LINES.filter(({ deposit_date }) => deposit_date >= from && deposit_date <= to);
   const change = (before: string, after: string) => {
     const [from, to] = [toCents(before), toCents(after)];
-    const percentage = from === 0 ? null : Number(((100 * (to - from)) / Math.abs(from)).toFixed(2));
+    const percentage = from <= 0 ? null : Number(((100 * (to - from)) / from).toFixed(2));
     return { difference: toMoney(to - from), percentage: percentage === null ? null : (expect.closeTo(percentage, 1) as number) };
   };
   const CHANGE = 'change { lines { difference percentage } amountByTransaction { difference percentage } }';
@@ -328,6 +328,34 @@ describe('a summary beside another period', () => {
     ).toEqual({
       depositSummary: { change: { lines: { difference: LINES.length, percentage: null }, amountByLine: { percentage: null } } },
     });
+  });
+
+  test('has a percentage where the other period received money, and none where it lost some', async () => {
+    const books = await createOrganization(gateway.services);
+    const gift = (id: string, deposit_date: string, amount: string) =>
+      v2Line({
+        ...{ deposit_id: id, transaction_id: id, allocation_id: id, deposit_date, transaction_date: deposit_date },
+        amount,
+        net_amount: amount,
+        fee_amount: '0.00',
+      });
+    await importLines(gateway.services, books, [
+      gift('1', '2024-01-05', '-2215.00'),
+      gift('2', '2024-02-05', '2670.00'),
+      gift('3', '2024-03-05', '-2670.00'),
+    ]);
+    const changeFrom = async (before: string, after: string): Promise<unknown> => {
+      const period = (month: string): string => `startDate: "2024-${month}-01", endDate: "2024-${month}-28"`;
+      const { depositSummary } = await ask<{ depositSummary: { change: { amountByTransaction: object } } }>(
+        `{ depositSummary(${period(after)}, compareWith: { ${period(before)} }) { change { amountByTransaction { difference percentage } } } }`,
+        books,
+      );
+      return depositSummary.change.amountByTransaction;
+    };
+    expect(await changeFrom('01', '02')).toEqual({ difference: '4885.00', percentage: null });
+    expect(await changeFrom('01', '03')).toEqual({ difference: '-455.00', percentage: null });
+    expect(await changeFrom('02', '03')).toEqual({ difference: '-5340.00', percentage: -200 });
+    expect(await changeFrom('02', '01')).toEqual({ difference: '-4885.00', percentage: -182.96 });
   });
 
   test('has its groups in the order of its own figures; those that only the other period has come last', async () => {

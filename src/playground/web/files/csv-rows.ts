@@ -1,5 +1,6 @@
 import { stringify, type Options } from 'csv-stringify/browser/esm/sync';
 import { guardFormula } from '../../../values/formula-guard';
+import { toSheetCell } from '../tables/cell-format';
 import type { Cell, Row, TableColumn } from '../tables/table-types';
 
 /** Excel reads a CSV file as UTF-8 only when it starts with a byte order mark. */
@@ -21,7 +22,7 @@ export function writeCsvHeader(columns: readonly TableColumn[]): string {
 /** Writes rows as records of CSV, as the gateway does: RFC 4180 with CRLF, and an unknown value is empty. */
 export function writeCsvRows(rows: readonly Row[], columns: readonly TableColumn[]): string {
   // An amount such as -5.00 is text too, but no formula, so the library's own guard is not used.
-  const guarded = rows.map((row) => columns.map(({ kind }, position) => guard(row[position] ?? null, kind === 'text')));
+  const guarded = rows.map((row) => columns.map(({ kind }, position) => guard(toSheetCell(row[position] ?? null, kind), kind === 'text')));
   return stringify(guarded, options);
 }
 

@@ -1,4 +1,5 @@
 import { convertDateToSerialNumber, getCellAddress, sanitizeTextContent } from 'write-excel-file/utility';
+import { toSheetCell } from '../tables/cell-format';
 import type { Cell, ColumnKind } from '../tables/table-types';
 
 /** The formats of a spreadsheet's cells. A text has none. */
@@ -50,7 +51,8 @@ function toSerial(text: string): number | undefined {
 /**
  * Writes a cell. An unknown value has no cell. `row` and `column` begin with 0; `style` is the number of the column's style in the file.
  */
-export function writeCell(value: Cell, kind: ColumnKind, row: number, column: number, style: string | undefined): string {
+export function writeCell(cell: Cell, kind: ColumnKind, row: number, column: number, style: string | undefined): string {
+  const value = toSheetCell(cell, kind);
   if (value === null) return '';
   const address = getCellAddress(row, column);
   const number = toCellNumber(value, kind);

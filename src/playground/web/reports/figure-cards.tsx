@@ -2,7 +2,7 @@ import { getLocalTimeZone, parseDate, today } from '@internationalized/date';
 import { createCellFormat } from '../tables/cell-format';
 import type { ColumnKind } from '../tables/table-types';
 import { comparisons } from './periods';
-import type { PendingChoice } from './report-definitions';
+import { definitionOf, type PendingChoice } from './report-definitions';
 import type { Change, Figures, ReportFigures } from './report-figures';
 import type { ReportPlan } from './use-report';
 
@@ -60,8 +60,8 @@ export function FigureCards({ plan, figures }: FigureCardsProps) {
               {before !== undefined && (
                 <span>
                   {format(before, kind)} {choices.compare === 'before' ? 'in the period before' : 'in the year before'}
-                  {change && `: ${sign(change.difference)}${format(change.difference, kind)}`}
-                  {change && change.percentage !== null && ` (${sign(change.percentage)}${format(change.percentage, 'percent')})`}
+                  {change &&
+                    `: ${sign(change.difference)}${format(change.difference, kind)} (${sign(change.percentage ?? 0)}${format(change.percentage, 'percent')})`}
                 </span>
               )}
             </dd>
@@ -104,7 +104,17 @@ function toCards({ choices, compared }: ReportPlan, { all, pending, compared: ot
     ? { title: 'Of which pending', value: pending.byAllocation.amount, kind: 'money', note: noteUnknown(pending) }
     : { title: 'Of which pending', value: pending.byTransaction.amount, kind: 'money' };
   const ofGifts = isShare ? ' of the whole gifts' : '';
+  const isByNet = definitionOf(choices.report).leads === 'net';
+  const net: Card = {
+    title: `Net${ofGifts}`,
+    value: all.byTransaction.netAmount,
+    kind: 'money',
+    note: isByNet ? pendingNote : undefined,
+    before: before(({ byTransaction }) => byTransaction.netAmount),
+    change: change?.netAmountByTransaction,
+  };
   return [
+    ...(isByNet ? [net] : []),
     isShare ? shares : received,
     ...(choices.pending === 'WITH' ? [ofPending] : []),
     ...(isShare ? [received] : []),
@@ -114,13 +124,7 @@ function toCards({ choices, compared }: ReportPlan, { all, pending, compared: ot
       kind: 'money',
       before: before(({ byTransaction }) => byTransaction.feeAmount),
     },
-    {
-      title: `Net${ofGifts}`,
-      value: all.byTransaction.netAmount,
-      kind: 'money',
-      before: before(({ byTransaction }) => byTransaction.netAmount),
-      change: change?.netAmountByTransaction,
-    },
+    ...(isByNet ? [] : [net]),
     {
       title: 'Gifts',
       value: all.transactions,

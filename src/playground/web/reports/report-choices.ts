@@ -4,8 +4,8 @@ import { comparisons, findPeriod, type Comparison } from './periods';
 import {
   definitionOf,
   isComparable,
+  isPendingChoice,
   isReport,
-  pendingChoices,
   type FilterName,
   type PendingChoice,
   type ReportId,
@@ -108,7 +108,7 @@ export function readAddress(hash: string): ReportChoices | undefined {
   return {
     ...before,
     period: text('period', before.period, isPeriod),
-    pending: hasFixedPending ? before.pending : text('pending', before.pending, (value) => Object.hasOwn(pendingChoices, value)),
+    pending: hasFixedPending ? before.pending : text('pending', before.pending, isPendingChoice),
     compare: text('compare', before.compare, (value) => isComparable(definitionOf(report)) && Object.hasOwn(comparisons, value)),
     splitBy: text('splitBy', before.splitBy, (value) => splitBy?.some((each) => each === value) ?? false),
     limit: top?.limits.includes(limit) ? limit : before.limit,

@@ -121,7 +121,10 @@ function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): r
   });
   const money = { adds: !isByFund, ...about };
   const ofGifts = isShare ? ' of the whole gifts' : '';
+  const isByNet = definitionOf(choices.report).leads === 'net';
+  const net = column('all.byTransaction.netAmount', `Net${ofGifts}`, 'money', { ...money, isHidden: isShare });
   return [
+    ...(isByNet ? [net] : []),
     ...(isByGift ? [] : [column('all.transactions', 'Gifts', 'count', { adds: !isByFund, ...(isByFund && { about: twice }) })]),
     ...(isByDeposit ? [] : [column('all.deposits', 'Deposits', 'count', { adds: wholeDeposits, isHidden: !wholeDeposits })]),
     ...(isShare ? [share] : []),
@@ -130,7 +133,7 @@ function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): r
     column('all.byTransaction.amount', received, 'money', { ...money, isHidden: isByFund && !isByGift }),
     ...(isShare ? [] : comparedColumns(choices, isShare, money)),
     column('all.byTransaction.feeAmount', `Fees${ofGifts}`, 'money', { ...money, isHidden: isShare }),
-    column('all.byTransaction.netAmount', `Net${ofGifts}`, 'money', { ...money, isHidden: isShare }),
+    ...(isByNet ? [] : [net]),
     ...pendingColumns(choices, groupings, isShare, money),
   ];
 }

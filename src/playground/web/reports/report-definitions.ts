@@ -4,6 +4,8 @@ import type { PresetName } from './periods';
 /** The ways to choose pending deposits, as the gateway knows them, in words. */
 export const pendingChoices = { WITH: 'included', WITHOUT: 'left out', ONLY: 'only these' } as const;
 export type PendingChoice = keyof typeof pendingChoices;
+export const isPendingChoice = (value: unknown): value is PendingChoice =>
+  typeof value === 'string' && Object.hasOwn(pendingChoices, value);
 
 /** The ways to divide a report, in words. */
 export const groupTitles: Readonly<Record<GroupBy | 'NONE', string>> = {
@@ -52,6 +54,8 @@ export interface ReportDefinition {
   /** The choice of pending deposits with which the form begins. */
   readonly pending: PendingChoice;
   readonly hasFixedPending?: boolean;
+  /** The figure that comes first, where it is not what was received. */
+  readonly leads?: 'net';
   /** The order of the rows, and how many there are at most; that of the groups' values, and all of them, when it is missing. */
   readonly top?: { readonly field: 'TRANSACTION_AMOUNT'; readonly limits: readonly number[] };
   /** The report that a row opens into, with the row as its filter. */
@@ -74,14 +78,16 @@ export const reportDefinitions = {
   },
   'bank-tie-out': {
     title: 'Bank tie-out',
-    answers: 'Which deposits are on the bank statement, with fees and net?',
+    answers: 'Which deposits are on the bank statement, net of fees?',
     grain: 'a deposit, each gift once',
     rows: 'groups',
     groupBy: ['DEPOSIT', 'DEPOSIT_STATUS'],
     // A condition would leave parts of deposits, which no bank statement has.
     filters: [],
     period: 'last-month',
-    pending: 'WITH',
+    // Pending money is not at the bank, and the bank's line is what is left after the fees.
+    pending: 'WITHOUT',
+    leads: 'net',
     opens: 'deposit',
   },
   designations: {

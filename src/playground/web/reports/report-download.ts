@@ -44,6 +44,8 @@ function toFacts({ plan, table, figures }: ReportResult, { arranged, arrangement
   const { choices, period, compared } = plan;
   const all = figures?.all;
   const isShare = choices.funds.length > 0;
+  const isPending = choices.pending === 'ONLY';
+  const hasPendingPart = !isPending && figures !== undefined && figures.pending.transactions > 0;
   const isPart = arranged.count < table.count || (choices.limit > 0 && all !== undefined && all.transactions > choices.limit);
   return [
     text('One row is', definitionOf(choices.report).grain),
@@ -60,12 +62,12 @@ function toFacts({ plan, table, figures }: ReportResult, { arranged, arrangement
     ...(all
       ? [
           ...(isPart ? [text('The totals below', 'are of all that fits the choices, not of the rows in this file alone')] : []),
-          money(isShare ? 'Whole gifts, each once' : 'Received, each gift once', all.byTransaction.amount),
-          ...(figures.pending.transactions > 0 ? [money('Of which pending', figures.pending.byTransaction.amount)] : []),
+          money(isShare ? 'Whole gifts, each once' : `${isPending ? 'Pending' : 'Received'}, each gift once`, all.byTransaction.amount),
+          ...(hasPendingPart ? [money('Of which pending', figures.pending.byTransaction.amount)] : []),
           money('Fees', all.byTransaction.feeAmount),
           money('Net', all.byTransaction.netAmount),
           money(isShare ? 'To the chosen funds, as far as known' : 'Shares that are known', all.byAllocation.amount),
-          ...(isShare && figures.pending.transactions > 0 ? [money('Of which pending', figures.pending.byAllocation.amount)] : []),
+          ...(isShare && hasPendingPart ? [money('Of which pending', figures.pending.byAllocation.amount)] : []),
           count('Unknown shares', all.byAllocation.unknown),
           count('Gifts', all.transactions),
           count('Deposits', all.deposits),

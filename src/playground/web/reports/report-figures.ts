@@ -1,5 +1,5 @@
 import type { GivenTotals } from '../tables/table-rows';
-import type { Cell, ColumnSum } from '../tables/table-types';
+import type { Cell, ColumnSum, TableColumn } from '../tables/table-types';
 
 /** The totals of a report, as its document selects them. Each gift is counted once. */
 export interface Figures {
@@ -13,7 +13,7 @@ export interface Figures {
 
 export interface Change {
   readonly difference: string | number;
-  /** Null where the compared figure is zero. */
+  /** Null where the compared figure is zero or negative. */
   readonly percentage: number | null;
 }
 
@@ -41,12 +41,12 @@ export function findFigures(data: unknown): ReportFigures | undefined {
 }
 
 /**
- * The totals of all rows by the ids of the columns. The gateway counts each gift once, so they are right where the rows would not add up. A
- * sum of which a part is unknown says how many values it lacks.
+ * The totals of all rows by the ids of the columns. A column whose rows do not add up has none: the gateway's total, which counts each gift
+ * once, would pass for their sum. A sum of which a part is unknown says how many values it lacks.
  */
-export function toTotals(figures: ReportFigures, ids: readonly string[]): GivenTotals {
+export function toTotals(figures: ReportFigures, columns: readonly TableColumn[]): GivenTotals {
   const totals: Record<string, Cell | ColumnSum> = {};
-  for (const id of ids) {
+  for (const { id } of columns.filter(({ adds, kind }) => adds || kind === 'percent')) {
     const value = id.split('.').reduce<unknown>((part, name) => (part as Record<string, unknown> | null | undefined)?.[name], figures);
     if (id === 'allocationAmount' || id === 'all.byAllocation.amount') totals[id] = toShares(figures.all);
     else if (id === 'pending.byAllocation.amount') totals[id] = toShares(figures.pending);

@@ -176,16 +176,7 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
     const shown = toConditions(choices, nameOf, writeAmount).map(({ text }) => text);
     return [...toPrintLines(plan), ...shown, ...(figures ? [describeFigures(plan, figures)] : [])];
   }, [plan, choices, nameOf, figures]);
-  const totals = useMemo(
-    () =>
-      figures && choices.limit === 0
-        ? toTotals(
-            figures,
-            columns.map(({ id }) => id),
-          )
-        : undefined,
-    [figures, columns, choices],
-  );
+  const totals = useMemo(() => (figures && choices.limit === 0 ? toTotals(figures, columns) : undefined), [figures, columns, choices]);
   const open = useMemo(() => {
     const cellOf = (row: Row, id: string) => row[columns.findIndex((column) => column.id === id)];
     if (opens === 'deposit') {

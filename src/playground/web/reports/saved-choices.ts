@@ -1,4 +1,6 @@
+import type { ReportQuery } from '../files/file-url';
 import { readAddress, toAddress, type ReportChoices } from './report-choices';
+import { definitionOf, isPendingChoice } from './report-definitions';
 import type { ReportDocument } from './report-document';
 
 /** The line of a saved query that holds the choices of the form, so that “last month” stays the month before the day it is opened. */
@@ -14,8 +16,14 @@ export const withoutChoices = (query: string): string =>
     .filter((line) => !line.startsWith(MARK))
     .join('\n');
 
-/** Reads the choices of a saved report; undefined for one that was written in GraphQL. */
-export function readSavedChoices({ query }: { readonly query: string }): ReportChoices | undefined {
+/**
+ * Reads the choices of a saved report; undefined for one that was written in GraphQL. Pending deposits are those of its variables: the
+ * choices leave out what was a report's default when it was saved, and programs get what the variables say.
+ */
+export function readSavedChoices({ query, variables }: ReportQuery): ReportChoices | undefined {
   const line = query.split('\n').find((each) => each.startsWith(MARK));
-  return line === undefined ? undefined : readAddress(line.slice(MARK.length).trim());
+  const choices = line === undefined ? undefined : readAddress(line.slice(MARK.length).trim());
+  const { pending } = (variables ?? {}) as { readonly pending?: unknown };
+  if (!choices || definitionOf(choices.report).hasFixedPending || !isPendingChoice(pending)) return choices;
+  return { ...choices, pending };
 }

@@ -1,4 +1,4 @@
-import { UNKNOWN } from '../look/figures';
+import { NO_PERCENTAGE, UNKNOWN } from '../look/figures';
 import type { Cell, ColumnKind } from './table-types';
 
 export interface CellFormat {
@@ -13,6 +13,9 @@ const MAX_DECIMALS = 20;
 
 /** Writes a word of an enum, such as `POSTED` or `posted`, as people do: “Posted”. */
 export const toWord = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1).toLowerCase().replaceAll('_', ' ');
+
+/** A cell as people find it in a spreadsheet: an unknown value is empty, but a percentage that cannot be is no unknown one. */
+export const toSheetCell = (value: Cell, kind: ColumnKind): Cell => (value === null && kind === 'percent' ? NO_PERCENTAGE : value);
 
 const formats = new Map<string, CellFormat>();
 
@@ -32,7 +35,7 @@ export function createCellFormat(locales: readonly string[]): CellFormat {
   const writeNumber = (text: string, format: Intl.NumberFormat): string =>
     DECIMAL.test(text) ? format.format(text as Intl.StringNumericLiteral) : text;
   const format = (value: Cell, kind: ColumnKind): string => {
-    if (value === null) return kind === 'money' ? UNKNOWN : '';
+    if (value === null) return kind === 'money' ? UNKNOWN : kind === 'percent' ? NO_PERCENTAGE : '';
     const text = String(value);
     switch (kind) {
       case 'money':

@@ -1,4 +1,5 @@
 import { guardPastedFormula } from '../../../values/formula-guard';
+import { toSheetCell } from './cell-format';
 import type { Cell, ColumnKind, TableColumn } from './table-types';
 
 /**
@@ -7,7 +8,7 @@ import type { Cell, ColumnKind, TableColumn } from './table-types';
  * because a spreadsheet cannot add up a column that holds words.
  */
 export function toCellLine(cells: readonly { readonly kind: ColumnKind; readonly value: Cell }[], point: string): string {
-  return cells.map(({ kind, value }) => toSafeText(toPasted(String(value ?? ''), kind, point), kind)).join('\t');
+  return cells.map(({ kind, value }) => toSafeText(toPasted(String(toSheetCell(value, kind) ?? ''), kind, point), kind)).join('\t');
 }
 
 /**

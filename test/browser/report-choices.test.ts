@@ -7,9 +7,10 @@ const NOW = '2024-06-15T12:00:00Z';
 const gateway = openPlayground({
   loggedIn: true,
   lines: [
-    v2Line({ deposit_date: '2024-05-03', allocation_amount: '10.50' }),
+    v2Line({ transaction_date: '2024-05-02', deposit_date: '2024-05-03', allocation_amount: '10.50' }),
     v2Line({
-      ...{ deposit_id: 'D2', transaction_id: 'P11', allocation_id: 'P110', deposit_date: '2024-05-14', designation_id: 4 },
+      ...{ deposit_id: 'D2', transaction_id: 'P11', allocation_id: 'P110', designation_id: 4 },
+      ...{ transaction_date: '2024-05-12', deposit_date: '2024-05-14' },
       ...{ designation: 'Wells', allocation_amount: '10.50' },
     }),
   ],
@@ -139,13 +140,185 @@ test.each(['en-US', 'de-CH', 'ar-EG', 'fa-IR', 'bn-BD', 'he-IL', 'sv-SE'])(
     await page.getByRole('button', { name: '+ Filter' }).click();
     await page.getByRole('menuitem', { name: 'Amount' }).click();
     const before = page.url();
-    const from = page.locator('.amounts input[name=min]');
+    const from = page.getByLabel('Amount from');
     const written = await from.inputValue();
     expect(written).not.toBe('');
-    await page.locator('.amounts input[name=max]').fill('');
+    await page.getByLabel('Amount to').fill('');
     await page.getByRole('button', { name: 'Set', exact: true }).click();
     await until(() => page.url() !== before, 15_000);
     expect(new URL(page.url()).hash).toContain('amountMin=-1234.50');
     await page.context().close();
   },
 );
+
+/** The name of the element with the focus; `body` where it is lost. */
+const FOCUSED = `(({ tagName, ariaLabel, labels, textContent }) =>
+  tagName === 'BODY' ? 'body' : (ariaLabel ?? labels?.[0]?.textContent ?? textContent))(document.activeElement)`;
+const untilFocused = (page: Page, name: string | RegExp): Promise<void> =>
+  until(async () => {
+    const focused = await page.evaluate<string>(FOCUSED);
+    return typeof name === 'string' ? focused === name : name.test(focused);
+  }, 15_000);
+const addFilter = async (page: Page, name: string): Promise<void> => {
+  await untilFocused(page, '+ Filter');
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem').first().waitFor();
+  await page.keyboard.type(name);
+  await page.keyboard.press('Enter');
+  await page.getByRole('menu').waitFor({ state: 'detached' });
+};
+
+describe('an analyst without a mouse', () => {
+  test('types where a filter has put the focus: the smaller amount, Tab, the greater one', async () => {
+    const { page, faults } = await open('#reports/designations?period=2024-05-01..2024-05-31');
+    await page.getByRole('cell', { name: 'Wells' }).waitFor();
+    await page.getByRole('button', { name: '+ Filter' }).focus();
+    await addFilter(page, 'Amount');
+    await untilFocused(page, 'Amount from');
+    await page.keyboard.type('100');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('500');
+    await page.keyboard.press('Enter');
+    await until(() => page.url().endsWith('amountMin=100.00&amountMax=500.00'), 15_000);
+    await untilFocused(page, '+ Filter');
+    // Typed anew, the amounts take the place of the former ones.
+    await addFilter(page, 'Amount');
+    await untilFocused(page, 'Amount from');
+    await page.keyboard.type('2');
+    await page.keyboard.press('Enter');
+    await until(() => page.url().endsWith('amountMin=2.00&amountMax=500.00'), 15_000);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('has the focus in the field of each filter, and back where it was after Escape', async () => {
+    const { page, faults } = await open('#reports/gifts?period=2024-05-01..2024-05-31');
+    await page.getByRole('table').waitFor();
+    await page.getByRole('button', { name: '+ Filter' }).focus();
+    for (const [filter, field] of [
+      ['Fund', 'Fund'],
+      ['Donor', 'Donor'],
+      ['Gift date', 'Gift date from'],
+      ['Amount', 'Amount from'],
+      ['Payment type', 'Payment type'],
+      ['Account type', 'Account type'],
+      ['Gift status', 'Gift status'],
+    ] as const) {
+      await addFilter(page, filter);
+      await untilFocused(page, field);
+      expect(await page.locator('.filter-editor').getByText(field, { exact: true }).isVisible()).toBe(true);
+      // The same filter once more leads to its field again.
+      await page.keyboard.press('Shift+Tab');
+      await addFilter(page, filter);
+      await untilFocused(page, field);
+      // The first Escape closes the list of what is found.
+      await until(async () => {
+        await page.keyboard.press('Escape');
+        return (await page.locator('.filter-editor').count()) === 0;
+      }, 15_000);
+      await untilFocused(page, '+ Filter');
+    }
+    await addFilter(page, 'Amount');
+    await untilFocused(page, 'Amount from');
+    for (const key of ['Tab', 'Tab', 'Tab', 'Enter']) await page.keyboard.press(key);
+    await untilFocused(page, '+ Filter');
+    await addFilter(page, 'Fund');
+    await untilFocused(page, 'Fund');
+    await page.keyboard.type('well');
+    await page.getByRole('option', { name: /Wells/ }).waitFor();
+    for (const key of ['ArrowDown', 'Enter']) await page.keyboard.press(key);
+    await page.getByText('Fund: Wells (4)').waitFor();
+    await untilFocused(page, '+ Filter');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('keeps a place on the page when a condition goes', async () => {
+    const { page, faults } = await open('#reports/designations?period=2024-05-01..2024-05-31&fund=3&fund=4&amountMin=1.00');
+    await page.getByText('Fund: Wells (4)').waitFor();
+    await page.getByRole('row', { name: /Fund: General Fund/ }).focus();
+    await page.keyboard.press('Delete');
+    await until(() => page.url().endsWith('amountMin=1.00&fund=4'), 15_000);
+    await untilFocused(page, /^(Fund: Wells|Whole gift)/);
+    await page.keyboard.press('Tab');
+    await untilFocused(page, /^Remove/);
+    await page.keyboard.press('Enter');
+    await untilFocused(page, /^(Fund: Wells|Whole gift)/);
+    await page.keyboard.press('Backspace');
+    await until(() => page.url().endsWith('period=2024-05-01..2024-05-31'), 15_000);
+    await untilFocused(page, '+ Filter');
+    await page.evaluate(`location.hash = '#reports/donor?donor=7'`);
+    await page.getByRole('row', { name: /Donor: Ada/ }).focus();
+    await page.keyboard.press('Delete');
+    await untilFocused(page, 'Donor');
+    // A report without further conditions has no button for them.
+    await page.evaluate(`location.hash = '#reports/bank-tie-out?deposit=D2'`);
+    await page.getByRole('row', { name: 'Deposit: D2' }).focus();
+    await page.keyboard.press('Delete');
+    await until(() => page.url().endsWith('bank-tie-out'), 15_000);
+    await untilFocused(page, /^(?!body)/);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('goes on in the fields that a choice brings: other dates, and the filters of the columns', async () => {
+    const { page, faults } = await open('#reports/designations');
+    await page.getByRole('cell', { name: 'Wells' }).waitFor();
+    await page.getByRole('button', { name: /Period$/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('option').first().waitFor();
+    await page.keyboard.type('Other');
+    await page.keyboard.press('Enter');
+    await untilFocused(page, /^month, Start Date/);
+    await page.getByRole('table').waitFor();
+    await page.getByRole('button', { name: 'Filters' }).focus();
+    await page.keyboard.press('Enter');
+    await untilFocused(page, 'Designation contains');
+    await page.keyboard.type('wel');
+    await page.getByText('1 of 2 rows').waitFor();
+    await page.getByRole('button', { name: 'Filters' }).focus();
+    await page.keyboard.press('Enter');
+    await untilFocused(page, 'Filters');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('finds the report that a row or a saved report opens', async () => {
+    const { page, faults } = await open('#reports/donors');
+    await page.getByRole('button', { name: 'Open donor 7' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'A donor’s gifts' }).waitFor();
+    await untilFocused(page, /^A donor’s gifts/);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});
+
+test('an analyst asks for the gifts of some dates, by a link, a chip and a column', async () => {
+  const { page, faults } = await open('#reports/gifts?period=all-time');
+  await page.getByText('2 rows', { exact: true }).waitFor();
+  expect(await page.getByRole('columnheader', { name: 'Gift date' }).count()).toBe(1);
+  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('menuitem', { name: 'Gift date' }).click();
+  await page.getByLabel('Gift date from').fill('2024-05-10');
+  await page.getByLabel('Gift date to').fill('2024-05-09');
+  await page.getByRole('button', { name: 'Set', exact: true }).click();
+  await page.getByRole('alert').getByText('The first date is the earlier one.').waitFor();
+  await page.getByLabel('Gift date to').fill('');
+  await page.getByRole('button', { name: 'Set', exact: true }).click();
+  await page.getByText('1 row', { exact: true }).waitFor();
+  expect(new URL(page.url()).hash).toBe('#reports/gifts?period=all-time&giftDateFrom=2024-05-10');
+  await page.getByText('Gift date: from May 10, 2024').waitFor();
+  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('menuitem', { name: 'Gift date' }).click();
+  expect(await page.getByLabel('Gift date from').inputValue()).toBe('2024-05-10');
+  // The donor's report has the same money as the row that leads to it.
+  await page.evaluate(`location.hash = '#reports/donors?giftDateTo=2024-05-09'`);
+  await page.getByRole('button', { name: 'Open donor 7' }).click();
+  await page.getByText('Gift date: up to May 9, 2024').waitFor();
+  await page.getByText('1 row', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Show as GraphQL' }).click();
+  expect(await page.getByLabel('Variables').textContent()).toContain('"transactionDate": {\n      "to": "2024-05-09"\n    }');
+  expect(faults).toEqual([]);
+  await page.context().close();
+});

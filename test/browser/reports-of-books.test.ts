@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync';
 import type { Page } from 'playwright-core';
 import { defaultChoices, toAddress, type ReportChoices } from '../../src/playground/web/reports/report-choices';
 import { definitionOf, reportDefinitions, type ReportId } from '../../src/playground/web/reports/report-definitions';
-import { createOrganization, importLines, type TestOrganization } from '../support/gateway';
+import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
 import { logIn, openPlayground } from '../support/playground-browser';
 import { createOracle, summaryBook, toCents, toMoney, type SummaryLine } from '../support/summary-oracle';
 import { until } from '../support/until';
@@ -170,3 +170,141 @@ const readers: Readonly<Record<string, (file: Buffer) => Records>> = {
     return rows.map((row) => Object.fromEntries(Object.entries(head!).map(([letters, title]) => [textOf(title), valueOf(row[letters])])));
   },
 };
+
+describe('an analyst of books with namesakes and large amounts', () => {
+  let as: TestOrganization;
+  const lineOf = (n: number, donor: number, city: string, fund: number, amount: string) =>
+    v2Line({
+      ...{ deposit_id: `DEPOSIT-2024-WWW-${n}`, transaction_id: `TRANSACTION-${n}`, allocation_id: `A${n}`, deposit_date: `2024-05-0${n}` },
+      ...{ transaction_date: `2024-04-2${n}`, donor_id: donor, city, designation_id: fund, designation: 'Wells' },
+      ...{ amount, fee_amount: '0.00', net_amount: amount, allocation_amount: amount, deposit_status: n === 3 ? 'pending' : 'posted' },
+    });
+  beforeAll(async () => {
+    as = await createOrganization(gateway.services);
+    await importLines(gateway.services, as, [
+      lineOf(1, 12, 'Springfield', 3, '999999999999.99'),
+      lineOf(2, 13, 'Shelbyville', 5, '-123456789012.34'),
+      lineOf(3, 12, 'Springfield', 5, '1.00'),
+    ]);
+  });
+  const open = async (hash: string, locale = 'en-US', width = 1280) => {
+    const opened = await gateway.visit({ as, hash, now: NOW, locale, viewport: { width, height: 800 } });
+    await logIn(opened.page);
+    await opened.page.getByRole('row').nth(1).waitFor();
+    return opened;
+  };
+  /** The cells of numbers, dates and ids that are cut, or have no room at all. */
+  const CUT = `[...document.querySelectorAll('.table-body [role=cell], .table-totals [role=cell], .card strong')]
+    .filter((cell) => cell.matches(':not(.text, .word)') || /^(DEPOSIT|TRANSACTION)/.test(cell.textContent))
+    .filter(({ scrollWidth, clientWidth, textContent }) => scrollWidth > clientWidth || textContent.includes('#'))
+    .map(({ textContent }) => textContent)`;
+
+  test.each(['en-US', 'fr-FR', 'ar-EG', 'sv-SE'])(
+    'reads whole amounts, dates and ids in every report, at every width, as people of %s write them',
+    async (locale) => {
+      const { page, faults } = await open('#reports/gifts?period=all-time', locale);
+      for (const report of ['gifts', 'donors', 'designations', 'largest', 'pending', 'bank-tie-out', 'changes']) {
+        await page.evaluate(`location.hash = '#reports'`);
+        await page.getByRole('heading', { name: 'What do you want to know?' }).waitFor();
+        await page.evaluate(`location.hash = '#reports/${report}?period=all-time'`);
+        await page.locator('.table-totals').waitFor();
+        for (const width of [1280, 768, 390]) {
+          await page.setViewportSize({ width, height: 800 });
+          const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+          expect([report, width, await page.evaluate(CUT), isWide]).toEqual([report, width, [], false]);
+        }
+      }
+      expect(faults).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  test('sees ### in a column that is made too narrow, and reads, copies and points at the whole amount', async () => {
+    const { page, faults } = await open('#reports/gifts?period=all-time');
+    const narrow = async (title: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Columns' }).click();
+      for (let step = 0; step < 6; step++) await page.getByRole('button', { name: `Make ${title} narrower` }).click();
+      await page.keyboard.press('Escape');
+    };
+    for (const title of ['To this fund', 'Deposit date', 'Gift']) await narrow(title);
+    const cell = page.getByRole('cell', { name: '999,999,999,999.99' }).first();
+    expect(await cell.getAttribute('title')).toBe('999,999,999,999.99');
+    expect(await cell.locator('[aria-hidden]').textContent()).toBe('###');
+    expect(await page.getByRole('cell', { name: 'TRANSACTION-1' }).locator('[aria-hidden]').textContent()).toBe('###');
+    // The first cell opens nothing here; its date and the total have no room either.
+    expect(await page.getByRole('cell', { name: 'May 1, 2024' }).locator('[aria-hidden]').textContent()).toBe('###');
+    expect(await page.locator('.table-totals').getByRole('cell', { name: '876,543,210,988.65' }).getAttribute('title')).toBe(
+      '876,543,210,988.65',
+    );
+    // A small amount has room, and a text is cut as before.
+    expect(await page.getByRole('cell', { name: '1.00', exact: true }).first().textContent()).toBe('1.00');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy all' }).click();
+    await page.getByText('Copied 3 rows').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain('\t999999999999.99\t');
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('button', { name: 'As they were' }).click();
+    await page.keyboard.press('Escape');
+    await until(async () => (await page.locator('.table-body').getByText('###').count()) === 0);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('tells two donors and two funds of one name apart in rows, charts, chips, finders, prints and sheets', async () => {
+    const { page, faults } = await open('#reports/donors');
+    const rows = async (): Promise<string[]> => page.locator('.table-body [role=row]').allInnerTexts();
+    const has = (texts: readonly string[], ...words: string[]): boolean =>
+      texts.some((text) => words.every((word) => text.split(/\s+/).includes(word)));
+    for (const [hash, ...names] of [
+      ['donors', ['Ada', '12', 'Springfield'], ['Ada', '13', 'Shelbyville']],
+      ['gifts?period=all-time', ['Ada', '12', 'Springfield', 'Wells', '3'], ['Ada', '13', 'Shelbyville', 'Wells', '5']],
+      ['largest?period=all-time', ['Ada', '12', 'Springfield'], ['Ada', '13', 'Shelbyville']],
+      ['pending', ['Ada', '12', 'Springfield', 'Wells', '5']],
+      ['designations?period=all-time', ['Wells', '3'], ['Wells', '5']],
+      ['donor?donor=13', ['Ada', '13', 'Shelbyville']],
+    ] as const) {
+      await page.evaluate(`location.hash = '#reports'`);
+      await page.getByRole('heading', { name: 'What do you want to know?' }).waitFor();
+      await page.evaluate(`location.hash = '#reports/${hash}'`);
+      await page.locator('.table-totals').waitFor();
+      const texts = await rows();
+      for (const words of names) expect([hash, words, has(texts, ...words)]).toEqual([hash, words, true]);
+    }
+    await page.getByText('Donor: Ada Lovelace (13, Shelbyville)').waitFor();
+    await page.getByRole('button', { name: 'Print' }).click();
+    await page.locator('.print-sheet').waitFor({ state: 'attached' });
+    expect(await page.locator('.print-sheet').textContent()).toContain('Donor: Ada Lovelace (13, Shelbyville)');
+    await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+    for (const [format, read] of [
+      ['CSV', (file: Buffer) => file.toString()],
+      ['XLSX', (file: Buffer) => JSON.stringify(readXlsx(file))],
+    ] as const) {
+      await page.getByRole('button', { name: 'Download' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText(format, { exact: true }).click();
+      const [saved] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name: 'Download' }).click()]);
+      const text = read(await readFile(await saved.path()));
+      expect(text).toMatch(/Donor number.*City.*13.*Shelbyville/s);
+      if (format === 'XLSX') expect(text).toContain('Donor: Ada Lovelace (13, Shelbyville)');
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+    }
+    const summaryOf = async (hash: string): Promise<string | null> => {
+      await page.evaluate(`location.hash = '#reports/${hash}'`);
+      await page.getByRole('tab', { name: 'Chart' }).click();
+      return page.getByRole('img', { name: /chart of/ }).getAttribute('aria-label');
+    };
+    expect(await summaryOf('donors')).toBe(
+      'Bar chart of Received by donor: Ada Lovelace (12, Springfield) has the most, 1,000,000,000,000.99.',
+    );
+    expect(await summaryOf('designations?period=all-time')).toContain('Wells (3) has the most');
+    await page.getByRole('button', { name: '+ Filter' }).click();
+    await page.getByRole('menuitem', { name: 'Donor' }).click();
+    await page.keyboard.type('love');
+    await page.getByRole('option', { name: 'Ada Lovelace' }).filter({ hasText: 'No. 12 · Springfield' }).waitFor();
+    await page.getByRole('option', { name: 'Ada Lovelace' }).filter({ hasText: 'No. 13 · Shelbyville' }).click();
+    await page.getByText('Donor: Ada Lovelace (13, Shelbyville)').waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -16,14 +16,15 @@ import { toLength, type GroupChart } from './group-chart';
 
 Chart.register(BarController, BarElement, CategoryScale, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip);
 
-const MAX_LABEL_LENGTH = 22;
+/** The most characters in a line of a tooltip. A narrow screen has room for these. */
+const MAX_LINE_LENGTH = 32;
 /** With more points than this the marks would cover the line, so none are drawn. */
 const MANY_POINTS = 60;
 /** Each line has its own kind of point, for readers who cannot tell the colors apart. */
 const pointStyles = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot', 'rectRounded', 'cross'] as const;
 
 /** Draws the chart in the page's current colors. Returns a function that removes the chart. */
-export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series, valueKind }: GroupChart): () => void {
+export function drawChart(canvas: HTMLCanvasElement, { kind, labels, ticks, series, valueKind }: GroupChart): () => void {
   const styles = getComputedStyle(canvas);
   const { format } = createCellFormat(navigator.languages);
   /** Resolves a CSS variable to one color: its raw value is light-dark(…), which a canvas cannot read. */
@@ -31,11 +32,11 @@ export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series, val
     canvas.style.color = `var(${variable})`;
     return styles.color;
   };
-  const datasets = series.map(({ name, values }, index): ChartDataset<'line' | 'bar', (number | null)[]> => {
+  const datasets = series.map(({ shortName, values }, index): ChartDataset<'line' | 'bar', (number | null)[]> => {
     const color = resolve(`--chart-${String(index + 1)}`);
     return {
       type: kind,
-      label: name,
+      label: shortName,
       data: values.map((value) => (value === undefined ? null : toLength(value))),
       borderColor: color,
       backgroundColor: color,
@@ -48,7 +49,6 @@ export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series, val
   });
   const [text, muted, grid, background] = ['--bar-text', '--bar-muted', '--bar-border', '--bar-background'].map(resolve);
   canvas.style.color = '';
-  const clip = (label: string): string => (label.length > MAX_LABEL_LENGTH ? `${label.slice(0, MAX_LABEL_LENGTH - 1)}…` : label);
   const chart = new Chart<'line' | 'bar', (number | null)[]>(canvas, {
     type: kind,
     data: { labels: [...labels], datasets },
@@ -58,7 +58,7 @@ export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series, val
       color: text,
       interaction: { mode: 'nearest', intersect: false },
       scales: {
-        x: { ticks: { color: muted, callback: (index) => clip(labels[Number(index)] ?? '') }, grid: { display: false } },
+        x: { ticks: { color: muted, callback: (index) => [...(ticks[Number(index)] ?? [])] }, grid: { display: false } },
         y: { beginAtZero: true, ticks: { color: muted }, grid: { color: grid } },
       },
       plugins: {
@@ -71,9 +71,10 @@ export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series, val
           bodyColor: text,
           usePointStyle: kind === 'line',
           callbacks: {
+            title: (points) => points.slice(0, 1).flatMap(({ dataIndex }) => wrap(labels[dataIndex] ?? '')),
             label: ({ datasetIndex, dataIndex }) => {
               const drawn = series[datasetIndex];
-              return `${drawn?.name ?? ''}: ${format(drawn?.values[dataIndex] ?? null, valueKind)}`;
+              return wrap(`${drawn?.name ?? ''}: ${format(drawn?.values[dataIndex] ?? null, valueKind)}`);
             },
           },
         },
@@ -81,4 +82,14 @@ export function drawChart(canvas: HTMLCanvasElement, { kind, labels, series, val
     },
   });
   return () => chart.destroy();
+}
+
+/** Breaks a text into lines, because a canvas cuts what is wider than itself. A word goes on in the next line only where it is longer. */
+function wrap(text: string): string[] {
+  const words = text.split(' ').flatMap((word) => word.match(new RegExp(`.{1,${String(MAX_LINE_LENGTH)}}`, 'gsu')) ?? []);
+  return words.reduce<string[]>((lines, word) => {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > MAX_LINE_LENGTH) return [...lines, word];
+    return [...lines.slice(0, -1), `${last} ${word}`];
+  }, []);
 }

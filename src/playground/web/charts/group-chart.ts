@@ -1,4 +1,6 @@
+import { DESIGNATION, KEY, clip, toNames, toNaming, toWords } from './group-names';
 import { createCellFormat, type CellFormat } from '../tables/cell-format';
+import { tellApart } from '../tables/namesakes';
 import { atScale, readDecimal, writeDecimal } from '../tables/exact-decimal';
 import type { ResultColumn, ResultRow, ResultTable } from '../tables/result-tables';
 import type { ColumnKind } from '../tables/table-types';
@@ -8,6 +10,8 @@ export interface GroupChart {
   readonly kind: 'line' | 'bar';
   /** The labels of the horizontal axis in order, as people of the locale write them. */
   readonly labels: readonly string[];
+  /** The same labels for the axis, in lines. Names are cut there where they are long; numbers, ids and dates are not. */
+  readonly ticks: readonly (readonly string[])[];
   readonly series: readonly ChartSeries[];
   /** Decides how the values are written. */
   readonly valueKind: ColumnKind;
@@ -19,13 +23,18 @@ export interface GroupChart {
 
 interface ChartSeries {
   readonly name: string;
+  /** The name where room is scarce. What tells it apart from a namesake is still there. */
+  readonly shortName: string;
   /** The answer's own text for each label; undefined when it has none. */
   readonly values: readonly (string | undefined)[];
 }
 
 interface Group {
   readonly time: string;
+  /** The values of its keys. Two groups may have one name, and stay two. */
+  readonly key: string;
   readonly name: string;
+  readonly lines: readonly string[];
   readonly value: string | undefined;
 }
 
@@ -34,16 +43,8 @@ const MAX_BARS = 30;
 /** The most periods that are drawn as bars: more are easier to read as lines. */
 const MAX_BAR_PERIODS = 6;
 const OTHERS = 'Others';
-const KEY = 'key.';
 const [DAY, WEEK, MONTH, QUARTER, YEAR] = ['key.day', 'key.week', 'key.month', 'key.quarter', 'key.year'] as const;
 const timeKeys: readonly string[] = [DAY, WEEK, MONTH, QUARTER, YEAR];
-
-/** The keys that make one name. Their id is shown only where two of them have the same name. */
-const DESIGNATION = { word: 'designation', names: ['key.designation'], id: 'key.designationId' } as const;
-const named: readonly { readonly word: string; readonly names: readonly string[]; readonly id: string }[] = [
-  DESIGNATION,
-  { word: 'donor', names: ['key.donorFirstName', 'key.donorLastName'], id: 'key.donorId' },
-];
 
 /** The columns that can be drawn: numbers and amounts of groups that have a key. */
 export function valueColumns(table: ResultTable): ResultColumn[] {
@@ -64,7 +65,7 @@ export function defaultColumn(table: ResultTable): ResultColumn | undefined {
   const whole = drawable.filter(({ name }) => !PART.test(name));
   const columns = whole.length > 0 ? whole : drawable;
   const known = columns.filter((column) => countUnknown(table, column) === 0);
-  const hasDesignation = keysOf(table).some((key) => key === DESIGNATION.id || DESIGNATION.names.some((name) => name === key));
+  const hasDesignation = keysOf(table).some((key) => [...DESIGNATION.keys, ...DESIGNATION.marks].includes(key));
   const best = [...(hasDesignation ? [/(^|\.)byAllocation\.amount$/] : []), /(^|\.)byTransaction\.amount$/];
   const choices = known.length > 0 ? known : columns;
   const preferred = best.map((pattern) => choices.find(({ name }) => pattern.test(name)));
@@ -83,7 +84,7 @@ export function toGroupChart(table: ResultTable, column: ResultColumn, locales: 
   const others = keys.filter((key) => !dates.includes(key));
   const { format } = createCellFormat(locales);
   const groups = toGroups(table.rows, times, others, column.name, format);
-  if (new Set(groups.map(({ time, name }) => JSON.stringify([time, name]))).size < groups.length) return undefined;
+  if (new Set(groups.map(({ time, key }) => JSON.stringify([time, key]))).size < groups.length) return undefined;
   const by = toNames(others).map(({ word }) => word);
   const chart = times.length === 0 ? toBars(groups, { column, by, format }) : toLines(groups, { table, column, keys: times, by, format });
   const unknown = countUnknown(table, column);
@@ -108,24 +109,6 @@ function countUnknown({ rows }: ResultTable, { name, kind }: ResultColumn): numb
 const isDate = (value: unknown): boolean =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
 
-/** A name of a group: the keys whose values make it, and the word for it. */
-interface GroupName {
-  readonly word: string;
-  readonly keys: readonly string[];
-}
-
-/** The names that tell the groups apart, without ids that stand beside a name. */
-function toNames(keys: readonly string[]): readonly GroupName[] {
-  const found: GroupName[] = [];
-  for (const key of keys) {
-    const whole = named.find(({ names, id }) => [...names, id].includes(key));
-    const parts = whole?.names.filter((name) => keys.includes(name)) ?? [];
-    if (!whole || parts.length === 0) found.push({ word: toWords(key), keys: [key] });
-    else if (key === parts[0]) found.push({ word: whole.word, keys: parts });
-  }
-  return found;
-}
-
 function toGroups(
   rows: readonly ResultRow[],
   times: readonly string[],
@@ -138,18 +121,15 @@ function toGroups(
       .map((key) => (key.endsWith('Date') ? format(String(row[key] ?? ''), 'date') : String(row[key] ?? '')))
       .filter((text) => text !== '')
       .join(between);
-  const names = toNames(others);
-  const nameOf = (row: ResultRow): string => names.map(({ word, keys }) => textOf(row, keys, ' ') || `(no ${word})`).join(', ');
-  const ids = others.filter((key) => !names.some(({ keys }) => keys.includes(key)));
-  const idOf = (row: ResultRow): string => textOf(row, ids, ', ');
-  // Two designations, or two donors, may have the same name. Their ids tell them apart, when the query asks for them.
-  const namesakes = Map.groupBy(rows, nameOf);
-  const isShared = (name: string): boolean => new Set(namesakes.get(name)?.map(idOf)).size > 1;
+  const namings = toNames(others).map((name) => toNaming(name, rows, textOf));
   return rows.map((row) => {
-    const [name, value] = [nameOf(row), row[column]];
+    const value = row[column];
+    const parts = namings.map((naming) => naming(row));
     return {
       time: textOf(row, times, ', '),
-      name: isShared(name) ? `${name} (${idOf(row)})` : name,
+      key: JSON.stringify(others.map((key) => row[key] ?? null)),
+      name: parts.map(({ name, marks }) => tellApart(name, marks)).join(', '),
+      lines: parts.flatMap(({ short, marks }) => [short, ...(marks.length > 0 ? [clip(tellApart('', marks).trim())] : [])]),
       value: value === undefined ? undefined : String(value),
     };
   });
@@ -174,7 +154,10 @@ function toBars(groups: readonly Group[], { column, by, format }: Drawing): Grou
   return {
     kind: 'bar',
     labels: [...drawn.map(({ name }) => name), ...(others ? [OTHERS] : [])],
-    series: [{ name: titleOf(column), values: others ? [...values, addUp(others.map(({ value }) => value))] : values }],
+    ticks: [...drawn.map(({ lines }) => lines), ...(others ? [[OTHERS]] : [])],
+    series: [
+      { name: titleOf(column), shortName: titleOf(column), values: others ? [...values, addUp(others.map(({ value }) => value))] : values },
+    ],
     valueKind: kindOf(column),
     summary: `Bar chart of ${titleOf(column)} by ${by.join(' and ')}: ${most?.name ?? ''} has the most, ${format(most?.value ?? null, kindOf(column))}.`,
     omission: toOmission(drawn.length, bars.length, others !== undefined),
@@ -189,16 +172,22 @@ interface LineDrawing extends Drawing {
 
 function toLines(groups: readonly Group[], { table, column, keys, by, format }: LineDrawing): GroupChart {
   const labels = fillTimes([...new Set(groups.map(({ time }) => time))].sort(), keys);
-  const lines = [...Map.groupBy(groups, ({ name }) => name)]
-    .map(([name, points]) => ({ name, points, size: points.reduce((sum, { value }) => sum + Math.abs(toLength(value)), 0) }))
+  const lines = [...Map.groupBy(groups, ({ key }) => key).values()]
+    .map((points) => ({
+      name: points[0]!.name,
+      shortName: points[0]!.lines.join(' '),
+      points,
+      size: points.reduce((sum, { value }) => sum + Math.abs(toLength(value)), 0),
+    }))
     .sort((one, other) => other.size - one.size);
   const { drawn, others } = splitOthers(lines, MAX_LINES, column);
   // Nothing came in where a whole table has no group. Elsewhere the group may be on another page.
   const nothing = table.isWhole ? (column.kind === 'decimal' ? '0.00' : '0') : undefined;
-  const toSeries = (name: string, points: readonly Group[]): ChartSeries => {
+  const toSeries = (points: readonly Group[], name: string, shortName = name): ChartSeries => {
     const at = Map.groupBy(points, ({ time }) => time);
     return {
       name,
+      shortName,
       values: labels.map((label) => {
         const found = at.get(label);
         return found ? addUp(found.map(({ value }) => value)) : nothing;
@@ -215,13 +204,16 @@ function toLines(groups: readonly Group[], { table, column, keys, by, format }: 
   return {
     kind,
     labels: shown,
+    ticks: shown.map((label) => [label]),
     series: [
-      ...drawn.map(({ name, points }) => toSeries(by.length === 0 ? titleOf(column) : name, points)),
+      ...drawn.map(({ name, shortName, points }) =>
+        by.length === 0 ? toSeries(points, titleOf(column)) : toSeries(points, name, shortName),
+      ),
       ...(others
         ? [
             toSeries(
-              OTHERS,
               others.flatMap(({ points }) => points),
+              OTHERS,
             ),
           ]
         : []),
@@ -285,6 +277,3 @@ function toOmission(drawn: number, all: number, hasOthers: boolean): string | un
 
 /** Turns an amount into a float, only for its place on the screen. */
 export const toLength = (value: string | undefined): number => Number(value ?? 0);
-
-/** Turns `key.paymentType` into “payment type”. */
-const toWords = (key: string): string => key.slice(KEY.length).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

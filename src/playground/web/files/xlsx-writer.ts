@@ -91,7 +91,8 @@ const widths: Readonly<Record<ColumnKind, number>> = {
   text: 24,
   word: 12,
   count: 10,
-  money: 16,
+  // A spreadsheet shows a number without room as ###. These are twelve digits with their cents and their sign.
+  money: 20,
   percent: 10,
   date: 12,
   month: 12,

@@ -9,14 +9,22 @@ import type { ReportPlan } from './use-report';
 export const filterTitles: Readonly<Record<FilterName, string>> = {
   funds: 'Fund',
   donor: 'Donor',
+  giftDate: 'Gift date',
   amount: 'Amount of the whole gift',
   paymentTypes: 'Payment type',
   accountTypes: 'Account type',
   statuses: 'Gift status',
 };
 
-/** Writes an amount for the reader of this page. An empty one stays so. */
-export const writeAmount = (amount: string): string => (amount === '' ? '' : createCellFormat(navigator.languages).format(amount, 'money'));
+/** Writes an amount or a date for the reader of this page. */
+export const writeValue = (value: string, kind: 'money' | 'date'): string => createCellFormat(navigator.languages).format(value, kind);
+
+/** A range in words. An end that is empty does not bound it; undefined when none does. */
+function toRangeText(low: string, high: string, write: (value: string) => string): string | undefined {
+  if (low !== '' && high !== '') return `${write(low)} to ${write(high)}`;
+  if (low !== '') return `from ${write(low)}`;
+  return high === '' ? undefined : `up to ${write(high)}`;
+}
 
 /** A condition in words, and the choices without it. */
 interface Condition {
@@ -26,11 +34,11 @@ interface Condition {
 }
 
 /**
- * The conditions of some choices. `nameOf` gives the name of a fund or a donor, and `write` the text of an amount for whoever reads it.
+ * The conditions of some choices. `nameOf` gives the name of a fund or a donor, and `write` the text of an amount or a date for
+ * whoever reads it.
  */
-export function toConditions(choices: ReportChoices, nameOf: Names['nameOf'], write: (amount: string) => string = String): Condition[] {
-  const { funds, donor, amountMin, amountMax, deposit } = choices;
-  const [low, high] = [write(amountMin), write(amountMax)];
+export function toConditions(choices: ReportChoices, nameOf: Names['nameOf'], write: typeof writeValue = String): Condition[] {
+  const { funds, donor, giftDateFrom, giftDateTo, amountMin, amountMax, deposit } = choices;
   const words = (['paymentTypes', 'accountTypes', 'statuses'] as const).flatMap((name) =>
     choices[name].map((word) => ({
       id: `${name} ${word}`,
@@ -38,7 +46,8 @@ export function toConditions(choices: ReportChoices, nameOf: Names['nameOf'], wr
       without: { ...choices, [name]: choices[name].filter((other) => other !== word) },
     })),
   );
-  const amount = amountMin !== '' && amountMax !== '' ? `${low} to ${high}` : amountMin !== '' ? `from ${low}` : `up to ${high}`;
+  const dates = toRangeText(giftDateFrom, giftDateTo, (date) => write(date, 'date'));
+  const amount = toRangeText(amountMin, amountMax, (each) => write(each, 'money'));
   return [
     ...(deposit !== '' ? [{ id: 'deposit', text: `Deposit: ${deposit}`, without: { ...choices, deposit: '' } }] : []),
     ...(donor !== undefined ? [{ id: 'donor', text: `Donor: ${nameOf('donor', donor)}`, without: { ...choices, donor: undefined } }] : []),
@@ -47,9 +56,12 @@ export function toConditions(choices: ReportChoices, nameOf: Names['nameOf'], wr
       text: `Fund: ${nameOf('fund', id)}`,
       without: { ...choices, funds: funds.filter((other) => other !== id) },
     })),
-    ...(amountMin !== '' || amountMax !== ''
-      ? [{ id: 'amount', text: `Whole gift: ${amount}`, without: { ...choices, amountMin: '', amountMax: '' } }]
-      : []),
+    ...(dates === undefined
+      ? []
+      : [{ id: 'gift date', text: `Gift date: ${dates}`, without: { ...choices, giftDateFrom: '', giftDateTo: '' } }]),
+    ...(amount === undefined
+      ? []
+      : [{ id: 'amount', text: `Whole gift: ${amount}`, without: { ...choices, amountMin: '', amountMax: '' } }]),
     ...words,
   ];
 }

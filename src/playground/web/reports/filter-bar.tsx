@@ -1,9 +1,10 @@
-import { useCallback, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover, Tag, TagGroup, TagList } from 'react-aria-components';
-import { AmountFields } from './amount-fields';
-import { filterTitles, toConditions, writeAmount } from './choice-texts';
+import { useFieldFocus } from '../look/field-focus';
+import { filterTitles, toConditions, writeValue } from './choice-texts';
 import { FinderField, type Found } from './finder-field';
 import type { ReportChoices } from './report-choices';
+import { RangeFields } from './range-fields';
 import type { FilterName } from './report-definitions';
 import { fetchLineWords, type LineWords, type Names } from './report-names';
 import { foldText } from '../tables/folded-text';
@@ -21,24 +22,44 @@ interface FilterBarProps {
 /** Shows the conditions of a report, each with a way to take it away, and adds others. */
 export function FilterBar({ provision, choices, filters, needs, names, onChange }: FilterBarProps) {
   const [chosen, setChosen] = useState<FilterName>();
+  const bar = useRef<HTMLDivElement>(null);
   const adder = useRef<HTMLButtonElement>(null);
+  const { part: editor, focusField } = useFieldFocus<HTMLDivElement>();
   const isMissing = needs === 'donor' && choices.donor === undefined;
   const open = isMissing ? needs : chosen;
-  const chips = toConditions(choices, names.nameOf, writeAmount);
-  const add = (next: ReportChoices): void => {
-    onChange(next);
+  const chips = toConditions(choices, names.nameOf, writeValue);
+  const close = (): void => {
     setChosen(undefined);
     adder.current?.focus();
   };
+  const add = (next: ReportChoices): void => {
+    onChange(next);
+    close();
+  };
+  const press = (event: KeyboardEvent): void => {
+    // The list of what is found takes the first Escape.
+    const isListOpen = event.target instanceof Element && event.target.ariaExpanded === 'true';
+    if (event.key === 'Escape' && !isMissing && !isListOpen) close();
+  };
+  const hasRemoved = useRef(false);
+  // The last condition takes the focus with it.
+  useEffect(() => {
+    if (!hasRemoved.current) return;
+    hasRemoved.current = false;
+    if (isMissing) focusField();
+    else if (chips.length === 0) (adder.current ?? bar.current)?.focus();
+  });
   return (
-    <div className="filters">
+    <div ref={bar} className="filters" tabIndex={-1}>
       {chips.length > 0 && (
         <TagGroup
           className="chips"
           aria-label="Conditions"
           onRemove={(keys) => {
             const gone = chips.find(({ id }) => keys.has(id));
-            if (gone) onChange(gone.without);
+            if (!gone) return;
+            hasRemoved.current = true;
+            onChange(gone.without);
           }}
         >
           <TagList items={chips}>
@@ -59,7 +80,14 @@ export function FilterBar({ provision, choices, filters, needs, names, onChange 
             + Filter
           </Button>
           <Popover className="popover">
-            <Menu className="menu" aria-label="Filters" onAction={(name) => setChosen(name as FilterName)}>
+            <Menu
+              className="menu"
+              aria-label="Filters"
+              onAction={(name) => {
+                setChosen(name as FilterName);
+                focusField();
+              }}
+            >
               {filters.map((name) => (
                 <MenuItem key={name} id={name} className="menu-item">
                   {filterTitles[name]}
@@ -70,10 +98,10 @@ export function FilterBar({ provision, choices, filters, needs, names, onChange 
         </MenuTrigger>
       )}
       {open && (
-        <div className="filter-editor">
+        <div ref={editor} className="filter-editor" onKeyDown={press}>
           <FilterEditor key={open} {...{ provision, choices, names }} name={open} onChange={add} />
           {!isMissing && (
-            <button type="button" onClick={() => setChosen(undefined)}>
+            <button type="button" onClick={close}>
               Close
             </button>
           )}
@@ -88,6 +116,7 @@ interface FilterEditorProps extends Pick<FilterBarProps, 'provision' | 'choices'
 }
 
 function FilterEditor({ name, provision, choices, names, onChange }: FilterEditorProps) {
+  const title = filterTitles[name];
   switch (name) {
     case 'funds':
       return (
@@ -108,7 +137,25 @@ function FilterEditor({ name, provision, choices, names, onChange }: FilterEdito
         />
       );
     case 'amount':
-      return <AmountFields min={choices.amountMin} max={choices.amountMax} onChange={(range) => onChange({ ...choices, ...range })} />;
+      return (
+        <RangeFields
+          {...{ title }}
+          kind="money"
+          min={choices.amountMin}
+          max={choices.amountMax}
+          onChange={(amountMin, amountMax) => onChange({ ...choices, amountMin, amountMax })}
+        />
+      );
+    case 'giftDate':
+      return (
+        <RangeFields
+          {...{ title }}
+          kind="date"
+          min={choices.giftDateFrom}
+          max={choices.giftDateTo}
+          onChange={(giftDateFrom, giftDateTo) => onChange({ ...choices, giftDateFrom, giftDateTo })}
+        />
+      );
     default:
       return (
         <WordField

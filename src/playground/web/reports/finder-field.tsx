@@ -7,6 +7,8 @@ export interface Found {
   readonly name: string;
   /** A text that tells it apart from another one of the same name. */
   readonly note?: string;
+  /** The name with what tells it apart, where it stands alone: “Ada Lovelace (12, London)”. */
+  readonly title?: string;
 }
 
 interface FinderFieldProps {

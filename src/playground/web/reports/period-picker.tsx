@@ -17,6 +17,7 @@ import {
   Text,
   type DateRange,
 } from 'react-aria-components';
+import { useFieldFocus } from '../look/field-focus';
 import { ChoiceField } from './choice-field';
 import { findPeriod, isPreset, presets, type Period, type PresetName } from './periods';
 
@@ -37,10 +38,13 @@ const titles = {
 export function PeriodPicker({ period, fiscalYearStart, onChange }: PeriodPickerProps) {
   const now = today(getLocalTimeZone());
   const { startDate, endDate } = findPeriod(period, { today: now, fiscalYearStart }) ?? {};
-  const setName = (name: PresetName | typeof CUSTOM): void =>
+  const { part, focusField } = useFieldFocus<HTMLDivElement>();
+  const setName = (name: PresetName | typeof CUSTOM): void => {
     onChange(name === CUSTOM ? toText(startDate ?? now.set({ day: 1 }).toString(), endDate ?? now.toString()) : name);
+    if (name === CUSTOM) focusField();
+  };
   return (
-    <div className="period">
+    <div ref={part} className="period">
       <ChoiceField label="Period" choices={titles} value={isPreset(period) ? period : CUSTOM} onChange={setName} />
       <DatesField startDate={startDate} endDate={endDate} onChange={(dates) => onChange(dates)} />
     </div>

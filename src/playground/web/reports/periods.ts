@@ -80,7 +80,8 @@ export function findPeriod(text: string, now: Today): Period | undefined {
   return { startDate, endDate };
 }
 
-const isDate = (text: string | undefined): text is string => {
+/** True for a date of the calendar as `YYYY-MM-DD`. */
+export const isDate = (text: string | undefined): text is string => {
   try {
     return text !== undefined && parseDate(text).toString() === text;
   } catch {

@@ -1,6 +1,6 @@
 import { CalendarDate } from '@internationalized/date';
 import type { GroupBy } from '../../../generated/operations/graphql';
-import { comparisons, findPeriod, type Comparison } from './periods';
+import { comparisons, findPeriod, isDate, type Comparison } from './periods';
 import {
   definitionOf,
   isComparable,
@@ -17,6 +17,9 @@ interface Conditions {
   readonly funds: readonly number[];
   /** The id of a donor, whose name is no part of an address: browsers keep addresses. */
   readonly donor: number | undefined;
+  /** The first and the last date of the gifts; empty for no bound. */
+  readonly giftDateFrom: string;
+  readonly giftDateTo: string;
   readonly amountMin: string;
   readonly amountMax: string;
   readonly paymentTypes: readonly string[];
@@ -40,6 +43,8 @@ export interface ReportChoices extends Conditions {
 const noConditions: Conditions = {
   funds: [],
   donor: undefined,
+  giftDateFrom: '',
+  giftDateTo: '',
   amountMin: '',
   amountMax: '',
   paymentTypes: [],
@@ -79,7 +84,17 @@ const someDay = { today: new CalendarDate(2000, 1, 1), fiscalYearStart: 1 };
 export function toAddress(choices: ReportChoices): string {
   const before = defaultChoices(choices.report);
   const parameters = new URLSearchParams();
-  for (const name of ['period', 'pending', 'compare', 'splitBy', 'amountMin', 'amountMax', 'deposit'] as const) {
+  for (const name of [
+    'period',
+    'pending',
+    'compare',
+    'splitBy',
+    'giftDateFrom',
+    'giftDateTo',
+    'amountMin',
+    'amountMax',
+    'deposit',
+  ] as const) {
     if (choices[name] !== before[name]) parameters.set(name, choices[name]);
   }
   if (choices.limit !== before.limit) parameters.set('limit', String(choices.limit));
@@ -116,6 +131,7 @@ export function readAddress(hash: string): ReportChoices | undefined {
       .filter((value) => ID.test(value))
       .map(Number),
     donor: ID.test(parameters.get('donor') ?? '') ? Number(parameters.get('donor')) : undefined,
+    ...(filters.includes('giftDate') && { giftDateFrom: text('giftDateFrom', '', isDate), giftDateTo: text('giftDateTo', '', isDate) }),
     amountMin: text('amountMin', '', (value) => AMOUNT.test(value)),
     amountMax: text('amountMax', '', (value) => AMOUNT.test(value)),
     paymentTypes: offered('paymentTypes', parameters.getAll('paymentTypes')),

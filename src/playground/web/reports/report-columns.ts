@@ -25,12 +25,12 @@ const keyColumns: Readonly<Record<GroupBy, Readonly<Record<string, Column>>>> = 
   MONTH: { month: { title: 'Month', kind: 'month' } },
   QUARTER: { quarter: { title: 'Quarter from', kind: 'month', about: 'The first month of the quarter.' } },
   YEAR: { year: { title: 'Year from', kind: 'month', about: 'The first month of the year.' } },
-  DEPOSIT: { depositDate: { title: 'Deposit date', kind: 'date' }, depositId: { title: 'Deposit', kind: 'text' } },
-  TRANSACTION: { transactionDate: { title: 'Gift date', kind: 'date' }, transactionId: { title: 'Gift', kind: 'text' } },
+  DEPOSIT: { depositDate: { title: 'Deposit date', kind: 'date' }, depositId: { title: 'Deposit', kind: 'text', isCode: true } },
+  TRANSACTION: { transactionDate: { title: 'Gift date', kind: 'date' }, transactionId: { title: 'Gift', kind: 'text', isCode: true } },
   DEPOSIT_STATUS: { depositStatus: { title: 'Status', kind: 'word' } },
   DESIGNATION: {
     designation: { title: 'Designation', kind: 'text' },
-    designationId: { title: 'Fund number', kind: 'text', isHidden: true },
+    designationId: { title: 'Fund number', kind: 'text', isCode: true, about: 'Tells two funds of one name apart.' },
   },
   STATUS: { status: { title: 'Gift status', kind: 'text' } },
   ACCOUNT_TYPE: { accountType: { title: 'Account type', kind: 'text' } },
@@ -38,7 +38,12 @@ const keyColumns: Readonly<Record<GroupBy, Readonly<Record<string, Column>>>> = 
   DONOR: {
     donorFirstName: { title: 'First name', kind: 'text' },
     donorLastName: { title: 'Last name', kind: 'text' },
-    donorId: { title: 'Donor number', kind: 'text', about: 'Tells two donors of one name apart. 0 stands for gifts of nobody known.' },
+    donorId: {
+      title: 'Donor number',
+      kind: 'text',
+      isCode: true,
+      about: 'Tells two donors of one name apart. 0 stands for gifts of nobody known.',
+    },
   },
   CITY: { city: { title: 'City', kind: 'text' } },
   STATE: { state: { title: 'State', kind: 'text' } },
@@ -47,14 +52,16 @@ const keyColumns: Readonly<Record<GroupBy, Readonly<Record<string, Column>>>> = 
 /** The columns of a line: the field of GraphQL, the name for people, the kind. */
 const lineColumns: readonly ReportColumn[] = [
   column('depositDate', 'Deposit date', 'date'),
-  column('depositId', 'Deposit', 'text'),
+  column('depositId', 'Deposit', 'text', { isCode: true }),
   column('depositStatus', 'Status', 'word'),
-  column('transactionDate', 'Gift date', 'date', { isHidden: true }),
-  column('transactionId', 'Gift', 'text'),
+  column('transactionDate', 'Gift date', 'date'),
+  column('transactionId', 'Gift', 'text', { isCode: true }),
   column('donorFirstName', 'First name', 'text'),
   column('donorLastName', 'Last name', 'text'),
-  column('donorId', 'Donor number', 'text', { isHidden: true }),
+  column('donorId', 'Donor number', 'text', { isCode: true }),
+  column('city', 'City', 'text'),
   column('designation', 'Designation', 'text'),
+  column('designationId', 'Fund number', 'text', { isCode: true }),
   column('allocationAmount', 'To this fund', 'money', { adds: true, about: 'The share of the gift that goes to this fund.' }),
   column('amount', 'Whole gift', 'money', { about: 'All lines of a split gift repeat it, so it is not added up.' }),
   column('feeAmount', 'Fee of the whole gift', 'money', { isHidden: true }),
@@ -67,10 +74,9 @@ const lineColumns: readonly ReportColumn[] = [
   column('address1', 'Address', 'text', { isHidden: true }),
   column('address2', 'Address, line 2', 'text', { isHidden: true }),
   column('address3', 'Address, line 3', 'text', { isHidden: true }),
-  column('city', 'City', 'text', { isHidden: true }),
   column('state', 'State', 'text', { isHidden: true }),
-  column('zip', 'ZIP', 'text', { isHidden: true }),
-  column('phone', 'Phone', 'text', { isHidden: true }),
+  column('zip', 'ZIP', 'text', { isHidden: true, isCode: true }),
+  column('phone', 'Phone', 'text', { isHidden: true, isCode: true }),
   column('emailAddress', 'Email', 'text', { isHidden: true }),
 ];
 
@@ -87,10 +93,16 @@ const versionColumns: readonly ReportColumn[] = [
   column('amount', 'Received after it', 'money', { about: 'All gifts in the books after the change, each once.' }),
 ];
 
-/** The groupings of a report's rows. */
+/** The groupings of a report's rows. Donors come with their cities, which tell namesakes apart at a glance. */
 export function groupingsOf({ report, splitBy }: ReportChoices, mayReadDonors: boolean): readonly GroupBy[] {
   const { groupBy, namesDonors } = definitionOf(report);
-  return [...(splitBy === 'NONE' ? [] : [splitBy]), ...groupBy, ...(namesDonors && mayReadDonors ? (['DONOR'] as const) : [])];
+  const groups: GroupBy[] = [
+    ...(splitBy === 'NONE' ? [] : [splitBy]),
+    ...groupBy,
+    ...(namesDonors && mayReadDonors ? ['DONOR' as const] : []),
+  ];
+  // A donor has one city, so that the groups stay the same.
+  return groups.flatMap((by) => (by === 'DONOR' ? [by, 'CITY'] : by));
 }
 
 /** The columns of a report in the order of the screen. Ids are the paths of the values in a row of the answer. */

@@ -28,7 +28,7 @@ export const groupTitles: Readonly<Record<GroupBy | 'NONE', string>> = {
 };
 
 /** The conditions that the form offers. Those on donors need the privilege of the report. */
-export type FilterName = 'funds' | 'donor' | 'amount' | 'paymentTypes' | 'accountTypes' | 'statuses';
+export type FilterName = 'funds' | 'donor' | 'giftDate' | 'amount' | 'paymentTypes' | 'accountTypes' | 'statuses';
 
 /** A report of the form. A new report is a new row of the table below. */
 export interface ReportDefinition {
@@ -62,7 +62,7 @@ export interface ReportDefinition {
   readonly opens?: 'deposit' | 'donor';
 }
 
-const lineFilters = ['funds', 'donor', 'amount', 'paymentTypes', 'accountTypes', 'statuses'] as const;
+const lineFilters = ['funds', 'donor', 'giftDate', 'amount', 'paymentTypes', 'accountTypes', 'statuses'] as const;
 
 export const reportDefinitions = {
   deposits: {
@@ -120,7 +120,7 @@ export const reportDefinitions = {
     rows: 'lines',
     groupBy: [],
     isPersonal: true,
-    filters: ['donor', 'funds'],
+    filters: ['donor', 'funds', 'giftDate'],
     needs: 'donor',
     period: 'this-year',
     pending: 'WITH',
@@ -132,7 +132,7 @@ export const reportDefinitions = {
     rows: 'lines',
     groupBy: [],
     isPersonal: true,
-    filters: ['donor'],
+    filters: ['donor', 'giftDate'],
     needs: 'donor',
     period: 'last-year',
     pending: 'WITHOUT',
@@ -144,7 +144,7 @@ export const reportDefinitions = {
     rows: 'groups',
     groupBy: ['DEPOSIT', 'TRANSACTION', 'DESIGNATION'],
     namesDonors: true,
-    filters: ['funds', 'amount', 'paymentTypes', 'accountTypes'],
+    filters: ['funds', 'giftDate', 'amount', 'paymentTypes', 'accountTypes'],
     period: 'all-time',
     pending: 'ONLY',
     hasFixedPending: true,

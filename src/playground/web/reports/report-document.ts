@@ -87,10 +87,13 @@ const format = (query: string): string => print(parse(query, { noLocation: true 
 
 /** The condition of the choices; undefined where nothing narrows the report. */
 function toFilter(choices: ReportChoices): DepositDetailFilter | undefined {
-  const { funds, donor, amountMin, amountMax, paymentTypes, accountTypes, statuses, deposit } = choices;
+  const { funds, donor, giftDateFrom, giftDateTo, amountMin, amountMax, paymentTypes, accountTypes, statuses, deposit } = choices;
   const filter = {
     ...(funds.length > 0 && { designationIds: [...funds] }),
     ...(donor !== undefined && { donorIds: [donor] }),
+    ...((giftDateFrom !== '' || giftDateTo !== '') && {
+      transactionDate: { ...(giftDateFrom !== '' && { from: giftDateFrom }), ...(giftDateTo !== '' && { to: giftDateTo }) },
+    }),
     ...((amountMin !== '' || amountMax !== '') && {
       amount: { ...(amountMin !== '' && { min: amountMin }), ...(amountMax !== '' && { max: amountMax }) },
     }),

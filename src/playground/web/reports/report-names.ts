@@ -4,6 +4,7 @@ import findDonorsQuery from '../queries/find-donors.graphql?raw';
 import findFundsQuery from '../queries/find-funds.graphql?raw';
 import lineWordsQuery from '../queries/line-words.graphql?raw';
 import { askGateway } from '../session/gateway-client';
+import { tellApart } from '../tables/namesakes';
 import type { Found } from './finder-field';
 
 /** The kinds of things that a condition names by ids. */
@@ -23,20 +24,21 @@ async function findNamed(kind: NamedKind, provision: string, { search = '', ids 
       id: String(designationId),
       name,
       note: `No. ${String(designationId)}`,
+      title: tellApart(name, [designationId]),
     }));
   }
   const { donors } = await askGateway<FindDonorsQuery>(provision, { query: findDonorsQuery, variables }, signal);
-  return (donors?.nodes ?? []).map(({ donorId, firstName, lastName, city, state }) => ({
-    id: String(donorId),
-    name: `${firstName} ${lastName}`.trim() || '(no name)',
-    note: [`No. ${String(donorId)}`, [city, state].filter(Boolean).join(', ')].filter(Boolean).join(' · '),
-  }));
+  return (donors?.nodes ?? []).map(({ donorId, firstName, lastName, city, state }) => {
+    const name = `${firstName} ${lastName}`.trim() || '(no name)';
+    const note = [`No. ${String(donorId)}`, [city, state].filter(Boolean).join(', ')].filter(Boolean).join(' · ');
+    return { id: String(donorId), name, note, title: tellApart(name, [donorId, city]) };
+  });
 }
 
 export interface Names {
   readonly findFunds: (search: string, signal: AbortSignal) => Promise<readonly Found[]>;
   readonly findDonors: (search: string, signal: AbortSignal) => Promise<readonly Found[]>;
-  /** The name of an id; its number until the name is known. */
+  /** The name of an id, with what tells it apart from namesakes; its number until the name is known. */
   readonly nameOf: (kind: NamedKind, id: number) => string;
 }
 
@@ -47,7 +49,7 @@ export function useNames(provision: string, wanted: Readonly<Record<NamedKind, r
   const key = JSON.stringify(missing);
   const finders = useMemo(() => {
     const keep = (kind: NamedKind, found: readonly Found[]): readonly Found[] => {
-      setKnown((before) => new Map([...before, ...found.map(({ id, name }) => [`${kind} ${id}`, name] as const)]));
+      setKnown((before) => new Map([...before, ...found.map(({ id, name, title = name }) => [`${kind} ${id}`, title] as const)]));
       return found;
     };
     const finder = (kind: NamedKind) => async (search: string, signal: AbortSignal) =>

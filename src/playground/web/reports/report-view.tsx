@@ -11,7 +11,7 @@ import { DataTable, type KeptView, type TableView } from '../tables/data-table';
 import type { TableClient } from '../tables/table-client';
 import type { Row } from '../tables/table-types';
 import { describeFigures, FigureCards } from './figure-cards';
-import { describeFetched, proposeTitle, toConditions, toPrintLines, writeAmount } from './choice-texts';
+import { describeFetched, proposeTitle, toConditions, toPrintLines, writeValue } from './choice-texts';
 import { isPreset, presets } from './periods';
 import { ReportChart } from './report-chart';
 import { defaultChoices, findUnread, toAddress, type ReportChoices } from './report-choices';
@@ -60,7 +60,7 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
     );
   };
   return (
-    <main className="report">
+    <main className="report" tabIndex={-1}>
       <header className="report-head">
         <div>
           <h2>{title}</h2>
@@ -173,7 +173,7 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
   const { nameOf } = names;
   const conditions = useMemo(() => toConditions(choices, nameOf).map(({ text }) => text), [choices, nameOf]);
   const lines = useMemo(() => {
-    const shown = toConditions(choices, nameOf, writeAmount).map(({ text }) => text);
+    const shown = toConditions(choices, nameOf, writeValue).map(({ text }) => text);
     return [...toPrintLines(plan), ...shown, ...(figures ? [describeFigures(plan, figures)] : [])];
   }, [plan, choices, nameOf, figures]);
   const totals = useMemo(() => (figures && choices.limit === 0 ? toTotals(figures, columns) : undefined), [figures, columns, choices]);
@@ -186,8 +186,9 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
     }
     if (opens === 'donor') {
       // The conditions that both reports have stay, so that the money is the same.
-      const { period, pending, funds } = choices;
-      return (row: Row) => onChange({ ...defaultChoices('donor'), period, pending, funds, donor: Number(cellOf(row, 'key.donorId')) });
+      const { period, pending, funds, giftDateFrom, giftDateTo } = choices;
+      const kept = { period, pending, funds, giftDateFrom, giftDateTo };
+      return (row: Row) => onChange({ ...defaultChoices('donor'), ...kept, donor: Number(cellOf(row, 'key.donorId')) });
     }
     return undefined;
   }, [columns, opens, choices, mayOpenDonors, onChange]);

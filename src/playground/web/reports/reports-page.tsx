@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { listSavedReports, type SavedReport } from '../files/saved-reports';
 import { FaultBoundary } from '../look/fault-boundary';
 import { NO_REPORT, type PageMode, type SetMode } from '../page-mode';
@@ -27,6 +27,14 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
   const client = useTableClient(viewer.username);
   const choices = mode.kind === 'reports' ? mode.choices : undefined;
   const change = useCallback((next: ReportChoices) => setMode({ kind: 'reports', choices: next }), [setMode]);
+  const page = useRef<HTMLDivElement>(null);
+  const place = `${mode.kind} ${choices?.report ?? ''}`;
+  const lastPlace = useRef(place);
+  // The button that opens a report goes with the view that it stands in, and the focus would be lost with it.
+  useEffect(() => {
+    if (lastPlace.current !== place && document.activeElement === document.body) page.current?.querySelector('main')?.focus();
+    lastPlace.current = place;
+  }, [place]);
   const readsDonors = mayReadDonors(viewer);
   const offered = (Object.keys(reportDefinitions) as ReportId[]).filter((id) => readsDonors || !definitionOf(id).isPersonal);
   const [saved, setSaved] = useState<readonly SavedReport[]>([]);
@@ -60,7 +68,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
     [setMode, onShowGraphql, mode],
   );
   return (
-    <div className="reports-page">
+    <div ref={page} className="reports-page">
       <nav className="reports-nav" aria-label="Reports">
         <h2>Reports</h2>
         <ul>
@@ -108,7 +116,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
           <ReportView {...{ provision, viewer, client, choices, onSessionChange, onShowGraphql }} onChange={change} onSaved={load} />
         </FaultBoundary>
       ) : (
-        <main className="report">
+        <main className="report" tabIndex={-1}>
           <h2>What do you want to know?</h2>
           <p>
             Choose a report, then a period. Every figure counts each gift once and says whether pending deposits are in it, and every table

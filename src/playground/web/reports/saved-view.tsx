@@ -45,7 +45,7 @@ export function SavedView({ provision, name, onOpen, onListed }: SavedViewProps)
     };
   }, [provision, name, onOpen]);
   return (
-    <main className="report">
+    <main className="report" tabIndex={-1}>
       <h2>Saved reports</h2>
       <p className="problem" role="alert">
         {problem}

@@ -20,7 +20,7 @@ export interface AnsweredTables {
 }
 
 /** A list of an answer as a table. */
-export interface AnsweredTable extends Pick<LoadedTable, 'id' | 'count' | 'version'> {
+export interface AnsweredTable extends Pick<LoadedTable, 'id' | 'count' | 'samples' | 'version'> {
   /** The path of the list in the answer, such as `depositSummary.groups.nodes`. */
   readonly name: string;
   readonly columns: readonly TableColumn[];
@@ -86,7 +86,7 @@ function toTable(name: string, objects: readonly ListedObject[], locales: readon
   const stored = [...gathered].flatMap(([id, { values, kind }]) => {
     if (parents.has(id)) return [];
     fill(values, objects.length);
-    return { column: { id, title: id, kind: toKind(id, kind), adds: false }, values };
+    return { column: { id, title: id, kind: toKind(id, kind), adds: false, isCode: ID_NAME.test(id) }, values };
   });
   return { name, columns: stored.map(({ column }) => column), store: new TableStore(stored, locales) };
 }

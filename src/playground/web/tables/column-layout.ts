@@ -16,6 +16,8 @@ const features = tableFeatures({ columnOrderingFeature, columnResizingFeature, c
 const NO_ROWS: readonly Row[] = [];
 const MIN_WIDTH = 64;
 const DEFAULT_WIDTH = 110;
+/** No column is wider at first, whatever an id holds. */
+const MAX_WIDTH = 600;
 /** Room for hundreds of millions with their cents, also in the bold face of the totals, and for a date in words. */
 const widthsOfKinds: Readonly<Partial<Record<ColumnKind, number>>> = { money: 136, date: 128, instant: 200 };
 /** Pixels for each character of a column's title, with room for the sorting sign. */
@@ -39,6 +41,11 @@ export interface ColumnLayout {
   readonly headers: readonly LayoutHeader[];
   /** The CSS value of `grid-template-columns` of every row. */
   readonly template: string;
+  /**
+   * For each shown column the width that it has, where not all of its values have room in it; undefined elsewhere. The list stays the same
+   * while it holds the same.
+   */
+  readonly limits: readonly (number | undefined)[];
   /** The least width of a row, in pixels. */
   readonly minWidth: number;
   readonly show: (id: string, isShown: boolean) => void;
@@ -54,20 +61,31 @@ export interface ColumnLayout {
   readonly reset: () => void;
 }
 
-/** Lays columns out. With a name, the browser keeps what the person changes, and the next table of the name begins so. */
-export function useColumnLayout(columns: readonly TableColumn[], name: string | undefined): ColumnLayout {
+/**
+ * Lays columns out, each at least as wide as it needs to be at first. With a name, the browser keeps what the person changes, and the next table
+ * of the name begins so.
+ */
+export function useColumnLayout(
+  columns: readonly TableColumn[],
+  name: string | undefined,
+  needed: Readonly<Record<string, number>>,
+): ColumnLayout {
   const [kept] = useState(() => readKeptLayout(name));
   const [chosen, setChosen] = useState(kept.chosen);
   const definitions = useMemo(
     () =>
-      columns.map(({ id, title, kind }) => ({
+      columns.map(({ id, title, kind, isCode }) => ({
         id,
         header: title,
         accessorFn: () => null,
-        size: Math.max(widthsOfKinds[kind] ?? DEFAULT_WIDTH, Math.ceil(title.length * CHARACTER_WIDTH) + 34),
+        size: Math.max(
+          isCode ? MIN_WIDTH : (widthsOfKinds[kind] ?? DEFAULT_WIDTH),
+          Math.min(needed[id] ?? 0, MAX_WIDTH),
+          Math.ceil(title.length * CHARACTER_WIDTH) + 34,
+        ),
         minSize: MIN_WIDTH,
       })),
-    [columns],
+    [columns, needed],
   );
   const columnVisibility = useMemo(
     () => Object.fromEntries(columns.map(({ id, isHidden = false }) => [id, chosen[id] ?? !isHidden])),
@@ -101,6 +119,8 @@ export function useColumnLayout(columns: readonly TableColumn[], name: string | 
   // Rows render anew when this list changes, so it must be the same while it holds the same.
   const shown = useMemo(() => shownKey.split('\n').flatMap((id) => findPlace(columns, id)), [columns, shownKey]);
   const sizes = visible.map((column) => column.getSize());
+  const limitsKey = visible.map(({ id }, n) => ((needed[id] ?? 0) > (sizes[n] ?? 0) ? sizes[n] : '')).join(',');
+  const limits = useMemo(() => limitsKey.split(',').map((size) => (size === '' ? undefined : Number(size))), [limitsKey]);
   const move = (id: string, to: string): void => {
     const next = order.filter((each) => each !== id);
     next.splice(order.indexOf(to), 0, id);
@@ -114,6 +134,7 @@ export function useColumnLayout(columns: readonly TableColumn[], name: string | 
     shown,
     headers: table.getHeaderGroups()[0]?.headers ?? [],
     template: sizes.map((size) => (isFrozen ? `${String(size)}px` : `minmax(${String(size)}px, ${String(size)}fr)`)).join(' '),
+    limits,
     minWidth: sizes.reduce((sum, size) => sum + size, 0),
     show: (id, isShown) => setChosen((before) => ({ ...before, [id]: isShown })),
     move,

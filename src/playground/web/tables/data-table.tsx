@@ -1,15 +1,17 @@
-import { useCallback, useEffect, useMemo, useRef, useState, type CSSProperties } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useState, type CSSProperties } from 'react';
 import { useErrorBoundary } from 'react-error-boundary';
 import { useArrangedRows } from './arranged-rows';
+import { useFieldFocus } from '../look/field-focus';
 import { createCellFormat } from './cell-format';
 import { ColumnHeader } from './column-header';
 import { useColumnLayout } from './column-layout';
+import { createTextMeasure, widthOfContent, type MeasureText } from './column-widths';
 import { useCellSelection } from './cell-selection';
 import { describeArrangement, describeUnreadable, toFilters, type TypedFilters } from './filter-text';
 import { PrintSheet, type PrintHead } from './print-sheet';
 import { TableBody } from './table-body';
 import type { TableClient } from './table-client';
-import { TotalsRow, type GivenTotals } from './table-rows';
+import { TotalsRow, toTotal, type GivenTotals } from './table-rows';
 import { TableToolbar } from './table-toolbar';
 import type { Arranged, Arrangement, LoadedTable, Row, TableColumn } from './table-types';
 
@@ -30,7 +32,7 @@ export interface KeptView {
 
 interface DataTableProps {
   readonly client: TableClient;
-  readonly table: Pick<LoadedTable, 'id' | 'count'>;
+  readonly table: Pick<LoadedTable, 'id' | 'count' | 'samples'>;
   /** The columns that the table was loaded with, in the same order. The list must stay the same from render to render. */
   readonly columns: readonly TableColumn[];
   /** The name of the table for screen readers. */
@@ -85,13 +87,28 @@ export function DataTable({
     }),
     [search, typed, hasFilters, sort, columns],
   );
-  const layout = useColumnLayout(columns, layoutName);
-  const { shown } = layout;
   const rows = useArrangedRows(client, table, arrangement, showBoundary);
   const { arranged } = rows;
-  const frame = useRef<HTMLDivElement>(null);
-  const selection = useCellSelection({ client, table: table.id, frame, rows, columns: shown, onOpenRow });
+  const [measure, setMeasure] = useState<MeasureText>(() => MEASURES_NOTHING);
+  const { part: frame, focusField } = useFieldFocus<HTMLDivElement>();
+  useLayoutEffect(() => {
+    const { current } = frame;
+    if (current) setMeasure(() => createTextMeasure(current));
+  }, [frame]);
   const isPart = Boolean(rows.arrangement && (rows.arrangement.search !== '' || rows.arrangement.filters.length > 0));
+  const needed = useMemo(
+    () =>
+      Object.fromEntries(
+        columns.map((column, place) => {
+          const total = arranged ? toTotal({ column, place }, false, arranged, isPart ? undefined : totals, isPart) : '';
+          return [column.id, widthOfContent(column, table.samples[column.id] ?? [], total, measure)];
+        }),
+      ),
+    [columns, table, arranged, totals, isPart, measure],
+  );
+  const layout = useColumnLayout(columns, layoutName, needed);
+  const { shown } = layout;
+  const selection = useCellSelection({ client, table: table.id, frame, rows, columns: shown, onOpenRow });
   const hasTotals = Boolean(totals) || columns.some(({ adds }) => adds);
 
   useEffect(() => {
@@ -113,7 +130,10 @@ export function DataTable({
       <TableToolbar
         {...{ search, hasFilters, layout, isPart }}
         onSearch={setSearch}
-        onFilters={setHasFilters}
+        onFilters={(isShown) => {
+          setHasFilters(isShown);
+          if (isShown) focusField();
+        }}
         onWiden={(id, steps) => {
           freeze();
           layout.widen(id, steps);
@@ -155,8 +175,15 @@ export function DataTable({
             );
           })}
         </div>
-        <TableBody {...{ frame, rows }} columns={shown} range={selection.range} onOpen={onOpenRow} toOpenName={toRowName} />
-        {arranged && hasTotals && <TotalsRow columns={shown} {...{ arranged, totals, isPart }} />}
+        <TableBody
+          {...{ frame, rows, measure }}
+          limits={layout.limits}
+          columns={shown}
+          range={selection.range}
+          onOpen={onOpenRow}
+          toOpenName={toRowName}
+        />
+        {arranged && hasTotals && <TotalsRow columns={shown} limits={layout.limits} {...{ arranged, totals, isPart, measure }} />}
       </div>
       <span className="hidden-text" aria-live="polite">
         {describeHead(selection, rows, shown)}
@@ -174,6 +201,8 @@ export function DataTable({
 }
 
 const NOTHING_TYPED = {};
+/** The measure before there is an element with a font. */
+const MEASURES_NOTHING: MeasureText = () => 0;
 
 /** The widths of the columns as they are on the screen, by column id. */
 function widthsOf(frame: HTMLDivElement | null): Record<string, number> {

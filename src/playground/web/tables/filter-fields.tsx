@@ -7,34 +7,28 @@ interface FilterFieldsProps {
   readonly onChange: (typed: TypedFilter) => void;
 }
 
+/** The parts of a filter with their labels, which stand under the column's title. */
+const partsOfText = [['text', 'Contains']] as const;
+const partsOfRange = [
+  ['min', 'From'],
+  ['max', 'To'],
+] as const;
+
 /** The filter of one column: a part of its text, or the first and the last value of a range. */
 export function FilterFields({ column, typed, onChange }: FilterFieldsProps) {
   const { title, kind } = column;
-  if (!isRange(column)) {
-    return (
+  const isText = !isRange(column);
+  return (isText ? partsOfText : partsOfRange).map(([part, label]) => (
+    <label key={part} className="filter-field">
+      {label}
       <input
-        type="search"
-        aria-label={`${title} contains`}
-        placeholder="Contains"
-        value={typed.text ?? ''}
-        onChange={(event) => onChange({ text: event.target.value })}
+        type={isText ? 'search' : isTime(kind) ? 'date' : 'text'}
+        inputMode={isText ? undefined : 'decimal'}
+        aria-label={`${title} ${label.toLowerCase()}`}
+        aria-invalid={isUnreadable(column, typed[part], navigator.languages)}
+        value={typed[part] ?? ''}
+        onChange={(event) => onChange({ ...typed, [part]: event.target.value })}
       />
-    );
-  }
-  const bounds = [
-    ['min', 'from', 'From'],
-    ['max', 'to', 'To'],
-  ] as const;
-  return bounds.map(([bound, word, placeholder]) => (
-    <input
-      key={bound}
-      type={isTime(kind) ? 'date' : 'text'}
-      inputMode="decimal"
-      aria-label={`${title} ${word}`}
-      aria-invalid={isUnreadable(column, typed[bound], navigator.languages)}
-      placeholder={placeholder}
-      value={typed[bound] ?? ''}
-      onChange={(event) => onChange({ ...typed, [bound]: event.target.value })}
-    />
+    </label>
   ));
 }

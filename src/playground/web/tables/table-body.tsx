@@ -3,6 +3,7 @@ import { useEffect, type RefObject } from 'react';
 import type { ArrangedRows } from './arranged-rows';
 import { cornersOf, type CellRange } from './cell-range';
 import type { ShownColumn } from './column-layout';
+import type { MeasureText } from './column-widths';
 import { TableRow } from './table-rows';
 import type { Row } from './table-types';
 
@@ -15,13 +16,16 @@ interface TableBodyProps {
   readonly frame: RefObject<HTMLDivElement | null>;
   readonly columns: readonly ShownColumn[];
   readonly rows: ArrangedRows;
+  /** The widths of columns in which not every value has room. */
+  readonly limits: readonly (number | undefined)[];
+  readonly measure: MeasureText;
   readonly range: CellRange | undefined;
   readonly onOpen: ((row: Row) => void) | undefined;
   readonly toOpenName: ((row: Row) => string) | undefined;
 }
 
 /** The rows of a table. The page holds only the visible ones, so that 150,000 scroll smoothly. A scroll renders nothing but this. */
-export function TableBody({ frame, columns, rows, range, onOpen, toOpenName }: TableBodyProps) {
+export function TableBody({ frame, columns, rows, limits, measure, range, onOpen, toOpenName }: TableBodyProps) {
   const { arranged, rowAt, want } = rows;
   const virtualizer = useVirtualizer({
     count: arranged?.count ?? 0,
@@ -45,7 +49,7 @@ export function TableBody({ frame, columns, rows, range, onOpen, toOpenName }: T
           <TableRow
             key={index}
             place={index}
-            {...{ start, columns, onOpen, toOpenName }}
+            {...{ start, columns, limits, measure, onOpen, toOpenName }}
             row={rowAt(index)}
             selectedFrom={isSelected ? corners.first.column : -1}
             selectedTo={isSelected ? corners.last.column : -1}

@@ -115,10 +115,10 @@ export class TableKeeper {
     this.#tables.delete(id);
   }
 
-  #keep(store: TableStore): { readonly id: number; readonly count: number } {
+  #keep(store: TableStore): Pick<LoadedTable, 'id' | 'count' | 'samples'> {
     const id = ++this.#lastId;
     this.#tables.set(id, store);
-    return { id, count: store.count };
+    return { id, count: store.count, samples: store.samples() };
   }
 
   #get(id: number): TableStore {

@@ -1,9 +1,33 @@
 import { memo, type ReactNode } from 'react';
 import { createCellFormat } from './cell-format';
 import type { ShownColumn } from './column-layout';
+import { isTooWide, type MeasureText } from './column-widths';
 import type { Arranged, Cell, ColumnSum, Row } from './table-types';
 
-interface TableRowProps {
+/** The widths of the columns in which not every value has room, and the measure of a text. */
+interface Room {
+  readonly limits: readonly (number | undefined)[];
+  readonly measure: MeasureText;
+}
+
+/**
+ * Shows a text that has room in its column. A number, a date or an id without room becomes `###`, as in a spreadsheet; screen readers, the
+ * pointer and copies get the whole of it.
+ */
+function fit(text: string, limit: number | undefined, measure: MeasureText, isTotal = false): { content: ReactNode; title?: string } {
+  // A total goes on in the next line between its words.
+  const parts = isTotal ? text.split(' ') : [text];
+  if (limit === undefined || !isTooWide(parts, limit, measure, isTotal)) return { content: text };
+  const content = (
+    <>
+      <span aria-hidden="true">###</span>
+      <span className="hidden-text">{text}</span>
+    </>
+  );
+  return { content, title: text };
+}
+
+interface TableRowProps extends Room {
   readonly place: number;
   /** Pixels between the top of the first row and this one. */
   readonly start: number;
@@ -20,7 +44,17 @@ interface TableRowProps {
 }
 
 /** Memoized, so that scrolling renders only the rows that come into view. */
-export const TableRow = memo(function TableRow({ place, start, columns, row, onOpen, toOpenName, ...selection }: TableRowProps) {
+export const TableRow = memo(function TableRow({
+  place,
+  start,
+  columns,
+  limits,
+  measure,
+  row,
+  onOpen,
+  toOpenName,
+  ...selection
+}: TableRowProps) {
   const { format } = createCellFormat(navigator.languages);
   const { selectedFrom, selectedTo, head } = selection;
   const toClass = (kind: string, column: number): string =>
@@ -35,14 +69,15 @@ export const TableRow = memo(function TableRow({ place, start, columns, row, onO
     >
       {columns.map(({ column, place: at }, n) => {
         const text = row ? format(row[at] ?? null, column.kind) : '';
+        const { content, title } = fit(text, limits[n], measure);
         return (
-          <div key={column.id} role="cell" className={toClass(column.kind, n)}>
+          <div key={column.id} role="cell" className={toClass(column.kind, n)} title={title}>
             {n === 0 && row && onOpen ? (
               <button type="button" className="row-open" aria-label={`Open ${toOpenName?.(row) ?? text}`} onClick={() => onOpen(row)}>
-                {text || '…'}
+                {content || '…'}
               </button>
             ) : (
-              text
+              content
             )}
           </div>
         );
@@ -54,7 +89,7 @@ export const TableRow = memo(function TableRow({ place, start, columns, row, onO
 /** The gateway's own totals of all rows, by column id: a value, or a sum of which a part is unknown. */
 export type GivenTotals = Readonly<Record<string, Cell | ColumnSum>>;
 
-interface TotalsRowProps {
+interface TotalsRowProps extends Room {
   readonly columns: readonly ShownColumn[];
   readonly arranged: Arranged;
   /** Shown while all rows are. Undefined takes the sums of the rows. */
@@ -63,14 +98,18 @@ interface TotalsRowProps {
 }
 
 /** The totals under the rows. They stay in sight while the rows scroll. */
-export function TotalsRow({ columns, arranged, totals, isPart }: TotalsRowProps) {
+export function TotalsRow({ columns, arranged, totals, isPart, limits, measure }: TotalsRowProps) {
   return (
     <div role="row" aria-rowindex={arranged.count + 2} className="table-row table-totals">
-      {columns.map((shown, n) => (
-        <div key={shown.column.id} role="cell" className={shown.column.kind}>
-          {toTotal(shown, n === 0, arranged, isPart ? undefined : totals, isPart)}
-        </div>
-      ))}
+      {columns.map((shown, n) => {
+        const text = toTotal(shown, n === 0, arranged, isPart ? undefined : totals, isPart);
+        const { content, title } = fit(text, limits[n], measure, true);
+        return (
+          <div key={shown.column.id} role="cell" className={shown.column.kind} title={title}>
+            {content}
+          </div>
+        );
+      })}
     </div>
   );
 }
@@ -82,7 +121,7 @@ export function toTotal(
   { sums }: Arranged,
   totals: GivenTotals | undefined,
   isPart: boolean,
-): ReactNode {
+): string {
   const { format } = createCellFormat(navigator.languages);
   const total = totals && id in totals ? totals[id] : sums[id];
   const title = isPart ? 'Total of these rows' : 'Total';

@@ -1,6 +1,7 @@
 import { ColumnIndex, NO_RANK } from './column-index';
+import { sampleValues, type ColumnSamples } from './column-widths';
 import { foldWords } from './folded-text';
-import type { Arranged, Arrangement, Cell, Row, TableColumn } from './table-types';
+import { isNeverCut, isTime, type Arranged, type Arrangement, type Cell, type Row, type TableColumn } from './table-types';
 import { decimalPoint, toCellLine, toNameLine } from './spreadsheet-text';
 import { ValueList } from './value-list';
 
@@ -34,6 +35,12 @@ export class TableStore {
     this.#columns = columns;
     this.count = columns[0]?.values.length ?? 0;
     this.#indexes = new Map(columns.map(({ column, values }) => [column.id, new ColumnIndex(values, column.kind, locales)]));
+  }
+
+  /** Values of each column that is never cut. The width of a date is known without them. */
+  samples(): ColumnSamples {
+    const measured = this.#columns.filter(({ column }) => isNeverCut(column) && !isTime(column.kind));
+    return Object.fromEntries(measured.map(({ column, values }) => [column.id, sampleValues(values)]));
   }
 
   /** Searches, filters, sorts and adds up. Rows with equal values keep the order in which they were loaded. */

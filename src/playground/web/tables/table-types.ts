@@ -1,3 +1,5 @@
+import type { ColumnSamples } from './column-widths';
+
 /**
  * Decides how a column's values are aligned and written, on the screen and in a spreadsheet. A `word` is one of an enum, which the worker
  * keeps as people write it: “Posted”, whether an answer says `POSTED` or a file `posted`. A `month` is the date of a first day that stands
@@ -7,6 +9,9 @@ export type ColumnKind = 'text' | 'word' | 'count' | 'money' | 'percent' | 'date
 
 /** True for dates and times, which are text that sorts as it stands. */
 export const isTime = (kind: ColumnKind): boolean => kind === 'date' || kind === 'month' || kind === 'instant';
+
+/** True for a column whose values are shown whole or not at all: a part of a number, a date or an id would pass for another one. */
+export const isNeverCut = ({ kind, isCode = false }: TableColumn): boolean => isCode || (kind !== 'text' && kind !== 'word');
 
 /** A column of a table. */
 export interface TableColumn {
@@ -19,6 +24,8 @@ export interface TableColumn {
   readonly about?: string;
   /** False where a sum of the column would count money twice: a gift of two funds is in two rows. Counts and amounts only. */
   readonly adds: boolean;
+  /** True for a text of which a part would pass for another one, such as an id. It is never cut. */
+  readonly isCode?: boolean;
   /** True for a column that is shown only when somebody chooses it. */
   readonly isHidden?: boolean;
 }
@@ -87,6 +94,8 @@ export interface LoadRequest {
 export interface LoadedTable {
   readonly id: number;
   readonly count: number;
+  /** Values of each column that tells how wide it is. */
+  readonly samples: ColumnSamples;
   /** The version of the books that all rows are of. */
   readonly version: number;
   /** The data of the first answer without the rows of its list; null for a file. */

@@ -1,0 +1,66 @@
+import { createCellFormat } from './cell-format';
+import { isNeverCut, isTime, type Cell, type TableColumn } from './table-types';
+import type { ValueList } from './value-list';
+
+/** The values by which the width of a column is known, by its id. */
+export type ColumnSamples = Readonly<Record<string, readonly Cell[]>>;
+
+/**
+ * Takes one value of each form that the values of a column have: its length, its point and its signs or letters. Values of one form are as
+ * wide as each other, so that nobody needs to measure a hundred thousand.
+ */
+export function sampleValues({ kept }: ValueList): readonly Cell[] {
+  const samples = new Map<number, Cell>();
+  for (const value of kept) {
+    const text = value === null ? '' : String(value);
+    let others = 0;
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      if (unit < 0x30 || unit > 0x39) others++;
+    }
+    const form = (text.length * MOST + Math.min(others, MOST - 1)) * MOST + Math.min(text.indexOf('.') + 1, MOST - 1);
+    if (!samples.has(form)) samples.set(form, value);
+  }
+  return [...samples.values()];
+}
+
+/** More characters than a number has. */
+const MOST = 64;
+
+/** Measures a text as a row writes it, or a total, which is bold. In pixels. */
+export type MeasureText = (text: string, isBold: boolean) => number;
+
+/** Measures in the font of an element. Digits are taken for the widest, because those of a table are all as wide. */
+export function createTextMeasure(element: HTMLElement): MeasureText {
+  const { fontSize, fontFamily } = getComputedStyle(element);
+  const context = document.createElement('canvas').getContext('2d');
+  return (text, isBold) => {
+    if (!context) return 0;
+    context.font = `${isBold ? '600' : '400'} ${fontSize} ${fontFamily}`;
+    return context.measureText(text.replace(/\d/g, '0')).width;
+  };
+}
+
+/** The room beside a text: the cell's padding, and a rounding of pixels. */
+const ROOM = 18;
+
+/** The dates of a year have every name of a month, and days of two digits. */
+const DATES = Array.from({ length: 12 }, (_, month) => `2028-${String(month + 1).padStart(2, '0')}-28`);
+
+/** The width in which every value of a column that is never cut has room; 0 for other columns. */
+export function widthOfContent(column: TableColumn, samples: readonly Cell[], total: string, measure: MeasureText): number {
+  if (!isNeverCut(column)) return 0;
+  const { kind, isCode } = column;
+  const { format } = createCellFormat(navigator.languages);
+  const values = isTime(kind) ? DATES.map((date) => (kind === 'instant' ? `${date}T22:58:58Z` : date)) : samples;
+  const texts = values.map((value) => (isCode ? toWidest(format(value, kind)) : format(value, kind)));
+  // A total goes on in the next line between its words.
+  return Math.ceil(Math.max(...[...texts, ...total.split(' ')].map((text) => measure(text, true)), 0)) + ROOM;
+}
+
+/** Ids of one form have any letters, and the widest of these need room. */
+const toWidest = (id: string): string => id.replace(/\p{Lu}/gu, 'W').replace(/\p{Ll}/gu, 'm');
+
+/** True when one of some texts has no room in a column of some width. */
+export const isTooWide = (texts: readonly string[], width: number, measure: MeasureText, isBold: boolean): boolean =>
+  texts.some((text) => measure(text, isBold) > width - ROOM + 1);

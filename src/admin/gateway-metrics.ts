@@ -9,8 +9,6 @@ const MS_PER_SECOND = 1000;
 /** The labels of operations come from fixed sets. A manifest may still have thousands of documents, and each label costs a scrape time. */
 const MAX_OPERATIONS = 200;
 const OTHER = 'other';
-/** A scrape starts the reading of the database's figures when they are older. */
-const MAX_AGE_MS = 10_000;
 const DURATIONS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 
 /** The metrics of a process as prom-client adds them up. */
@@ -26,7 +24,7 @@ export class GatewayMetrics {
   private readonly operations = new Set<string>();
   private books: readonly BookFigures[] = [];
   private isReady = 0;
-  private readAt = -Infinity;
+  private isReading = false;
 
   private readonly requests = this.counter('gateway_requests_total', 'Requests that have ended, by the first code of their errors', [
     ...['door', 'operation', 'code'],
@@ -128,17 +126,16 @@ export class GatewayMetrics {
 
   /**
    * The metrics in the text format of Prometheus. No scrape waits for the database: each tells what the database said to one before, so
-   * that a database that is away can be seen.
+   * that a database that is away can be seen. It asks the database after it has collected the figures: its own statements would otherwise
+   * count as requests that wait for a connection.
    */
   scrape(): Promise<string> {
-    this.refresh();
-    return this.registry.metrics();
+    return this.registry.metrics().finally(() => this.refresh());
   }
 
   /** The same for adding up. */
   read(): Promise<MetricsOfProcess> {
-    this.refresh();
-    return this.registry.getMetricsAsJSON();
+    return this.registry.getMetricsAsJSON().finally(() => this.refresh());
   }
 
   /** Counts an event of the audit. */
@@ -161,9 +158,9 @@ export class GatewayMetrics {
     if (cost > 0) this.cost.inc({ operation }, cost);
   };
 
-  /** Reads the database again, unless this process is a worker, which does not tell of it. */
+  /** Reads the database again, unless that is under way, or this process is a worker, which does not tell of it. */
   private refresh(): void {
-    if (this.kind === 'gateway' && performance.now() - this.readAt > MAX_AGE_MS) void this.readDatabase();
+    if (this.kind === 'gateway' && !this.isReading) void this.readDatabase();
   }
 
   private toLabel(operation: string): string {
@@ -174,8 +171,9 @@ export class GatewayMetrics {
   }
 
   private async readDatabase(): Promise<void> {
-    this.readAt = performance.now();
+    this.isReading = true;
     const [obstacle, books] = await Promise.allSettled([this.services.findObstacle(), this.services.books.listFigures()]);
+    this.isReading = false;
     this.isReady = obstacle.status === 'fulfilled' && obstacle.value === undefined ? 1 : 0;
     // The books did not change while the database is away.
     if (books.status === 'fulfilled') this.books = books.value;

@@ -1,21 +1,18 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { readDocument, sectionOf, tableOf } from '../support/documents';
-import { graphql, v2Line } from '../support/gateway';
+import { ALERTS, findRuleFaults, METRIC_NAMES, runPromtool } from '../support/alert-rules';
+import { readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
+import { createOrganization, graphql, importLines, v2Line, withGateway, type RunningGateway } from '../support/gateway';
+import { SERVING_ROLE } from '../support/global-setup';
 import { openGateway } from '../support/open-gateway';
-import { readScrape } from '../support/scrape-reader';
+import { readScrape, type Sample } from '../support/scrape-reader';
 import { until } from '../support/until';
 
 /** A gateway has metrics of replicas when its settings name one, even one that is away. */
 const REPLICA = 'postgresql://nobody:nothing@127.0.0.1:1/none';
 const gateway = openGateway({ lines: [v2Line()], settings: { ADMIN_PORT: '0', DATABASE_REPLICA_URLS: REPLICA } });
-const ALERTS = 'docs/monitoring/alerts.yml';
-const DASHBOARD = 'docs/monitoring/dashboard.json';
-const readFile = (name: string): string => readFileSync(join(__dirname, '../..', name), 'utf8');
-/** The names of metrics in queries. */
-const NAMES = /\b(?:gateway|nodejs|process)_[a-z0-9_]+/g;
+const DASHBOARD = join(ROOT, 'docs/monitoring/dashboard.json');
+const readFile = (name: string): string => readFileSync(name, 'utf8');
 
 /** The names of all samples, once every metric has one. */
 async function scrapedNames(): Promise<Set<string>> {
@@ -31,7 +28,7 @@ describe('an operator who sets up Prometheus and Grafana', () => {
   test('finds every metric of the dashboard and of the alerts in a scrape', async () => {
     const names = await scrapedNames();
     for (const file of [DASHBOARD, ALERTS]) {
-      const used = new Set(readFile(file).match(NAMES));
+      const used = new Set(readFile(file).match(METRIC_NAMES));
       expect(used.size).toBeGreaterThan(8);
       expect([...used].filter((name) => !names.has(name))).toEqual([]);
     }
@@ -44,21 +41,68 @@ describe('an operator who sets up Prometheus and Grafana', () => {
     const documented = tableOf(sectionOf(readDocument('docs/operators.md'), 'Metrics, alerts and traces'), 'metric');
     expect(documented.map(([name]) => name).sort()).toEqual(expected);
     const shown = readFile(DASHBOARD)
-      .match(NAMES)!
+      .match(METRIC_NAMES)!
       .map((name) => name.replace(ends, ''));
     expect(expected.filter((name) => !shown.includes(name))).toEqual([]);
   });
 
   test('has rules that Prometheus takes, where its tool is installed', async () => {
-    const check = promisify(execFile)('promtool', ['check', 'rules', join(__dirname, '../..', ALERTS)]);
-    const outcome = await check.then(
-      ({ stdout }) => stdout,
-      (error: unknown) => {
-        const { code, stderr } = error as { readonly code?: string; readonly stderr?: string };
-        return code === 'ENOENT' ? 'not installed' : (stderr ?? '');
-      },
-    );
+    const outcome = await runPromtool('check', 'rules', ALERTS);
     const rules = readFile(ALERTS).match(/- alert:/g)!.length;
     expect(outcome).toMatch(new RegExp(`^not installed$|SUCCESS: ${rules} rules found`));
+  });
+});
+
+/** Scrapes of a gateway that does nothing else. Before each fourth one, it has lost the connections that its pools had kept. */
+async function scrapeIdle({ url, adminUrl, database: { client } }: RunningGateway, count: number): Promise<(readonly Sample[])[]> {
+  const connections = `FROM pg_stat_activity WHERE datname = current_database() AND usename = '${SERVING_ROLE}'`;
+  /** Seconds pass between the scrapes of Prometheus, so that the two statements which one begins are over before the next. */
+  const untilRead = (since: string): Promise<void> =>
+    until(async () => (await client.query(`SELECT ${connections} AND state = 'idle' AND query_start > $1`, [since])).rowCount! >= 2);
+  await untilRead('-infinity');
+  const scrapes: (readonly Sample[])[] = [];
+  for (let number = 0; number < count; number++) {
+    if (number % 4 === 3) {
+      await until(async () => (await client.query(`SELECT pg_terminate_backend(pid) ${connections}`)).rowCount === 0);
+      await (await fetch(`${url}/live`)).text();
+    }
+    const { rows } = await client.query<{ now: string }>('SELECT clock_timestamp()::text AS now');
+    scrapes.push(await readScrape(adminUrl));
+    await untilRead(rows[0]!.now);
+  }
+  return scrapes;
+}
+
+/** More than the `for` of the alerts about connections at 15 seconds. */
+const SCRAPES = 24;
+
+describe('an operator whose gateway is idle', () => {
+  test('is called by no rule, from the start on, without an organization, with one, and during an import', async () => {
+    await withGateway({ ADMIN_PORT: '0' }, async (idle) => {
+      const startedAt = Date.now() / 1000;
+      const scrapes = await scrapeIdle(idle, SCRAPES);
+      const own = await createOrganization(idle.services);
+      await importLines(idle.services, own, [v2Line()]);
+      scrapes.push(...(await scrapeIdle(idle, SCRAPES)));
+      const turn = `(hashtext('deposit-gateway import'), ${own.id})`;
+      await idle.database.client.query(`SELECT pg_advisory_lock${turn}`);
+      const importing = importLines(idle.services, own, [v2Line({ amount: '11.50', net_amount: '11.00' })]);
+      scrapes.push(...(await scrapeIdle(idle, SCRAPES)));
+      await idle.database.client.query(`SELECT pg_advisory_unlock${turn}`);
+      await importing;
+      const waiters = scrapes.flatMap((scrape) => scrape.filter(({ labels, value }) => labels.state === 'waiting' && value > 0));
+      expect(waiters).toEqual([]);
+      for (const seconds of [15, 60]) expect(await findRuleFaults(scrapes, { seconds, startedAt })).toBe('');
+    });
+  });
+
+  test('is called by no rule when a request of an operator fails, beside which no caller asks for anything', async () => {
+    const startedAt = Date.now() / 1000;
+    const labels = { door: 'admin', operation: 'disableUser', code: 'NO_DATA_SOURCE_CONNECTION' };
+    const live = { name: 'gateway_requests_total', labels: { door: 'v2', operation: '*', code: 'OK' }, value: 5 };
+    const scrapes = Array.from({ length: SCRAPES }, (_, value) => [
+      ...[{ name: 'gateway_requests_total', labels, value }, live, { name: 'gateway_ready', labels: {}, value: 1 }],
+    ]);
+    for (const seconds of [15, 60]) expect(await findRuleFaults(scrapes, { seconds, startedAt })).toBe('');
   });
 });

@@ -38,15 +38,16 @@ export const errorTable = {
 } as const satisfies Record<string, ErrorRow>;
 
 /**
- * The codes that GraphQL and Apollo give to faulty requests, with their usual status; it stays 200 when a field refuses a value. The texts
- * here say what the messages of each code tell. The table in docs/errors.md has these rows after the others.
+ * The codes that GraphQL and Apollo give to faulty requests, with the status of an answer in application/graphql-response+json (GraphQL over
+ * HTTP, section Status Codes). The texts here say what the messages of each code tell. The table in docs/errors.md has these rows after the
+ * others.
  */
 export const requestFaultTable = {
   PERSISTED_QUERY_NOT_FOUND: { status: 200, text: 'The hash is not known here: send the query with it' },
-  BAD_USER_INPUT: { status: 400, text: 'Which value is wrong, and why' },
+  BAD_USER_INPUT: { status: 422, text: 'Which value is wrong, and why' },
   GRAPHQL_PARSE_FAILED: { status: 400, text: 'Where the query cannot be read' },
-  GRAPHQL_VALIDATION_FAILED: { status: 400, text: 'What the schema or a limit refuses in the query' },
-  OPERATION_RESOLUTION_FAILURE: { status: 400, text: 'Which operation of the query to run is not clear' },
+  GRAPHQL_VALIDATION_FAILED: { status: 422, text: 'What the schema or a limit refuses in the query' },
+  OPERATION_RESOLUTION_FAILURE: { status: 422, text: 'Which operation of the query to run is not clear' },
 } as const satisfies Record<string, ErrorRow>;
 
 interface ErrorRow {

@@ -34,14 +34,6 @@ export interface ApolloServerOptions {
   readonly onInternalError: (error: AppError, context: GraphqlContext) => void;
 }
 
-/** The codes of a well-formed request whose operation GraphQL refuses. */
-const DOCUMENT_ERRORS: ReadonlySet<unknown> = new Set([
-  'GRAPHQL_PARSE_FAILED',
-  'GRAPHQL_VALIDATION_FAILED',
-  'BAD_USER_INPUT',
-  'OPERATION_RESOLUTION_FAILURE',
-]);
-
 export function createApolloServer(schema: GraphQLSchema, options: ApolloServerOptions): ApolloServer<GraphqlContext> {
   return new ApolloServer<GraphqlContext>({
     schema,
@@ -134,8 +126,6 @@ function answerPlugin({
           return Promise.resolve();
         },
         willSendResponse: async ({ request, response, errors = [], contextValue }) => {
-          const isAnswered = errors.length > 0 && errors.every(({ extensions }) => DOCUMENT_ERRORS.has(extensions.code));
-          if (isAnswered && asksForPlainJson(request.http?.headers.get('accept'))) response.http.status = 200;
           if (response.body.kind !== 'single') return;
           const { singleResult } = response.body;
           // Suggestions tell names of the schema, so they are for those who may read it. A caller who cannot be checked gets none.
@@ -147,6 +137,7 @@ function answerPlugin({
             singleResult.extensions = { ...singleResult.extensions, ...toCostExtension(cost) };
           }
           const { data } = singleResult;
+          contextValue.outcome.data = data;
           if (data && contextValue.rests) longAnswers.add(data);
           if (data) contextValue.insertions?.mark(data);
         },
@@ -170,12 +161,6 @@ function addPlace(error: GraphQLError, document: DocumentNode | undefined, varia
 function addInput({ path, extensions }: GraphQLError, { argument }: AppError): void {
   if (path?.length === 1 && argument !== undefined) extensions.argument = `input.${argument}`;
 }
-
-/**
- * True for a client that accepts application/json and not the newer media type. It takes any status but 200 for a failure of the transport
- * (GraphQL over HTTP, section 6.4.1).
- */
-const asksForPlainJson = (accept = ''): boolean => /\bapplication\/json\b/i.test(accept) && !accept.includes('graphql-response+json');
 
 /** Refuses operation types that the schema lacks. graphql-js would validate them and fail only when it executes them. */
 function refuseMissingOperationTypes(context: ValidationContext): ASTVisitor {

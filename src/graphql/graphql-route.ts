@@ -1,10 +1,11 @@
 import express, { Router, type Request, type Response } from 'express';
 import { AppError, toAppError } from '../errors';
 import { enterDoor, recordOf } from '../http/request-record';
+import { MEDIA_TYPES, PARTIAL_SUCCESS, RESPONSE_JSON, wantsResponseJson } from './answer-status';
 import { formatError, toCause } from './error-format';
 import { noteBody } from './kept-answers';
 import { loopTurns, strangerTurns } from './loop-turns';
-import { MEDIA_TYPES, OperationRun, type RunParts } from './operation-run';
+import { OperationRun, type RunParts } from './operation-run';
 import { FailedRows } from './ready-answer';
 
 const MAX_BODY = '100kb';
@@ -16,12 +17,6 @@ export function createGraphqlRoute(parts: RunParts): Router {
   const { kit } = parts;
   const router = Router({ caseSensitive: true, strict: true });
   router.all('/', enterDoor('graphql', '/graphql'));
-  router.use((request, _response, next) => {
-    // JSON between systems is UTF-8 (RFC 8259 section 8.1); the parser would also take UTF-7.
-    const charset = /charset\s*=\s*"?([^\s;"]+)/i.exec(request.get('Content-Type') ?? '')?.[1] ?? 'utf-8';
-    if (charset.toLowerCase() !== 'utf-8') throw new AppError('UNSUPPORTED_MEDIA_TYPE');
-    next();
-  });
   router.all('/', async (request, response) => {
     const run = new OperationRun(request, response, parts);
     const endSpan = run.context.times.spans?.resolve();
@@ -48,17 +43,38 @@ export function createGraphqlRoute(parts: RunParts): Router {
 }
 
 /** The GraphQL answer to an error outside Apollo: one before the operation, or a report that fails before its first row. */
-function toAnswer(appError: AppError, error: unknown, requestId: string) {
+function toAnswer(appError: AppError, error: unknown, requestId: string, request: Request) {
+  const isResponseJson = wantsResponseJson(request);
+  const type = isResponseJson ? RESPONSE_JSON : MEDIA_TYPES[0]!;
   if (!(error instanceof FailedRows)) {
     const body = { errors: [formatError({ message: '' }, appError, requestId)] };
-    return { status: appError.graphqlStatus ?? appError.status, body };
+    return { status: appError.graphqlStatus ?? appError.status, type, body };
   }
   const { errors = [], ...rest } = error.readRest();
   const failures = error.paths.map((path) => formatError({ message: '', path }, appError, requestId));
-  return { status: appError.graphqlStatus ?? 200, body: { errors: [...errors, ...failures], ...rest } };
+  const status = isResponseJson ? PARTIAL_SUCCESS : (appError.graphqlStatus ?? 200);
+  return { status, type, body: { errors: [...errors, ...failures], ...rest } };
+}
+
+const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
+const CHARSET = /charset\s*=\s*"?([^\s;"]+)/i;
+
+/**
+ * Refuses a body in any form but JSON in UTF-8, the one between systems (RFC 8259 section 8.1). The parser would pass other types by and
+ * would take UTF-7.
+ */
+function assertJson({ method, headers }: Request): void {
+  const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+  // Apollo Server refuses the other types of a GET, and the lack of a body.
+  if (isEmpty || method !== 'POST') return;
+  const type = headers['content-type'] ?? '';
+  const charset = CHARSET.exec(type)?.[1] ?? 'utf-8';
+  if (JSON_TYPE.test(type) && charset.toLowerCase() === 'utf-8') return;
+  throw new AppError('UNSUPPORTED_MEDIA_TYPE', { fault: 'write "Content-Type: application/json", and the body in UTF-8' });
 }
 
 async function readBody(request: Request, response: Response): Promise<void> {
+  assertJson(request);
   const fault = await new Promise<Error | undefined>((resolve) => parseJson(request, response, resolve));
   if (fault) throw fault;
 }

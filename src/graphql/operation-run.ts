@@ -6,6 +6,7 @@ import { AppError } from '../errors';
 import { nameDataVersion, setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import { recordOf, type RequestRecord } from '../http/request-record';
 import { sendRows, toContentCoding } from '../http/row-sender';
+import { wantsResponseJson } from './answer-status';
 import type { CheckedDocuments } from './checked-documents';
 import { Insertions } from './insertions';
 import { repeatAnswer, type KeptAnswers } from './kept-answers';
@@ -15,10 +16,6 @@ import type { OperationFacts } from './operation-facts';
 import { FailedRows, toReadyAnswer, type ReadyAnswer } from './ready-answer';
 import type { GraphqlContext } from './row-field';
 import { toApolloBody, toApolloSearch } from './trusted-documents';
-
-const RESPONSE_JSON = 'application/graphql-response+json; charset=utf-8';
-/** The media types of answers, as Apollo Server offers them: a client may ask for them with their charset or without. */
-export const MEDIA_TYPES = ['application/json; charset=utf-8', RESPONSE_JSON];
 
 /** The longest part of an operation's name in the log. */
 const MAX_NAME_LENGTH = 64;
@@ -111,7 +108,7 @@ export class OperationRun {
     // Some versions show only at the end of a run: the one of its rows, and on a distributed database one that came meanwhile.
     if (!insertions?.haveRows) await books.end();
     else if (books.haveVersion) await books.openForRows();
-    return toReadyAnswer(answer, context);
+    return toReadyAnswer(answer, context, request);
   }
 
   private async executeAgain(isHeld: boolean, refusal: AppError | undefined): Promise<ReadyAnswer> {
@@ -181,9 +178,9 @@ function noteOperation(record: RequestRecord, { outcome, access }: GraphqlContex
   record.operation = access.caller.identity?.isMember && name !== '' ? name.slice(0, MAX_NAME_LENGTH) : label;
 }
 
-/** The error of a whole request. Its status is sent only with the newer media type (GraphQL over HTTP, section 6.4). */
+/** The error of a whole request. The status of the table is sent only with the newer media type. */
 function toRequestError(error: AppError, request: Request): GraphQLError {
-  const status = error.graphqlStatus ?? (request.accepts(MEDIA_TYPES) === RESPONSE_JSON ? error.status : 200);
+  const status = error.graphqlStatus ?? (wantsResponseJson(request) ? error.status : 200);
   const headers = new HeaderMap();
   if (error.retryAfterSeconds !== undefined) headers.set('retry-after', String(error.retryAfterSeconds));
   return new GraphQLError(error.message, { originalError: error, extensions: { http: { status, headers } } });

@@ -1,7 +1,9 @@
 import type { HTTPGraphQLResponse } from '@apollo/server';
+import type { Request } from 'express';
 import type { ReadRange } from '../domain/audit-service';
 import { toAppError } from '../errors';
 import type { AnswerPiece } from '../http/row-sender';
+import { toStatus } from './answer-status';
 import { writeRequestId } from './error-format';
 import type { InsertedRows, Path } from './insertions';
 import { toFacts, toReadRange, type OperationFacts } from './operation-facts';
@@ -35,6 +37,7 @@ export class FailedRows extends Error {
 export function toReadyAnswer(
   { status = 200, headers, body }: HTTPGraphQLResponse,
   { insertions, requestId, outcome }: GraphqlContext,
+  request: Request,
 ): ReadyAnswer {
   if (body.kind !== 'complete') throw new Error('The answer of an operation is one piece');
   const text = writeRequestId(body.string, requestId);
@@ -44,15 +47,18 @@ export function toReadyAnswer(
     paths.push(path);
     return ['[', readRows(content, (error) => new FailedRows(error, paths, readRest)), ']'];
   });
-  const { asked } = outcome;
+  const { asked, codes = codesOf(text), data } = outcome;
   return {
-    status,
+    status: toStatus(status, request, { codes, data }),
     headers: [...headers].filter(([name]) => name !== 'content-length'),
     pieces,
     facts: asked && toFacts(asked),
     range: () => toReadRange(asked!),
   };
 }
+
+/** The code of an answer to a request that was refused before an operation was looked for. */
+const codesOf = (text: string): string[] => /"code":"([A-Z_]+)"/.exec(text)?.slice(1) ?? [];
 
 /** The rows of a field, with the error that `toFailure` makes of one that they throw. */
 async function* readRows({ rows, template }: InsertedRows, toFailure: (error: unknown) => FailedRows): AsyncGenerator<Buffer> {

@@ -43,6 +43,8 @@ interface OperationOutcome {
   cost?: OperationCost;
   /** The codes of the errors in the answer. */
   codes?: readonly unknown[];
+  /** The data of the answer. Undefined when nothing was executed. */
+  data?: unknown;
   /** The first refusal for lack of a privilege. */
   refusal?: AppError;
   /** The budget that the operation was paid from; undefined before, and where there is none. */

@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler } from 'express';
+import type { ErrorRequestHandler, Request } from 'express';
 import type { Logger } from 'pino';
 import { AppError, toAppError, toErrorBody } from '../errors';
 import { findJsonFault } from '../formats/json-fault';
@@ -6,11 +6,18 @@ import { breakOff } from './http-server';
 import { logFailure, ReaderLeft } from './request-log';
 import { recordOf } from './request-record';
 
+interface ErrorAnswer {
+  readonly status: number;
+  /** The media type of the body; JSON without one. */
+  readonly type?: string;
+  readonly body: object;
+}
+
 /** The form in which a door answers an error. */
 export interface ErrorFormat {
   /** Takes off the errors that a library has wrapped around the one that was thrown. */
   readonly toCause?: (error: unknown) => unknown;
-  readonly toAnswer: (appError: AppError, error: unknown, requestId: string) => { readonly status: number; readonly body: object };
+  readonly toAnswer: (appError: AppError, error: unknown, requestId: string, request: Request) => ErrorAnswer;
 }
 
 /** The contract's error body (section 2.3), for every door but GraphQL. */
@@ -18,7 +25,7 @@ export const REST_FORMAT: ErrorFormat = { toAnswer: (appError) => ({ status: app
 
 /** Turns a thrown error into an answer, on every door. The log gets the cause that the caller does not see. */
 export function createErrorHandler(log: Logger, { toCause = (error) => error, toAnswer }: ErrorFormat = REST_FORMAT): ErrorRequestHandler {
-  return (error: unknown, _request, response, _next) => {
+  return (error: unknown, request, response, _next) => {
     const cause = toCause(error);
     const appError = toBodyFault(cause) ?? toAppError(cause);
     const record = recordOf(response);
@@ -31,8 +38,8 @@ export function createErrorHandler(log: Logger, { toCause = (error) => error, to
       return;
     }
     if (appError.retryAfterSeconds !== undefined) response.set('Retry-After', String(appError.retryAfterSeconds));
-    const { status, body } = toAnswer(appError, error, record.id);
-    response.status(status).json(body);
+    const { status, type = 'json', body } = toAnswer(appError, error, record.id, request);
+    response.status(status).type(type).json(body);
   };
 }
 

@@ -220,12 +220,13 @@ describe('a frontend developer', () => {
 
   test.each<[number, string, object]>([
     [200, 'PERSISTED_QUERY_NOT_FOUND', { extensions: { persistedQuery: { version: 1, sha256Hash: 'f'.repeat(64) } } }],
-    [400, 'BAD_USER_INPUT', { query: 'query ($day: LocalDate!) { depositDetails(startDate: $day, endDate: $day) { amount } }' }],
+    [422, 'BAD_USER_INPUT', { query: 'query ($day: LocalDate!) { depositDetails(startDate: $day, endDate: $day) { amount } }' }],
     [400, 'GRAPHQL_PARSE_FAILED', { query: '{' }],
-    [400, 'GRAPHQL_VALIDATION_FAILED', { query: '{ nothing }' }],
-    [400, 'OPERATION_RESOLUTION_FAILURE', { query: 'query A { __typename } query B { __typename }' }],
+    [422, 'GRAPHQL_VALIDATION_FAILED', { query: '{ nothing }' }],
+    [422, 'OPERATION_RESOLUTION_FAILURE', { query: 'query A { __typename } query B { __typename }' }],
   ])('gets the status %d with the code %s, as the table of errors says', async (status, code, request) => {
-    const headers = { 'Content-Type': 'application/json', Provision: organization.apiProvision };
+    const accept = { Accept: 'application/graphql-response+json' };
+    const headers = { 'Content-Type': 'application/json', Provision: organization.apiProvision, ...accept };
     const response = await fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body: JSON.stringify(request) });
     expect([response.status, codes((await response.json()) as never)]).toEqual([status, [code]]);
   });

@@ -75,6 +75,13 @@ describe('a page that asks for several things', () => {
         [['a'], failed],
         [['b'], failed],
       ]);
+      const accepting = { Accept: 'application/graphql-response+json', 'Content-Type': 'application/json', Provision: own.apiProvision };
+      const response = await fetch(`${url}/graphql`, { method: 'POST', headers: accepting, body: JSON.stringify({ query }) });
+      expect([response.status, response.headers.get('content-type'), ((await response.json()) as { data: unknown }).data]).toEqual([
+        294,
+        'application/graphql-response+json; charset=utf-8',
+        body.data,
+      ]);
     });
   });
 

@@ -4,6 +4,7 @@ import { OperatorError } from '../errors';
 import { toProvisionStart } from '../domain/audit-service';
 import { describeFault } from '../domain/audit-verification';
 import { auditDoors, auditKinds, formatAnchor, parseAnchor, type AuditDoor, type AuditKind, type ChainPlace } from '../formats/audit-row';
+import { isByTransactionDate } from '../formats/line-conditions';
 import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
 import { withServices, type CommandContext } from './command';
 import { formatTable, printResult, readCount } from './terminal';
@@ -95,14 +96,15 @@ function toWho({ username, provision, door }: AuditEntry): string {
 }
 
 function toRow(entry: AuditEntry): string[] {
-  const { kind, door, operation, startDate, endDate, subject, detail } = entry;
+  const { kind, door, operation, startDate, endDate, conditions, subject, detail } = entry;
+  const basis = isByTransactionDate(conditions) ? ' by transaction date' : '';
   const isReading = kind === 'read' || kind === 'file';
   return [
     entry.startedAt.toISOString(),
     toWho(entry),
     ...[entry.address ?? '', kind, door],
     [operation || '(no name)', subject ?? '', detail ?? ''].filter((text) => text !== '').join(' '),
-    startDate === null && endDate === null ? '' : `${startDate ?? ''}/${endDate ?? ''}`,
+    startDate === null && endDate === null ? '' : `${startDate ?? ''}/${endDate ?? ''}${basis}`,
     String(entry.reads ?? ''),
     isReading ? (entry.outcome ?? 'not finished') : '',
     String(entry.lines ?? ''),

@@ -1,4 +1,5 @@
 import type { AuditDoor, AuditFacts, AuditKind } from '../formats/audit-row';
+import { transactionDateNames } from '../formats/line-conditions';
 import { Prisma } from '../generated/prisma/client';
 import { isAmong } from './postgres/value-list';
 import type { Database } from './postgres/database';
@@ -88,6 +89,10 @@ const withoutNul = (text: string): string => text.replaceAll('\0', '\uFFFD');
 const toTime = (time: Date): Prisma.Sql => sql`to_timestamp(${Math.max(0, time.getTime() / MS_PER_SECOND)}::float8)`;
 const MS_PER_SECOND = 1000;
 
+/** A range of transactions' dates says nothing about the days of their deposits. */
+const mayHaveRead = (days: Prisma.Sql): Prisma.Sql =>
+  sql`(kind IN ('read', 'file') AND (${days} OR conditions && ARRAY[${transactionDateNames.file}, ${transactionDateNames.operation}]::text[]))`;
+
 function isInList({ organizationId, kinds, doors, username, provision, from, before, startDate, endDate }: AuditList): Prisma.Sql {
   const conditions = [
     sql`organization_id = ${organizationId}::int`,
@@ -97,8 +102,8 @@ function isInList({ organizationId, kinds, doors, username, provision, from, bef
     ...(provision === undefined ? [] : [sql`provision_start = ${withoutNul(provision)}::text`]),
     ...(from ? [sql`at >= ${toTime(from)}`] : []),
     ...(before ? [sql`at < ${toTime(before)}`] : []),
-    ...(startDate === undefined ? [] : [sql`(kind IN ('read', 'file') AND COALESCE(end_date, 'infinity') >= ${startDate}::date)`]),
-    ...(endDate === undefined ? [] : [sql`(kind IN ('read', 'file') AND COALESCE(start_date, '-infinity') <= ${endDate}::date)`]),
+    ...(startDate === undefined ? [] : [mayHaveRead(sql`COALESCE(end_date, 'infinity') >= ${startDate}::date`)]),
+    ...(endDate === undefined ? [] : [mayHaveRead(sql`COALESCE(start_date, '-infinity') <= ${endDate}::date`)]),
   ];
   return join(conditions, ' AND ');
 }

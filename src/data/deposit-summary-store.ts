@@ -2,7 +2,7 @@ import type { QueryResultRow } from 'pg';
 import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../formats/line-groups';
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';
-import { whereLines, type LineSet } from './line-set';
+import { DATE_COLUMNS, whereLines, type LineSet } from './line-set';
 import { toArrayLiteral } from './postgres/value-list';
 import { keyFields, selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 import type { ReportSnapshot } from './postgres/report-snapshot';
@@ -243,10 +243,14 @@ function selectPeriod(
 ): Prisma.Sql {
   const toExpression = (by: GroupBy): string => {
     const { expression, moves } = groupings[by].key;
-    return expression(moves ? moveOf(moves, period.startDate, lineSet.startDate) : 'deposit_date', fiscalYearStart);
+    const date = DATE_COLUMNS[period.dateBasis];
+    return expression(moves ? moveOf(date, moves, period.startDate, lineSet.startDate) : date, fiscalYearStart);
   };
-  const splitting = (...splits: readonly string[]): string[] =>
-    groupBy.filter((by) => splits.includes(groupings[by].splits ?? '')).map(toExpression);
+  const splitsOf = (by: GroupBy): string => {
+    const { key, splits } = groupings[by];
+    return splits ?? (key.moves && period.dateBasis === 'TRANSACTION_DATE' ? 'deposits' : '');
+  };
+  const splitting = (...splits: readonly string[]): string[] => groupBy.filter((by) => splits.includes(splitsOf(by))).map(toExpression);
   const numbered = (columns: readonly string[], name: string): string =>
     `row_number() OVER (PARTITION BY ${columns.join(', ')}) AS ${name}`;
   const columns = [

@@ -1,21 +1,26 @@
-import { conditionNames, type ConditionName, type LineFilter, type PendingChoice } from '../formats/line-conditions';
+import { conditionNames, type ConditionName, type DateBasis, type LineFilter, type PendingChoice } from '../formats/line-conditions';
 import { Prisma } from '../generated/prisma/client';
 import type { LocalDate } from '../values/dates';
 import { IS_CURRENT } from './line-columns';
 import { isAmong } from './postgres/value-list';
 
-/** The lines of an organization's deposits in a period, narrowed by a filter; both ends of the period are included. */
+/** The lines of an organization in a period, narrowed by a filter; both ends of the period are included. */
 export interface LineSet {
   readonly organizationId: number;
   readonly startDate: LocalDate;
   readonly endDate: LocalDate;
+  /** The date of a line that must lie in the period. */
+  readonly dateBasis: DateBasis;
   readonly pending: PendingChoice;
   readonly filter: LineFilter;
-  /** The only days of the period with lines of the set, where they are known. An index has the lines by their day. */
+  /** The only deposit dates of the set's lines, where they are known. An index has the lines by these. */
   readonly days?: readonly LocalDate[] | undefined;
 }
 
 const { sql, raw } = Prisma;
+
+/** The column of deposit_line with the date that a line set goes by. */
+export const DATE_COLUMNS: Readonly<Record<DateBasis, string>> = { DEPOSIT_DATE: 'deposit_date', TRANSACTION_DATE: 'transaction_date' };
 
 /** The SQL of each condition over deposit_line. Every value has a cast, because a COPY sends its values as text. */
 const CONDITIONS: { readonly [Name in ConditionName]: (value: NonNullable<LineFilter[Name]>) => Prisma.Sql } = {
@@ -34,11 +39,11 @@ const CONDITIONS: { readonly [Name in ConditionName]: (value: NonNullable<LineFi
 };
 
 /** The WHERE clause that selects a line set from deposit_line. */
-export function whereLines({ organizationId, startDate, endDate, pending, filter, days }: LineSet): Prisma.Sql {
+export function whereLines({ organizationId, startDate, endDate, dateBasis, pending, filter, days }: LineSet): Prisma.Sql {
   const conditions = [
     raw(IS_CURRENT),
     sql`organization_id = ${organizationId}::int`,
-    days ? isAmong('deposit_date', days, 'date') : sql`deposit_date BETWEEN ${startDate}::date AND ${endDate}::date`,
+    days ? isAmong('deposit_date', days, 'date') : sql`${raw(DATE_COLUMNS[dateBasis])} BETWEEN ${startDate}::date AND ${endDate}::date`,
     ...wherePending('deposit_status', pending),
     ...conditionNames.flatMap((name) => whereCondition(name, filter[name])),
   ];

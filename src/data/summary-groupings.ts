@@ -8,7 +8,7 @@ type Moves = 'days' | 'weeks' | 'months';
 /** The column that makes groups. */
 interface KeyColumn {
   readonly type: KeyType;
-  /** The SQL over a row of deposit_line. `date` is the SQL of its deposit date, moved when it is one of the compared period. */
+  /** The SQL over a row of deposit_line. `date` is the SQL of the date that the line set goes by, moved when it is one of the compared period. */
   readonly expression: (date: string, fiscalYearStart: number) => string;
   /** Missing where the groups are no dates. */
   readonly moves?: Moves;
@@ -18,7 +18,7 @@ interface Grouping {
   readonly key: KeyColumn;
   /** The columns of a line that name its group beside the key, in the order of `groupColumns`: all lines of a group have the same. */
   readonly labels?: readonly string[];
-  /** The lines of one deposit, or even of one transaction, may be in several groups. */
+  /** The lines of one deposit, or even of one transaction, may be in several groups. Dates split deposits where they are of transactions. */
   readonly splits?: 'deposits' | 'transactions';
 }
 
@@ -87,13 +87,13 @@ export const groupValues = (by: GroupBy, key: string): (readonly [field: string,
 export const labelOf = (label: string): string => `${label}_label`;
 
 /**
- * The SQL of the deposit date of a line in a compared period, moved by the distance between the beginnings of both periods. Days move by
+ * The SQL of the date of a line in a compared period, which is in `column`, moved by the distance between the beginnings of both periods. Days move by
  * months where both periods begin on the same day of a month, so that a day is compared with the same day of last year.
  */
-export function moveOf(moves: Moves, from: LocalDate, to: LocalDate): string {
-  if (from === to) return 'deposit_date';
+export function moveOf(column: string, moves: Moves, from: LocalDate, to: LocalDate): string {
+  if (from === to) return column;
   const days = daysBetween(from, to);
-  if (moves === 'weeks') return `(deposit_date + ${Math.round(days / 7) * 7})`;
-  if (moves === 'days' && from.slice(8) !== to.slice(8)) return `(deposit_date + ${days})`;
-  return `(deposit_date + make_interval(months => ${monthsBetween(from, to)}))::date`;
+  if (moves === 'weeks') return `(${column} + ${Math.round(days / 7) * 7})`;
+  if (moves === 'days' && from.slice(8) !== to.slice(8)) return `(${column} + ${days})`;
+  return `(${column} + make_interval(months => ${monthsBetween(from, to)}))::date`;
 }

@@ -4,7 +4,7 @@ import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import { numberOf } from '../data/postgres/version-stamp';
 import type { RequestBooks } from '../data/request-books';
 import { AppError } from '../errors';
-import type { LineFilterInput, PendingChoice } from '../formats/line-conditions';
+import type { DateBasis, LineFilterInput, PendingChoice } from '../formats/line-conditions';
 import { CopySpool } from '../rows/copy-spool';
 import { renderRows, type RowStream } from '../rows/row-stream';
 import { widenTemplate, type RowColumn, type RowTemplate } from '../rows/row-template';
@@ -26,6 +26,8 @@ export interface ReportParameters {
 export interface LineParameters {
   readonly startDate?: LocalDate | null;
   readonly endDate?: LocalDate | null;
+  /** The dates of deposits when it is missing. */
+  readonly dateBasis?: DateBasis;
   readonly includePending?: boolean;
   /** Takes precedence over `includePending`. */
   readonly pending?: PendingChoice;
@@ -161,13 +163,16 @@ export function toReportPeriod({ startDate, endDate, includePending }: ReportPar
   return { startDate, endDate, pending: includePending ? 'WITH' : 'WITHOUT' };
 }
 
-/** The line set of an organization and a period, without a filter. */
-export const toLineSet = (organizationId: number, period: ReportPeriod): LineSet => ({ organizationId, ...period, filter: {} });
+/** The line set of an organization and a period of deposit dates, without a filter. */
+export const toLineSet = (organizationId: number, period: ReportPeriod): LineSet => ({
+  ...{ organizationId, ...period, filter: {} },
+  dateBasis: 'DEPOSIT_DATE',
+});
 
 /** The line set of an organization and of the parameters that choose lines. Throws as `toReportPeriod` and `toLineFilter`. */
 export function toNarrowedLineSet(organizationId: number, parameters: LineParameters): LineSet {
-  const { includePending = false, pending, filter } = parameters;
+  const { dateBasis = 'DEPOSIT_DATE', includePending = false, pending, filter } = parameters;
   const dates = { startDate: parameters.startDate ?? ALL_TIME.startDate, endDate: parameters.endDate ?? ALL_TIME.endDate };
   const period = toReportPeriod({ ...dates, includePending });
-  return { organizationId, ...period, pending: pending ?? period.pending, filter: toLineFilter(filter) };
+  return { organizationId, ...period, dateBasis, pending: pending ?? period.pending, filter: toLineFilter(filter) };
 }

@@ -5,7 +5,7 @@ import type { DepositEntity, EntityStore } from '../data/entity-store';
 import type { LineSet } from '../data/line-set';
 import type { KeysetPage } from '../data/postgres/keyset';
 import { entityIds, type EntityId, type EntityKind, type FigureName } from '../formats/entity-edges';
-import type { LineFilter, PendingChoice } from '../formats/line-conditions';
+import type { DateBasis, LineFilter, PendingChoice } from '../formats/line-conditions';
 import type { GroupBy } from '../formats/line-groups';
 import { ALL_TIME, daysBetween, type LocalDate } from '../values/dates';
 import { findDateOrderFault } from './date-order';
@@ -15,10 +15,12 @@ import { NO_TOTALS, toTotals, type AllocationAmounts, type SummaryTotals } from 
 /** The figures of each field. */
 export type FiguresOf<Name extends FigureName> = Name extends 'Transaction.allocationsTotal' ? AllocationAmounts : SummaryTotals;
 
-/** The deposits whose lines count, and the counts that are asked for. */
+/** The lines that count, and the counts that are asked for. */
 export interface FigureParameters {
   readonly startDate?: LocalDate | null | undefined;
   readonly endDate?: LocalDate | null | undefined;
+  /** The dates of deposits when it is missing. */
+  readonly dateBasis?: DateBasis | undefined;
   readonly pending?: PendingChoice | undefined;
   readonly counts: readonly CostlyCount[];
 }
@@ -78,8 +80,8 @@ export class EntityFigures {
   }
 
   private loaderOf(name: FigureName, parameters: FigureParameters): Loader<unknown> {
-    const { startDate = null, endDate = null, pending = null, counts } = parameters;
-    const key = JSON.stringify([name, startDate, endDate, pending, counts]);
+    const { startDate = null, endDate = null, dateBasis = null, pending = null, counts } = parameters;
+    const key = JSON.stringify([name, startDate, endDate, dateBasis, pending, counts]);
     const known = this.loaders.get(key);
     if (known) return known;
     const read = (ids: readonly EntityId[]): Promise<readonly unknown[]> =>
@@ -109,14 +111,17 @@ export class EntityFigures {
     });
   }
 
-  private periodOf(name: FigureName, ids: readonly EntityId[], { startDate, endDate, pending = 'WITHOUT' }: FigureParameters) {
-    if (name !== 'Deposit.totals') return { startDate: startDate ?? ALL_TIME.startDate, endDate: endDate ?? ALL_TIME.endDate, pending };
+  private periodOf(name: FigureName, ids: readonly EntityId[], parameters: FigureParameters) {
+    const { startDate, endDate, dateBasis = 'DEPOSIT_DATE', pending = 'WITHOUT' } = parameters;
+    if (name !== 'Deposit.totals') {
+      return { startDate: startDate ?? ALL_TIME.startDate, endDate: endDate ?? ALL_TIME.endDate, dateBasis, pending };
+    }
     const days = [...new Set(ids.map((id) => this.dates.get(id)!))].sort();
     const [first, last] = [days[0]!, days.at(-1)!];
     // Years may lie between two deposits of a list, and their lines are not read. Where few lie between, one pass over all of them is
     // quicker.
     const areFar = daysBetween(first, last) > MOST_DAYS_BETWEEN * days.length;
-    return { startDate: first, endDate: last, days: areFar ? days : undefined, pending: 'WITH' as const };
+    return { startDate: first, endDate: last, dateBasis, days: areFar ? days : undefined, pending: 'WITH' as const };
   }
 
   /**

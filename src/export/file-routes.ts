@@ -13,6 +13,8 @@ import type { FileResolver, FileSource, FileTotals, Receipt } from '../resolvers
 import type { RequestContext } from '../resolvers/request-context';
 
 const BOM = '\uFEFF';
+/** The part of a file's name that says which dates its range is of. */
+const DAYS_OF = { DEPOSIT_DATE: '', TRANSACTION_DATE: 'by-transaction-date-' } as const;
 const MEDIA_TYPES = {
   csv: 'text/csv; charset=utf-8',
   ndjson: 'application/x-ndjson',
@@ -21,6 +23,8 @@ const MEDIA_TYPES = {
 const RECEIPTS = 'export/receipts';
 const FILE_SHA256 = 'X-Export-File-SHA256';
 const RANGE = 'X-Export-Range';
+/** Sent where the range is not of deposit dates. */
+const DATE_BASIS = 'X-Export-Date-Basis';
 /** The control totals of a file, by their headers and trailers. A total without a value is left out. */
 const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | null | undefined>> = {
   'X-Export-Rows': ({ rows }) => rows,
@@ -112,11 +116,12 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     entry && totalsMode === 'trailers' && file.bytesWithTotals
       ? file.bytesWithTotals(template)
       : { rows: spooled?.rows ?? file.rows.bytes(template), totals: () => totalsBefore };
-  const { startDate, endDate, pending } = file.lineSet;
-  const headers = { [RANGE]: `${startDate}/${endDate}`, ...(totalsBefore && toHeaders(totalsBefore)) };
+  const { startDate, endDate, dateBasis, pending } = file.lineSet;
+  const basis: Readonly<Record<string, string>> = dateBasis === 'TRANSACTION_DATE' ? { [DATE_BASIS]: dateBasis } : {};
+  const headers = { [RANGE]: `${startDate}/${endDate}`, ...basis, ...(totalsBefore && toHeaders(totalsBefore)) };
   // HTTP/1.0 has no chunked coding, and trailers need it.
   const hasTrailers = request.httpVersion !== '1.0';
-  const announced = totalsMode === 'trailers' ? [RANGE, ...Object.keys(TOTALS)] : Object.keys(headers);
+  const announced = totalsMode === 'trailers' ? [RANGE, ...Object.keys(basis), ...Object.keys(TOTALS)] : Object.keys(headers);
   const setHeaders = (): void => {
     setDataVersion(response, context);
     setServerTiming(response);
@@ -124,7 +129,7 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     response.set({
       ...headers,
       'Content-Type': MEDIA_TYPES[format],
-      'Content-Disposition': `attachment; filename="${name}-${startDate}-${endDate}.${format}"`,
+      'Content-Disposition': `attachment; filename="${name}-${DAYS_OF[dateBasis]}${startDate}-${endDate}.${format}"`,
       ...(entry && { 'X-Export-Id': entry.id }),
       ...(entry && hasTrailers && { Trailer: [...announced, FILE_SHA256].join(', ') }),
     });

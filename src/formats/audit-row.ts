@@ -30,7 +30,7 @@ export interface AuditFacts {
   /** The report of a file; null for other readings. */
   readonly report: ReportName | null;
   readonly format: string | null;
-  /** The range of deposit dates; null where the operation had none. */
+  /** The range of deposit dates, or of dates of transactions where the conditions say so; null where the operation had none. */
   readonly startDate: LocalDate | null;
   readonly endDate: LocalDate | null;
   readonly pending: PendingChoice | null;

@@ -4,7 +4,17 @@ import { isMoney } from '../values/money';
 import { valueAt } from '../values/paths';
 import { lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
 import type { FileColumns } from './file-format';
-import { conditionNames, isPersonal, lineConditions, pendingChoices, type LineFilterInput, type PendingChoice } from './line-conditions';
+import {
+  conditionNames,
+  dateBases,
+  isPersonal,
+  lineConditions,
+  pendingChoices,
+  transactionDateNames,
+  type DateBasis,
+  type LineFilterInput,
+  type PendingChoice,
+} from './line-conditions';
 import { groupBys, groupsTellDonors, type GroupBy } from './line-groups';
 
 /** A query string as Express parses it. A name that is given several times has an array. */
@@ -14,6 +24,7 @@ export type QueryString = Readonly<Record<string, unknown>>;
 interface FileLines {
   readonly startDate: LocalDate;
   readonly endDate: LocalDate;
+  readonly dateBasis?: DateBasis;
   readonly includePending: boolean;
   /** Takes precedence over `includePending`. */
   readonly pending?: PendingChoice;
@@ -87,6 +98,7 @@ const CONDITION_TYPES = {
 const LINE_PARAMETERS: Readonly<Record<string, Parameter>> = {
   start_date: date('lines', 'startDate'),
   end_date: date('lines', 'endDate'),
+  date_basis: choice(...dateBases)('lines', 'dateBasis'),
   include_pending: flag('lines', 'includePending'),
   ...Object.fromEntries(
     Object.values(lineConditions).map(({ parameter: name, path, type }) => [
@@ -171,6 +183,7 @@ export const namesOfConditions = (query: FileQuery): string[] => [
   ...Object.entries(LINE_PARAMETERS)
     .filter(([name, { path }]) => (path.includes('filter') || name === 'pending') && parameterAt(query, path) !== undefined)
     .map(([name]) => name),
+  ...(query.lines.dateBasis === 'TRANSACTION_DATE' ? [transactionDateNames.file] : []),
   ...(query.groupBy ?? []).map((by) => GROUPED_BY + by),
 ];
 

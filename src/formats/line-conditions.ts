@@ -60,6 +60,17 @@ type Together<Union> = (Union extends unknown ? (member: Union) => void : never)
 export const pendingChoices = ['WITH', 'WITHOUT', 'ONLY'] as const;
 export type PendingChoice = (typeof pendingChoices)[number];
 
+/** The date that a period, and the groups by parts of time, go by. */
+export const dateBases = ['DEPOSIT_DATE', 'TRANSACTION_DATE'] as const;
+export type DateBasis = (typeof dateBases)[number];
+
+/** The names, beside those of conditions, by which the audit knows a file and an operation whose days are those of transactions. */
+export const transactionDateNames = { file: 'date_basis=TRANSACTION_DATE', operation: 'dateBasis=TRANSACTION_DATE' } as const;
+
+/** True for a reading whose range is of the dates of transactions, by the names of its conditions. */
+export const isByTransactionDate = (names: readonly string[]): boolean =>
+  Object.values(transactionDateNames).some((name) => names.includes(name));
+
 /** The names of all conditions, in the table's order. */
 export const conditionNames = Object.keys(lineConditions) as readonly ConditionName[];
 

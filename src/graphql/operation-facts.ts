@@ -12,6 +12,7 @@ import {
   type ValueNode,
 } from 'graphql';
 import type { ReadRange } from '../domain/audit-service';
+import { transactionDateNames, type DateBasis } from '../formats/line-conditions';
 import { isLocalDate, type LocalDate } from '../values/dates';
 import { oncePerDocument } from './once-per-document';
 
@@ -148,6 +149,7 @@ export function toReadRange(asked: AskedOperation): ReadRange {
       addPeriod({ startDate: valueOf('startDate'), endDate: valueOf('endDate') });
       pendings.push(toPending(valueOf('pending'), valueOf('includePending')));
     }
+    if (valueOf('dateBasis') === ('TRANSACTION_DATE' satisfies DateBasis)) conditions.add(transactionDateNames.operation);
     const compareWith = valueOf('compareWith');
     if (compareWith) addPeriod(compareWith);
     for (const path of pathsOf(valueOf('filter'))) conditions.add(path);

@@ -131,20 +131,25 @@ export class AuditRecord implements AuditEntry {
 
   @Field(() => LocalDateScalar, {
     nullable: true,
-    description: 'First deposit date of all that was read; null when a part had no first date.',
+    description:
+      'First date of all that was read; null when a part had no first date. It is a deposit date unless `conditions` names a `dateBasis`.',
   })
   startDate!: LocalDate | null;
 
   @Field(() => LocalDateScalar, {
     nullable: true,
-    description: 'Last deposit date of all that was read; null when a part had no last date.',
+    description:
+      'Last date of all that was read; null when a part had no last date. It is a deposit date unless `conditions` names a `dateBasis`.',
   })
   endDate!: LocalDate | null;
 
   @Field(() => pendingEnum, { nullable: true, description: 'Choice of pending deposits; null when a part made none.' })
   pending!: PendingChoice | null;
 
-  @Field(() => [String], { description: 'Names of the conditions, without their values, such as `["donorName"]`.' })
+  @Field(() => [String], {
+    description:
+      'Names of the conditions, without their values, such as `["donorName"]`. Days of transactions are told by `dateBasis=TRANSACTION_DATE`, and in a file by `date_basis=TRANSACTION_DATE`.',
+  })
   conditions!: readonly string[];
 
   @Field(() => GraphQLSafeInt, { nullable: true, description: 'Number of readings that the entry stands for; null while it is open.' })
@@ -206,10 +211,16 @@ class AuditRecordFilter {
   @Field(() => GraphQLISODateTime, { nullable: true, description: 'Time before which the last entries are.' })
   before?: Date | null;
 
-  @Field(() => LocalDateScalar, { nullable: true, description: 'Readings of deposits on this day or later.' })
+  @Field(() => LocalDateScalar, {
+    nullable: true,
+    description: 'Readings of deposits on this day or later, and all that chose lines by the dates of transactions.',
+  })
   startDate?: LocalDate | null;
 
-  @Field(() => LocalDateScalar, { nullable: true, description: 'Readings of deposits on this day or earlier.' })
+  @Field(() => LocalDateScalar, {
+    nullable: true,
+    description: 'Readings of deposits on this day or earlier, and all that chose lines by the dates of transactions.',
+  })
   endDate?: LocalDate | null;
 }
 

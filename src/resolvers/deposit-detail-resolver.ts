@@ -53,7 +53,7 @@ export class DepositDetailResolver {
     const lineSet = toNarrowedLineSet(organization.id, which);
     const order = orderBy ?? REPORT_ORDER;
     // Lines that follow each other in an index are a short statement, which needs no lane of the queue.
-    const isShort = order.field === 'DATE' && which.pending !== 'ONLY' && !which.filter;
+    const isShort = order.field === 'DATE' && lineSet.dateBasis === 'DEPOSIT_DATE' && which.pending !== 'ONLY' && !which.filter;
     const fields = selectedNodeFields(info).map((name) => {
       const edge = `DepositDetail.${name}`;
       return isEdge(edge) ? entityEdges[edge].by : name;

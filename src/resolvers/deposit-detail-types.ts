@@ -13,7 +13,7 @@ import { depositStatusEnum } from './deposit-types';
 import { DepositDetailFilter } from './line-filter-types';
 import { selectedPaths } from './look-ahead';
 import { createOrderType } from './order-types';
-import { PeriodArgs } from './period-types';
+import { LinePeriodArgs } from './period-types';
 import { DecimalScalar, LocalDateScalar } from './scalars';
 import { SummaryArgs } from './summary-group-types';
 
@@ -52,7 +52,7 @@ const LineOrderType = createOrderType<LineOrder['field']>('DepositDetail', {
 
 /** The arguments that choose lines: a period and conditions. */
 @ArgsType()
-export class LineArgs extends PeriodArgs {
+export class LineArgs extends LinePeriodArgs {
   @Field(() => DepositDetailFilter, { nullable: true, description: 'Conditions that narrow the lines of the period.' })
   filter?: DepositDetailFilter | null;
 }

@@ -8,7 +8,7 @@ import { PageArgs } from './connection-types';
 import { Designation, DesignationConnection, DesignationListArgs } from './designation-types';
 import { memberEntities } from './entity-access';
 import { lookAhead, toFigureParameters } from './look-ahead';
-import { PeriodArgs } from './period-types';
+import { LinePeriodArgs, PeriodArgs } from './period-types';
 import { orRefuse, type RequestContext } from './request-context';
 import { SummaryTotals } from './summary-figure-types';
 
@@ -47,7 +47,7 @@ export class DesignationResolver {
   })
   totals(
     @Root() designation: Designation,
-    @Args(() => PeriodArgs) period: PeriodArgs,
+    @Args(() => LinePeriodArgs) period: LinePeriodArgs,
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {

@@ -7,7 +7,7 @@ import { PageArgs } from './connection-types';
 import { Donor, DonorConnection, DonorListArgs } from './donor-types';
 import { donorEntities } from './entity-access';
 import { lookAhead, toFigureParameters } from './look-ahead';
-import { PeriodArgs } from './period-types';
+import { LinePeriodArgs, PeriodArgs } from './period-types';
 import { orRefuse, type RequestContext } from './request-context';
 import { SummaryTotals } from './summary-figure-types';
 import { TransactionConnection, TransactionListArgs } from './transaction-types';
@@ -41,7 +41,7 @@ export class DonorResolver {
   @FieldResolver(() => SummaryTotals, { description: 'Totals of the lines of the donor in a period.' })
   totals(
     @Root() donor: Donor,
-    @Args(() => PeriodArgs) period: PeriodArgs,
+    @Args(() => LinePeriodArgs) period: LinePeriodArgs,
     @Ctx() context: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ) {

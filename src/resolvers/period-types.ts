@@ -1,10 +1,23 @@
-import { ArgsType, Field } from 'type-graphql';
-import type { PendingChoice } from '../formats/line-conditions';
+import { ArgsType, Field, registerEnumType } from 'type-graphql';
+import type { DateBasis, PendingChoice } from '../formats/line-conditions';
 import type { LocalDate } from '../values/dates';
 import { pendingEnum } from './line-filter-types';
 import { LocalDateScalar } from './scalars';
 
-/** The arguments that choose the deposits of a list or of totals. */
+const dateBasisEnum = {
+  DEPOSIT_DATE: 'DEPOSIT_DATE',
+  TRANSACTION_DATE: 'TRANSACTION_DATE',
+} as const satisfies { [Basis in DateBasis]: Basis };
+registerEnumType(dateBasisEnum, {
+  name: 'DateBasis',
+  description: 'The date of a line that a period goes by.',
+  valuesConfig: {
+    DEPOSIT_DATE: { description: 'Date of the deposit, on which the money reached the bank account.' },
+    TRANSACTION_DATE: { description: 'Date of the transaction (gift), which receipts and year-end letters of donors go by.' },
+  },
+});
+
+/** The arguments that choose the deposits of a list. */
 @ArgsType()
 export class PeriodArgs {
   @Field(() => LocalDateScalar, {
@@ -25,4 +38,15 @@ export class PeriodArgs {
     description: 'Chooses posted deposits, pending deposits or both. By default posted deposits alone.',
   })
   pending!: PendingChoice;
+}
+
+/** The arguments that choose the lines of totals. */
+@ArgsType()
+export class LinePeriodArgs extends PeriodArgs {
+  @Field(() => dateBasisEnum, {
+    defaultValue: 'DEPOSIT_DATE',
+    description:
+      'Date that `startDate` and `endDate` bound, and that groups of days, weeks, months, quarters and years are of. With `TRANSACTION_DATE` a gift counts on the day on which it was given, whenever it was deposited.',
+  })
+  dateBasis!: DateBasis;
 }

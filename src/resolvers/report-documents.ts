@@ -128,7 +128,7 @@ export class SchemaReportDocuments implements ReportDocuments {
 function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: OperationScope): FileQuery {
   const name = nodes[0]!.name.value;
   const field = root.getFields()[name]!;
-  const { startDate, endDate, includePending, pending, filter, groupBy, fiscalYearStart, compareWith } = getArgumentValues(
+  const { startDate, endDate, dateBasis, includePending, pending, filter, groupBy, fiscalYearStart, compareWith } = getArgumentValues(
     field,
     nodes[0]!,
     scope.variableValues,
@@ -138,6 +138,8 @@ function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: Ope
   const lines = {
     startDate: startDate ?? ALL_TIME.startDate,
     endDate: endDate ?? ALL_TIME.endDate,
+    // Deposit dates are the default of the address too.
+    ...(dateBasis === 'TRANSACTION_DATE' && { dateBasis }),
     includePending: includePending ?? pending === 'WITH',
     ...(pending === 'ONLY' && { pending }),
     filter: filter ?? {},

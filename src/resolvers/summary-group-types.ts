@@ -33,11 +33,11 @@ registerEnumType(groupByEnum, {
   name: 'GroupBy',
   description: 'A value that the lines of a group have in common.',
   valuesConfig: {
-    DAY: { description: 'Date of the deposit.' },
-    WEEK: { description: 'Week of the deposit date, named by its Monday (ISO 8601), such as 2026-01-05.' },
-    MONTH: { description: 'Month of the deposit date, named by its first day, such as 2026-01-01.' },
-    QUARTER: { description: 'Quarter of the deposit date, named by its first day; `fiscalYearStart` says with which month a year begins.' },
-    YEAR: { description: 'Year of the deposit date, named by its first day; `fiscalYearStart` says with which month it begins.' },
+    DAY: { description: 'Date of the deposit or of the transaction, as `dateBasis` says. So are the parts of time below.' },
+    WEEK: { description: 'Week of the date, named by its Monday (ISO 8601), such as 2026-01-05.' },
+    MONTH: { description: 'Month of the date, named by its first day, such as 2026-01-01.' },
+    QUARTER: { description: 'Quarter of the date, named by its first day; `fiscalYearStart` says with which month a year begins.' },
+    YEAR: { description: 'Year of the date, named by its first day; `fiscalYearStart` says with which month it begins.' },
     DEPOSIT: { description: 'Deposit.' },
     TRANSACTION: { description: 'Transaction (gift).' },
     DEPOSIT_STATUS: { description: 'Status of the deposit: posted or pending.' },
@@ -81,12 +81,12 @@ export class GroupPageArgs extends PageArgs {
   orderBy?: { readonly field: GroupOrderField; readonly direction: 'ASC' | 'DESC' } | null;
 }
 
-@InputType({ description: 'A period of deposit dates. Both ends are included.' })
+@InputType({ description: 'A period of the dates that `dateBasis` chooses. Both ends are included.' })
 export class PeriodInput implements Period {
-  @Field(() => LocalDateScalar, { description: 'First deposit date of the period, such as `"2025-01-01"`.' })
+  @Field(() => LocalDateScalar, { description: 'First date of the period, such as `"2025-01-01"`.' })
   startDate!: LocalDate;
 
-  @Field(() => LocalDateScalar, { description: 'Last deposit date of the period, such as `"2025-12-31"`.' })
+  @Field(() => LocalDateScalar, { description: 'Last date of the period, such as `"2025-12-31"`.' })
   endDate!: LocalDate;
 }
 
@@ -118,7 +118,7 @@ export class SummaryArgs implements domain.Grouping {
   description: 'The values that the lines of a group have in common. A field is null when `groupBy` does not name it.',
 })
 export class SummaryGroupKey implements GroupKey {
-  @Field(() => LocalDateScalar, { nullable: true, description: 'Date of the deposits, with `groupBy: [DAY]`.' })
+  @Field(() => LocalDateScalar, { nullable: true, description: 'Date of the deposits or of the transactions, with `groupBy: [DAY]`.' })
   day?: LocalDate;
 
   @Field(() => LocalDateScalar, { nullable: true, description: 'Monday of the week, with `groupBy: [WEEK]`.' })

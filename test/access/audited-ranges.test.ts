@@ -128,6 +128,18 @@ test('an auditor who asks for the readings of a day finds those that were of eve
   expect(found.map(({ operation }) => operation)).toContain('Mixed');
 });
 
+test('an auditor learns that a reading went by the dates of transactions, and finds it whatever days of deposits are asked for', async () => {
+  const given = `depositDetailsConnection(${JANUARY}, dateBasis: TRANSACTION_DATE, first: 1) { nodes { zip } }`;
+  const byVariable = `depositDetailsConnection(${MARCH}, dateBasis: $basis, first: 1) { nodes { zip } }`;
+  const range = await rangeOf(`query Given($basis: DateBasis! = TRANSACTION_DATE) { ${given} other: ${byVariable} }`);
+  expect(range).toEqual(TO_MARCH);
+  const found = await readAudit(gateway, organization, '{ startDate: "2031-06-01", endDate: "2031-06-01" }');
+  expect(found.find(({ operation }) => operation === 'Given')?.conditions).toEqual(['dateBasis=TRANSACTION_DATE']);
+  await rangeOf(`query Deposited { ${given.replace('TRANSACTION', 'DEPOSIT')} }`);
+  const others = await readAudit(gateway, organization, '{ startDate: "2031-06-01", endDate: "2031-06-01" }');
+  expect(others.map(({ operation }) => operation)).not.toContain('Deposited');
+});
+
 test('the audit has the choice of pending deposits that all fields of an operation make', async () => {
   const lines = (choice: string) => `depositDetailsConnection(${JANUARY}, first: 1${choice}) { nodes { zip } }`;
   const asked: readonly (readonly [string, string | null])[] = [

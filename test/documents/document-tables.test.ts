@@ -13,6 +13,7 @@ const RANGE = 'start_date=2024-01-01&end_date=2024-12-31';
 /** A value that each parameter of a file takes. */
 const VALUES: Readonly<Record<string, string>> = {
   ...{ start_date: '2024-01-01', end_date: '2024-12-31', include_pending: 'true', pending: 'WITH', bom: 'true', totals: 'skip' },
+  date_basis: 'TRANSACTION_DATE',
   ...{ transaction_date_from: '2024-01-01', transaction_date_to: '2024-12-31', amount_min: '1.00', amount_max: '100.00' },
   ...{ deposit_id: '1', transaction_id: 'P10', designation_id: '3', donor_id: '7', donor_name: 'Love', status: 'Complete' },
   ...{ account_type: 'Checking', payment_type: 'ACH', group_by: 'MONTH', fiscal_year_start: '7', columns: 'all' },
@@ -74,7 +75,7 @@ describe("the documents' tables are those of the gateway", () => {
   });
 
   test('a script finds every header of a file', async () => {
-    const { headers } = await get(`/export/deposit-details.csv?${RANGE}&totals=headers`);
+    const { headers } = await get(`/export/deposit-details.csv?${RANGE}&totals=headers&date_basis=TRANSACTION_DATE`);
     const sent = [...headers.keys()].filter((name) => name.startsWith('x-export-'));
     const documented = first(tableOf(sectionOf(files, 'Control totals'), 'header')).map((name) => name.toLowerCase());
     expect(documented.sort()).toEqual(sent.sort());

@@ -85,6 +85,54 @@ describe('a file of a summary', () => {
     expect(JSON.parse(json.text)).toEqual({ response: [{ designation: ODD_NAME }] });
   });
 
+  test('by the dates of transactions has the figures of GraphQL, and says so in its name, its headers and its receipt', async () => {
+    const days = 'start_date=2024-01-03&end_date=2024-01-09&pending=WITH';
+    const [first, second] = await Promise.all(
+      ['&date_basis=TRANSACTION_DATE', '&date_basis=DEPOSIT_DATE'].map((basis) =>
+        file(`/export/deposit-summary.csv?${days}${basis}&columns=lines&group_by=DAY`),
+      ),
+    );
+    const { body } = await graphql(
+      gateway.url,
+      `
+        {
+          depositSummary(startDate: "2024-01-03", endDate: "2024-01-09", pending: WITH, dateBasis: TRANSACTION_DATE, groupBy: [DAY]) {
+            digest
+            groups(first: 100) {
+              nodes {
+                all {
+                  lines
+                }
+              }
+            }
+          }
+        }
+      `,
+      asAda(),
+    );
+    const summary = body.data!.depositSummary as { digest: string; groups: { nodes: { all: { lines: number } }[] } };
+    expect(first!.text).toBe(['lines', ...summary.groups.nodes.map(({ all }) => all.lines), ''].join('\r\n'));
+    expect(second!.text).not.toBe(first!.text);
+    const said = ({ headers }: NonNullable<typeof first>) =>
+      ['content-disposition', 'x-export-range', 'x-export-date-basis', 'x-export-digest'].map((name) => headers.get(name));
+    expect(said(first!)).toEqual([
+      'attachment; filename="deposit-summary-by-transaction-date-2024-01-03-2024-01-09.csv"',
+      ...['2024-01-03/2024-01-09', 'TRANSACTION_DATE', summary.digest],
+    ]);
+    expect(said(second!).slice(0, 3)).toEqual([
+      ...['attachment; filename="deposit-summary-2024-01-03-2024-01-09.csv"', '2024-01-03/2024-01-09', null],
+    ]);
+    const receipt = await file(`/export/receipts/${first!.headers.get('x-export-id')!}`);
+    expect(JSON.parse(receipt.text)).toMatchObject({
+      ...{ startDate: '2024-01-03', endDate: '2024-01-09' },
+      conditions: ['pending', 'date_basis=TRANSACTION_DATE', 'group_by=DAY'],
+    });
+    const lines = await file(`/export/deposit-details.csv?${days}&date_basis=TRANSACTION_DATE&columns=transaction_date&totals=headers`);
+    expect(lines.headers.get('x-export-digest')).toBe(summary.digest);
+    const given = lines.text.match(/2024-\d\d-\d\d/g)!;
+    expect([given.length > 9, given.every((day) => day >= '2024-01-03' && day <= '2024-01-09')]).toEqual([true, true]);
+  });
+
   test('is for every member, without what tells of donors', async () => {
     const as = { Provision: organization.webProvision, Cookie: clerk };
     const { status, headers, text } = await file(`/export/deposit-summary.csv?${RANGE}&columns=lines,donors`, as);
@@ -100,6 +148,7 @@ describe('a file of a summary', () => {
       'group_by=FUND',
       'group_by must be DAY, WEEK, MONTH, QUARTER, YEAR, DEPOSIT, TRANSACTION, DEPOSIT_STATUS, DESIGNATION, STATUS, ACCOUNT_TYPE, PAYMENT_TYPE, DONOR, CITY or STATE',
     ],
+    ['date_basis=gift', 'date_basis must be DEPOSIT_DATE or TRANSACTION_DATE'],
     ['columns=month', 'columns must be names of fields of the report, each once, separated by commas'],
     ['group_by=MONTH&columns=amount', 'columns must be names of fields of the report, each once, separated by commas'],
   ])('asked for with %s is told what is wrong', async (query, fault) => {

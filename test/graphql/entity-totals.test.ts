@@ -11,8 +11,9 @@ const TOTALS = `{ lines transactions deposits donors splitTransactions byLine ${
 const gateway = openWatchedGateway({ lines: LINES });
 const { organization } = gateway.store;
 
-const within = (lines: readonly SummaryLine[], from: string, to: string, statuses: readonly string[]) =>
-  lines.filter(({ deposit_date, deposit_status }) => deposit_date >= from && deposit_date <= to && statuses.includes(deposit_status));
+type DateField = 'deposit_date' | 'transaction_date';
+const within = (lines: readonly SummaryLine[], from: string, to: string, statuses: readonly string[], by: DateField) =>
+  lines.filter((line) => line[by] >= from && line[by] <= to && statuses.includes(line.deposit_status));
 const POSTED = ['posted'];
 const BOTH = ['posted', 'pending'];
 const PENDING = ['pending'];
@@ -28,19 +29,20 @@ describe('totals of records', () => {
     }
   });
 
-  test.each([
+  test.each<[string, string, string, string[], DateField?]>([
     ['', '0001-01-01', '9999-12-31', POSTED],
     ['startDate: "2024-02-01", endDate: "2024-08-31", pending: WITH', '2024-02-01', '2024-08-31', BOTH],
     ['startDate: "2024-07-01", pending: ONLY', '2024-07-01', '9999-12-31', PENDING],
     ['endDate: "1999-12-31"', '0001-01-01', '1999-12-31', POSTED],
-  ])('of each designation and donor are those of its lines in a period: %s', async (period, from, to, statuses) => {
+    ['startDate: "2024-01-05", endDate: "2024-01-15", dateBasis: TRANSACTION_DATE', '2024-01-05', '2024-01-15', POSTED, 'transaction_date'],
+  ])('of each designation and donor are those of its lines in a period: %s', async (period, from, to, statuses, by = 'deposit_date') => {
     const parameters = period === '' ? '' : `(${period})`;
     const { designations, donors } = await gateway.ask<{
       designations: { nodes: { designationId: number; totals: object }[] };
       donors: { nodes: { donorId: number; totals: object }[] };
     }>(`{ designations(first: 100) { nodes { designationId totals${parameters} ${TOTALS} } }
       donors(first: 100) { nodes { donorId totals${parameters} ${TOTALS} } } }`);
-    const chosen = within(LINES, from, to, statuses);
+    const chosen = within(LINES, from, to, statuses, by);
     for (const { designationId, totals } of designations.nodes) {
       expect([designationId, totals]).toEqual([
         designationId,

@@ -1,7 +1,7 @@
 import type { BookLine } from '../support/deposit-book';
 import { createOrganization, graphql, importLines, startGateway, v2Line } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
-import { createOracle, groupKeys, groupsOf, NO_KEY, summaryBook, toCents, toMoney } from '../support/summary-oracle';
+import { createOracle, groupKeys, groupsOf, NO_KEY, summaryBook, toCents, toMoney, type SummaryLine } from '../support/summary-oracle';
 import { until } from '../support/until';
 
 const LINES = summaryBook(90);
@@ -134,6 +134,54 @@ describe('a summary', () => {
         all: { byTransaction: { amount: '29999999999999.71', feeAmount: '-29999999999999.70', netAmount: '59999999999999.41' } },
       },
     });
+  });
+});
+
+describe('a summary by the dates of transactions', () => {
+  const isGiven = (from: string, to: string) => (line: SummaryLine) => line.transaction_date >= from && line.transaction_date <= to;
+  /** The lines as if each gift had been deposited when it was given. */
+  const asGiven = (lines: readonly SummaryLine[]) => lines.map((line) => ({ ...line, deposit_date: line.transaction_date }));
+  const DAYS = 'startDate: "2024-01-02", endDate: "2024-01-20", pending: WITH';
+  const BASIS = 'dateBasis: TRANSACTION_DATE';
+  const given = LINES.filter(isGiven('2024-01-02', '2024-01-20'));
+
+  test.each(['DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR', 'DAY DESIGNATION', 'DONOR', 'DAY STATUS'])(
+    'has the gifts that were given in the period, whenever they were deposited: %s',
+    async (by) => {
+      const groupBy = by.split(' ');
+      const nodes = groupsOf(asGiven(given), groupBy).map(({ key, lines }) => ({ key, all: totalsOf(lines) }));
+      expect(given.some(({ deposit_date }) => deposit_date > '2024-01-20')).toBe(true);
+      expect(
+        await ask(`{ depositSummary(${DAYS}, ${BASIS}, groupBy: [${groupBy.join(', ')}]) {
+          all ${TOTALS} groups(first: 1000) { nodes { key { ${Object.keys(nodes[0]!.key).join(' ')} } all ${TOTALS} } totalCount } } }`),
+      ).toEqual({ depositSummary: { all: totalsOf(given), groups: { nodes, totalCount: nodes.length } } });
+    },
+  );
+
+  test('stands beside another period, the digest of its lines, and a summary by the dates of deposits', async () => {
+    const earlier = LINES.filter(isGiven('2023-12-01', '2024-01-01'));
+    const deposited = LINES.filter(({ deposit_date }) => deposit_date >= '2024-01-02' && deposit_date <= '2024-01-20');
+    const {
+      lines,
+      given: own,
+      ...others
+    } = (await ask(`{
+      given: depositSummary(${DAYS}, ${BASIS}, groupBy: [YEAR], compareWith: { startDate: "2023-12-01", endDate: "2024-01-01" }) {
+        digest compared { all ${TOTALS} } groups(first: 9) { nodes { compared { all { lines } } } } }
+      lines: depositDetailsConnection(first: 1000, ${DAYS}, ${BASIS}) { nodes { allocationId } totalCount summary { digest } }
+      deposited: depositSummary(${DAYS}) { all { lines } } default: depositSummary(${DAYS}, dateBasis: DEPOSIT_DATE) { all { lines } } }`)) as {
+      given: { digest: string };
+      lines: object;
+    };
+    expect(own).toEqual({
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      compared: { all: totalsOf(earlier) },
+      groups: { nodes: [{ compared: { all: { lines: earlier.length } } }] },
+    });
+    const nodes = given.map(({ allocation_id }) => ({ allocationId: allocation_id }));
+    expect(lines).toEqual({ nodes, totalCount: given.length, summary: { digest: own.digest } });
+    const all = { all: { lines: deposited.length } };
+    expect([others, deposited.length === given.length]).toEqual([{ deposited: all, default: all }, false]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { ColumnIndex, NO_RANK } from './column-index';
-import { sampleValues, type ColumnSamples } from './column-widths';
+import { sampleValues, type ColumnSamples } from './column-samples';
 import { foldWords } from './folded-text';
 import { isNeverCut, isTime, type Arranged, type Arrangement, type Cell, type Row, type TableColumn } from './table-types';
 import { decimalPoint, toCellLine, toNameLine } from './spreadsheet-text';

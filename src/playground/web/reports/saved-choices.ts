@@ -19,7 +19,13 @@ export const withoutChoices = (query: string): string =>
  * Reads the choices of a saved report; undefined for one that was written in GraphQL. Pending deposits are those of its variables: the
  * choices leave out what was a report's default when it was saved, and programs get what the variables say.
  */
-export function readSavedChoices({ query, variables }: { readonly query: string; readonly variables?: unknown }): ReportChoices | undefined {
+export function readSavedChoices({
+  query,
+  variables,
+}: {
+  readonly query: string;
+  readonly variables?: unknown;
+}): ReportChoices | undefined {
   const line = query.split('\n').find((each) => each.startsWith(MARK));
   const choices = line === undefined ? undefined : readAddress(line.slice(MARK.length).trim());
   const { pending } = (variables ?? {}) as { readonly pending?: unknown };

@@ -1,6 +1,10 @@
 import { ColumnIndex, NO_RANK } from './column-index';
+<<<<<<< HEAD
 import { sampleValues, type ColumnSamples } from './column-widths';
 import { foldWords } from './folded-text';
+=======
+import { sampleValues, type ColumnSamples } from './column-samples';
+>>>>>>> e8172d7 (Keep the amounts of lines in sight beside the new columns)
 import { isNeverCut, isTime, type Arranged, type Arrangement, type Cell, type Row, type TableColumn } from './table-types';
 import { decimalPoint, toCellLine, toNameLine } from './spreadsheet-text';
 import { ValueList } from './value-list';

@@ -1,4 +1,4 @@
-import type { ColumnSamples } from './column-widths';
+import type { ColumnSamples } from './column-samples';
 
 /**
  * Decides how a column's values are aligned and written, on the screen and in a spreadsheet. A `word` is one of an enum, which the worker

@@ -69,14 +69,14 @@ test('an analyst finds the chosen columns again, in the next period and on the n
   const { page, faults } = await open('#reports/designations?period=last-month');
   await page.getByRole('table').waitFor();
   const before = await titles(page);
-  expect(before).toEqual(['Designation', 'Gifts', 'To this fund', 'Of which pending']);
+  expect(before).toEqual(['Designation', 'Fund number', 'Gifts', 'To this fund', 'Of which pending']);
   await page.getByRole('button', { name: 'Columns' }).click();
   await page.getByLabel('Gifts', { exact: true }).uncheck();
   const toTheLeft = page.getByRole('button', { name: 'Move To this fund left' });
   while (await toTheLeft.isEnabled()) await toTheLeft.click();
   await page.keyboard.press('Escape');
   const chosen = await titles(page);
-  expect(chosen).toEqual(['To this fund', 'Designation', 'Of which pending']);
+  expect(chosen).toEqual(['To this fund', 'Designation', 'Fund number', 'Of which pending']);
   await choose(page, 'Period', 'This year');
   await page.getByText('31.50').first().waitFor();
   expect(await titles(page)).toEqual(chosen);
@@ -108,9 +108,9 @@ test('an analyst finds the columns of a comparison where they were, after a look
   const chosen = await titles(page);
   expect(chosen[0]).toBe('Difference');
   await choose(page, 'Compare with', 'Off');
-  await until(async () => (await titles(page)).length === 4);
+  await until(async () => (await titles(page)).length === 5);
   await choose(page, 'Compare with', 'The period before');
-  await until(async () => (await titles(page)).length > 4);
+  await until(async () => (await titles(page)).length > 5);
   expect(await titles(page)).toEqual(chosen);
   expect(faults).toEqual([]);
   await page.context().close();
@@ -295,7 +295,7 @@ test('a file says in words what its rows are, whatever the reader’s locale', a
   expect(record).toMatchObject({ Status: 'Pending', 'Deposit date': '2024-05-04', 'To this fund': '10.50' });
   const facts = readXlsx(await saveFile(page, 'XLSX'))[1]!.rows.map((row) => Object.values(row));
   expect(facts).toContainEqual(['Pending deposits', 'only these']);
-  expect(facts).toContainEqual(['Condition', 'Fund: Wells']);
+  expect(facts).toContainEqual(['Condition', 'Fund: Wells (4)']);
   expect(facts).toContainEqual(['Condition', 'Whole gift: from 1.50']);
   await page.getByText('Whole gift: from 1,50').waitFor();
   expect(facts).toContainEqual(['Rows of this file', 'Search: “wells”']);
@@ -314,16 +314,16 @@ describe('an analyst who saves a report', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByLabel('Title').inputValue()).toBe(
-      'Money received, Last month, against The same of last year, Fund: Wells, Whole gift: from 5.00',
+      'Money received, Last month, against The same of last year, Fund: Wells (4), Whole gift: from 5.00',
     );
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText(/^Saved as/).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'All saved reports' }).click();
-    const saved = item(page, 'money-received-last-month-against-the-same-of-last-year-fund-wells-whole-gift-fr');
+    const saved = item(page, 'money-received-last-month-against-the-same-of-last-year-fund-wells-4-whole-gift');
     await saved
       .getByText(
-        'Money received · Last month · Pending deposits: included · Compared with: The same of last year · Divided by: Day · Fund: Wells · Whole gift: from 5.00',
+        'Money received · Last month · Pending deposits: included · Compared with: The same of last year · Divided by: Day · Fund: Wells (4) · Whole gift: from 5.00',
       )
       .waitFor();
     expect(await saved.getByText('{').filter({ visible: true }).count()).toBe(0);

@@ -7,7 +7,7 @@ const ids = Object.keys(reportDefinitions) as ReportId[];
 const full: ReportChoices = {
   ...defaultChoices('designations'),
   ...{ period: '2024-01-01..2024-02-29', pending: 'WITHOUT', compare: 'last-year', splitBy: 'MONTH' },
-  ...{ funds: [3, 12], donor: 7, amountMin: '10.00', amountMax: '-1.50', deposit: 'A/B & C=1#?' },
+  ...{ funds: [3, 12], donor: 7, giftDateFrom: '2023-12-30', giftDateTo: '2024-02-29', amountMin: '10.00', amountMax: '-1.50', deposit: 'A/B & C=1#?' },
   ...{ paymentTypes: ['ACH', 'Überweisung, eilig'], accountTypes: ['a b'], statuses: ['100%'] },
 };
 
@@ -30,6 +30,9 @@ test('a link with values that are not there leaves the defaults', () => {
   const wrong =
     '#reports/largest?period=2024-13-01..x&pending=ALL&compare=toString&splitBy=DONOR&limit=7&fund=x&donor=-1&amountMin=1&amountMax=1e9';
   expect(readAddress(wrong)).toEqual(defaultChoices('largest'));
+  expect(readAddress('#reports/gifts?giftDateFrom=2024-02-30&giftDateTo=24-01-01')).toEqual(defaultChoices('gifts'));
+  // A condition would leave parts of deposits, which no bank statement has.
+  expect(readAddress('#reports/bank-tie-out?giftDateFrom=2024-02-01')).toEqual(defaultChoices('bank-tie-out'));
   // Pending money is always pending.
   expect(readAddress('#reports/pending?pending=WITH')).toEqual(defaultChoices('pending'));
 });

@@ -24,6 +24,7 @@ const formsOf = (report: ReportId): ReportChoices[] => {
         compare,
         funds: [3],
         donor: 7,
+        giftDateFrom: '2024-01-01',
         amountMin: '1.00',
         paymentTypes: ['ACH'],
         pending: 'WITHOUT',

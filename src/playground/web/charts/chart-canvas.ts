@@ -17,7 +17,7 @@ import { toLength, type GroupChart } from './group-chart';
 Chart.register(BarController, BarElement, CategoryScale, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip);
 
 /** The most characters in a line of a tooltip. A narrow screen has room for these. */
-const MAX_LINE_LENGTH = 32;
+const MAX_LINE_LENGTH = 40;
 /** With more points than this the marks would cover the line, so none are drawn. */
 const MANY_POINTS = 60;
 /** Each line has its own kind of point, for readers who cannot tell the colors apart. */

@@ -49,21 +49,21 @@ const keyColumns: Readonly<Record<GroupBy, Readonly<Record<string, Column>>>> = 
   STATE: { state: { title: 'State', kind: 'text' } },
 };
 
-/** The columns of a line: the field of GraphQL, the name for people, the kind. */
+/** The columns of a line: the field of GraphQL, the name for people, the kind. The amounts are in sight at a width of 1280. */
 const lineColumns: readonly ReportColumn[] = [
   column('depositDate', 'Deposit date', 'date'),
-  column('depositId', 'Deposit', 'text', { isCode: true }),
-  column('depositStatus', 'Status', 'word'),
   column('transactionDate', 'Gift date', 'date'),
-  column('transactionId', 'Gift', 'text', { isCode: true }),
   column('donorFirstName', 'First name', 'text'),
   column('donorLastName', 'Last name', 'text'),
   column('donorId', 'Donor number', 'text', { isCode: true }),
-  column('city', 'City', 'text'),
   column('designation', 'Designation', 'text'),
-  column('designationId', 'Fund number', 'text', { isCode: true }),
   column('allocationAmount', 'To this fund', 'money', { adds: true, about: 'The share of the gift that goes to this fund.' }),
   column('amount', 'Whole gift', 'money', { about: 'All lines of a split gift repeat it, so it is not added up.' }),
+  column('city', 'City', 'text'),
+  column('designationId', 'Fund number', 'text', { isCode: true }),
+  column('depositId', 'Deposit', 'text', { isCode: true }),
+  column('depositStatus', 'Status', 'word'),
+  column('transactionId', 'Gift', 'text', { isCode: true }),
   column('feeAmount', 'Fee of the whole gift', 'money', { isHidden: true }),
   column('netAmount', 'Net of the whole gift', 'money', { isHidden: true }),
   column('paymentType', 'Payment type', 'text', { isHidden: true }),

@@ -1,6 +1,6 @@
 import { ColumnIndex, NO_RANK } from './column-index';
-import { sampleValues, type ColumnSamples } from './column-samples';
 import { foldWords } from './folded-text';
+import { sampleValues, type ColumnSamples } from './column-samples';
 import { isNeverCut, isTime, type Arranged, type Arrangement, type Cell, type Row, type TableColumn } from './table-types';
 import { decimalPoint, toCellLine, toNameLine } from './spreadsheet-text';
 import { ValueList } from './value-list';

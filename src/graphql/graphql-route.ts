@@ -1,5 +1,6 @@
-import express, { Router, type Request, type Response } from 'express';
+import { Router } from 'express';
 import { AppError, toAppError } from '../errors';
+import { assertUtf8Body, readOperation } from '../http/operation-request';
 import { enterDoor, recordOf } from '../http/request-record';
 import { formatError, toCause } from './error-format';
 import { noteBody } from './kept-answers';
@@ -7,19 +8,13 @@ import { loopTurns, strangerTurns } from './loop-turns';
 import { MEDIA_TYPES, OperationRun, type RunParts } from './operation-run';
 import { FailedRows } from './ready-answer';
 
-const MAX_BODY = '100kb';
-/** Compressed bodies are refused, because 100 kB can expand to 100 MB. */
-const parseJson = express.json({ limit: MAX_BODY, inflate: false, verify: (request, _response, body) => noteBody(request, body) });
-
 /** The door at /graphql. */
 export function createGraphqlRoute(parts: RunParts): Router {
   const { kit } = parts;
   const router = Router({ caseSensitive: true, strict: true });
   router.all('/', enterDoor('graphql', '/graphql'));
   router.use((request, _response, next) => {
-    // JSON between systems is UTF-8 (RFC 8259 section 8.1); the parser would also take UTF-7.
-    const charset = /charset\s*=\s*"?([^\s;"]+)/i.exec(request.get('Content-Type') ?? '')?.[1] ?? 'utf-8';
-    if (charset.toLowerCase() !== 'utf-8') throw new AppError('UNSUPPORTED_MEDIA_TYPE');
+    assertUtf8Body(request);
     next();
   });
   router.all('/', async (request, response) => {
@@ -34,7 +29,8 @@ export function createGraphqlRoute(parts: RunParts): Router {
       // The operation of a provision that is bound to reports is not parsed, and has no name.
       if (refusal) await kit.audit.recordRefusal(run.context, { door: 'graphql', name: '', hash: null }, refusal);
       if (refusal?.cause !== undefined) kit.logFailure(refusal, run.context.requestId);
-      if (!refusal) await readBody(request, response);
+      const body = refusal ? undefined : await readOperation(request, response);
+      if (body) noteBody(request, body);
       await (refusal ? strangerTurns : loopTurns).next();
       await run.answer(refusal);
     } finally {
@@ -56,9 +52,4 @@ function toAnswer(appError: AppError, error: unknown, requestId: string) {
   const { errors = [], ...rest } = error.readRest();
   const failures = error.paths.map((path) => formatError({ message: '', path }, appError, requestId));
   return { status: appError.graphqlStatus ?? 200, body: { errors: [...errors, ...failures], ...rest } };
-}
-
-async function readBody(request: Request, response: Response): Promise<void> {
-  const fault = await new Promise<Error | undefined>((resolve) => parseJson(request, response, resolve));
-  if (fault) throw fault;
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { isNetwork } from './values/addresses';
+import { decodeUtf8, mayBeMisread, mayBeUnescaped } from './values/utf8';
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -14,10 +15,8 @@ const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) => 
 
 const onOff = oneOf('on', 'off').transform((value) => value === 'on');
 
-const isPostgresUrl = (value: string): boolean => {
-  const protocol = URL.canParse(value) ? new URL(value).protocol : '';
-  return protocol === 'postgresql:' || protocol === 'postgres:';
-};
+const isPostgresUrl = (value: string): boolean =>
+  URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol) && mayBeUnescaped(value);
 const postgresUrl = z.string().refine(isPostgresUrl, 'expected a URL like postgresql://user:password@host:5432/database');
 
 const postgresUrls = z
@@ -300,6 +299,10 @@ export function readConfig(environment: Environment): Config {
       return [name, undefined];
     }
     const text = given.text || fallback;
+    if (mayBeMisread(text)) {
+      faults.push(`${name}: expected UTF-8`);
+      return [name, undefined];
+    }
     const result = schema.safeParse(text);
     if (!result.success) faults.push(`${name}: ${reason(result.error)}${isSecret ? '' : `, got "${text}"`}`);
     return [name, result.data];
@@ -335,7 +338,7 @@ function readSecret(environment: Environment, name: string): { readonly text: st
   if (!file) return { text: environment[name] };
   if (environment[name]) return { fault: `${name} and ${fileName}: expected one of the two` };
   try {
-    const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    const text = decodeUtf8(readFileSync(file)).replace(/\r?\n$/, '');
     // Without an address the embedded database would be used, and whoever names a file wants another.
     return text === '' ? { fault: `${fileName}: the file is empty` } : { text };
   } catch (error) {

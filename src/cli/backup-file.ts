@@ -2,7 +2,7 @@ import { open, readFile } from 'node:fs/promises';
 import { OperatorError } from '../errors';
 import { openArchive, type OpenArchive } from '../formats/backup-archive';
 import { decrypt, encrypt, INTRO_LENGTH, isEncrypted } from '../formats/backup-encryption';
-import { readNewPassword, readPassword, type Terminal } from './terminal';
+import { firstLineOf, readNewPassword, readPassword, type Terminal } from './terminal';
 
 /** The options of commands that read or write an encrypted file. */
 export interface PassphraseOptions {
@@ -36,8 +36,8 @@ export async function openBackupFile(terminal: Terminal, file: string, { passphr
 }
 
 async function readFirstLine(file: string): Promise<string> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+  const content = await readFile(file).catch((error: unknown) => {
     throw new OperatorError(`Cannot read ${file}: ${(error as Error).message}`, { cause: error });
   });
-  return text.split(/\r?\n/, 1)[0] ?? '';
+  return firstLineOf(content, file);
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { ConfigError, readConfig, type Config } from '../config';
 import { AppError, describeError, OperatorError } from '../errors';
+import { mayBeMisread } from '../values/utf8';
 import type { CommandContext } from './command';
 import { UsageError } from './command-options';
 import { write, type Terminal } from './terminal';
@@ -79,6 +80,8 @@ export async function runProgram(
   // The last write below throws the output's error; without this listener the error would end the process before.
   terminal.output.on('error', () => undefined);
   try {
+    const misread = words.findIndex(mayBeMisread) + 1;
+    if (misread > 0) throw new UsageError(`Argument ${misread} is not UTF-8: a name would be stored as another one`);
     await program.parseAsync([...words], { from: 'user' });
     await write(terminal.output, '');
     return 0;

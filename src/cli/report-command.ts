@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { OperatorError } from '../errors';
-import { findJsonFault } from '../formats/json-fault';
+import { JsonFault, readJson } from '../formats/json-text';
 import { createSchema } from '../graphql/schema';
 import { SchemaReportDocuments } from '../resolvers/report-documents';
 import { withServices, type CommandContext } from './command';
-import { formatTable, printResult } from './terminal';
+import { formatTable, printResult, toText } from './terminal';
 
 interface SaveOptions {
   readonly organization: string;
@@ -49,9 +49,10 @@ export function reportCommand(context: () => CommandContext): Command {
     .option('--replace', 'replaces the report of this name, if there is one')
     .action(async (name: string, file: string, { organization, variables, title, replace }: SaveOptions) => {
       const { terminal, json } = context();
-      const query = await readFile(file, 'utf8').catch((error: unknown) => {
+      const content = await readFile(file).catch((error: unknown) => {
         throw new OperatorError(`Cannot read ${file}`, { cause: error });
       });
+      const query = toText(content, file);
       const report = await withServices(context(), async ({ organizations, savedReports }) => {
         const { id } = await organizations.get(organization);
         const earlier = replace ? await savedReports.find(id, name) : null;
@@ -83,9 +84,9 @@ function readVariables(text: string): Record<string, unknown> {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch (error) {
-    // V8's own message quotes the text, which may hold personal data.
-    throw new InvalidArgumentError(`It ${findJsonFault(text) ?? String(error)}.`);
+    if (error instanceof JsonFault) throw new InvalidArgumentError(`It ${error.message}.`);
+    throw error;
   }
 }

@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import { Presets, SingleBar } from 'cli-progress';
 import { InvalidArgumentError } from 'commander';
 import { OperatorError } from '../errors';
+import { decodeUtf8, mayBeMisread, Utf8Fault } from '../values/utf8';
 
 /** The standard streams of a command. */
 export interface Terminal {
@@ -63,9 +64,35 @@ export async function readNewPassword(terminal: Terminal, name = 'Password'): Pr
 /** Asks for a password without showing it. Reads the first line when standard input is not a terminal. */
 export async function readPassword(terminal: Terminal, name: string): Promise<string> {
   const { input } = terminal;
-  if (input.isTTY) return askSilently(terminal, `${name}: `);
-  for await (const line of createInterface({ input })) return line;
-  return '';
+  if (input.isTTY) {
+    const password = await askSilently(terminal, `${name}: `);
+    if (mayBeMisread(password)) throw new OperatorError(`The ${name.toLowerCase()} is not UTF-8: set the terminal to UTF-8`);
+    return password;
+  }
+  const pieces: Buffer[] = [];
+  for await (const piece of input) {
+    pieces.push(Buffer.from(piece as Buffer | string));
+    if (pieces.at(-1)!.some((byte) => LINE_ENDS.includes(byte))) break;
+  }
+  return firstLineOf(Buffer.concat(pieces), `The ${name.toLowerCase()}`);
+}
+
+const LINE_ENDS = [...Buffer.from('\r\n')];
+
+/** The first line of what was read, without its end. Throws as `toText`. */
+export function firstLineOf(bytes: Buffer, name: string): string {
+  const end = bytes.findIndex((byte) => LINE_ENDS.includes(byte));
+  return toText(end < 0 ? bytes : bytes.subarray(0, end), name);
+}
+
+/** Decodes what an operator gave. Throws an OperatorError that begins with its name for bytes that are not UTF-8. */
+export function toText(bytes: Buffer, name: string): string {
+  try {
+    return decodeUtf8(bytes);
+  } catch (error) {
+    if (error instanceof Utf8Fault) throw new OperatorError(`${name} ${error.message}`, { cause: error });
+    throw error;
+  }
 }
 
 async function askSilently({ input, errors }: Terminal, question: string): Promise<string> {

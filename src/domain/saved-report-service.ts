@@ -145,6 +145,5 @@ function toJson(variables: unknown): string {
 
 function toText(name: string, text: string): string {
   if (text.includes('\0')) throw new InputError(`${name} has a NUL character`, name);
-  if (!text.isWellFormed()) throw new InputError(`${name} has half of a character`, name);
   return text;
 }

@@ -44,10 +44,10 @@ const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | 
  */
 export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
   const reports = {
-    'deposit-details': (context: RequestContext, { query }: Request) =>
-      resolver.depositDetails(() => parseFileQuery('lines', query), context),
-    'deposit-summary': (context: RequestContext, { query }: Request) =>
-      resolver.depositSummary(() => parseFileQuery('summary', query), context),
+    'deposit-details': (context: RequestContext, request: Request) =>
+      resolver.depositDetails(() => parseFileQuery('lines', request.query), context),
+    'deposit-summary': (context: RequestContext, request: Request) =>
+      resolver.depositSummary(() => parseFileQuery('summary', request.query), context),
   };
   const exports = Object.entries(reports).flatMap(([name, open]) =>
     fileFormats.map((format): [string, RequestHandler] => [
@@ -73,10 +73,9 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
     '/reports/:file': async (attempt) => {
       const { context, request, response } = attempt;
       const { name, format } = toNameAndFormat(String(request.params.file));
-      const variables = Object.fromEntries(Object.entries(request.query).filter(([key]) => !fileOptionNames.includes(key)));
       const file = await resolver.savedReport(
         name,
-        () => variables,
+        () => Object.fromEntries(Object.entries(request.query).filter(([key]) => !fileOptionNames.includes(key))),
         context,
         // The report is there, so that its name is none that a caller has made up.
         () => (recordOf(response).operation = `reports/${name}`),

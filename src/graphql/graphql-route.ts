@@ -1,5 +1,6 @@
-import express, { Router, type Request, type Response } from 'express';
+import { Router, type Request } from 'express';
 import { AppError, toAppError } from '../errors';
+import { isUtf8Body, readOperation } from '../http/operation-request';
 import { enterDoor, recordOf } from '../http/request-record';
 import { MEDIA_TYPES, PARTIAL_SUCCESS, RESPONSE_JSON, wantsResponseJson } from './answer-status';
 import { formatError, toCause } from './error-format';
@@ -7,10 +8,6 @@ import { noteBody } from './kept-answers';
 import { loopTurns, strangerTurns } from './loop-turns';
 import { OperationRun, type RunParts } from './operation-run';
 import { FailedRows } from './ready-answer';
-
-const MAX_BODY = '100kb';
-/** Compressed bodies are refused, because 100 kB can expand to 100 MB. */
-const parseJson = express.json({ limit: MAX_BODY, inflate: false, verify: (request, _response, body) => noteBody(request, body) });
 
 /** The door at /graphql. */
 export function createGraphqlRoute(parts: RunParts): Router {
@@ -29,7 +26,11 @@ export function createGraphqlRoute(parts: RunParts): Router {
       // The operation of a provision that is bound to reports is not parsed, and has no name.
       if (refusal) await kit.audit.recordRefusal(run.context, { door: 'graphql', name: '', hash: null }, refusal);
       if (refusal?.cause !== undefined) kit.logFailure(refusal, run.context.requestId);
-      if (!refusal) await readBody(request, response);
+      if (!refusal) {
+        assertJson(request);
+        const body = await readOperation(request, response);
+        if (body) noteBody(request, body);
+      }
       await (refusal ? strangerTurns : loopTurns).next();
       await run.answer(refusal);
     } finally {
@@ -57,24 +58,16 @@ function toAnswer(appError: AppError, error: unknown, requestId: string, request
 }
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
-const CHARSET = /charset\s*=\s*"?([^\s;"]+)/i;
 
 /**
  * Refuses a body in any form but JSON in UTF-8, the one between systems (RFC 8259 section 8.1). The parser would pass other types by and
  * would take UTF-7.
  */
-function assertJson({ method, headers }: Request): void {
+function assertJson(request: Request): void {
+  const { method, headers } = request;
   const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
   // Apollo Server refuses the other types of a GET, and the lack of a body.
   if (isEmpty || method !== 'POST') return;
-  const type = headers['content-type'] ?? '';
-  const charset = CHARSET.exec(type)?.[1] ?? 'utf-8';
-  if (JSON_TYPE.test(type) && charset.toLowerCase() === 'utf-8') return;
+  if (JSON_TYPE.test(headers['content-type'] ?? '') && isUtf8Body(request)) return;
   throw new AppError('UNSUPPORTED_MEDIA_TYPE', { fault: 'write "Content-Type: application/json", and the body in UTF-8' });
-}
-
-async function readBody(request: Request, response: Response): Promise<void> {
-  assertJson(request);
-  const fault = await new Promise<Error | undefined>((resolve) => parseJson(request, response, resolve));
-  if (fault) throw fault;
 }

@@ -4,6 +4,7 @@ import { GraphQLError } from 'graphql';
 import type { BudgetService } from '../domain/budget-service';
 import { AppError } from '../errors';
 import { nameDataVersion, setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
+import { searchOf } from '../http/operation-request';
 import { recordOf, type RequestRecord } from '../http/request-record';
 import { sendRows, toContentCoding } from '../http/row-sender';
 import { wantsResponseJson } from './answer-status';
@@ -191,12 +192,6 @@ const textOf = (request: Request): unknown =>
   request.method === 'GET'
     ? new URLSearchParams(searchOf(request)).get('query')
     : (request.body as { readonly query?: unknown } | undefined)?.query;
-
-/** The query string of the address as Apollo reads it. Express would end it at a `#`. */
-function searchOf({ originalUrl }: Request): string {
-  const query = originalUrl.indexOf('?');
-  return query < 0 ? '' : originalUrl.slice(query);
-}
 
 function toApolloRequest(request: Request) {
   const headers = new HeaderMap();

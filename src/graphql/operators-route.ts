@@ -1,14 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import express, { Router, type RequestHandler, type Response } from 'express';
+import { Router, type RequestHandler, type Response } from 'express';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { createHandler } from 'graphql-http/lib/use/express';
 import { AppError, describeError, OperatorError, toAppError } from '../errors';
+import { readOperation } from '../http/operation-request';
 import { enterDoor, recordOf } from '../http/request-record';
 
 /** graphql-js gives a fault of the syntax no mark but its text. */
 const SYNTAX_ERROR = /^Syntax Error:/;
-/** Longer than any mutation. */
-const MAX_BODY = '100kb';
 
 interface OperatorsRouteOptions {
   /** The token that every request carries as `Authorization: Bearer TOKEN`. */
@@ -23,7 +22,9 @@ interface OperatorsRouteOptions {
 export function createOperatorsRoute(schema: GraphQLSchema, { token, during, onInternalError }: OperatorsRouteOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.all('/graphql', enterDoor('admin', '/graphql'));
-  router.all('/graphql', requireToken(token), express.json({ limit: MAX_BODY, inflate: false }), (request, response, next) => {
+  router.all('/graphql', requireToken(token), async (request, response, next) => {
+    // graphql-http knows one spelling of the charset alone; the body has been read by now.
+    if (await readOperation(request, response)) request.headers['content-type'] = 'application/json';
     const handle = createHandler({ schema, formatError: (error) => toFault(error, response, onInternalError) });
     return during(request.ip ?? '', () => handle(request, response, next));
   });

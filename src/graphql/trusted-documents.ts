@@ -4,6 +4,7 @@ import { InMemoryLRUCache, type KeyValueCache } from '@apollo/utils.keyvaluecach
 import { Kind, parse, print, visit, type DocumentNode, type SelectionNode } from 'graphql';
 import { z } from 'zod';
 import { OperatorError } from '../errors';
+import { JsonFault, readJson } from '../formats/json-text';
 import { oncePerDocument } from './once-per-document';
 
 /** The manifest that graphql-codegen's client preset and relay-compiler write: texts of documents by their hashes. */
@@ -67,12 +68,16 @@ const isAddedTypename = (selection: SelectionNode): boolean =>
 /** Reads a manifest of graphql-codegen, Relay or Apollo. Throws an OperatorError whose message is one line. */
 export function readTrustedDocuments(file: string): TrustedDocuments {
   try {
-    const content: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const content = readJson(readFileSync(file));
     const isApollo = typeof content === 'object' && content !== null && 'operations' in content;
     return new TrustedDocuments(isApollo ? readApolloManifest(content) : readMapManifest(content));
   } catch (error) {
     const [issue] = error instanceof z.ZodError ? error.issues : [];
-    const reason = issue ? [issue.path.join('.'), issue.message].filter(Boolean).join(' ') : (error as Error).message;
+    const reason = issue
+      ? [issue.path.join('.'), issue.message].filter(Boolean).join(' ')
+      : error instanceof JsonFault
+        ? `it ${error.message}`
+        : (error as Error).message;
     throw new OperatorError(`TRUSTED_DOCUMENTS: ${file} is no manifest of documents: ${reason.replaceAll(/\s+/g, ' ')}`, { cause: error });
   }
 }

@@ -1,7 +1,6 @@
 import type { ErrorRequestHandler, Request } from 'express';
 import type { Logger } from 'pino';
 import { AppError, toAppError, toErrorBody } from '../errors';
-import { findJsonFault } from '../formats/json-fault';
 import { breakOff } from './http-server';
 import { logFailure, ReaderLeft } from './request-log';
 import { recordOf } from './request-record';
@@ -27,7 +26,7 @@ export const REST_FORMAT: ErrorFormat = { toAnswer: (appError) => ({ status: app
 export function createErrorHandler(log: Logger, { toCause = (error) => error, toAnswer }: ErrorFormat = REST_FORMAT): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const cause = toCause(error);
-    const appError = toBodyFault(cause) ?? toAppError(cause);
+    const appError = toPathFault(cause) ?? toAppError(cause);
     const record = recordOf(response);
     // A reader who has left is no failure.
     if (!(appError.cause instanceof ReaderLeft)) record.addCode(appError.code);
@@ -43,13 +42,6 @@ export function createErrorHandler(log: Logger, { toCause = (error) => error, to
   };
 }
 
-/** Longer bodies are not searched for the fault, because the search blocks the event loop. */
-const MAX_LOCATED_LENGTH = 20_000;
-
-/** Names the place where a body stops being JSON. The parser's message is not used: it quotes the body, which may hold a password. */
-function toBodyFault(error: unknown): AppError | undefined {
-  if (!(error instanceof Error) || !('type' in error) || error.type !== 'entity.parse.failed') return undefined;
-  if (!('body' in error) || typeof error.body !== 'string') return undefined;
-  if (error.body.length > MAX_LOCATED_LENGTH) return new AppError('BAD_REQUEST', { fault: 'the body is not JSON' });
-  return new AppError('BAD_REQUEST', { fault: `the body ${findJsonFault(error.body) ?? 'is not a JSON object'}` });
-}
+/** Express decodes the parts of a path before it calls a door, and throws what JavaScript throws for escapes that are not UTF-8. */
+const toPathFault = (error: unknown): AppError | undefined =>
+  error instanceof URIError ? new AppError('BAD_REQUEST', { fault: 'the path is not UTF-8' }) : undefined;

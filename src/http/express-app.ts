@@ -1,9 +1,9 @@
-import { parse } from 'node:querystring';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from '../config';
-import { AppError } from '../errors';
+import { AppError, InputError } from '../errors';
 import { allowOrigins } from './cross-origin';
+import { parseQueryString, QueryFault, type Parameters } from './query-string';
 import { logRequests, warnOfProxies, type RequestWatch } from './request-log';
 import { setSecurityHeaders } from './security-headers';
 
@@ -15,8 +15,7 @@ export function createExpressApp(config: Config, log: Logger, watch: RequestWatc
   app.set('case sensitive routing', true);
   app.set('strict routing', true);
   app.set('etag', false);
-  // By default Node drops all parameters after the thousandth. Node's limit for headers bounds the length of an address already.
-  app.set('query parser', (text: string) => parse(text, '&', '=', { maxKeys: 0 }));
+  app.set('query parser', readParameters);
   app.set('trust proxy', config.TRUST_PROXY);
   app.disable('x-powered-by');
 
@@ -26,6 +25,19 @@ export function createExpressApp(config: Config, log: Logger, watch: RequestWatc
   if (config.CORS_ORIGINS.length > 0) app.use(allowOrigins(config.CORS_ORIGINS));
   app.use(refuseAmbiguousHeaders);
   return app;
+}
+
+/**
+ * The parameters of an address. Express asks for them each time that a door reads `request.query`, so that a door that reads them after its
+ * checks of access refuses them in their place. Throws INVALID_PARAMETERS that names the parameter.
+ */
+function readParameters(text: string | undefined): Parameters {
+  try {
+    return parseQueryString(text ?? '');
+  } catch (error) {
+    if (error instanceof QueryFault) throw new InputError(error.message);
+    throw error;
+  }
 }
 
 /** Refuses what the HTTP parser accepts: no Host, several (RFC 9112 section 3.2), or more headers than Node keeps. */

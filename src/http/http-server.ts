@@ -20,6 +20,9 @@ const PARSER_ERRORS: Readonly<Record<string, ErrorCode>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'PAYLOAD_TOO_LARGE',
 };
 
+/** The fault of a request target that is not ASCII (RFC 3986 section 2): some clients send letters without escapes. */
+const UNESCAPED = 'the address has characters that need escapes, as é needs %C3%A9';
+
 interface HttpServerOptions {
   /** Milliseconds that a connection may wait for its next request. */
   readonly keepAliveMs: number;
@@ -159,7 +162,8 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex & { _htt
     socket.destroy();
     return;
   }
-  const appError = new AppError(PARSER_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST');
+  const fault = error.code === 'HPE_INVALID_URL' ? UNESCAPED : undefined;
+  const appError = new AppError(PARSER_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST', fault === undefined ? {} : { fault });
   const body = JSON.stringify(toErrorBody(appError));
   const head = [
     `HTTP/1.1 ${appError.status} ${STATUS_CODES[appError.status] ?? ''}`,

@@ -29,7 +29,7 @@ import type { ReportDocument, ReportDocuments } from '../domain/saved-report-ser
 import { InputError } from '../errors';
 import { columnsOf, findEmptyList, type FileQuery } from '../formats/file-address';
 import { lineFieldAt } from '../formats/line-records';
-import { findJsonFault } from '../formats/json-fault';
+import { JsonFault, readJson } from '../formats/json-text';
 import { ALL_TIME } from '../values/dates';
 import { leavesOf, type OperationScope } from './look-ahead';
 import { assertFewRepeats, limitOperations, operationLimits } from './operation-limits';
@@ -176,9 +176,10 @@ const NOT_TEXT: ReadonlySet<string> = new Set(['Boolean', 'Int', 'Float', 'SafeI
 
 function parseJson(name: string, text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    throw new InputError(`${name} ${findJsonFault(text) ?? 'is not JSON'}`);
+    return readJson(text);
+  } catch (error) {
+    if (error instanceof JsonFault) throw new InputError(`${name} ${error.message}`);
+    throw error;
   }
 }
 

@@ -21,18 +21,22 @@ const REPORT = 'deposit_detail_designation_detail_with_contact_info';
 /** The v2 door (contract section 4). Each route parses, calls a resolver and formats. Errors have the contract's body (section 2.3). */
 export function createV2Routes({ authentication, depositDetails }: V2Resolvers, kit: DoorKit): Router {
   const router = createRequestRouter('v2', kit, {
-    '/authenticated_test_system': async ({ context, response }) => {
+    '/authenticated_test_system': async ({ context, request, response }) => {
       const data = await authentication.authenticatedTestSystem(context);
+      assertDecodable(request);
       setDataVersion(response, context);
       response.json({ data });
     },
-    '/authenticated_test_session': async ({ context, response }) => {
+    '/authenticated_test_session': async ({ context, request, response }) => {
       const data = await authentication.authenticatedTestSession(context);
+      assertDecodable(request);
       setDataVersion(response, context);
       response.json({ data });
     },
     [`/${REPORT}`]: async (attempt) => {
       const { context, request, response } = attempt;
+      // An address that cannot be decoded is refused where its parameters are read, which comes after access.
+      await context.access.authorizeReport();
       const query = parseReportQuery(request.query);
       const rows = await depositDetails.depositDetails(query, context);
       const { head, template, tail } = v2Layouts.json;
@@ -57,6 +61,9 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
   router.use(kit.createErrorHandler({ ...REST_FORMAT, toCause: toContractError }));
   return router;
 }
+
+/** Throws INVALID_PARAMETERS for an address that cannot be decoded: a parameter of it may be any, and the contract knows no reason to guess. */
+const assertDecodable = ({ query }: Request): unknown => query;
 
 /** The contract knows neither faults nor a limit of guesses (section 7), so integrators get the texts that they know. */
 function toContractError(error: unknown): unknown {

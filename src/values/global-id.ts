@@ -16,6 +16,6 @@ export function fromGlobalId(text: string): GlobalId | undefined {
   const colon = plain.indexOf(':');
   if (colon < 1) return undefined;
   const parts = { kind: plain.slice(0, colon), id: plain.slice(colon + 1) };
-  // Node's decoder passes over characters that are no base64url, so only the text itself proves that it is an id.
+  // Node's decoders pass over bytes that are no UTF-8 and characters that are no base64url, so only the text itself proves that it is an id.
   return toGlobalId(parts.kind, parts.id) === text ? parts : undefined;
 }

@@ -137,7 +137,7 @@ describe('an operator', () => {
     });
     afterAll(() => rmSync(folder, { recursive: true }));
 
-    const write = (text: string): string => {
+    const write = (text: string | Buffer): string => {
       const file = join(folder, randomUUID());
       writeFileSync(file, text);
       return file;
@@ -159,6 +159,18 @@ describe('an operator', () => {
 
     test.each(['', '\n', '\r\n'])('is told of a file that is empty', (text) => {
       expect(faults({ DATABASE_URL_FILE: write(text) })).toBe('DATABASE_URL_FILE: the file is empty');
+    });
+
+    test('is told of a secret that is not UTF-8, and does not get another one', () => {
+      const latin1 = (text: string): string => write(Buffer.from(text, 'latin1'));
+      expect(faults({ DATABASE_URL_FILE: latin1('postgresql://u:p\xe9@h/d') })).toBe('DATABASE_URL_FILE: is not UTF-8 at byte 17');
+      expect(faults({ ADMIN_TOKEN_FILE: latin1(`${'a'.repeat(32)}\xff`), ADMIN_PORT: '0' })).toBe(
+        'ADMIN_TOKEN_FILE: is not UTF-8 at byte 33',
+      );
+      // Node puts this character in the place of bytes of the environment that are not UTF-8.
+      expect(faults({ DATABASE_URL: 'postgresql://u:p\uFFFD@h/d' })).toBe('DATABASE_URL: expected UTF-8');
+      expect(faults({ DATABASE_URL: 'postgresql://u:p%E9@h/d' })).toMatch(/^DATABASE_URL: expected a URL like/);
+      expect(readConfig({ DATABASE_URL: 'postgresql://u:p%C3%A9@h/d' }).DATABASE_URL).toBe('postgresql://u:p%C3%A9@h/d');
     });
 
     test('may give a pipe, which is read once in a run', async () => {

@@ -14,7 +14,8 @@ const gateway = openGateway();
 const SESSION = '/api/v2/authenticated_test_session';
 const OTHER = 'another long password';
 
-const run = (words: string[], input?: string): Promise<CommandResult> => runCommand({ DATABASE_URL: gateway.database.url }, words, input);
+const run = (words: string[], input?: string | Buffer): Promise<CommandResult> =>
+  runCommand({ DATABASE_URL: gateway.database.url }, words, input);
 const json = async <Result>(words: string[], input?: string): Promise<Result> =>
   JSON.parse(await succeed({ DATABASE_URL: gateway.database.url }, [...words, '--json'], input)) as Result;
 const named = ({ name }: TestOrganization, username = 'ada'): string[] => ['--organization', name, '--username', username];
@@ -46,6 +47,23 @@ describe('an operator of a user', () => {
     expect(await json(['user', 'password', ...named(organization)], PASSWORD)).toEqual({
       ...{ organization: organization.name, username: 'ada', endedSessions: 1 },
     });
+  });
+
+  test.concurrent('gives no password and no name that is not UTF-8, which would be stored as another one', async () => {
+    const { organization } = await open();
+    const latin1 = Buffer.from('l\xe9g\xe8re et tr\xe8s longue\n', 'latin1');
+    expect(await run(['user', 'password', ...named(organization)], latin1)).toEqual(failed('The password is not UTF-8 at byte 2'));
+    const cut = Buffer.concat([Buffer.from(PASSWORD), Buffer.of(0xc3)]);
+    expect(await run(['user', 'password', ...named(organization)], cut)).toEqual(failed('The password is not UTF-8 at byte 29'));
+    expect(await mayLogIn(organization)).toBe(true);
+    // Node puts this character in the place of bytes of an argument that are not UTF-8.
+    const name = 'Andr\uFFFD';
+    expect(await run(['user', 'disable', ...named(organization, name)])).toEqual(
+      misused('Argument 6 is not UTF-8: a name would be stored as another one'),
+    );
+    const words = ['user', 'password', ...named(organization)];
+    expect((await run(words, Buffer.from(`${'é'.repeat(12)}\r\nrest \xe9`))).status).toBe(0);
+    expect(await mayLogIn(organization, 'é'.repeat(12))).toBe(true);
   });
 
   test.concurrent('disables one and enables it again: its earlier sessions stay ended', async () => {

@@ -172,8 +172,9 @@ test.each([
 
 test.each([
   ['is not there', undefined, "ENOENT: no such file or directory, open 'FILE'"],
-  ['is no JSON', '{', "Expected property name or '}' in JSON at position 1"],
-  ['is no JSON of several lines', 'query A {\n  a\n}\n', `Unexpected token 'q', "query A { a } " is not valid JSON`],
+  ['is no JSON', '{', 'it breaks off at line 1, column 2'],
+  ['is no JSON of several lines', 'query A {\n  a\n}\n', 'it is not JSON at line 1, column 1'],
+  ['is Latin-1', Buffer.from('{"a":"\xe9"}', 'latin1'), 'it is not UTF-8 at byte 7'],
   ['is a list', '[]', 'it is no object'],
   ['holds something else', flat('a', 'b'), 'a is not the MD5, SHA-1 or SHA-256 of its document'],
   ['holds no text', flat('a', { b: 'c' }), 'a stands for something else than a document'],

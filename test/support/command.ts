@@ -48,7 +48,12 @@ export function startCommand(
 }
 
 /** Runs a command to its end, with `input` on its standard input. */
-export async function runCommand(environment: Environment, words: readonly string[], input = '', main?: string): Promise<CommandResult> {
+export async function runCommand(
+  environment: Environment,
+  words: readonly string[],
+  input: string | Buffer = '',
+  main?: string,
+): Promise<CommandResult> {
   const child = startCommand(environment, words, 'pipe', main);
   const closed = once(child, 'close') as Promise<[number | null]>;
   // The command may end without reading its input.

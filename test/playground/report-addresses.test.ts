@@ -7,7 +7,15 @@ const ids = Object.keys(reportDefinitions) as ReportId[];
 const full: ReportChoices = {
   ...defaultChoices('designations'),
   ...{ period: '2024-01-01..2024-02-29', pending: 'WITHOUT', compare: 'last-year', splitBy: 'MONTH' },
-  ...{ funds: [3, 12], donor: 7, giftDateFrom: '2023-12-30', giftDateTo: '2024-02-29', amountMin: '10.00', amountMax: '-1.50', deposit: 'A/B & C=1#?' },
+  ...{
+    funds: [3, 12],
+    donor: 7,
+    giftDateFrom: '2023-12-30',
+    giftDateTo: '2024-02-29',
+    amountMin: '10.00',
+    amountMax: '-1.50',
+    deposit: 'A/B & C=1#?',
+  },
   ...{ paymentTypes: ['ACH', 'Überweisung, eilig'], accountTypes: ['a b'], statuses: ['100%'] },
 };
 

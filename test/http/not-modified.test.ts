@@ -97,7 +97,7 @@ test('the same lines have the same bytes, or the rendering has another number', 
     digest.update(`${status} ${body.toString()}`);
   }
   // A change of the bytes needs another RENDERING, and both are written here anew.
-  expect([RENDERING, digest.digest('hex')]).toEqual([1, 'd18609e759c80a2bfc18e56a04c59443fd56f1f1fc945d39aa7799910d64fe95']);
+  expect([RENDERING, digest.digest('hex')]).toEqual([2, 'd18609e759c80a2bfc18e56a04c59443fd56f1f1fc945d39aa7799910d64fe95']);
 });
 
 test('a file has the same tag wherever its totals are', async () => {

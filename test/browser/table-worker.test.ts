@@ -106,6 +106,7 @@ describe('the page', () => {
         },
       },
       digest: null,
+      samples: { 'all.lines': [1], 'all.byTransaction.amount': ['10.10'] },
     });
     expect(rows!.slice(0, 2)).toEqual([
       ['Fund 1', 1, '10.10'],
@@ -145,6 +146,7 @@ describe('the page', () => {
       version: 1,
       data: null,
       digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      samples: { allocationAmount: [null, '10.10'] },
     });
     expect(new Set(rows!.map(([, gift]) => gift)).size).toBe(FUNDS - 1);
     expect(rows!.filter(([, gift]) => gift === 'T0' || gift === 'T9')).toEqual([

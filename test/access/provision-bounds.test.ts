@@ -212,6 +212,22 @@ describe('a provision that is bound to networks', () => {
   });
 });
 
+test('a provision that is bound to the schema opens its file and nothing else, as a build needs it', async () => {
+  const provision = await create({ reports: ['schema.graphql'] });
+  const [status, schema] = await get('/schema.graphql', provision);
+  expect([status, String(schema).includes('type Query {')]).toEqual([200, true]);
+  const why = 'this provision opens the files of its saved reports alone: schema.graphql';
+  const error = `Privilege to perform the action was not found: ${why}`;
+  const period = 'start_date=2024-01-01&end_date=2024-12-31';
+  for (const path of ['/reports/schema.graphql', '/reports/lines.csv', `/export/deposit-details.csv?${period}`])
+    expect([path, (await get(path, provision))[0]]).toEqual([path, path === '/reports/schema.graphql' ? 404 : 422]);
+  for (const path of [SYSTEM, REPORT]) expect((await get(path, provision))[0]).toBe(422);
+  for (const query of ['{ __schema { queryType { name } } }', '{ deposits { totalCount } }', SUMMARY]) {
+    const { body } = await graphql(gateway.url, query, { provision });
+    expect(body.errors?.map(({ message }) => message)).toEqual([error]);
+  }
+});
+
 describe('a provision that is bound to saved reports', () => {
   let provision: string;
   beforeAll(async () => {

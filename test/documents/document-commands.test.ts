@@ -40,7 +40,7 @@ const LANGUAGES: Readonly<Record<string, readonly string[] | 'anywhere'>> = {
  * The sections with code: first those that frontend-app-code.test.ts holds equal to the app, then those whose examples
  * partial-answers.test.ts, client-caches.test.ts and trusted-document-clients.test.ts run.
  */
-const CODE_SECTIONS = [...APP_SECTIONS, 'Other clients', 'Errors and null', 'Trusted documents'];
+const CODE_SECTIONS = [...APP_SECTIONS, 'Other clients', 'Errors and null', 'Mocks', 'Trusted documents'];
 /** Commands that take too long, or need a machine or a network, and the test that tries each of them instead. */
 const STAND_INS: Readonly<Record<string, string>> = {
   'npm install && npm start': 'newcomer.test.ts',

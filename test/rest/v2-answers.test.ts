@@ -151,7 +151,10 @@ describe('a reader of the v2 document', () => {
 
   test('takes no part of an answer for the whole, when it parses the answer as JSON', async () => {
     const own = await createOrganization(gateway.services);
-    await importLines(gateway.services, own, [v2Line({ main_memo: ']} {"response":[]}' }), v2Line({ transaction_id: 'P11', allocation_id: 'P101' })]);
+    await importLines(gateway.services, own, [
+      v2Line({ main_memo: ']} {"response":[]}' }),
+      v2Line({ transaction_id: 'P11', allocation_id: 'P101' }),
+    ]);
     const text = await (await report('start_date=2024-01-02&end_date=2024-01-02', own.apiProvision)).text();
     const taken = Array.from(text, (_, length) => text.slice(0, length)).filter((part) => {
       try {

@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander';
 import type { ProvisionRow } from '../data/provision-store';
-import { describeProvision, EXPIRY_FORMS, toExpiry, toSpanMs } from '../domain/provision-bounds';
+import { describeProvision, EXPIRY_FORMS, toBoundPath, toExpiry, toSpanMs } from '../domain/provision-bounds';
 import { withServices, type CommandContext } from './command';
 import { append, grantCommands, grantOption, listPrivileges, ORGANIZATION, privilegesArgument, UsageError } from './command-options';
 import { day, formatTable, printResult } from './terminal';
@@ -13,7 +13,7 @@ const PROVISION = ['<provision>', 'its number, the first eight characters of its
 const ADDRESS = '--address <network>';
 const ADDRESS_MEANING = 'IP address or network in CIDR notation that callers come from; may be repeated';
 const REPORT = '--report <name>';
-const REPORT_MEANING = 'saved report that the api provision opens, and nothing else; may be repeated';
+const REPORT_MEANING = 'saved report that the api provision opens, and nothing else; may be repeated; schema.graphql is the schema';
 
 interface CreateOptions {
   readonly organization: string;
@@ -80,7 +80,7 @@ export function provisionCommand(context: () => CommandContext): Command {
       const rows = result.map((row) => [
         ...[String(row.number), row.provision, row.organization, row.kind, row.label],
         ...[day(row.lastUsedAt), day(row.expiresAt), day(row.revokedAt)],
-        [...row.addresses, ...row.reports.map((report) => `/reports/${report}`)].join(' '),
+        [...row.addresses, ...row.reports.map(toBoundPath)].join(' '),
         row.privileges.join(' '),
       ]);
       const header = ['NUMBER', 'PROVISION', 'ORGANIZATION', 'KIND', 'LABEL', 'LAST USED', 'EXPIRES', 'REVOKED', 'BOUND TO', 'PRIVILEGES'];

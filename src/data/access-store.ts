@@ -30,6 +30,8 @@ export interface AccessProvision {
   readonly firstCharacters: string;
   /** True when it was revoked, or when it or the UUID that was sent has expired. */
   readonly hasEnded: boolean;
+  /** The time from which it, or the UUID that was sent, is refused; null when neither has an end. */
+  readonly expiresAt: Date | null;
   /** The networks that its callers come from; empty means any. */
   readonly addresses: readonly string[];
   /** The saved reports that it opens alone; empty means that it is not bound to reports. */
@@ -64,6 +66,7 @@ interface JoinedRow {
   provision_id: number;
   first_characters: string;
   has_ended: boolean;
+  provision_expires_at: Date | null;
   addresses: string[];
   reports: string[];
   kind: ProvisionKind;
@@ -91,8 +94,8 @@ interface JoinedRow {
 }
 
 const HAS_ENDED = `(p.revoked_at IS NOT NULL OR COALESCE(p.expires_at <= now(), false) OR COALESCE(k.expires_at <= now(), false))`;
-const PROVISION_COLUMNS = `asked.place::int, p.id AS provision_id, k.first_characters, ${HAS_ENDED} AS has_ended, p.addresses, p.reports,
-  p.kind, p.label, p.privileges AS provision_privileges,
+const PROVISION_COLUMNS = `asked.place::int, p.id AS provision_id, k.first_characters, ${HAS_ENDED} AS has_ended,
+  least(p.expires_at, k.expires_at) AS provision_expires_at, p.addresses, p.reports, p.kind, p.label, p.privileges AS provision_privileges,
   o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance, o.fiscal_year_start,
   :version AS data_version, pg_is_in_recovery() AS is_standby`;
 const ASKED_PROVISIONS = `JOIN provision_key k ON k.uuid_hash = asked.uuid_hash
@@ -290,6 +293,7 @@ function toAccessRow(row: JoinedRow): AccessRow {
       id: row.provision_id,
       firstCharacters: row.first_characters,
       hasEnded: row.has_ended,
+      expiresAt: row.provision_expires_at,
       addresses: row.addresses,
       reports: row.reports,
       kind: row.kind,

@@ -48,5 +48,11 @@ export function assertLabel(label: string): void {
     throw new OperatorError(`The label must be at most ${MAX_LABEL_LENGTH} characters, with no control characters`);
 }
 
+/** The schema's file, to which a provision may be bound as to a saved report. No report can have this name. */
+export const SCHEMA_FILE = 'schema.graphql';
+
+/** The address of a file that a provision is bound to, without the ending that chooses its format. */
+export const toBoundPath = (report: string): string => (report === SCHEMA_FILE ? `/${SCHEMA_FILE}` : `/reports/${report}`);
+
 /** A provision in an operator's messages, by what is no secret. */
 export const describeProvision = ({ id, keys }: Pick<ProvisionRow, 'id' | 'keys'>): string => `${id} (${keys[0]!.firstCharacters}…)`;

@@ -5,7 +5,7 @@ import { OperatorError } from '../errors';
 import { isUuid } from '../values/ids';
 import { applyChange, assertMayHold, COMMANDS, withDefaults, type GrantChange } from './grant-changes';
 import type { OrganizationService } from './organization-service';
-import { assertLabel, assertNetworks, describeProvision } from './provision-bounds';
+import { assertLabel, assertNetworks, describeProvision, SCHEMA_FILE, toBoundPath } from './provision-bounds';
 import { createUuid, FIRST_CHARACTERS, hashUuid } from './provision-uuid';
 import { isSecret, type Privilege } from './privileges';
 import type { RightsAudit } from './rights-audit';
@@ -161,7 +161,8 @@ export class ProvisionService {
   private async assertReports({ organizationId, kind }: Pick<ProvisionRow, 'organizationId' | 'kind'>, reports: readonly string[]) {
     if (reports.length > 0 && !isSecret(kind))
       throw new OperatorError(`A ${kind} provision is public: only an API provision is bound to reports`);
-    const known = new Set((await this.savedReports.list(organizationId, { names: reports })).map(({ name }) => name));
+    const saved = await this.savedReports.list(organizationId, { names: reports });
+    const known = new Set([SCHEMA_FILE, ...saved.map(({ name }) => name)]);
     const missing = reports.find((name) => !known.has(name));
     if (missing !== undefined) throw new OperatorError(`There is no saved report "${missing}"`);
   }
@@ -171,5 +172,5 @@ const subjectOf = ({ firstCharacters }: Pick<NewKey, 'firstCharacters'>): string
 const describeBounds = ({ expiresAt, addresses, reports }: ProvisionBounds): string[] => [
   ...(expiresAt ? [`until ${expiresAt.toISOString()}`] : []),
   ...addresses,
-  ...reports.map((report) => `/reports/${report}`),
+  ...reports.map(toBoundPath),
 ];

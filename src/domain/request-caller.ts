@@ -1,4 +1,4 @@
-import type { AccessRow, AccessStore, Credential, SessionRow } from '../data/access-store';
+import type { AccessProvision, AccessRow, AccessStore, Credential, SessionRow } from '../data/access-store';
 import type { Caller } from '../data/postgres/report-queue';
 import type { RequestTimes } from '../data/postgres/request-times';
 import { AppError } from '../errors';
@@ -61,6 +61,8 @@ export class RequestCaller {
     private readonly parts: AccessParts,
     /** Counts the time of waiting. */
     private readonly times: RequestTimes,
+    /** Takes the provision once, when it, its host and its organization are found valid. A link has none of its own. */
+    private onProvision?: (provision: AccessProvision) => void,
     /** The name of the saved report whose file was asked for; undefined for every other request. */
     private report?: string,
   ) {}
@@ -77,7 +79,7 @@ export class RequestCaller {
 
   /** The caller of the same request, whose checks ask the database again. */
   again(): RequestCaller {
-    return new RequestCaller(this.credentials, this.parts, this.times, this.report);
+    return new RequestCaller(this.credentials, this.parts, this.times, undefined, this.report);
   }
 
   /** True when the provision opens saved reports alone, and those as they were saved. Throws an AppError. */
@@ -168,6 +170,8 @@ export class RequestCaller {
     const { hosts, underMaintenance } = row.organization;
     if (hosts.length > 0 && !hosts.includes(toHostName(host))) throw new AppError('INCORRECT_HOST');
     if (underMaintenance) throw new AppError('UNDER_MAINTENANCE');
+    if (!link) this.onProvision?.(row.provision);
+    this.onProvision = undefined;
     return row;
   }
 

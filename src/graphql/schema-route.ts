@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Router } from 'express';
 import { lexicographicSortSchema, printSchema, type GraphQLSchema } from 'graphql';
+import { SCHEMA_FILE } from '../domain/provision-bounds';
 import type { DoorKit } from '../http/door-kit';
 import { findKnownTag } from '../http/entity-tag';
 import { createRequestRouter } from '../http/request-router';
@@ -17,7 +18,8 @@ export function createSchemaRoute(schema: GraphQLSchema, introspection: Introspe
     return { text, tag: `"${createHash('sha256').update(text).digest('base64url')}"` };
   };
   return createRequestRouter('graphql', kit, {
-    '/schema.graphql': async ({ context, request, response }) => {
+    [`/${SCHEMA_FILE}`]: async ({ context, request, response }) => {
+      context.access.caller.openReport(SCHEMA_FILE);
       await authorizeIntrospection(context.access, introspection);
       file ??= print();
       response.set('ETag', file.tag);

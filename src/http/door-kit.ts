@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from '../config';
+import type { AccessProvision } from '../data/access-store';
 import { numberOf } from '../data/postgres/version-stamp';
 import { RequestEntities } from '../domain/entity-service';
 import { SealedPlaces } from '../domain/sealed-places';
@@ -57,6 +58,11 @@ export function setServerTiming(response: Response): void {
   response.set('Server-Timing', parts.map(([name, value]) => `${name};dur=${value.toFixed(1)}`).join(', '));
 }
 
+/** Says when the application's provision, or the UUID that it has sent, will be refused (RFC 3339, whole seconds, never later). */
+function setProvisionExpiry(response: Response, { expiresAt }: AccessProvision): void {
+  if (expiresAt && !response.headersSent) response.set('Provision-Expires', expiresAt.toISOString().replace(/\.\d+Z$/, 'Z'));
+}
+
 const MS_PER_SECOND = 1000;
 const BYTES_PER_KILOBYTE = 1000;
 
@@ -68,7 +74,9 @@ export function createDoorKit(config: Config, log: Logger, { access, accessWatch
       const left = new AbortController();
       const record = recordOf(response);
       const { id, times } = record;
-      const requestAccess = access.open(readCredentials(request, linkCallerOf(response)), times, leastVersion);
+      const requestAccess = access.open(readCredentials(request, linkCallerOf(response)), times, leastVersion, (provision) =>
+        setProvisionExpiry(response, provision),
+      );
       const lines = new LineCount();
       record.access = requestAccess;
       record.lines = lines;

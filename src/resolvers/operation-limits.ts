@@ -4,7 +4,9 @@ import {
   visit,
   type ASTVisitor,
   type DocumentNode,
+  type FieldNode,
   type FragmentDefinitionNode,
+  type OperationDefinitionNode,
   type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
@@ -84,8 +86,9 @@ export function limitOperations(context: ValidationContext): ASTVisitor {
     OperationDefinition(operation) {
       const { depth, aliases, fields, selections } = ofSelections(operation.selectionSet);
       const refuse = (what: string, count: number, limit: number): void => {
-        if (count > limit)
-          context.reportError(new GraphQLError(`The operation has ${count} ${what}; the limit is ${limit}`, { nodes: operation }));
+        if (count <= limit) return;
+        const text = `The operation has ${count} ${what}; the limit is ${limit}${wayOutOf(operation, context)}`;
+        context.reportError(new GraphQLError(text, { nodes: operation }));
       };
       refuse('levels of fields', depth, operationLimits.maxDepth);
       refuse('aliases', aliases, operationLimits.maxAliases);
@@ -93,6 +96,14 @@ export function limitOperations(context: ValidationContext): ASTVisitor {
       refuse('selections after its fragments are spread out', selections, operationLimits.maxSelections);
     },
   };
+}
+
+/** The advice to an operation that asks for a summary of each month, fund or other group by itself; empty for any other. */
+function wayOutOf(operation: OperationDefinitionNode, context: ValidationContext): string {
+  let summaries = 0;
+  const Field = ({ name }: FieldNode): void => void (name.value === 'depositSummary' && summaries++);
+  for (const each of [operation, ...context.getRecursivelyReferencedFragments(operation)]) visit(each, { Field });
+  return summaries > 1 ? `. One depositSummary answers many groups: ask for them by groupBy, in place of ${summaries} times` : '';
 }
 
 /**

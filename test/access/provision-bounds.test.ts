@@ -82,6 +82,88 @@ describe('a provision', () => {
   });
 });
 
+describe('an application whose provision has an end', () => {
+  const END = new Date(Date.now() + 86_400_000);
+  const TOLD = END.toISOString().replace(/\.\d+Z$/, 'Z');
+  const endOf = async (path: string, provision: string, headers: Readonly<Record<string, string>> = {}, init: RequestInit = {}) => {
+    const { status, headers: told } = await fetch(gateway.url + path, { ...init, headers: { Provision: provision, ...headers } });
+    return [status, told.get('provision-expires')];
+  };
+  const post = (query: string): RequestInit => ({ method: 'POST', body: JSON.stringify({ query }) });
+  const JSON_BODY = { 'Content-Type': 'application/json' };
+
+  test('is told of it on every door, by answers, by 304 and by errors of its own', async () => {
+    const api = await create({ expiresAt: END });
+    const web = await create({ expiresAt: END }, 'WEB');
+    const { headers } = await fetch(gateway.url + REPORT, { headers: { Provision: api } });
+    const FILE = '/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-12-31';
+    expect([
+      await endOf(SYSTEM, api),
+      await endOf(REPORT, api),
+      await endOf(REPORT, api, {}, { method: 'HEAD' }),
+      await endOf(REPORT, api, { 'If-None-Match': headers.get('etag')! }),
+      await endOf(FILE, api),
+      await endOf('/schema.graphql', api),
+      await endOf('/graphql', api, JSON_BODY, post(SUMMARY)),
+      // The second and the third time an answer may be one that was kept.
+      await endOf('/graphql', api, JSON_BODY, post(SUMMARY)),
+      await endOf('/graphql', api, JSON_BODY, post(SUMMARY)),
+      await endOf('/graphql', api, JSON_BODY, post('{')),
+      await endOf('/graphql', api, {}, post(SUMMARY)),
+      await endOf('/graphql', web, JSON_BODY, post('{ provision { kind } }')),
+      await endOf(`${REPORT}x`, api),
+      await endOf('/api/v2/authenticated_test_session', api),
+      await endOf('/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=x', api),
+      await endOf('/reports/missing.csv', api),
+      await endOf(REPORT, web),
+    ]).toEqual([
+      ...[200, 200, 200, 304, 200, 200, 200, 200, 200, 400, 415, 200].map((status) => [status, TOLD]),
+      ...[422, 422, 422, 404, 422].map((status) => [status, TOLD]),
+    ]);
+  });
+
+  test('is told of the end of the UUID that it sent, the earlier one of both', async () => {
+    const earlier = await create({});
+    const { uuid } = await gateway.services.provisions.rotate(earlier, 3_600_000);
+    const [, end] = await endOf(SYSTEM, earlier);
+    expect(String(end)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    expect(await endOf(SYSTEM, uuid)).toEqual([200, null]);
+    await gateway.services.provisions.expire(uuid, END);
+    expect([await endOf(SYSTEM, earlier), await endOf(SYSTEM, uuid)]).toEqual([
+      [200, end],
+      [200, TOLD],
+    ]);
+    await gateway.services.provisions.expire(uuid, null);
+    expect(await endOf(SYSTEM, uuid)).toEqual([200, null]);
+  });
+
+  test('is told by no answer to a caller who has not passed the checks, or has none', async () => {
+    const ended = await create({ expiresAt: END });
+    const away = await create({ expiresAt: END, addresses: ['198.51.100.0/24'] });
+    const revoked = await create({ expiresAt: END });
+    await gateway.services.provisions.revoke(revoked);
+    await gateway.database.client.query(
+      'UPDATE provision SET expires_at = now() WHERE id = (SELECT provision_id FROM provision_key WHERE first_characters = $1)',
+      [ended.slice(0, 8)],
+    );
+    for (const provision of [ended, away, revoked, randomUUID(), '']) {
+      expect(await endOf(SYSTEM, provision)).toEqual([422, null]);
+      expect((await endOf('/graphql', provision, JSON_BODY, post(SUMMARY)))[1]).toBeNull();
+    }
+    expect(await endOf(SYSTEM, organization.apiProvision)).toEqual([200, null]);
+    const host = { ...organization, apiProvision: await create({ expiresAt: END }) };
+    expect([await endOf('/live', host.apiProvision), await endOf('/nothing', host.apiProvision)]).toEqual([
+      [200, null],
+      [404, null],
+    ]);
+    const query = `query ($query: String!) { reportFile(query: $query) { downloadUrl } }`;
+    const variables = { query: LINES.replace('query ($start: LocalDate!) ', '').replace('$start', '"2024-01-01"') };
+    const { body } = await graphql(gateway.url, query, { provision: host.apiProvision, variables });
+    const { downloadUrl } = body.data!.reportFile as { downloadUrl: string };
+    expect(await endOf(downloadUrl, '')).toEqual([200, null]);
+  });
+});
+
 describe('a provision that is bound to networks', () => {
   test.each([
     ['198.51.100.7', true],
@@ -128,6 +210,22 @@ describe('a provision that is bound to networks', () => {
     expect((await get(downloadUrl, ''))[0]).toBe(200);
     expect(await get(downloadUrl, '', { 'X-Forwarded-For': '198.51.100.7' })).toEqual(INVALID);
   });
+});
+
+test('a provision that is bound to the schema opens its file and nothing else, as a build needs it', async () => {
+  const provision = await create({ reports: ['schema.graphql'] });
+  const [status, schema] = await get('/schema.graphql', provision);
+  expect([status, String(schema).includes('type Query {')]).toEqual([200, true]);
+  const why = 'this provision opens the files of its saved reports alone: schema.graphql';
+  const error = `Privilege to perform the action was not found: ${why}`;
+  const period = 'start_date=2024-01-01&end_date=2024-12-31';
+  for (const path of ['/reports/schema.graphql', '/reports/lines.csv', `/export/deposit-details.csv?${period}`])
+    expect([path, (await get(path, provision))[0]]).toEqual([path, path === '/reports/schema.graphql' ? 404 : 422]);
+  for (const path of [SYSTEM, REPORT]) expect((await get(path, provision))[0]).toBe(422);
+  for (const query of ['{ __schema { queryType { name } } }', '{ deposits { totalCount } }', SUMMARY]) {
+    const { body } = await graphql(gateway.url, query, { provision });
+    expect(body.errors?.map(({ message }) => message)).toEqual([error]);
+  }
 });
 
 describe('a provision that is bound to saved reports', () => {

@@ -1,5 +1,5 @@
 import type { Client } from '@urql/core';
-import { getNamedType, isObjectType, parse, type DocumentNode } from 'graphql';
+import { getNamedType, isObjectType, isScalarType, parse, type DocumentNode } from 'graphql';
 import { commitLocalUpdate, ConnectionHandler, createOperationDescriptor, fetchQuery, type RecordProxy } from 'relay-runtime';
 import { createSchema } from '../../src/graphql/schema';
 import { createClient } from '../frontend/src/client';
@@ -92,17 +92,21 @@ interface Made {
 }
 
 const FRONTEND = 'docs/frontend.md';
+/** A page that a list asks for as its user scrolls. */
+const ENDLESS = parse(
+  'query Endless($after: String) { deposits(first: 1, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }',
+);
 const MonthDocument = parse(readExample(FRONTEND, 'A first query', 'graphql'));
 const address = (): string => `${gateway.url}/graphql`;
 
 /** The clients of the section about others as the document makes them. */
-const makeOthers = (): Promise<Made> => {
+const makeOthers = (Provision = organization.apiProvision, location = {}): Promise<Made> => {
   const [uri, url] = [address(), address()];
-  const names = { forConnections, MonthDocument, uri, url, Provision: organization.apiProvision };
+  const names = { forConnections, MonthDocument, uri, url, Provision, location };
   return runExample<Made>(readExample(FRONTEND, 'Other clients', 'ts'), names, ['urql', 'keys']);
 };
 /** The clients of the app. */
-const makeApollo = () => createClient(address(), organization.apiProvision);
+const makeApollo = () => createClient(address(), organization.apiProvision, () => undefined);
 const makeRelay = () => createEnvironment(address(), organization.apiProvision);
 
 test("a frontend developer runs the documents' examples as they are written", async () => {
@@ -123,6 +127,70 @@ test("a frontend developer runs the documents' examples as they are written", as
   expect(answers).toHaveLength(3);
   for (const answer of answers) expect(answer).toEqual({ data: { depositDetailsConnection: expect.any(Object) as unknown } });
   expect(warn).not.toHaveBeenCalled();
+});
+
+test.each<[string, (onEnd: () => void) => Promise<(after: string) => Promise<unknown>>]>([
+  [
+    'Apollo Client',
+    (onEnd) => {
+      const client = createClient(address(), organization.webProvision, onEnd);
+      return Promise.resolve((after) => client.query({ query: ENDLESS, variables: { after }, fetchPolicy: 'network-only' }));
+    },
+  ],
+  [
+    'urql',
+    async (onEnd) => {
+      const { urql } = await makeOthers(organization.apiProvision, { reload: onEnd });
+      const fetchOptions = { headers: { Provision: organization.webProvision } };
+      return (after) => urql.query(ENDLESS, { after }, { requestPolicy: 'network-only', fetchOptions }).toPromise();
+    },
+  ],
+  [
+    'Relay',
+    (onEnd) => {
+      const project = compileRelay({ endless: ENDLESS.loc!.source.body.replace('query Endless', 'query endlessQuery') });
+      const environment = createEnvironment(address(), organization.webProvision);
+      const [operation] = [project.operation('endlessQuery')];
+      project.remove();
+      return Promise.resolve(async (after) => {
+        await fetchQuery(environment, operation, { after }).toPromise();
+        onEnd();
+      });
+    },
+  ],
+])("an endless list in the documents' %s asks for no page after the first that says that the session has ended", async (_name, make) => {
+  let ends = 0;
+  const sent: unknown[] = [];
+  const ask = await make(() => ends++);
+  const { fetch: send } = globalThis;
+  globalThis.fetch = (...request) => {
+    sent.push(request);
+    return send(...request);
+  };
+  try {
+    await ask('0').catch(() => undefined);
+    const later = Array.from({ length: 33 }, (_, page) => ask(`${page}`).catch(() => undefined));
+    await new Promise(setImmediate);
+    expect([sent.length, ends]).toEqual([1, 1]);
+    void later;
+  } finally {
+    globalThis.fetch = send;
+  }
+});
+
+test('a component developer finds a mock of every scalar, each of which the gateway would send', async () => {
+  const { scalarMocks } = await runExample<{ scalarMocks: Readonly<Record<string, () => unknown>> }>(
+    readExample(FRONTEND, 'Mocks', 'ts').replace('export ', ''),
+    {},
+    ['scalarMocks'],
+  );
+  const scalars = Object.values(createSchema().getTypeMap()).filter(isScalarType);
+  const own = scalars.filter(({ name }) => !['String', 'Int', 'Float', 'Boolean'].includes(name));
+  expect(Object.keys(scalarMocks)).toEqual(own.map(({ name }) => name).sort());
+  for (const scalar of own) {
+    const mock = scalarMocks[scalar.name]!();
+    expect([scalar.name, JSON.parse(JSON.stringify(scalar.serialize(scalar.parseValue(mock))))]).toEqual([scalar.name, mock]);
+  }
 });
 
 test("a frontend developer opens the documents' session without a cookie, and its token is taken", async () => {

@@ -108,7 +108,7 @@ describe('a page that asks for several things', () => {
 test("the documents' page is shown by the documents' Apollo Client as far as it is there", async () => {
   const headers = { Provision: clerk.provision, Cookie: clerk.cookie };
   const uri = `${gateway.url}/graphql`;
-  const { cache } = createClient(uri, clerk.provision);
+  const { cache } = createClient(uri, clerk.provision, () => undefined);
   const client = new ApolloClient({ cache, link: new HttpLink({ uri, headers }) });
   const PageDocument = parse(readExample('docs/frontend.md', 'Errors and null', 'graphql'));
   const example = readExample('docs/frontend.md', 'Errors and null', 'ts');

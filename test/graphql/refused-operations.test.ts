@@ -113,6 +113,15 @@ describe('an operation beyond the limits', () => {
   });
 });
 
+test('an operation with a summary for each of 24 funds is told of groupBy', async () => {
+  const summary = (n: number) => `f${n}: depositSummary(filter: { designationIds: [${n}] }) { all { lines } }`;
+  const advice = 'One depositSummary answers many groups: ask for them by groupBy, in place of 24 times';
+  for (const query of [`{ ${repeat(24, summary)} }`, `{ ...F } fragment F on Query { ${repeat(24, summary)} }`]) {
+    const { body } = await graphql(gateway.url, query, asApi());
+    expect(body.errors!.map(({ message }) => message)).toContain(`The operation has 24 root fields; the limit is 20. ${advice}`);
+  }
+});
+
 describe("a frontend's operation", () => {
   test('may be many reports, which come in one answer', async () => {
     const fields = repeat(20, (n) => `r${n}: depositDetails(startDate: "2024-01-02", endDate: "2024-01-02") { amount }`);

@@ -1,4 +1,7 @@
-import { createOrganization, importLines, login, v2Line } from '../support/gateway';
+import { createDemoLines } from '../../src/domain/demo-lines';
+import type { ImportLine } from '../../src/formats/import-line';
+import { blocksOf, readDocument, sectionOf } from '../support/documents';
+import { createOrganization, graphql, importLines, login, v2Line } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
 const SYSTEM = '/api/v2/authenticated_test_system';
@@ -11,6 +14,7 @@ const { organization } = gateway;
 const get = (path: string, headers: Record<string, string> = { Provision: organization.apiProvision }) =>
   fetch(gateway.url + path, { headers });
 const report = (query: string, provision = organization.apiProvision) => get(`${REPORT}?${query}`, { Provision: provision });
+const toNumber = (text: string): number => Number(text.replaceAll(',', ''));
 const error = (status: number, text: string) => ({ errors: [{ error: text, status }] });
 
 describe('a legacy integrator', () => {
@@ -133,6 +137,51 @@ describe('a legacy integrator', () => {
         '',
       ]);
     }
+  });
+});
+
+describe('a reader of the v2 document', () => {
+  const document = readDocument('docs/v2.md');
+
+  test('gets the error that it shows, to the byte but for blanks', async () => {
+    const [{ body } = { body: '' }] = blocksOf(sectionOf(document, 'Errors')).filter(({ language }) => language === 'json');
+    const response = await report('start_date=2024-01-01');
+    expect([response.status, await response.text()]).toEqual([422, JSON.stringify(JSON.parse(body))]);
+  });
+
+  test('takes no part of an answer for the whole, when it parses the answer as JSON', async () => {
+    const own = await createOrganization(gateway.services);
+    await importLines(gateway.services, own, [
+      v2Line({ main_memo: ']} {"response":[]}' }),
+      v2Line({ transaction_id: 'P11', allocation_id: 'P101' }),
+    ]);
+    const text = await (await report('start_date=2024-01-02&end_date=2024-01-02', own.apiProvision)).text();
+    const taken = Array.from(text, (_, length) => text.slice(0, length)).filter((part) => {
+      try {
+        JSON.parse(part);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    expect([JSON.parse(text), taken]).toEqual([{ response: [expect.anything(), expect.anything()] }, []]);
+  });
+
+  test('finds as many unknown shares as it says after an import of v2 answers alone, and none with allocation_amount', async () => {
+    const [, lines, unknown] = /of the ([\d,]+) posted lines [^.]*? year, ([\d,]+) have an unknown share/.exec(document)!.map(toNumber);
+    const year: ImportLine[] = [];
+    for await (const block of createDemoLines(new Date('2026-11-25T12:00:00Z')))
+      for (const { values } of block as readonly { values: ImportLine }[])
+        if (values.deposit_date.startsWith('2026') && values.deposit_status === 'posted') year.push(values);
+    const query = '{ depositSummary { all { lines byAllocation { unknown } } } }';
+    const readAfter = async (imported: readonly object[]) => {
+      const own = await createOrganization(gateway.services);
+      await importLines(gateway.services, own, imported);
+      return (await graphql(gateway.url, query, { provision: own.apiProvision })).body.data;
+    };
+    const ofV2 = year.map(({ allocation_amount: _amount, deposit_status: _status, ...fields }) => fields);
+    expect(await readAfter(ofV2)).toEqual({ depositSummary: { all: { lines, byAllocation: { unknown } } } });
+    expect(await readAfter(year)).toEqual({ depositSummary: { all: { lines, byAllocation: { unknown: 0 } } } });
   });
 });
 

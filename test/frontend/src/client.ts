@@ -1,5 +1,6 @@
-import { ApolloClient, HttpLink, InMemoryCache, type FieldPolicy } from '@apollo/client';
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, type FieldPolicy } from '@apollo/client';
 import { forConnections } from './connections';
+import { endWithSession } from './session-link';
 
 interface Page {
   readonly edges?: readonly unknown[];
@@ -32,9 +33,9 @@ const pages: FieldPolicy<Pages | null, Page | null> = {
 };
 const typePolicies = Object.fromEntries(Object.entries(forConnections(pages)).map(([type, fields]) => [type, { fields }]));
 
-/** Sends the user's cookie along, also from another origin. */
-export const createClient = (uri: string, provision: string): ApolloClient =>
+/** Sends the user's cookie along, also from another origin, and tells of the end of the session. */
+export const createClient = (uri: string, provision: string, onEnd: () => void): ApolloClient =>
   new ApolloClient({
     cache: new InMemoryCache({ typePolicies }),
-    link: new HttpLink({ uri, headers: { Provision: provision }, credentials: 'include' }),
+    link: ApolloLink.from([endWithSession(onEnd), new HttpLink({ uri, headers: { Provision: provision }, credentials: 'include' })]),
   });

@@ -6,9 +6,12 @@ import { createClient } from './client';
 import { gateway, provision } from './settings';
 import './style.css';
 
+// The page loads anew when the session ends, holds nothing of its user then, and shows the login.
+const client = createClient(gateway, provision, () => location.reload());
+
 createRoot(document.getElementById('app')!).render(
   <StrictMode>
-    <ApolloProvider client={createClient(gateway, provision)}>
+    <ApolloProvider client={client}>
       <App />
     </ApolloProvider>
   </StrictMode>,

@@ -1,5 +1,4 @@
 import type { ErrorLike } from '@apollo/client';
-import { CombinedGraphQLErrors } from '@apollo/client/errors';
 import { useState } from 'react';
 import { Fault } from './faults';
 
@@ -14,12 +13,7 @@ export function More({ loading, loadMore }: MoreProps) {
   const load = () =>
     loadMore().then(
       (answer) => setError(answer.error),
-      (reason: unknown) => {
-        // A page that failed brings no viewer, and the session may have ended.
-        if (CombinedGraphQLErrors.is(reason) && reason.errors.some(({ extensions }) => extensions?.code === 'NOT_LOGGED_IN'))
-          location.reload();
-        else setError(reason as ErrorLike);
-      },
+      (reason: unknown) => setError(reason as ErrorLike),
     );
   return (
     <>

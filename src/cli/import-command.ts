@@ -117,21 +117,26 @@ function readDate(option: string, date: string | undefined): LocalDate {
 }
 
 function describeImport(result: ImportResult): string[] {
-  const { lines, removed, version, assumed, mismatches } = result;
+  const { lines, removed, version } = result;
   return [
     `Imported ${lines} lines; new or changed: ${describeCounts(writtenOf(result))}`,
     ...(isNothing(removed) ? [] : [`Removed: ${describeCounts(removedOf(result))}`]),
     version
       ? `The books are at data version ${version.number}: ${describeChange(version)}`
       : 'Nothing changed: there is no new data version',
-    ...describeAssumed(assumed),
-    ...describeMismatches(mismatches),
+    ...describeNotes(result),
   ];
 }
 
+const describeNotes = ({ assumed, correctedShares, mismatches }: ImportResult): string[] => [
+  ...describeAssumed(assumed),
+  ...describeCorrected(correctedShares),
+  ...describeMismatches(mismatches),
+];
+
 function describeTrial(result: ImportResult): string[] {
-  const { lines, version, preview, removed, assumed, mismatches } = result;
-  const notes = [...describeAssumed(assumed), ...describeMismatches(mismatches)];
+  const { lines, version, preview, removed } = result;
+  const notes = describeNotes(result);
   if (!version || !preview) return [`A trial of ${lines} lines: the import would change nothing`, ...notes];
   const totals = Object.entries({ BEFORE: preview.before, AFTER: preview.after }).map(
     ([name, { lines, transactions, amount, feeAmount }]) => [...[name, String(lines), String(transactions), amount, feeAmount]],
@@ -176,6 +181,18 @@ const describeCounts = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([kind, count]) => `${count} ${kind}`)
     .join(', ');
+
+function describeCorrected({ gifts, count, first }: ImportResult['correctedShares']): string[] {
+  if (count === 0) return [];
+  const rows = first.map((each) => [
+    ...[String(each.line), each.transactionId, each.amountBefore, each.amount, each.allocationId],
+    ...[each.shareBefore ?? 'unknown', each.share ?? 'unknown'],
+  ]);
+  return [
+    `The file states no shares of ${gifts} gifts that it corrects; ${count} shares follow them${count > first.length ? `; the first ${first.length}` : ''}:`,
+    formatTable(['LINE', 'TRANSACTION', 'AMOUNT BEFORE', 'AMOUNT', 'ALLOCATION', 'SHARE BEFORE', 'SHARE'], rows),
+  ];
+}
 
 function describeMismatches({ count, first }: ImportResult['mismatches']): string[] {
   if (count === 0) return [];

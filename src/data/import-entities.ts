@@ -91,9 +91,10 @@ export const TRANSACTION: Entity = {
     payment_type: 'l.payment_type',
     main_memo: 'l.main_memo',
   },
-  noting: 'old.deposit_id AS left_id',
+  noting: 'old.deposit_id AS left_id, old.amount AS amount_before',
   noted: {
     noted: 'INSERT INTO changed_transaction SELECT id FROM differing',
+    corrected: 'INSERT INTO touched_gift SELECT id, amount_before FROM differing WHERE is_old AND amount_before <> amount',
     // The deposits that lose a transaction.
     left_behind: 'INSERT INTO left_deposit SELECT DISTINCT left_id FROM differing WHERE is_old AND left_id <> deposit_id',
   },
@@ -119,6 +120,8 @@ export const ALLOCATION: Entity = {
   SELECT transaction_id FROM differing UNION ALL SELECT left_id FROM differing WHERE is_old AND left_id <> transaction_id`,
     // The transactions that lose an allocation to another, each with the line that says so.
     left_behind: 'INSERT INTO left_transaction SELECT left_id, line FROM differing WHERE is_old AND left_id <> transaction_id',
+    moved: `INSERT INTO touched_gift (id)
+  SELECT unnest(ARRAY[transaction_id, left_id]) FROM differing WHERE is_old AND left_id <> transaction_id`,
   },
 };
 

@@ -14,6 +14,7 @@ import {
 } from './import-entities';
 import { readsLines } from './import-staging';
 import { IS_CURRENT } from './line-columns';
+import { CREATE_TOUCHED } from './share-corrections';
 
 /** The numbers of lines that an import read and of entities of each kind that it wrote, new or changed. */
 export interface ImportCounts {
@@ -206,7 +207,8 @@ LEFT JOIN deposit d ON d.organization_id = $1 AND d.id = l.deposit_id`;
 
 const CREATE_LEFT = `
 CREATE TEMPORARY TABLE left_transaction (id text COLLATE "C" NOT NULL, line bigint NOT NULL) ON COMMIT DROP;
-CREATE TEMPORARY TABLE left_deposit (id text COLLATE "C" NOT NULL) ON COMMIT DROP`;
+CREATE TEMPORARY TABLE left_deposit (id text COLLATE "C" NOT NULL) ON COMMIT DROP;
+${CREATE_TOUCHED}`;
 
 /**
  * The count of gifts whose shares do not add up, among those of a SELECT of ids. Few files tell shares, so known ones are looked for first.

@@ -84,6 +84,8 @@ SELECT (SELECT count(*) FROM noted) AS missing, (
 const REMOVE_ALLOCATIONS = `
 WITH gone AS (
   DELETE FROM allocation a USING removed_allocation r WHERE a.organization_id = $1 AND a.id = r.id RETURNING a.transaction_id
+), touched AS (
+  INSERT INTO touched_gift (id) SELECT transaction_id FROM gone
 )
 INSERT INTO changed_transaction SELECT transaction_id FROM gone`;
 

@@ -11,6 +11,7 @@ import {
 import { noteMissing, removeEmpty, removeMissing, type CompleteRange } from './import-removal';
 import { findConflicts, stageEntities, stageLines, type StagedLine } from './import-staging';
 import type { Database } from './postgres/database';
+import { correctShares, type ShareCorrections } from './share-corrections';
 
 export class ImportStore {
   constructor(private readonly database: Database) {}
@@ -72,6 +73,11 @@ export class ImportTransaction {
   /** A first import has moved nothing away from anything. */
   async removeEmpty(range: CompleteRange | undefined): ReturnType<typeof removeEmpty> {
     return this.isFirst ? { transactions: 0, deposits: 0 } : removeEmpty(this.books, range);
+  }
+
+  /** A first import corrects nothing. */
+  async correctShares(limit: number): Promise<ShareCorrections> {
+    return this.isFirst ? { gifts: 0, count: 0, first: [] } : correctShares(this.books, limit);
   }
 
   findMismatches(limit: number): ReturnType<typeof findMismatches> {

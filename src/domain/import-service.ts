@@ -2,12 +2,13 @@ import type { ChangePreview, ChangeSource, NewVersion } from '../data/book-trans
 import type { ImportCounts, ShareMismatch, StatusAssumptions } from '../data/import-merge';
 import type { CompleteRange, RemovalCounts } from '../data/import-removal';
 import type { StagedLine } from '../data/import-staging';
+import type { ShareCorrections } from '../data/share-corrections';
 import type { ImportStore, ImportTransaction } from '../data/import-store';
 import { OperatorError } from '../errors';
 import { parseImportLine, type ImportStatus, type LineFault, type RawLine } from '../formats/import-line';
 
 const MAX_FAULTS = 20;
-/** The number of lines of each kind that a trial shows. */
+/** The number of lines of each kind that a trial shows, and of corrected shares. */
 const MAX_SHOWN = 20;
 
 /** The error of an import that wrote nothing, because some of its lines are wrong. */
@@ -25,6 +26,8 @@ export class ImportError extends OperatorError {
 export interface ImportResult extends ImportCounts {
   readonly assumed: StatusAssumptions;
   readonly removed: RemovalCounts;
+  /** The shares that follow the gifts that the file corrects without stating shares. */
+  readonly correctedShares: ShareCorrections;
   /** The gifts whose shares do not add up, which the import was told to take: their number and the first of them. */
   readonly mismatches: { readonly count: number; readonly first: readonly ShareMismatch[] };
   /** The data version that the import made; null when it changed nothing. */
@@ -101,6 +104,7 @@ export class ImportService {
       if (refusal !== null && !isTrial) throw new OperatorError(`Nothing was imported: ${refusal}`);
       const allocations = complete ? await transaction.removeMissing() : 0;
       const removed = { allocations, ...(await transaction.removeEmpty(complete)) };
+      const correctedShares = await transaction.correctShares(MAX_SHOWN);
       const mismatches = await transaction.findMismatches(MAX_FAULTS);
       if (!allowsMismatch) faults.add(mismatches.first.map(describeMismatch), mismatches.count);
       faults.assertNone();
@@ -108,7 +112,7 @@ export class ImportService {
       const isChanged = [...Object.values(written), ...Object.values(removed)].some((count) => count > 0);
       const version = isChanged ? await transaction.advance(source()) : null;
       const preview = isTrial && version ? await transaction.preview(version.number, MAX_SHOWN) : null;
-      return { ...counts, assumed, removed, mismatches, version, preview, refusal };
+      return { ...counts, assumed, removed, correctedShares, mismatches, version, preview, refusal };
     });
   }
 }

@@ -131,7 +131,7 @@ describe('an operator who imports', () => {
   /** The rest of the result of an import that removes nothing. */
   const assumed = (posted: number, kept: number) => ({
     ...{ assumed: { posted, kept, settled: 0 }, removed: { allocations: 0, transactions: 0, deposits: 0 } },
-    ...{ mismatches: { count: 0, first: [] }, preview: null, refusal: null },
+    ...{ correctedShares: { gifts: 0, count: 0, first: [] }, mismatches: { count: 0, first: [] }, preview: null, refusal: null },
   });
 
   test.concurrent('the same file twice changes nothing', async () => {
@@ -250,6 +250,38 @@ describe('an operator who imports', () => {
       ['P100', '50.00', 'POSTED'],
       ['P101', '50.00', 'POSTED'],
     ]);
+  });
+
+  test.concurrent('a v2 answer that corrects gifts of known shares is shown the shares that follow', async () => {
+    const organization = await files.createOrganization();
+    const all = `${CSV_HEADER},allocation_amount`;
+    const halves = lines.map((line) => ({ ...line, allocation_amount: '50.00' }));
+    const other = v2Line({ transaction_id: 'P11', allocation_id: 'P110', allocation_amount: '10.50' });
+    await files.import(organization, 'known.csv', toCsv([...halves, other], all));
+    const corrected = [
+      ...lines.map((line) => ({ ...line, amount: '0.00', fee_amount: '0.00', net_amount: '0.00', status: 'Refunded' })),
+      v2Line({ transaction_id: 'P11', allocation_id: 'P110', amount: '5.25', net_amount: '4.75' }),
+    ];
+    const answer = JSON.stringify({ response: corrected });
+    const told = [
+      'The file states no shares of 2 gifts that it corrects; 3 shares follow them:',
+      'LINE  TRANSACTION  AMOUNT BEFORE  AMOUNT  ALLOCATION  SHARE BEFORE  SHARE',
+      '1     P10          100.00         0.00    P100        50.00         0.00',
+      '1     P10          100.00         0.00    P101        50.00         0.00',
+      '3     P11          10.50          5.25    P110        10.50         5.25\n',
+    ].join('\n');
+    const trial = await files.import(organization, 'answer.json', answer, '--dry-run', '--status', 'posted');
+    expect(trial).toMatchObject({ status: 0, stderr: '' });
+    expect(trial.stdout.slice(-told.length)).toBe(told);
+    const { stdout } = await files.import(organization, 'answer.json', answer, '--json');
+    const { correctedShares } = JSON.parse(stdout) as { readonly correctedShares: { readonly first: readonly object[] } };
+    expect(correctedShares).toMatchObject({ gifts: 2, count: 3 });
+    expect(correctedShares.first[2]).toEqual({
+      ...{ line: 3, transactionId: 'P11', amountBefore: '10.50', amount: '5.25' },
+      ...{ allocationId: 'P110', shareBefore: '10.50', share: '5.25' },
+    });
+    const { rows } = await files.query<{ amount: string }>(SHARES, [organization]);
+    expect(rows.map(({ amount }) => amount)).toEqual(['0.00', '0.00', '5.25']);
   });
 
   test.concurrent('a CSV file of any system gets the same lines', async () => {

@@ -106,6 +106,161 @@ test.each([
   await expectSound(organization);
 });
 
+describe('an operator whose file states no share of a gift and corrects the gift', () => {
+  const line = (id: string, transaction: string, amount: string, share?: string | null, fields: object = {}) =>
+    v2Line({
+      ...{
+        deposit_id: `D${transaction}`,
+        transaction_id: transaction,
+        allocation_id: id,
+        designation_id: Number.parseInt(id, 36),
+        designation: id,
+      },
+      ...{ amount, fee_amount: '0.00', net_amount: amount, ...(share === undefined ? {} : { allocation_amount: share }), ...fields },
+    });
+  const JANUARY = { complete: { from: '2024-01-01', to: '2024-01-31', pending: 'WITH' } } as const;
+  const split = [line('A1', 'T1', '100.00', '60.00'), line('A2', 'T1', '100.00', '40.00')];
+  const whole = [line('A1', 'T1', '100.00', '100.00')];
+  const partly = [line('A1', 'T1', '100.00', '60.00'), line('A2', 'T1', '100.00')];
+  const [both, one] = [
+    (amount: string) => [line('A1', 'T1', amount), line('A2', 'T1', amount)],
+    (amount: string, share?: null) => [line('A1', 'T1', amount, share)],
+  ];
+  type Shares = Readonly<Record<string, string | null>>;
+  type Case = [title: string, books: object[], file: object[], options: object, shares: Shares, corrected: string[]];
+  const cases: Case[] = [
+    ['to another amount', whole, one('80.00'), {}, { A1: '80.00' }, ['T1 100.00→80.00 A1 100.00→80.00']],
+    ['to nothing', whole, one('0.00'), {}, { A1: '0.00' }, ['T1 100.00→0.00 A1 100.00→0.00']],
+    ['to a refund', whole, one('-100.00', null), {}, { A1: '-100.00' }, ['T1 100.00→-100.00 A1 100.00→-100.00']],
+    ['from nothing', [line('A1', 'T1', '0.00', '0.00')], one('5.00'), {}, { A1: '5.00' }, ['T1 0.00→5.00 A1 0.00→5.00']],
+    [
+      ...(['to nothing, of a split one,', split, both('0.00'), {}, { A1: '0.00', A2: '0.00' }] as const),
+      ['T1 100.00→0.00 A1 60.00→0.00', 'T1 100.00→0.00 A2 40.00→0.00'],
+    ],
+    [
+      ...(['to another amount, of a split one,', split, both('99.00'), {}, { A1: null, A2: null }] as const),
+      ['T1 100.00→99.00 A1 60.00→null', 'T1 100.00→99.00 A2 40.00→null'],
+    ],
+    [
+      'by the fee alone',
+      split,
+      both('100.00').map((each) => ({ ...each, fee_amount: '1.00', net_amount: '99.00' })),
+      {},
+      { A1: '60.00', A2: '40.00' },
+      [],
+    ],
+    ['in its fund alone', whole, [line('A1', 'T1', '100.00', undefined, { designation_id: 9 })], {}, { A1: '100.00' }, []],
+    ['of an unknown share', [line('A1', 'T1', '100.00'), line('A2', 'T1', '100.00')], both('0.00'), {}, { A1: null, A2: null }, []],
+    ['of shares that are known in part', partly, both('90.00'), {}, { A1: null, A2: null }, ['T1 100.00→90.00 A1 60.00→null']],
+    [
+      ...(['of shares that are known in part, to nothing,', partly, both('0.00'), {}, { A1: '0.00', A2: '0.00' }] as const),
+      ['T1 100.00→0.00 A1 60.00→0.00', 'T1 100.00→0.00 A2 null→0.00'],
+    ],
+    [
+      'of shares that then add up',
+      [line('A1', 'T1', '90.00', '60.00'), line('A2', 'T1', '90.00', '40.00')],
+      both('100.00'),
+      {},
+      { A1: '60.00', A2: '40.00' },
+      [],
+    ],
+    ['and leaves a share that did not add up before', [line('A1', 'T1', '90.00', '60.00')], one('90.00'), {}, { A1: '60.00' }, []],
+    [
+      'whose share did not add up before',
+      [line('A1', 'T1', '90.00', '60.00')],
+      one('80.00'),
+      {},
+      { A1: '80.00' },
+      ['T1 90.00→80.00 A1 60.00→80.00'],
+    ],
+    [
+      'and adds a line',
+      whole,
+      [...one('150.00'), line('A2', 'T1', '150.00')],
+      {},
+      { A1: null, A2: null },
+      ['T1 100.00→150.00 A1 100.00→null'],
+    ],
+    ['and adds a line to the same amount', whole, [...one('100.00'), line('A2', 'T1', '100.00')], {}, { A1: '100.00', A2: null }, []],
+    ['and has one line less', split, one('60.00'), JANUARY, { A1: '60.00' }, []],
+    ['and has one line less of the same amount', split, one('100.00'), JANUARY, { A1: '100.00' }, ['T1 100.00→100.00 A1 60.00→100.00']],
+    ['and has another line instead', whole, [line('A3', 'T1', '70.00')], JANUARY, { A3: null }, []],
+    [
+      ...(['and moves a line to another gift', [...split, line('A5', 'T2', '5.00', '5.00')], [line('A2', 'T2', '5.00')], {}] as const),
+      ...([
+        { A1: '100.00', A2: null, A5: null },
+        ['T1 100.00→100.00 A1 60.00→100.00', 'T2 5.00→5.00 A2 40.00→null', 'T2 5.00→5.00 A5 5.00→null'],
+      ] as const),
+    ] as unknown as Case,
+    ['and gives it another id', whole, [line('A1', 'T9', '75.00')], {}, { A1: '75.00' }, ['T9 75.00→75.00 A1 100.00→75.00']],
+    [
+      'and says that the share is the whole gift',
+      whole,
+      one('80.00').map((each) => ({ ...each, allocation_amount: '80.00', allocation_amount_inferred: true })),
+      {},
+      { A1: '80.00' },
+      ['T1 100.00→80.00 A1 100.00→80.00'],
+    ],
+  ];
+
+  const sharesOf = async ({ id }: TestOrganization): Promise<Shares> => {
+    const { rows } = await gateway.database.client.query<{ id: string; amount: string | null }>(
+      'SELECT id, amount FROM allocation WHERE organization_id = $1 ORDER BY id',
+      [id],
+    );
+    return Object.fromEntries(rows.map((row) => [row.id, row.amount]));
+  };
+
+  test.each(cases)(
+    '%s finds the shares as they can be known, and is told of those that changed',
+    async (_, books, file, options, shares, corrected) => {
+      const organization = await createBooks(books);
+      const result = await importLines(gateway.services, organization, file, options);
+      expect(await sharesOf(organization)).toEqual(shares);
+      const { count, gifts, first } = result.correctedShares;
+      expect(
+        first.map(
+          (each) => `${each.transactionId} ${each.amountBefore}→${each.amount} ${each.allocationId} ${each.shareBefore}→${each.share}`,
+        ),
+      ).toEqual(corrected);
+      expect([count, gifts]).toEqual([corrected.length, new Set(first.map(({ transactionId }) => transactionId)).size]);
+      await expectSound(organization);
+      const again = await importLines(gateway.services, organization, file, options);
+      expect(again).toMatchObject({ version: null, correctedShares: { gifts: 0, count: 0, first: [] } });
+      expect(await sharesOf(organization)).toEqual(shares);
+    },
+  );
+
+  test('and corrects it back has an only share again, and no split ones', async () => {
+    const organization = await createBooks([...whole, line('B1', 'T2', '50.00', '20.00'), line('B2', 'T2', '50.00', '30.00')]);
+    for (const [amounts, shares] of [
+      [['0.00', '0.00'], { A1: '0.00', B1: '0.00', B2: '0.00' }],
+      [['100.00', '50.00'], { A1: '100.00', B1: null, B2: null }],
+    ] as const) {
+      await importLines(gateway.services, organization, [...one(amounts[0]), line('B1', 'T2', amounts[1]), line('B2', 'T2', amounts[1])]);
+      expect(await sharesOf(organization)).toEqual(shares);
+    }
+    await expectSound(organization);
+  });
+
+  test('is judged by the shares of each gift that it states, as before', async () => {
+    const organization = await createBooks([...split, line('B1', 'T2', '50.00', '50.00')]);
+    const file = [line('A1', 'T1', '70.00', '60.00'), line('A2', 'T1', '70.00'), line('B1', 'T2', '40.00')];
+    await expect(importLines(gateway.services, organization, file, { allowsMismatch: false })).rejects.toMatchObject({
+      faults: [{ line: 1, field: 'allocation_amount', reason: 'adds up to 100.00 over the gift T1, whose amount is 70.00' }],
+    });
+    const { correctedShares } = await importLines(gateway.services, organization, file);
+    expect(correctedShares).toMatchObject({ gifts: 1, first: [{ line: 3, transactionId: 'T2' }] });
+    expect(await sharesOf(organization)).toEqual({ A1: '60.00', A2: '40.00', B1: '40.00' });
+    // The line that takes A2 away states its share.
+    await expect(
+      importLines(gateway.services, organization, [line('A2', 'T3', '10.00', '10.00')], { allowsMismatch: false }),
+    ).rejects.toMatchObject({
+      faults: [{ line: 1, reason: 'adds up to 60.00 over the gift T1, whose amount is 70.00' }],
+    });
+  });
+});
+
 async function* fileOf(lines: readonly object[]): AsyncGenerator<{ line: number; values: object }[]> {
   yield await Promise.resolve(lines.map((values, position) => ({ line: position + 1, values })));
 }

@@ -13,7 +13,14 @@ export class Books {
   private readonly designations = new Map<number, Fields>();
   private readonly donors = new Map<number, Fields>();
 
-  import(lines: readonly Line[]): void {
+  import(lines: readonly Line[], range?: CompleteRange): void {
+    const before = { allocations: new Map(this.allocations), transactions: new Map(this.transactions) };
+    this.merge(lines);
+    if (range) this.removeMissing(lines, range);
+    this.correctShares(lines, before.allocations, before.transactions);
+  }
+
+  private merge(lines: readonly Line[]): void {
     for (const { allocation, transaction, deposit, designation, donor } of lines) {
       const known = this.allocations.get(allocation.allocation_id)?.allocation_amount;
       this.allocations.set(allocation.allocation_id, {
@@ -30,9 +37,8 @@ export class Books {
     }
   }
 
-  /** Imports a file that is complete for a range. */
-  replace(lines: readonly Line[], range: CompleteRange): void {
-    this.import(lines);
+  /** Removes what the books have in a range that the file is complete for and the file has not. */
+  private removeMissing(lines: readonly Line[], range: CompleteRange): void {
     const isInRange = (deposit: Fields): boolean => {
       const date = deposit.deposit_date as string;
       return date >= range.from && date <= range.to && (range.pending === 'WITH' || deposit.deposit_status === 'posted');
@@ -41,6 +47,33 @@ export class Books {
     for (const [id, allocation] of this.allocations) {
       const { deposit_id } = this.transactions.get(allocation.transaction_id as string)!;
       if (!kept.has(id) && isInRange(this.deposits.get(deposit_id as string)!)) this.allocations.delete(id);
+    }
+  }
+
+  /** Known shares follow the gifts that a file changes without stating one of their shares. */
+  private correctShares(lines: readonly Line[], allocations: ReadonlyMap<string, Fields>, transactions: ReadonlyMap<string, Fields>): void {
+    const stating = lines.filter(({ allocation }) => allocation.allocation_amount !== undefined);
+    for (const [id, gift] of this.transactions) {
+      const own = [...this.allocations].filter(([, { transaction_id }]) => transaction_id === id);
+      const wasHere = ([allocation]: readonly [string, Fields]): boolean => allocations.get(allocation)?.transaction_id === id;
+      const left = [...allocations].filter((each) => wasHere(each) && this.allocations.get(each[0])?.transaction_id !== id);
+      const isStated = stating.some(
+        ({ transaction, allocation: { allocation_id } }) =>
+          transaction.transaction_id === id || left.some(([allocation]) => allocation === allocation_id),
+      );
+      const amount = Number(gift.amount);
+      // A gift without allocations has left the books.
+      const isCorrected = [...allocations].some(wasHere) && Number(transactions.get(id)!.amount) !== amount;
+      const isMoved = left.length > 0 || own.some((each) => allocations.has(each[0]) && !wasHere(each));
+      const known = own.flatMap(([, { allocation_amount: share }]) => (share === undefined ? [] : [Number(share)]));
+      if (isStated || known.length === 0 || !(isCorrected || isMoved)) continue;
+      const isContradicted =
+        known.length < own.length
+          ? isCorrected
+          : Math.round(100 * known.reduce((sum, share) => sum + share, 0)) !== Math.round(100 * amount);
+      if (!isContradicted) continue;
+      const share = own.length === 1 || amount === 0 ? gift.amount : undefined;
+      for (const [allocation, fields] of own) this.allocations.set(allocation, { ...fields, allocation_amount: share });
     }
   }
 
@@ -99,7 +132,7 @@ const anyFile: fc.Arbitrary<Line[]> = fc
         allocation_id: pick('A1', 'A2', 'A3', 'A4', 'A5', 'A6'),
         transaction_id: pick('T1', 'T2', 'T3', 'T4'),
         designation_id: pick(1, 2),
-        allocation_amount: pick(undefined, '1.00'),
+        allocation_amount: pick(undefined, undefined, '0.01', '0.02', '1.00'),
         designation_memo: pick('', 'memo'),
       }),
       { selector: ({ allocation_id }) => allocation_id, minLength: 1, maxLength: 4 },
@@ -164,6 +197,5 @@ export async function importInto(
   { file, range }: HistoryImport,
 ): Promise<void> {
   await importLines(services, organization, file.map(toV2), { complete: range, maxRemoved: Infinity });
-  if (range) books.replace(file, range);
-  else books.import(file);
+  books.import(file, range);
 }

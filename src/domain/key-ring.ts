@@ -10,19 +10,20 @@ const MAX_KNOWN_MS = 60_000;
 /** What fits no known key may be of a new one. Keys are read again at most this often, because anybody can send such things. */
 const MIN_REREAD_MS = 1000;
 
-/** A key that the processes of all gateways share. It is used for nothing itself: each use derives a key of its own. */
+/** A key that the processes of all gateways share. It signs links itself; every other use derives a key of its own. */
 export class SharedKey {
   private readonly derived = new Map<string, Buffer>();
 
   constructor(
-    private readonly key: Buffer,
+    /** The key that links are signed with. */
+    readonly forLinks: Buffer,
     /** Seconds since it was made, when it was read. */
     readonly age: number,
   ) {}
 
-  /** The key for a use, by HKDF (RFC 5869). */
+  /** The key for another use, by HKDF (RFC 5869). */
   for(use: string): Buffer {
-    const known = this.derived.get(use) ?? Buffer.from(hkdfSync('sha256', this.key, '', `deposit-gateway ${use}`, KEY_BYTES));
+    const known = this.derived.get(use) ?? Buffer.from(hkdfSync('sha256', this.forLinks, '', `deposit-gateway ${use}`, KEY_BYTES));
     this.derived.set(use, known);
     return known;
   }

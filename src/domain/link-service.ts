@@ -36,4 +36,4 @@ export class LinkService {
   }
 }
 
-const toSignature = (key: SharedKey, text: string): Buffer => createHmac('sha256', key.for('links')).update(text).digest();
+const toSignature = (key: SharedKey, text: string): Buffer => createHmac('sha256', key.forLinks).update(text).digest();

@@ -65,7 +65,7 @@ describe('a shell completes', () => {
   function complete(...words: string[]): string[] {
     const line = ['deposit-gateway', ...words].map((word) => `'${word}'`).join(' ');
     const script = `. ${join(directory, 'bash')}; COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _deposit_gateway; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const { status, stdout, stderr } = spawnSync('bash', ['-uc', script], { encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-uc', script], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
     return stdout.split('\n').filter((word) => word !== '');
   }

@@ -1,18 +1,25 @@
 import { useCallback, useEffect, useState } from 'react';
 import { hasStoredTabs } from './editors/editor-storage';
+import { readViewParameters } from './reports/linked-view';
 import { readAddress, toAddress, type ReportChoices } from './reports/report-choices';
+import type { ViewParameters } from './tables/view-link';
 
 /** The mode that the part of the page's address behind `#` names. Browsers never send that part. */
 export type PageMode =
   /** Reports mode, with the choices of a report; without them, the list of reports. */
-  | { readonly kind: 'reports'; readonly choices: ReportChoices | undefined }
+  | {
+      readonly kind: 'reports';
+      readonly choices: ReportChoices | undefined;
+      /** The rows that a followed link names. */
+      readonly view?: ViewParameters | undefined;
+    }
   /** A saved report by its name. */
   | { readonly kind: 'saved'; readonly name: string }
   /** GraphQL mode. An address with a query is that of a link to it. */
   | { readonly kind: 'graphql' };
 
 /** Reports mode with its list of reports. */
-export const NO_REPORT: PageMode = { kind: 'reports', choices: undefined };
+export const NO_REPORT = { kind: 'reports', choices: undefined, view: undefined } as const satisfies PageMode;
 
 const SAVED = '#saved/';
 
@@ -20,7 +27,7 @@ function readMode(hash: string): PageMode | undefined {
   if (hash === '#graphql' || hash.startsWith('#query=')) return { kind: 'graphql' };
   if (hash.startsWith(SAVED)) return readSaved(hash.slice(SAVED.length));
   const choices = readAddress(hash);
-  return choices || hash === '#reports' ? { kind: 'reports', choices } : undefined;
+  return choices || hash === '#reports' ? { kind: 'reports', choices, view: readViewParameters(hash) } : undefined;
 }
 
 function readSaved(name: string): PageMode | undefined {

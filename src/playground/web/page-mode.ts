@@ -1,6 +1,6 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { hasStoredTabs } from './editors/editor-storage';
-import { readViewParameters } from './reports/linked-view';
+import { readViewParameters, withoutView } from './reports/linked-view';
 import { readAddress, toAddress, type ReportChoices } from './reports/report-choices';
 import type { ViewParameters } from './tables/view-link';
 
@@ -57,8 +57,14 @@ export type SetMode = (mode: PageMode, step?: boolean) => void;
 /** The mode that the page is in. Each change is a step of the browser's history, so that Back leads to the choices before. */
 export function usePageMode(): readonly [PageMode, SetMode] {
   const [mode, setMode] = useState(firstMode);
+  const followed = useRef(withoutView(location.hash));
   useEffect(() => {
-    const follow = (): void => setMode((before) => readMode(location.hash) ?? (location.hash === '' ? firstMode() : before));
+    // One step fires both events, and the report may have taken the rows of a link out of the address between them.
+    const follow = (): void => {
+      if (location.hash === followed.current) return;
+      followed.current = withoutView(location.hash);
+      setMode((before) => readMode(location.hash) ?? (location.hash === '' ? firstMode() : before));
+    };
     window.addEventListener('hashchange', follow);
     window.addEventListener('popstate', follow);
     return () => {
@@ -68,6 +74,7 @@ export function usePageMode(): readonly [PageMode, SetMode] {
   }, []);
   const change = useCallback((next: PageMode, step = true) => {
     if (location.hash !== toHash(next)) history[step ? 'pushState' : 'replaceState'](null, '', toHash(next));
+    followed.current = location.hash;
     setMode(next);
   }, []);
   return [mode, change];

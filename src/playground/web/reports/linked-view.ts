@@ -39,7 +39,9 @@ export function useLinkedView(
   return read?.unread ?? [];
 }
 
-function withoutView(hash: string): string {
+/** The address of a report without what it says about rows. */
+export function withoutView(hash: string): string {
+  if (readViewParameters(hash) === undefined) return hash;
   const [address = '', query = ''] = hash.split('?', 2);
   const others = [...new URLSearchParams(query)].filter(([name]) => !isViewParameter(name));
   return others.length === 0 ? address : `${address}?${new URLSearchParams(others).toString()}`;

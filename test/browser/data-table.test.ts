@@ -1,7 +1,7 @@
 import { source as axe } from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { v2Line } from '../support/gateway';
-import { execute, logIn, openPlayground, pasteInto, type OpenPage } from '../support/playground-browser';
+import { execute, logIn, openPlayground, pasteInto, printPage, type OpenPage } from '../support/playground-browser';
 import { until } from '../support/until';
 
 const NAMES = ['Zoë Müller', 'Ada Lovelace', '=1+1', 'Émile Zola'];
@@ -221,6 +221,59 @@ describe('an analyst', () => {
     await page.screenshot({ path: 'coverage/playground-print.png', fullPage: true });
     await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
     await sheet.waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
+  test('prints by the browser’s own menu what the button prints: all shown rows in their order, each time anew', async () => {
+    const { page, faults } = await open();
+    const [whole, ...others] = await printPage(page);
+    expect(others).toEqual([]);
+    expect(whole!.lines[0]).toBe('depositDetails');
+    expect(whole!.lines[1]).toMatch(/^40 rows\. The books are at version 1\. Printed /);
+    expect(whole!.rows.map(([id]) => id)).toEqual(['transactionId', ...Array.from({ length: 40 }, (_, n) => `T${n}`)]);
+    await page.locator('.print-sheet').waitFor({ state: 'detached' });
+    await page.getByLabel('Search in these rows').fill('ada');
+    await status(page, '10 of 40 rows');
+    await head(page, 'transactionId').click();
+    await head(page, 'transactionId').click();
+    await until(async () => (await column(page, 1))[0] === 'T37');
+    // A dialog keeps the page behind it from scrolling and from screen readers.
+    await page.getByRole('button', { name: 'Saved reports' }).click();
+    await page.getByRole('dialog').waitFor();
+    const [narrowed] = await printPage(page);
+    expect(narrowed!.lines.slice(0, 2)).toEqual(['depositDetails', 'Search: “ada”']);
+    expect(narrowed!.rows.map(([id]) => id).slice(0, 3)).toEqual(['transactionId', 'T37', 'T33']);
+    expect(narrowed!.rows.length).toBe(11);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.evaluate(`window.print = () => dispatchEvent(new Event('beforeprint'))`);
+    await page.getByRole('button', { name: 'Print' }).click();
+    const sheets = page.locator('.print-sheet');
+    await sheets.waitFor({ state: 'attached' });
+    await page.evaluate(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))`);
+    expect(await sheets.count()).toBe(1);
+    await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+    await sheets.waitFor({ state: 'detached' });
+    // The other mode has no table in front.
+    await page.getByRole('button', { name: 'Reports', exact: true }).click();
+    expect(await printPage(page)).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('reads on a sheet which rows are missing while they are read, without a total', async () => {
+    const { page } = await open({}, SLOW_WORKER);
+    const toggle = page.getByRole('button', { name: 'Table' });
+    await toggle.click();
+    await page.evaluate(`globalThis.held = new Promise((resolve) => (globalThis.release = resolve)); 0`);
+    await toggle.click();
+    await table(page).waitFor();
+    const [early] = await printPage(page);
+    expect(early!.lines[2]).toBe('40 rows are not on this sheet, because the page was still reading. Print again in a moment.');
+    expect(early!.rows).toEqual([['transactionId', 'donorLastName', 'depositDate', 'amount']]);
+    await page.evaluate('globalThis.release()');
+    await status(page, '40 rows');
+    await until(async () => (await printPage(page))[0]?.rows.length === 41);
     await page.context().close();
   });
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { createOrganization, importLines, v2Line } from '../support/gateway';
-import { execute, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import { execute, logIn, openPlayground, pasteInto, printPage } from '../support/playground-browser';
 import { until } from '../support/until';
 
 // Each designation has a gift in January, and every other one in March too. The higher its id, the larger its gifts.
@@ -101,6 +101,27 @@ describe('an analyst who draws a summary', () => {
     const inLight = await pixels();
     await page.emulateMedia({ colorScheme: 'dark' });
     await until(async () => (await pixels()) !== inLight);
+    await page.context().close();
+  });
+
+  test.each(['by the system', 'by the menu'])('prints it dark on light, also in the theme that is dark %s', async (by) => {
+    const page = await openChart(summary('WEEK', 'week'), by === 'by the system' ? 'dark' : 'light');
+    await chart(page, 'Line chart of all.byTransaction.amount by week, Jan 1, 2024 to Mar 4, 2024.').waitFor();
+    if (by === 'by the menu') await page.evaluate(`document.body.classList.add('graphiql-dark')`);
+    await page.evaluate(`addEventListener('afterprint', () => {
+      const canvas = document.querySelector('.print-sheet canvas');
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      const luminances = [];
+      for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) luminances.push((data[at] + data[at + 1] + data[at + 2]) / 3);
+      globalThis.darkest = Math.min(...new Set(luminances.map(Math.round)));
+    }, { once: true, capture: true })`);
+    const [sheet, ...others] = await printPage(page);
+    expect(others).toEqual([]);
+    expect(sheet).toMatchObject({ rows: [], pictures: 1 });
+    expect(sheet!.lines[0]).toBe('depositSummary.groups.nodes');
+    expect(sheet!.lines).toContain('Line chart of all.byTransaction.amount by week, Jan 1, 2024 to Mar 4, 2024.');
+    // The text of the light theme has 62, that of the dark one has none below 150.
+    expect(await page.evaluate('globalThis.darkest')).toBeLessThan(80);
     await page.context().close();
   });
 

@@ -140,3 +140,24 @@ export async function execute(page: Page): Promise<void> {
 /** Waits until an element of this name has the focus. A dialog gives the focus back only after it is gone. */
 export const untilFocusIsOn = (page: Page, name: string): Promise<void> =>
   until(async () => (await page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.textContent')) === name);
+
+/** What stands on a sheet of paper: its sentences, the cells of its rows, and the number of its pictures. */
+export interface PrintedSheet {
+  readonly lines: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly pictures: number;
+}
+
+/** Prints the page as the browser's own menu does, and reads the sheets that take its place. */
+export async function printPage(page: Page): Promise<readonly PrintedSheet[]> {
+  await page.evaluate(`addEventListener('beforeprint', () => {
+    const texts = (part, selector) => [...part.querySelectorAll(selector)].map(({ textContent }) => textContent);
+    globalThis.sheets = [...document.querySelectorAll('.print-sheet')].map((sheet) => ({
+      lines: texts(sheet, 'h1, p'),
+      rows: [...sheet.querySelectorAll('tr')].map((row) => texts(row, 'th, td')),
+      pictures: sheet.querySelectorAll('canvas').length,
+    }));
+  }, { once: true })`);
+  await page.pdf();
+  return page.evaluate<readonly PrintedSheet[]>('globalThis.sheets');
+}

@@ -18,13 +18,21 @@ Chart.register(BarController, BarElement, CategoryScale, Legend, LinearScale, Li
 
 /** The most characters in a line of a tooltip. A narrow screen has room for these. */
 const MAX_LINE_LENGTH = 40;
+const PAPER_PIXEL_RATIO = 3;
 /** With more points than this the marks would cover the line, so none are drawn. */
 const MANY_POINTS = 60;
 /** Each line has its own kind of point, for readers who cannot tell the colors apart. */
 const pointStyles = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot', 'rectRounded', 'cross'] as const;
 
-/** Draws the chart in the page's current colors. Returns a function that removes the chart. */
-export function drawChart(canvas: HTMLCanvasElement, { kind, labels, ticks, series, valueKind }: GroupChart): () => void {
+/**
+ * Draws the chart in the colors of its place, which it fills. For paper it has the size of its attributes, and more points than a screen.
+ * Returns a function that removes the chart.
+ */
+export function drawChart(
+  canvas: HTMLCanvasElement,
+  { kind, labels, ticks, series, valueKind }: GroupChart,
+  isForPaper = false,
+): () => void {
   const styles = getComputedStyle(canvas);
   const { format } = createCellFormat(navigator.languages);
   /** Resolves a CSS variable to one color: its raw value is light-dark(…), which a canvas cannot read. */
@@ -54,6 +62,8 @@ export function drawChart(canvas: HTMLCanvasElement, { kind, labels, ticks, seri
     data: { labels: [...labels], datasets },
     options: {
       animation: false,
+      responsive: !isForPaper,
+      ...(isForPaper && { devicePixelRatio: PAPER_PIXEL_RATIO }),
       maintainAspectRatio: false,
       color: text,
       interaction: { mode: 'nearest', intersect: false },

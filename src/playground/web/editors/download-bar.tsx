@@ -9,6 +9,7 @@ import { FileProgressBar } from '../files/file-progress-bar';
 import { copyAdvice, copyForms, toCopyText, type CopyForm } from '../files/address-text';
 import { fetchFileAddress, fetchTotals, readQuery, type ReportQuery } from '../files/file-url';
 import { SavedReports } from './saved-reports';
+import { describeShownLoss, type ShownTable } from './shown-table';
 
 type State =
   | { readonly kind: 'idle' }
@@ -20,10 +21,12 @@ interface DownloadBarProps {
   readonly provision: string;
   /** Called when a download fails: the session may have ended. */
   readonly onFailure: () => void;
+  /** The result table, where it is shown. */
+  readonly shownTable: { readonly current: ShownTable | undefined };
 }
 
 /** Downloads all rows of the query in the editor, not only those on its page of the answer. */
-export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
+export function DownloadBar({ provision, onFailure, shownTable }: DownloadBarProps) {
   const editors = useEditors();
   const operationName = useGraphiQL((state) => state.operationName);
   const [format, setFormat] = useState<FileFormat>('csv');
@@ -67,7 +70,8 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
         onProgress: (progress) => setState({ kind: 'running', progress }),
       });
       saveFile(file);
-      setState({ kind: 'done', text: describeFile(file) });
+      const lost = describeShownLoss(shownTable.current);
+      setState({ kind: 'done', text: lost === undefined ? describeFile(file) : `${describeFile(file)}. ${lost}` });
     } catch (error) {
       const text = controller.signal.aborted ? 'The download was cancelled. Nothing was saved.' : (error as Error).message;
       tell(key, { kind: 'failed', text });
@@ -97,7 +101,13 @@ export function DownloadBar({ provision, onFailure }: DownloadBarProps) {
             Download
           </button>
           <CopyButton onCopy={(form) => void copy(form)} />
-          <SavedReports provision={provision} current={current} onOpen={open} isReady={editors.isReady} />
+          <SavedReports
+            provision={provision}
+            current={current}
+            onOpen={open}
+            lost={() => describeShownLoss(shownTable.current)}
+            isReady={editors.isReady}
+          />
         </>
       )}
       <span className="download-outcome" role={state.kind === 'failed' ? 'alert' : 'status'}>

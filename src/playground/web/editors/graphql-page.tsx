@@ -1,9 +1,11 @@
-import { useCallback, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
 import { FaultBoundary } from '../look/fault-boundary';
 import { useTableClient } from '../tables/table-client';
 import type { EditorTexts } from './editors';
 import QueryExplorer, { type ShownAnswer } from './query-explorer';
 import { ResultView, resultViewKinds, type ResultViewKind } from './result-view';
+import type { LinkedTable } from './share-link';
+import type { ShownTable } from './shown-table';
 import { TotalsBar } from './totals-bar';
 
 const viewTitles: Readonly<Record<ResultViewKind, string>> = { table: 'Table', chart: 'Chart' };
@@ -28,13 +30,24 @@ export default function GraphqlPage({ provision, owner, handed, toolsSlot, onOpe
   const [answers, setAnswers] = useState<ReadonlyMap<string, ShownAnswer | undefined>>(new Map());
   const [tab, setTab] = useState('');
   const [view, setView] = useState<ResultViewKind>();
+  const shownTable = useRef<ShownTable>(undefined);
+  const [linked, setLinked] = useState<LinkedTable>();
+  const followLink = useCallback((table: LinkedTable | undefined) => {
+    setLinked(table);
+    if (table) setView('table');
+  }, []);
+  const show = (kind: ResultViewKind | undefined): void => {
+    setView(kind);
+    // The table is opened anew with all rows.
+    if (kind === undefined) setLinked(undefined);
+  };
   const onAnswer = useCallback(
     (of: string, answer: ShownAnswer | undefined) => setAnswers((before) => new Map(before).set(of, answer)),
     [],
   );
   const shown = answers.get(tab);
   const closeView = (
-    <button type="button" onClick={() => setView(undefined)}>
+    <button type="button" onClick={() => show(undefined)}>
       Close
     </button>
   );
@@ -43,13 +56,14 @@ export default function GraphqlPage({ provision, owner, handed, toolsSlot, onOpe
       <main className="explorer">
         <QueryExplorer
           key={owner}
-          {...{ provision, client, onSessionChange, onAnswer, handed, onOpened, toolsSlot, downloadSlot }}
+          {...{ provision, client, onSessionChange, onAnswer, handed, onOpened, toolsSlot, downloadSlot, shownTable }}
+          onLinked={followLink}
           onTab={setTab}
         />
       </main>
       {view && (
         <FaultBoundary part="These results" resetKeys={[view, shown]} wayBack={closeView}>
-          <ResultView kind={view} client={client} answer={shown} />
+          <ResultView {...{ client, linked, shownTable }} kind={view} answer={shown} />
         </FaultBoundary>
       )}
       <footer>
@@ -62,7 +76,7 @@ export default function GraphqlPage({ provision, owner, handed, toolsSlot, onOpe
         </FaultBoundary>
         <div className="footer-slot" ref={setDownloadSlot} />
         {resultViewKinds.map((kind) => (
-          <button key={kind} type="button" aria-pressed={view === kind} onClick={() => setView(view === kind ? undefined : kind)}>
+          <button key={kind} type="button" aria-pressed={view === kind} onClick={() => show(view === kind ? undefined : kind)}>
             {viewTitles[kind]}
           </button>
         ))}

@@ -16,6 +16,8 @@ import { postGraphQL, type GraphQLRequest } from '../session/gateway-client';
 import type { AnsweredTable } from '../tables/answer-tables';
 import type { TableClient } from '../tables/table-client';
 import { ShareButton } from './share-button';
+import type { LinkedTable } from './share-link';
+import type { ShownTable } from './shown-table';
 import { toStoppable } from './stoppable-answer';
 
 interface QueryExplorerProps {
@@ -28,6 +30,10 @@ interface QueryExplorerProps {
   readonly onAnswer: (tab: string, answer: ShownAnswer | undefined) => void;
   /** Called with the id of the tab that is shown. */
   readonly onTab: (tab: string) => void;
+  /** The result table, where it is shown. */
+  readonly shownTable: { readonly current: ShownTable | undefined };
+  /** Called with the rows that a followed link shows of the answer. */
+  readonly onLinked: (table: LinkedTable | undefined) => void;
   /** The texts to open in a new tab, and what to call once they are open. */
   readonly handed: EditorTexts | undefined;
   readonly onOpened: () => void;
@@ -51,6 +57,8 @@ export default function QueryExplorer({
   onSessionChange,
   onAnswer,
   onTab,
+  shownTable,
+  onLinked,
   handed,
   onOpened,
   toolsSlot,
@@ -140,8 +148,8 @@ export default function QueryExplorer({
       {downloadSlot &&
         createPortal(
           <FaultBoundary part="The downloads">
-            <DownloadBar provision={provision} onFailure={onSessionChange} />
-            <ShareButton />
+            <DownloadBar {...{ provision, shownTable }} onFailure={onSessionChange} />
+            <ShareButton {...{ shownTable, onLinked }} />
           </FaultBoundary>,
           downloadSlot,
         )}

@@ -4,8 +4,12 @@ import { valueColumns } from '../charts/group-chart';
 import { ResultChart } from '../charts/result-chart';
 import type { AnsweredTable } from '../tables/answer-tables';
 import { DataTable } from '../tables/data-table';
+import type { KeptView } from '../tables/filter-text';
 import { toResultTable, type ResultTable } from '../tables/result-tables';
 import type { TableClient } from '../tables/table-client';
+import { readView } from '../tables/view-link';
+import type { LinkedTable } from './share-link';
+import type { ShownTable } from './shown-table';
 import type { ShownAnswer } from './query-explorer';
 
 export const resultViewKinds = ['table', 'chart'] as const;
@@ -16,6 +20,10 @@ interface ResultViewProps {
   /** The client whose worker holds the answer's tables. */
   readonly client: TableClient;
   readonly answer: ShownAnswer | undefined;
+  /** The rows that a followed link shows of one list. */
+  readonly linked: LinkedTable | undefined;
+  /** Told which table is shown. */
+  readonly shownTable: { current: ShownTable | undefined };
 }
 
 const textsBefore: Readonly<Record<ResultViewKind, string>> = {
@@ -33,13 +41,22 @@ const NO_TABLES: readonly AnsweredTable[] = [];
 const MAX_GROUPS = 10_000;
 
 /** Shows a list of the last answer as a table, or a list of groups as a chart. */
-export function ResultView({ kind, client, answer }: ResultViewProps) {
+export function ResultView({ kind, client, answer, linked, shownTable }: ResultViewProps) {
   const all = answer?.tables ?? NO_TABLES;
   const charts = useChartTables(client, kind === 'chart' ? all : NO_TABLES);
   const tables: readonly { readonly name: string }[] | undefined = kind === 'table' ? all : charts;
-  const [chosen, setChosen] = useState('');
-  const name = (tables?.find((table) => table.name === chosen) ?? tables?.[0])?.name;
+  const [chosen, setChosen] = useState<{ readonly of: LinkedTable | undefined; readonly name: string }>();
+  const wanted = chosen && chosen.of === linked ? chosen.name : linked?.list;
+  const name = (tables?.find((table) => table.name === wanted) ?? tables?.[0])?.name;
   const table = all.find((each) => each.name === name);
+  const { kept, unread = [], serial } = useTableView(kind === 'table' ? table : undefined, all, linked) ?? {};
+  const columns = table?.columns;
+  useEffect(() => {
+    shownTable.current = kept && columns && name !== undefined ? { name, columns, kept } : undefined;
+    return () => {
+      shownTable.current = undefined;
+    };
+  }, [shownTable, name, columns, kept]);
   const chart = charts?.find((each) => each.name === name);
   return (
     <section className="result" aria-label={kind === 'table' ? 'Result table' : 'Result chart'}>
@@ -47,7 +64,7 @@ export function ResultView({ kind, client, answer }: ResultViewProps) {
       {tables && tables.length > 1 && (
         <label>
           List
-          <select value={name} onChange={(event) => setChosen(event.target.value)}>
+          <select value={name} onChange={(event) => setChosen({ of: linked, name: event.target.value })}>
             {tables.map((each) => (
               <option key={each.name} value={each.name}>
                 {each.name}
@@ -56,19 +73,57 @@ export function ResultView({ kind, client, answer }: ResultViewProps) {
           </select>
         </label>
       )}
-      {table && kind === 'table' && (
+      {unread.length > 0 && (
+        <p className="result-note" role="alert">
+          A part of the link cannot be read: {unread.join(', ')}. All rows are shown there.
+        </p>
+      )}
+      {table && kept && (
         <DataTable
-          key={name}
-          client={client}
-          table={table}
+          key={serial}
+          {...{ client, table, kept }}
           columns={table.columns}
           label={table.name}
           print={{ title: table.name, lines: [], version: table.version }}
         />
       )}
-      {chart && kind === 'chart' && <ResultChart key={name} table={chart} />}
+      {chart && kind === 'chart' && (
+        <ResultChart key={name} table={chart} print={{ title: chart.name, lines: [], version: table?.version ?? 0 }} />
+      )}
     </section>
   );
+}
+
+interface TableViewState {
+  readonly of: LinkedTable | undefined;
+  readonly name: string;
+  /** Counts the views, so that a table begins anew with each of them. */
+  readonly serial: number;
+  readonly kept: { current: KeptView };
+  readonly unread: readonly string[];
+}
+
+/** The search, the filters and the sorting of the shown table: those of a followed link at first, and none for other lists. */
+function useTableView(
+  table: AnsweredTable | undefined,
+  all: readonly AnsweredTable[],
+  linked: LinkedTable | undefined,
+): TableViewState | undefined {
+  const [state, setState] = useState<TableViewState>();
+  if (!table) return undefined;
+  const { name, columns } = table;
+  if (state?.name === name && state.of === linked) return state;
+  const isMissing = linked && !all.some((each) => each.name === linked.list);
+  const { view, unread } = readView(linked?.list === name ? linked.parameters : [], columns, navigator.languages);
+  const next: TableViewState = {
+    of: linked,
+    name,
+    serial: (state?.serial ?? 0) + 1,
+    kept: { current: view },
+    unread: isMissing ? linked.parameters.map(([parameter]) => parameter) : unread,
+  };
+  setState(next);
+  return next;
 }
 
 /** Fetches the tables that can be drawn from the worker; undefined until they are there. */

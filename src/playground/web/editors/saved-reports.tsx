@@ -10,11 +10,13 @@ interface SavedReportsProps {
   /** Reads the query in the editors. Throws an Error whose message the page shows. */
   readonly current: () => ReportQuery;
   readonly onOpen: (query: ReportQuery) => void;
+  /** Says what of the screen is not saved. */
+  readonly lost: () => string | undefined;
   readonly isReady: boolean;
 }
 
 /** Saves the query in the editors as a report, and opens saved reports in them. */
-export function SavedReports({ provision, current, onOpen, isReady }: SavedReportsProps) {
+export function SavedReports({ provision, current, onOpen, lost, isReady }: SavedReportsProps) {
   /** What is saved here opens here: the form of Reports mode would show other figures than the file. */
   const toSave = (): ReportQuery => {
     const { query, variables } = current();
@@ -22,7 +24,7 @@ export function SavedReports({ provision, current, onOpen, isReady }: SavedRepor
   };
   return (
     <>
-      <SaveDialog provision={provision} current={toSave} isDisabled={!isReady} />
+      <SaveDialog provision={provision} current={toSave} lost={lost} isDisabled={!isReady} />
       <DialogTrigger>
         <Button isDisabled={!isReady}>Saved reports</Button>
         <ModalDialog title="Saved reports" isWide>

@@ -12,6 +12,8 @@ interface SaveDialogProps {
   readonly current: () => ReportQuery;
   /** A sentence about what is saved. */
   readonly note?: string | undefined;
+  /** Says what of the screen is not saved, when the dialog opens. */
+  readonly lost?: () => string | undefined;
   readonly isDisabled?: boolean;
   /** Called when a report was saved. */
   readonly onSaved?: () => void;
@@ -32,10 +34,12 @@ function SaveForm({
   title: proposed = '',
   current,
   note,
+  lost,
   onSaved,
   onClose,
 }: SaveDialogProps & { readonly onClose: () => void }) {
   const [title, setTitle] = useState(proposed);
+  const [warning] = useState(lost);
   const [ownName, setOwnName] = useState<string>();
   const [reports, setReports] = useState<readonly SavedReport[]>([]);
   const [isSaving, setIsSaving] = useState(false);
@@ -91,6 +95,7 @@ function SaveForm({
           <FieldError>{({ validationDetails }) => (validationDetails.valueMissing ? 'Give it a name.' : NAME_ADVICE)}</FieldError>
         </div>
       </TextField>
+      {warning !== undefined && <p role="alert">{warning}</p>}
       {note !== undefined && <p>{note}</p>}
       {earlier && !isSaved && (
         <p role="alert">

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { useErrorBoundary } from 'react-error-boundary';
 import { ResultChart } from '../charts/result-chart';
+import { NotePrint, type PrintHead } from '../look/print-sheet';
 import type { ResultTable } from '../tables/result-tables';
 import { toResultTable } from '../tables/result-tables';
 import type { TableClient } from '../tables/table-client';
@@ -11,13 +12,16 @@ interface ReportChartProps {
   readonly table: LoadedTable;
   readonly columns: readonly TableColumn[];
   readonly title: string;
+  /** The head of the print sheet. */
+  readonly print: PrintHead;
 }
 
 /** A chart of more groups would be a wall of color. */
 const MAX_GROUPS = 10_000;
+const TOO_LONG = 'This report has too many rows for a chart. Divide it by month, or choose a shorter period.';
 
 /** Draws a figure of a report's groups. The groups come from the worker. */
-export function ReportChart({ client, table, columns, title }: ReportChartProps) {
+export function ReportChart({ client, table, columns, title, print }: ReportChartProps) {
   const [rows, setRows] = useState<readonly Row[]>();
   const { showBoundary } = useErrorBoundary();
   const isTooLong = table.count > MAX_GROUPS;
@@ -25,12 +29,20 @@ export function ReportChart({ client, table, columns, title }: ReportChartProps)
     if (!isTooLong) client.loadedRows(table.id, 0, table.count).then(setRows, showBoundary);
   }, [client, table, isTooLong, showBoundary]);
   const drawn = useMemo<ResultTable | undefined>(() => rows && toDrawn(title, columns, rows), [title, columns, rows]);
-  if (isTooLong) return <p className="note">This report has too many rows for a chart. Divide it by month, or choose a shorter period.</p>;
-  return drawn ? (
+  const note = isTooLong ? TOO_LONG : 'The chart is still being drawn. Print again in a moment.';
+  if (!drawn) {
+    return (
+      <>
+        {isTooLong && <p className="note">{TOO_LONG}</p>}
+        <NotePrint {...{ title, note }} lines={print.lines} />
+      </>
+    );
+  }
+  return (
     <section className="result" aria-label="Chart">
-      <ResultChart table={drawn} />
+      <ResultChart table={drawn} print={print} />
     </section>
-  ) : null;
+  );
 }
 
 /** The groups with their figures. The first amount that may be added up is drawn first. */

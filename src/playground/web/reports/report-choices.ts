@@ -1,5 +1,6 @@
 import { CalendarDate } from '@internationalized/date';
 import type { GroupBy } from '../../../generated/operations/graphql';
+import { isViewParameter } from '../tables/view-link';
 import { comparisons, findPeriod, isDate, type Comparison } from './periods';
 import {
   definitionOf,
@@ -148,7 +149,7 @@ export function findUnread(hash: string, choices: ReportChoices): string[] {
   const read = new URLSearchParams(readQuery);
   const before: Readonly<Record<string, unknown>> = { ...defaultChoices(choices.report) };
   const unread = [...new URLSearchParams(query)].filter(
-    ([name, value]) => !read.getAll(name).includes(value) && String(before[name]) !== value,
+    ([name, value]) => !isViewParameter(name) && !read.getAll(name).includes(value) && String(before[name]) !== value,
   );
   return [...new Set(unread.map(([name]) => name))];
 }

@@ -1,7 +1,7 @@
 import type { DownloadableReport } from '../files/downloadable-report';
 import type { FileFact } from '../files/file-content';
 import type { TableView } from '../tables/data-table';
-import { describeArrangement } from '../tables/filter-text';
+import { describeArrangement, describeLost } from '../tables/filter-text';
 import type { TableClient } from '../tables/table-client';
 import { describeFetched } from './choice-texts';
 import { definitionOf, pendingChoices } from './report-definitions';
@@ -21,13 +21,14 @@ export function toDownload({ result, view, conditions, client }: Shown): Downloa
   const { choices, columns, fileDocument, period } = plan;
   const { title, rows } = definitionOf(choices.report);
   const shown = view.columnIds.flatMap((id) => columns.find((column) => column.id === id) ?? []);
+  const lost = describeLost(view.arrangement, columns, navigator.languages);
   const facts = toFacts(result, view, conditions);
   const span = period.startDate === undefined ? 'all-time' : `${period.startDate}-${period.endDate ?? ''}`;
   return {
     title,
     fileName: `${choices.report}-${span}`,
     request: rows === 'versions' ? undefined : { query: fileDocument.query, variables: fileDocument.variables },
-    requestNotes: describeFetched(plan),
+    requestNotes: [...describeFetched(plan), ...(lost === undefined ? [] : [lost])],
     isOfLines: rows === 'lines',
     columns: shown,
     count: view.arranged.count,

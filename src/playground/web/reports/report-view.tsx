@@ -5,22 +5,26 @@ import { copyText } from '../look/clipboard';
 import { DownloadDialog } from '../files/download-dialog';
 import { SaveDialog } from '../files/save-dialog';
 import { FaultBoundary } from '../look/fault-boundary';
+import { NotePrint } from '../look/print-sheet';
 import { mayReadDonors, type Viewer } from '../session/gateway-client';
-import { createCellFormat } from '../tables/cell-format';
-import { DataTable, type KeptView, type TableView } from '../tables/data-table';
+import { DataTable, type TableView } from '../tables/data-table';
+import { describeLost, toArrangement, type KeptView } from '../tables/filter-text';
 import type { TableClient } from '../tables/table-client';
 import type { Row } from '../tables/table-types';
+import type { ViewParameters } from '../tables/view-link';
 import { describeFigures, FigureCards } from './figure-cards';
 import { describeFetched, proposeTitle, toConditions, toPrintLines, writeValue } from './choice-texts';
+import { toViewAddress, useLinkedView } from './linked-view';
 import { isPreset, presets } from './periods';
 import { ReportChart } from './report-chart';
-import { defaultChoices, findUnread, toAddress, type ReportChoices } from './report-choices';
+import { defaultChoices, findUnread, type ReportChoices } from './report-choices';
 import { definitionOf, hasChart, reportDefinitions } from './report-definitions';
 import { toTotals } from './report-figures';
 import { toDownload } from './report-download';
 import { ReportForm } from './report-form';
 import { useNames, type Names } from './report-names';
 import { toSavedQuery } from './saved-choices';
+import { StateNote } from './state-note';
 import { planReport, useReport, type ReportPlan, type ReportResult } from './use-report';
 
 interface ReportViewProps {
@@ -28,6 +32,8 @@ interface ReportViewProps {
   readonly viewer: Viewer;
   readonly client: TableClient;
   readonly choices: ReportChoices;
+  /** The rows that a followed link names. */
+  readonly linked: ViewParameters | undefined;
   readonly onChange: (choices: ReportChoices) => void;
   readonly onSessionChange: () => void;
   /** Called when the report was saved under a name. */
@@ -36,7 +42,17 @@ interface ReportViewProps {
 }
 
 /** A report: its form, its totals, its rows as a table or a chart, and the GraphQL that asks for all of them. */
-export function ReportView({ provision, viewer, client, choices, onChange, onSessionChange, onSaved, onShowGraphql }: ReportViewProps) {
+export function ReportView({
+  provision,
+  viewer,
+  client,
+  choices,
+  linked,
+  onChange,
+  onSessionChange,
+  onSaved,
+  onShowGraphql,
+}: ReportViewProps) {
   const { title, answers, rows } = definitionOf(choices.report);
   const names = useNames(provision, { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] });
   const { fiscalYearStart } = viewer;
@@ -52,12 +68,19 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
   const [tab, setTab] = useState<Key>('table');
   const kept = useRef<KeptView>({});
   useEffect(() => setCopied(''), [choices]);
-  const unread = findUnread(location.hash, choices);
-  const share = (): void => {
-    copyText(location.origin + location.pathname + toAddress(choices)).then(
-      () => setCopied('The link is copied. It holds the choices of this report and nothing of its results.'),
-      (error: unknown) => setCopied((error as Error).message),
-    );
+  const unreadView = useLinkedView(linked, plan?.columns, kept);
+  const unread = [...findUnread(location.hash, choices), ...unreadView];
+  /** The search and the filters that a saved report and programs go without, in words. */
+  const toLost = () =>
+    plan && describeLost(toArrangement(plan.columns, kept.current, navigator.languages), plan.columns, navigator.languages);
+  const share = async (): Promise<void> => {
+    try {
+      await copyText(location.origin + location.pathname + toViewAddress(choices, plan?.columns ?? [], kept.current));
+      const view = toLost() === undefined ? '' : ', the search and the filters of its table';
+      setCopied(`The link is copied. It holds the choices of this report${view} and nothing of its results.`);
+    } catch (error) {
+      setCopied((error as Error).message);
+    }
   };
   return (
     <main className="report" tabIndex={-1}>
@@ -67,7 +90,7 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
           <p>{answers}</p>
         </div>
         <div className="report-actions">
-          <button type="button" onClick={share}>
+          <button type="button" onClick={() => void share()}>
             Copy link
           </button>
           {plan && maySave && (
@@ -76,6 +99,7 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
               title={proposeTitle(choices, names.nameOf)}
               current={() => ({ query: toSavedQuery(choices, plan.fileDocument), variables: plan.fileDocument.variables })}
               note={toSavingNote(plan)}
+              lost={toLost}
               onSaved={onSaved}
             />
           )}
@@ -97,19 +121,7 @@ export function ReportView({ provision, viewer, client, choices, onChange, onSes
           A part of this link cannot be read: {unread.join(', ')}. The report is of its usual choices there.
         </p>
       )}
-      {state.kind === 'waiting' && <p className="note">Choose a donor: type a part of the name, in any order of first and last name.</p>}
-      {state.kind === 'stopped' && <p className="note">The report was stopped. Nothing is shown, because a part would be wrong.</p>}
-      {state.kind === 'running' && (
-        <p className="note" role="status">
-          Reading… {state.progress && createCellFormat(navigator.languages).format(state.progress.rows, 'count')}
-          {state.progress && ' rows'}
-        </p>
-      )}
-      {state.kind === 'failed' && (
-        <p className="problem" role="alert">
-          {state.message}
-        </p>
-      )}
+      {state.kind !== 'done' && <StateNote {...{ title, state }} lines={plan ? toPrintLines(plan) : []} />}
       {state.kind === 'done' && (
         <FaultBoundary part="The results" resetKeys={[state.result]}>
           <Result
@@ -145,6 +157,8 @@ function toSavingNote(plan: ReportPlan): string | undefined {
   ];
   return notes.length > 0 ? notes.join(' ') : undefined;
 }
+
+const ALL_ROWS_DRAWN = 'The chart draws all rows. The search and the filters are of the table and its files alone.';
 
 interface ResultProps {
   readonly provision: string;
@@ -197,15 +211,21 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
     const place = columns.findIndex((column) => column.id === id);
     return opens && ((row: Row) => `${opens} ${String(row[place])}`);
   }, [columns, opens]);
+  const print = useMemo(() => ({ title, lines, version: table.version }), [title, lines, table]);
+  const nothing =
+    rows === 'versions'
+      ? 'The books have not changed yet: nothing has been imported.'
+      : 'Nothing came in that fits these choices. Try another period or fewer conditions.';
+  const isPart = view !== undefined && view.arranged.count < table.count;
+  const chartPrint = isPart ? { ...print, lines: [...lines, ALL_ROWS_DRAWN] } : print;
   return (
     <>
       {figures && <FigureCards {...{ plan, figures }} />}
       {table.count === 0 ? (
-        <p className="note">
-          {rows === 'versions'
-            ? 'The books have not changed yet: nothing has been imported.'
-            : 'Nothing came in that fits these choices. Try another period or fewer conditions.'}
-        </p>
+        <>
+          <p className="note">{nothing}</p>
+          <NotePrint {...{ title, lines }} note={nothing} />
+        </>
       ) : (
         <Tabs className="views" selectedKey={hasChart(choices.report) ? tab : 'table'} onSelectionChange={onTab}>
           <div className="view-head">
@@ -224,14 +244,12 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
               onOpenRow={open}
               toRowName={nameRow}
               onView={setView}
-              print={{ title, lines, version: table.version }}
+              print={print}
             />
           </TabPanel>
           <TabPanel id="chart" className="view">
-            {view && view.arranged.count < table.count && (
-              <p className="note view-note">The chart draws all rows. The search and the filters are of the table and its files alone.</p>
-            )}
-            <ReportChart {...{ client, table, columns }} title={title} />
+            {isPart && <p className="note view-note">{ALL_ROWS_DRAWN}</p>}
+            <ReportChart {...{ client, table, columns, title }} print={chartPrint} />
           </TabPanel>
         </Tabs>
       )}

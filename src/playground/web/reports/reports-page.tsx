@@ -25,7 +25,7 @@ interface ReportsPageProps {
 /** Reports mode: the list of reports, and the one that was chosen. */
 export default function ReportsPage({ provision, viewer, mode, setMode, onSessionChange, onShowGraphql }: ReportsPageProps) {
   const client = useTableClient(viewer.username);
-  const choices = mode.kind === 'reports' ? mode.choices : undefined;
+  const { choices, view: linked } = mode.kind === 'reports' ? mode : NO_REPORT;
   const change = useCallback((next: ReportChoices) => setMode({ kind: 'reports', choices: next }), [setMode]);
   const page = useRef<HTMLDivElement>(null);
   const place = `${mode.kind} ${choices?.report ?? ''}`;
@@ -113,7 +113,11 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
         <SavedView provision={provision} name={mode.name} onOpen={open} onListed={setSaved} />
       ) : choices && offered.includes(choices.report) ? (
         <FaultBoundary key={choices.report} part="This report" resetKeys={[choices]}>
-          <ReportView {...{ provision, viewer, client, choices, onSessionChange, onShowGraphql }} onChange={change} onSaved={load} />
+          <ReportView
+            {...{ provision, viewer, client, choices, linked, onSessionChange, onShowGraphql }}
+            onChange={change}
+            onSaved={load}
+          />
         </FaultBoundary>
       ) : (
         <main className="report" tabIndex={-1}>

@@ -32,7 +32,7 @@ export interface ReportResult {
   readonly figures: ReportFigures | undefined;
 }
 
-type ReportState =
+export type ReportState =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'running'; readonly progress: LoadProgress | undefined }
   | { readonly kind: 'done'; readonly result: ReportResult }

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useState, type CSSProperties } from 'react';
 import { useErrorBoundary } from 'react-error-boundary';
+import type { PrintHead } from '../look/print-sheet';
 import { useArrangedRows } from './arranged-rows';
 import { useFieldFocus } from '../look/field-focus';
 import { createCellFormat } from './cell-format';
@@ -7,8 +8,8 @@ import { ColumnHeader } from './column-header';
 import { useColumnLayout } from './column-layout';
 import { createTextMeasure, widthOfContent, type MeasureText } from './column-widths';
 import { useCellSelection } from './cell-selection';
-import { describeArrangement, describeUnreadable, toFilters, type TypedFilters } from './filter-text';
-import { PrintSheet, type PrintHead } from './print-sheet';
+import { describeArrangement, describeUnreadable, toArrangement, type KeptView, type TypedFilters } from './filter-text';
+import { TablePrint } from './table-print';
 import { TableBody } from './table-body';
 import type { TableClient } from './table-client';
 import { TotalsRow, toTotal, type GivenTotals } from './table-rows';
@@ -20,14 +21,6 @@ export interface TableView {
   readonly arrangement: Arrangement;
   readonly arranged: Arranged;
   readonly columnIds: readonly string[];
-}
-
-/** The search, the filters as they were typed, and the sorting of a table. */
-export interface KeptView {
-  readonly search?: string;
-  readonly typed?: TypedFilters;
-  readonly hasFilters?: boolean;
-  readonly sort?: Arrangement['sort'];
 }
 
 interface DataTableProps {
@@ -76,15 +69,10 @@ export function DataTable({
   useEffect(() => {
     if (kept) kept.current = { search, typed, hasFilters, sort };
   }, [kept, search, typed, hasFilters, sort]);
-  const [isPrinting, setIsPrinting] = useState(false);
+  const [isPrintAsked, setIsPrintAsked] = useState(false);
   const { showBoundary } = useErrorBoundary();
-  const arrangement = useMemo<Arrangement>(
-    () => ({
-      search: search.trim(),
-      filters: hasFilters ? toFilters(columns, typed, navigator.languages) : [],
-      // The next answer may have another column of this name, or none.
-      sort: columns.some(({ id }) => id === sort?.column) ? sort : undefined,
-    }),
+  const arrangement = useMemo(
+    () => toArrangement(columns, { search, typed, hasFilters, sort }, navigator.languages),
     [search, typed, hasFilters, sort, columns],
   );
   const rows = useArrangedRows(client, table, arrangement, showBoundary);
@@ -109,6 +97,7 @@ export function DataTable({
   const layout = useColumnLayout(columns, layoutName, needed);
   const { shown } = layout;
   const selection = useCellSelection({ client, table: table.id, frame, rows, columns: shown, onOpenRow });
+  const conditions = describeArrangement(rows.arrangement ?? arrangement, columns, createCellFormat(navigator.languages).format);
   const hasTotals = Boolean(totals) || columns.some(({ adds }) => adds);
 
   useEffect(() => {
@@ -122,24 +111,28 @@ export function DataTable({
       return before.isDescending ? undefined : { column, isDescending: true };
     });
   const freeze = (): void => layout.freeze(widthsOf(frame.current));
-  const endPrint = useCallback(() => setIsPrinting(false), []);
+  const endAsking = useCallback(() => setIsPrintAsked(false), []);
   const directionOf = (id: string) =>
     arrangement.sort?.column !== id ? 'none' : arrangement.sort.isDescending ? 'descending' : 'ascending';
   return (
     <div className="data-table">
       <TableToolbar
-        {...{ search, hasFilters, layout, isPart }}
+        {...{ search, hasFilters, layout, isPart, conditions }}
         onSearch={setSearch}
         onFilters={(isShown) => {
           setHasFilters(isShown);
           if (isShown) focusField();
+        }}
+        onShowAll={() => {
+          setSearch('');
+          setTyped({});
         }}
         onWiden={(id, steps) => {
           freeze();
           layout.widen(id, steps);
         }}
         onCopyAll={selection.copyAll}
-        onPrint={print && (() => setIsPrinting(true))}
+        onPrint={print && (() => setIsPrintAsked(true))}
         count={arranged?.count}
         allCount={table.count}
         message={selection.message}
@@ -188,12 +181,12 @@ export function DataTable({
       <span className="hidden-text" aria-live="polite">
         {describeHead(selection, rows, shown)}
       </span>
-      {isPrinting && print && arranged && (
-        <PrintSheet
-          {...{ client, table, print, arranged, totals, isPart, hasTotals }}
+      {print && (
+        <TablePrint
+          {...{ client, table, print, conditions, rows, totals, isPart, hasTotals, frame }}
           columns={shown}
-          conditions={describeArrangement(rows.arrangement ?? arrangement, columns, createCellFormat(navigator.languages).format)}
-          onEnd={endPrint}
+          isAsked={isPrintAsked}
+          onAnswered={endAsking}
         />
       )}
     </div>

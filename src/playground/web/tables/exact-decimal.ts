@@ -43,6 +43,10 @@ export function readTypedNumber(typed: string, locales: readonly string[]): stri
   return /^\d+(\.\d+)?$/.test(digits) ? `${sign && '-'}${digits}` : undefined;
 }
 
+/** Writes an exact number as a person of this locale types it. */
+export const writeTypedNumber = (text: string, locales: readonly string[]): string =>
+  new Intl.NumberFormat([...locales], { useGrouping: false, maximumFractionDigits: 20 }).format(text as Intl.StringNumericLiteral);
+
 /** Removes the separators between thousands, and makes the locale's digits 0 to 9 and its decimal separator a point. */
 export function toPlainDigits(text: string, locales: readonly string[]): string {
   const { group, point } = separatorsOf(locales);

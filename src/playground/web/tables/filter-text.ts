@@ -1,3 +1,4 @@
+import { createCellFormat } from './cell-format';
 import { readTypedNumber } from './exact-decimal';
 import { isTime, type Arrangement, type ColumnFilter, type ColumnKind, type TableColumn } from './table-types';
 
@@ -9,6 +10,14 @@ export interface TypedFilter {
 }
 
 export type TypedFilters = Readonly<Record<string, TypedFilter>>;
+
+/** The search, the filters as they were typed, and the sorting of a table. */
+export interface KeptView {
+  readonly search?: string;
+  readonly typed?: TypedFilters;
+  readonly hasFilters?: boolean;
+  readonly sort?: Arrangement['sort'];
+}
 
 /** Columns of these kinds are filtered by a range, and all others by a part of their text. */
 export const isRange = ({ kind }: TableColumn): boolean => kind !== 'text' && kind !== 'word';
@@ -47,6 +56,17 @@ export function toFilters(columns: readonly TableColumn[], typed: TypedFilters, 
   });
 }
 
+/** The rows that a person asks for. Filters that are not shown filter nothing. */
+export function toArrangement(columns: readonly TableColumn[], view: KeptView, locales: readonly string[]): Arrangement {
+  const { search = '', typed = {}, hasFilters = false, sort } = view;
+  return {
+    search: search.trim(),
+    filters: hasFilters ? toFilters(columns, typed, locales) : [],
+    // The next answer may have another column of this name, or none.
+    sort: columns.some(({ id }) => id === sort?.column) ? sort : undefined,
+  };
+}
+
 /** The search and the filters in words. `write` writes a bound of a range for whoever reads them. */
 export function describeArrangement(
   { search, filters }: Arrangement,
@@ -62,4 +82,10 @@ export function describeArrangement(
     return [`${title}${part}${low}${high}`];
   });
   return [...(search === '' ? [] : [`Search: “${search}”`]), ...described];
+}
+
+/** Says which search and filters a program, a saved report or a file of the gateway goes without; undefined where all rows are shown. */
+export function describeLost(arrangement: Arrangement, columns: readonly TableColumn[], locales: readonly string[]): string | undefined {
+  const lost = describeArrangement(arrangement, columns, createCellFormat(locales).format);
+  return lost.length === 0 ? undefined : `The search and the filters of the table are no part of it, so it has all rows: ${lost.join('; ')}.`;
 }

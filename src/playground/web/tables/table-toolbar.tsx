@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { createCellFormat } from './cell-format';
 import type { ColumnLayout } from './column-layout';
 import { ColumnsMenu } from './columns-menu';
@@ -20,6 +20,10 @@ interface TableToolbarProps {
   readonly allCount: number;
   /** True while rows are searched or filtered. */
   readonly isPart: boolean;
+  /** The search and the filters in words. */
+  readonly conditions: readonly string[];
+  /** Takes the search and the filters away. */
+  readonly onShowAll: () => void;
   readonly message: string;
   /** A sentence about a filter that cannot be read; empty without one. */
   readonly problem: string;
@@ -27,7 +31,8 @@ interface TableToolbarProps {
 
 /** What is done with a table: search, filters, columns, copy, print, and the number of its rows. */
 export function TableToolbar(props: TableToolbarProps) {
-  const { search, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint } = props;
+  const { search, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint, isPart, conditions, onShowAll } = props;
+  const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(search);
   useEffect(() => {
     const pause = setTimeout(() => onSearch(typed), SEARCH_PAUSE_MS);
@@ -36,6 +41,7 @@ export function TableToolbar(props: TableToolbarProps) {
   return (
     <div className="table-toolbar">
       <input
+        ref={field}
         type="search"
         aria-label="Search in these rows"
         placeholder="Search…"
@@ -44,6 +50,8 @@ export function TableToolbar(props: TableToolbarProps) {
         onKeyDown={(event) => {
           if (event.key === 'Enter') onSearch(typed);
         }}
+        // Whoever presses a button next means the rows of what was typed.
+        onBlur={() => onSearch(typed)}
       />
       <button type="button" className="table-button" aria-pressed={hasFilters} onClick={() => onFilters(!hasFilters)}>
         Filters
@@ -64,6 +72,23 @@ export function TableToolbar(props: TableToolbarProps) {
       <span className="problem" role="alert">
         {props.problem}
       </span>
+      {isPart && conditions.length > 0 && (
+        <div className="table-conditions">
+          <span>Only rows of: {conditions.join(' · ')}</span>
+          <button
+            type="button"
+            className="table-button"
+            onClick={() => {
+              setTyped('');
+              onShowAll();
+              // This button goes with the conditions, and the focus would go with it.
+              field.current?.focus();
+            }}
+          >
+            Show all rows
+          </button>
+        </div>
+      )}
     </div>
   );
 }

@@ -1,0 +1,36 @@
+import { NotePrint } from '../look/print-sheet';
+import { createCellFormat } from '../tables/cell-format';
+import type { ReportState } from './use-report';
+
+interface StateNoteProps {
+  readonly title: string;
+  readonly lines: readonly string[];
+  readonly state: Exclude<ReportState, { readonly kind: 'done' }>;
+}
+
+const stateTexts: Readonly<Record<'waiting' | 'stopped' | 'running', string>> = {
+  waiting: 'Choose a donor: type a part of the name, in any order of first and last name.',
+  stopped: 'The report was stopped. Nothing is shown, because a part would be wrong.',
+  running: 'The rows are still being read, so none is printed. Print again when they are there.',
+};
+
+/** Says why a report has no rows yet, on the screen and in a print. */
+export function StateNote({ title, lines, state }: StateNoteProps) {
+  const text = state.kind === 'failed' ? state.message : stateTexts[state.kind];
+  const { kind } = state;
+  return (
+    <>
+      {kind === 'running' ? (
+        <p className="note" role="status">
+          Reading… {state.progress && createCellFormat(navigator.languages).format(state.progress.rows, 'count')}
+          {state.progress && ' rows'}
+        </p>
+      ) : (
+        <p className={kind === 'failed' ? 'problem' : 'note'} role={kind === 'failed' ? 'alert' : undefined}>
+          {text}
+        </p>
+      )}
+      <NotePrint {...{ title, lines }} note={text} />
+    </>
+  );
+}

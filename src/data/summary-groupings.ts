@@ -52,7 +52,7 @@ export const groupings: Readonly<Record<GroupBy, Grouping>> = {
     labels: ['transaction_date'],
     splits: 'deposits',
   },
-  DEPOSIT_STATUS: { key: column('deposit_status::text COLLATE "C"', 'text') },
+  DEPOSIT_STATUS: { key: column('deposit_status', 'deposit_status') },
   DESIGNATION: {
     // The name belongs to the id, and grouping by a number is quicker than by a number and a text.
     key: column('designation_id', 'bigint'),
@@ -72,7 +72,7 @@ export const groupings: Readonly<Record<GroupBy, Grouping>> = {
 };
 
 /** The SQL of an output, by the type of the value in a group's key: dates leave the database as text, ids as numbers. */
-const CASTS = { date: '::text', number: '::float8', text: '', status: '' } as const;
+const CASTS = { date: '::text', number: '::float8', text: '', status: '::text' } as const;
 
 /**
  * The fields of a group's key, each with its SQL over a row of the figures. The one that makes the group comes first, in the column `key`.

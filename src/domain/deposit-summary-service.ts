@@ -19,6 +19,7 @@ import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../
 import { v2Layouts } from '../formats/v2-line';
 import { toCopyRow } from '../rows/copy-encoding';
 import { renderRows, type RowStream } from '../rows/row-stream';
+import type { RowColumn } from '../rows/row-template';
 import { ALL_TIME, daysBetween, type LocalDate } from '../values/dates';
 import { valueAt } from '../values/paths';
 import type { MemberAccess, RequestAccess } from './access-service';
@@ -238,9 +239,9 @@ export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy
     if (groupBy.length > 0) yield* summary.allGroups(counts, snapshot);
     else yield [{ key: {}, ...(await summary.totals(counts)) }];
   }
-  async function* toCopy(fields: readonly string[]): AsyncGenerator<Buffer> {
-    for await (const groups of read(findCounts(fields))) {
-      yield Buffer.from(groups.map((group) => toCopyRow(fields.map((field) => figureOf(group, field)))).join(''));
+  async function* toCopy(columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
+    for await (const groups of read(findCounts(columns.map(({ field }) => field)))) {
+      yield Buffer.from(groups.map((group) => toCopyRow(columns.map((column) => figureOf(group, column)))).join(''));
     }
   }
   return {
@@ -250,7 +251,7 @@ export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy
       for await (const groups of read(costlyCounts)) found.push(...groups);
       return found;
     },
-    bytes: (template) => renderRows(toCopy(template.columns.map(({ field }) => field)), template),
+    bytes: (template) => renderRows(toCopy(template.columns), template),
   };
 }
 
@@ -259,10 +260,10 @@ export const findCounts = (paths: readonly string[]): CostlyCount[] =>
   costlyCounts.filter((count) => paths.some((path) => path.endsWith(`.${count}`)));
 
 /** The value at a path of a group; null when the caller may not have it. */
-function figureOf(group: SummaryGroup, field: string): string | number | null {
+function figureOf(group: SummaryGroup, { field, isLowerCase }: RowColumn): string | number | null {
   const value = valueAt(group, field.split('.'));
   if (value === undefined) throw new Error(`A group has no ${field}`);
-  return value as string | number | null;
+  return isLowerCase ? (value as string).toLowerCase() : (value as string | number | null);
 }
 
 function toKey(row: GroupKey, groupBy: readonly GroupBy[]): GroupKey {

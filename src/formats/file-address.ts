@@ -1,6 +1,6 @@
 import { InputError } from '../errors';
 import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
-import { isMoney } from '../values/money';
+import { describeMoneyFault, isMoney } from '../values/money';
 import { valueAt } from '../values/paths';
 import { lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
 import type { FileColumns } from './file-format';
@@ -78,7 +78,12 @@ const date = (...path: string[]): Parameter => ({
   expected: 'a date YYYY-MM-DD',
   describeFault: describeDateFault,
 });
-const amount = parameter('an amount like 10.00', (value) => (isMoney(value) ? value : undefined));
+const amount = (...path: string[]): Parameter => ({
+  path,
+  read: (value) => (isMoney(value) ? value : undefined),
+  expected: 'an amount like 10.00',
+  describeFault: describeMoneyFault,
+});
 const number = parameter('a number', (value) =>
   /^-?[0-9]{1,16}$/.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : undefined,
 );

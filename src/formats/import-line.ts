@@ -1,6 +1,6 @@
 import { isLocalDate } from '../values/dates';
 import { unguardFormula } from '../values/formula-guard';
-import { isMoney, toCents, toMoney, type Money } from '../values/money';
+import { isMoney, isTooLong, toCents, toMoney, type Money } from '../values/money';
 import { allLineColumns, extraColumns } from './file-columns';
 import { v2Columns, v2Fields, type V2Field } from './v2-line';
 
@@ -75,7 +75,17 @@ const text = ({ minBytes = 0, maxBytes = Infinity } = {}): Check => {
   };
 };
 /** An entry of an index has at most 2,704 bytes, whatever the server. Three ids, or one id and two names, fit with numbers and a date. */
-const id = text({ minBytes: 1, maxBytes: 600 });
+const idText = text({ minBytes: 1, maxBytes: 600 });
+/** The characters at an end of an id that nobody sees: blanks, controls, and what takes no place. */
+const UNSEEN = '[\\p{White_Space}\\p{Default_Ignorable_Code_Point}\\p{Cc}\\p{Cf}\\u2800]';
+const PADDED = new RegExp(`^${UNSEEN}|${UNSEEN}$`, 'u');
+/** Nearly all ids begin and end with a character of these, in which nothing is unseen. */
+const PLAIN_ENDS = /^[!-~](?:.*[!-~])?$/s;
+const PADDED_FAULT = 'begins or ends with a blank or a character that nobody sees';
+const id: Check = (value) => {
+  const faults = idText(value);
+  return typeof value !== 'string' || PLAIN_ENDS.test(value) || !PADDED.test(value) ? faults : [...faults, PADDED_FAULT];
+};
 const name = text({ maxBytes: 500 });
 
 const DATE_FAULT = ['must be a calendar date YYYY-MM-DD'];
@@ -90,12 +100,16 @@ const CENTS_LIMIT = 10n ** 14n;
 /** The number of characters that no amount beyond the limit has, with its sign. The cents of two such amounts are exact as numbers. */
 const SHORT_MONEY = 15;
 const MONEY_FAULT = 'must be an amount as text with two decimals, like "10.50"';
-const money = check((value) => {
-  if (typeof value !== 'string') return false;
-  if (value.length <= SHORT_MONEY) return isMoney(value);
+const NO_MONEY = [MONEY_FAULT];
+const BEYOND_RANGE = ['is beyond the range of amounts, which is from -999999999999.99 to 999999999999.99'];
+const money: Check = (value) => {
+  if (typeof value !== 'string') return NO_MONEY;
+  if (value.length <= SHORT_MONEY) return isMoney(value) ? GOOD : NO_MONEY;
+  if (isTooLong(value)) return BEYOND_RANGE;
   const cents = toCents(value);
-  return cents !== undefined && cents > -CENTS_LIMIT && cents < CENTS_LIMIT;
-}, MONEY_FAULT);
+  if (cents === undefined) return NO_MONEY;
+  return cents > -CENTS_LIMIT && cents < CENTS_LIMIT ? GOOD : BEYOND_RANGE;
+};
 
 const number = check(
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,

@@ -40,7 +40,7 @@ registerEnumType(groupByEnum, {
     YEAR: { description: 'Year of the date, named by its first day; `fiscalYearStart` says with which month it begins.' },
     DEPOSIT: { description: 'Deposit.' },
     TRANSACTION: { description: 'Transaction (gift).' },
-    DEPOSIT_STATUS: { description: 'Status of the deposit: posted or pending.' },
+    DEPOSIT_STATUS: { description: 'Status of the deposit: posted deposits come before pending ones.' },
     DESIGNATION: { description: 'Designation (fund) of the allocation.' },
     STATUS: { description: 'Status of the transaction, such as "Complete".' },
     ACCOUNT_TYPE: { description: 'Type of account, such as "Checking".' },

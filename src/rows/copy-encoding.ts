@@ -1,6 +1,7 @@
 /** Writes a row in COPY's text format. */
 export function toCopyRow(values: readonly (string | number | null)[]): string {
-  return `${values.map((value) => (value === null ? '\\N' : String(value).replace(/[\\\t\n\r]/g, toCopyEscape))).join('\t')}\n`;
+  return `${values.map((value) => (value === null ? '\\N' : String(value).replace(/[\\\b\t\n\v\f\r]/g, toCopyEscape))).join('\t')}\n`;
 }
 
-const toCopyEscape = (character: string): string => ({ '\t': '\\t', '\n': '\\n', '\r': '\\r' })[character] ?? `\\${character}`;
+const toCopyEscape = (character: string): string =>
+  ({ '\b': '\\b', '\t': '\\t', '\n': '\\n', '\v': '\\v', '\f': '\\f', '\r': '\\r' })[character] ?? `\\${character}`;

@@ -1,7 +1,10 @@
 /** An exact amount as text, such as `-12.50`: always two decimals, never a float. A sum may have more digits than the amounts in it. */
 export type Money = string;
 
-const MONEY = /^-?(?:0|[1-9][0-9]{0,37})\.[0-9]{2}$/;
+/** The most digits before the point that the gateway reads, which are those of a sum of any amounts. */
+const MAX_DIGITS = 38;
+const MONEY = new RegExp(`^-?(?:0|[1-9][0-9]{0,${MAX_DIGITS - 1}})\\.[0-9]{2}$`);
+const TOO_LONG = new RegExp(`^-?[1-9][0-9]{${MAX_DIGITS},}\\.[0-9]{2}$`);
 
 /** True for an amount as the report writes it. It makes no number of the amount, because answers have thousands of them. */
 export const isMoney = (text: string): boolean => MONEY.test(text) && text !== '-0.00';
@@ -11,8 +14,13 @@ export function toCents(text: string): bigint | undefined {
   return isMoney(text) ? BigInt(text.replace('.', '')) : undefined;
 }
 
+/** True for an amount of more digits than the gateway reads. */
+export const isTooLong = (text: string): boolean => TOO_LONG.test(text);
+
 /** Describes why a value is not an amount, in a sentence that begins with the value. */
 export function describeMoneyFault(value: unknown): string {
+  if (typeof value === 'string' && isTooLong(value))
+    return `${JSON.stringify(value)} is beyond the range of amounts, which have at most ${MAX_DIGITS} digits before the point`;
   const form = typeof value === 'string' ? 'two decimals' : 'text with two decimals';
   return `${JSON.stringify(value)} is not an amount: write ${form}, such as "100.00"`;
 }

@@ -29,6 +29,8 @@ async function expectRefusal(name: string, content: string | Buffer, lines: read
 
 describe('an operator whose file has bad lines', () => {
   const TEXT_MONEY = 'must be an amount as text with two decimals, like "10.50"';
+  const RANGE = 'is beyond the range of amounts, which is from -999999999999.99 to 999999999999.99';
+  const UNSEEN = 'begins or ends with a blank or a character that nobody sees';
   const DATE = 'must be a calendar date YYYY-MM-DD';
   const NUMBER = 'must be a whole number from 0 to 9007199254740991, without leading zeros';
   const faults: Readonly<Record<string, readonly (readonly [object, string])[]>> = {
@@ -46,6 +48,24 @@ describe('an operator whose file has bad lines', () => {
         { donor_id: 0, donor_first_name: '', donor_last_name: '', address1: '', zip: '', phone: '' },
         'city must be empty where donor_id is 0',
       ],
+    ],
+    'ids with what nobody sees at an end': [
+      [{ deposit_id: 'D1 ' }, `deposit_id ${UNSEEN}`],
+      [{ transaction_id: ' T1' }, `transaction_id ${UNSEEN}`],
+      ...[
+        'A1\u00a0',
+        '\tA1',
+        'A1\n',
+        'A1\u200b',
+        '\ufeffA1',
+        'A1\u00ad',
+        '\u2060A1',
+        'A1\u3000',
+        '\u200eA1',
+        'A1\u3164',
+        '\u0085A1',
+        '\u2800',
+      ].map((allocation_id) => [{ allocation_id }, `allocation_id ${UNSEEN}`] as const),
     ],
     'dates and texts': [
       [{ deposit_date: '2024-02-30' }, 'deposit_date is no day of the calendar'],
@@ -79,7 +99,10 @@ describe('an operator whose file has bad lines', () => {
       [{ amount: '+1.00' }, `amount ${TEXT_MONEY}`],
       [{ amount: ' 1.00' }, `amount ${TEXT_MONEY}`],
       [{ amount: '01.00' }, `amount ${TEXT_MONEY}`],
-      [{ amount: '1000000000000.00' }, `amount ${TEXT_MONEY}`],
+      [{ amount: '1000000000000.00' }, `amount ${RANGE}`],
+      [{ amount: '1000000000000.0' }, `amount ${TEXT_MONEY}`],
+      [{ fee_amount: '-1000000000000.00' }, `fee_amount ${RANGE}`],
+      [{ allocation_amount: `${'9'.repeat(50)}.00` }, `allocation_amount ${RANGE}`],
       [{ fee_amount: '-0.00' }, `fee_amount ${TEXT_MONEY}`],
       [{ fee_amount: null }, `fee_amount ${TEXT_MONEY}`],
       [{ net_amount: 10 }, `net_amount ${TEXT_MONEY}`],

@@ -212,6 +212,10 @@ describe('an operator whose file is CSV', () => {
 
 describe('an operator whose lines have faults', () => {
   const MONEY = 'must be an amount as text with two decimals, like "10.50"';
+  const RANGE = 'is beyond the range of amounts, which is from -999999999999.99 to 999999999999.99';
+  const isUnseen = (character = 'x') =>
+    character.trim() === '' ||
+    (/[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u.test(character) && !/[\p{Co}\p{Cn}\p{Cs}]/u.test(character));
   const NUMBER = 'must be a whole number from 0 to 9007199254740991, without leading zeros';
   const DATE = 'must be a calendar date YYYY-MM-DD';
   const text = z
@@ -221,12 +225,19 @@ describe('an operator whose lines have faults', () => {
   const limited = (bytes: number) => text.refine((value) => Buffer.byteLength(value) <= bytes, `is longer than ${bytes} bytes of UTF-8`);
   const id = text
     .refine((value) => value !== '', 'must not be empty')
-    .refine((value) => Buffer.byteLength(value) <= 600, 'is longer than 600 bytes of UTF-8');
+    .refine((value) => Buffer.byteLength(value) <= 600, 'is longer than 600 bytes of UTF-8')
+    .refine(
+      (value) => !isUnseen(Array.from(value)[0]) && !isUnseen(Array.from(value).at(-1)),
+      'begins or ends with a blank or a character that nobody sees',
+    );
   const date = z
     .string(DATE)
     .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, { error: DATE, abort: true })
     .refine((value) => !value.startsWith('0000') && z.iso.date().safeParse(value).success, 'is no day of the calendar');
-  const money = z.string(MONEY).regex(/^(?!-0\.00$)-?(0|[1-9][0-9]{0,11})\.[0-9]{2}$/, MONEY);
+  const money = z
+    .string(MONEY)
+    .regex(/^(?!-0\.00$)-?(0|[1-9][0-9]*)\.[0-9]{2}$/, { error: MONEY, abort: true })
+    .refine((value) => value.replace(/[-.]/g, '').length <= 14, RANGE);
   const number = z.number(NUMBER).refine((value) => Number.isSafeInteger(value) && value >= 0, NUMBER);
   /** The rules of each field, said a second time. */
   const schema = z.strictObject({
@@ -253,6 +264,7 @@ describe('an operator whose lines have faults', () => {
   const anyValue = fc.oneof(
     fc.jsonValue(),
     fc.constantFrom(undefined, null, true, '', '\0', '\ud83d', '\0\udc00', 'posted', '0000-01-01', '2024-02-29', '2023-02-29', '2024-1-1'),
+    fc.constantFrom(' x', 'x\u00a0', '\u200bx', 'x\u00ad', ' ', 'x y', '❤️', 'e\u0301', `${'9'.repeat(39)}.00`, '-99999999999999.99'),
     fc.constantFrom(-0, -1, 0.5, 2 ** 53, 2 ** 53 - 1, NaN, '-0.00', '0.00', '999999999999.99', '1000000000000.00', '-1.5', '01.00'),
     fc.integer({ min: 598, max: 602 }).map((length) => 'x'.repeat(length)),
     fc.tuple(fc.constantFrom('é', '€', '😀'), fc.integer({ min: 120, max: 320 })).map(([unit, count]) => unit.repeat(count)),
@@ -306,9 +318,13 @@ describe('an operator whose lines have faults', () => {
       ]);
   });
 
-  test.each(['1000000000000.00', '-1000000000000.00', '999999999999.999'])('is refused the amount %s', (amount) => {
+  test.each([
+    ['1000000000000.00', RANGE],
+    ['-1000000000000.00', RANGE],
+    ['999999999999.999', MONEY],
+  ])('is refused the amount %s', (amount, reason) => {
     expect(parseImportLine({ line: 1, values: v2Line({ amount, fee_amount: '0.00', net_amount: amount }) })).toEqual([
-      { line: 1, field: 'amount', reason: MONEY },
+      { line: 1, field: 'amount', reason },
     ]);
   });
 

@@ -252,7 +252,7 @@ describe('a wrong request for a file', () => {
     [`?${RANGE}&colums=amount`, 422, 'Invalid parameter(s): there is no parameter colums'],
     [`?${RANGE}&__proto__=1`, 422, 'Invalid parameter(s): there is no parameter __proto__'],
     [`?${RANGE}&designation_id=two`, 422, 'Invalid parameter(s): designation_id must be a number'],
-    [`?${RANGE}&amount_min=1,5`, 422, 'Invalid parameter(s): amount_min must be an amount like 10.00'],
+    [`?${RANGE}&amount_min=1,5`, 422, 'Invalid parameter(s): amount_min: "1,5" is not an amount: write two decimals, such as "100.00"'],
     [`?${RANGE}&amount_min=9.00&amount_max=1.00`, 422, 'Invalid parameter(s): filter.amount: min is greater than max'],
     [`?${RANGE}&pending=ALL`, 422, 'Invalid parameter(s): pending must be WITH, WITHOUT or ONLY'],
     [`?${RANGE}&donor_name=%00`, 422, 'Invalid parameter(s): filter.donorName has a NUL character'],

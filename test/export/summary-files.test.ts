@@ -5,7 +5,11 @@ import { openGateway } from '../support/open-gateway';
 /** A name that a spreadsheet would run as a formula and at which CSV and COPY would break. */
 const ODD_NAME = '=SUM(A1)\t"q"\n\\N \\ é';
 const ODD_LINE = v2Line({ designation: ODD_NAME, designation_id: 78, donor_id: 999, deposit_id: 'D88', transaction_id: 'T88' });
-const gateway = openGateway({ lines: [...depositBook(60), ODD_LINE], loggedIn: true });
+const CONTROLS = v2Line({
+  ...{ designation: '\b\f\n\r\t\v\u0001\\ ', designation_id: 79, donor_id: 999 },
+  ...{ deposit_id: 'D89', transaction_id: 'T89', allocation_id: 'A89' },
+});
+const gateway = openGateway({ lines: [...depositBook(60), ODD_LINE, CONTROLS], loggedIn: true });
 const { organization } = gateway;
 let clerk: string;
 
@@ -68,11 +72,39 @@ describe('a file of a summary', () => {
     expect(headers.get('content-disposition')).toBe('attachment; filename="deposit-summary-2024-01-01-2024-12-31.json"');
   });
 
+  test('says posted and pending as a file of lines does, and posted first, as lists of deposits do', async () => {
+    const query = `{ deposits(first: 1000, orderBy: { field: STATUS, direction: ASC }) { nodes { status } } }`;
+    const { body } = await graphql(gateway.url, query, asAda());
+    const { nodes } = (body.data as { deposits: { nodes: { status: string }[] } }).deposits;
+    const statuses = [...new Set(nodes.map(({ status }) => status))];
+    expect(statuses).toEqual(['POSTED', 'PENDING']);
+    const groups = await totals('DEPOSIT_STATUS', 'groups(first: 9) { nodes { key { depositStatus } } }');
+    expect(groups.body.data).toMatchObject({
+      depositSummary: { groups: { nodes: statuses.map((depositStatus) => ({ key: { depositStatus } })) } },
+    });
+    const columns = 'group_by=DEPOSIT_STATUS&columns=deposit_status';
+    expect((await file(`/export/deposit-summary.csv?${RANGE}&${columns}`)).text).toBe('deposit_status\r\n"posted"\r\n"pending"\r\n');
+    expect((await file(`/export/deposit-summary.json?${RANGE}&${columns}`)).text).toBe(
+      '{"response":[{"deposit_status":"posted"},{"deposit_status":"pending"}]}',
+    );
+    const ofLines = await file(`/export/deposit-details.ndjson?${RANGE}&columns=deposit_status`);
+    expect(new Set(ofLines.text.trimEnd().split('\n'))).toEqual(new Set(['{"deposit_status":"posted"}', '{"deposit_status":"pending"}']));
+  });
+
+  test('escapes control characters in JSON as a file of lines does', async () => {
+    const [ofLines, ofGroups] = await Promise.all([
+      file(`/export/deposit-details.ndjson?${RANGE}&designation_id=79&columns=designation`),
+      file(`/export/deposit-summary.ndjson?${RANGE}&designation_id=79&group_by=DESIGNATION&columns=designation`),
+    ]);
+    expect(ofGroups.text).toBe('{"designation":"\\b\\f\\n\\r\\t\\u000b\\u0001\\\\ "}\n');
+    expect(ofLines.text).toBe(ofGroups.text);
+  });
+
   test('is one row of all lines where nothing groups them', async () => {
     const { text } = await file(`/export/deposit-summary.csv?${RANGE}&columns=lines,transactions,line_amount`);
     const { body } = await totals('', '');
     const { all } = body.data!.depositSummary as { all: { lines: number; byLine: { amount: string } } };
-    const unique = new Set([...depositBook(60)].map((line) => (line as { transaction_id: string }).transaction_id)).size + 1;
+    const unique = new Set([...depositBook(60)].map((line) => (line as { transaction_id: string }).transaction_id)).size + 2;
     expect(text).toBe(`lines,transactions,line_amount\r\n${all.lines},${unique},"${all.byLine.amount}"\r\n`);
   });
 

@@ -122,10 +122,12 @@ export function groupsOf(lines: readonly SummaryLine[], groupBy: readonly string
     groups.set(name, { key, lines: [...(groups.get(name)?.lines ?? []), line] });
   }
   const compare = (a: unknown, b: unknown) => (a! < b! ? -1 : a! > b! ? 1 : 0);
+  // Posted deposits come before pending ones.
+  const placeOf = (value: unknown): unknown => (value === 'POSTED' ? 0 : value === 'PENDING' ? 1 : value);
   return [...groups.values()].sort(
     (a, b) =>
       Object.keys(a.key)
-        .map((name) => compare(a.key[name], b.key[name]))
+        .map((name) => compare(placeOf(a.key[name]), placeOf(b.key[name])))
         .find((result) => result !== 0) ?? 0,
   );
 }

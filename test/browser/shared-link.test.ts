@@ -171,7 +171,7 @@ describe('an analyst who narrows the rows of a report', () => {
       ['rows.__proto__.from', '1'],
       ['rows.', '1'],
     ] as const;
-    const query = new URLSearchParams(unread.map(([name, value]) => [name, value])).toString();
+    const query = new URLSearchParams(unread.map(([name, value]): [string, string] => [name, value])).toString();
     const { page, faults } = await gateway.visit({ hash: `${REPORT}&${query}`, locale: 'en-US' });
     await logIn(page);
     await page

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { withoutDatabase } from '../support/command';
 import { databaseSettings, isDistributed } from '../support/database';
 import { APP_SECTIONS, blocksOf, documents, proseOf, readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
 import { createOrganization, graphql, importLines, PASSWORD, startGateway, v2Line, type TestGateway } from '../support/gateway';
@@ -144,7 +145,7 @@ async function run(command: string): Promise<{ status: number | null; stdout: st
   const closed = once(child, 'close') as Promise<[number | null]>;
   const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
   outputs.set(command, stdout);
-  return { status, stdout, stderr };
+  return { status, stdout, stderr: withoutDatabase(stderr) };
 }
 
 const outputOf = (part: string): string => [...outputs].find(([command]) => command.includes(part))?.[1] ?? '';
@@ -156,7 +157,7 @@ beforeAll(async () => {
   for (const name of ['package.json', 'dist', 'src', 'prisma', 'node_modules']) symlinkSync(join(ROOT, name), join(directory, name));
   const write = (name: string, content: string): void => writeFileSync(join(directory, name), content, { mode: 0o755 });
   for (const name of ['bin', '.data']) mkdirSync(join(directory, name));
-  write('bin/deposit-gateway', '#!/bin/sh\nexec node dist/main.js "$@"\n');
+  write('bin/deposit-gateway', '#!/bin/sh\nexec node -- dist/main.js "$@"\n');
   write('.curlrc', `silent\nshow-error\nfail-with-body\nconnect-to = "${ADDRESS}:${new URL(gateway.url).host}"\n`);
   write('environment', '');
   // As a first start leaves it.

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { chown, mkdir, mkdtemp, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { connect as connectSocket } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { OperatorError } from '../../errors';
@@ -274,7 +274,10 @@ async function assertSameMajor(home: PostgresHome): Promise<void> {
   throw new OperatorError(`The embedded database is of PostgreSQL ${major}, and this gateway has ${home.major}: ${advice}`);
 }
 
-const noDatabase = (dataDirectory: string): OperatorError => new OperatorError(`There is no database in ${dataDirectory}`);
+const noDatabase = (dataDirectory: string): OperatorError =>
+  new OperatorError(
+    `There is no database in ${resolve(dataDirectory)}: \`deposit-gateway migrate\` makes one, and DATABASE_URL names another`,
+  );
 
 const addressFile = (dataDirectory: string): string => join(dataDirectory, 'address.json');
 const readAddress = (dataDirectory: string): Promise<DatabaseAddress | undefined> => readStateFile(addressFile(dataDirectory));

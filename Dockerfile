@@ -25,4 +25,6 @@ USER node
 VOLUME /data
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:'+process.env.PORT+'/ready').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"]
-CMD ["node", "dist/main.js", "serve"]
+# `docker run IMAGE migrate` runs another command. Node is the first process, which gets the signals.
+ENTRYPOINT ["node", "--", "/app/dist/main.js"]
+CMD ["serve"]

@@ -15,14 +15,27 @@ const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) => 
 
 const onOff = oneOf('on', 'off').transform((value) => value === 'on');
 
-const isPostgresUrl = (value: string): boolean =>
-  URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol) && mayBeUnescaped(value);
-const postgresUrl = z.string().refine(isPostgresUrl, 'expected a URL like postgresql://user:password@host:5432/database');
+/**
+ * True for the address of a PostgreSQL. A password with `/`, `?` or `#` in it ends the name of the host, and the rest of it is found where
+ * no address has it.
+ */
+function isPostgresUrl(value: string): boolean {
+  if (!URL.canParse(value) || !mayBeUnescaped(value)) return false;
+  const { protocol, pathname, searchParams, hash } = new URL(value);
+  const isWhole = hash === '' && !/[@/]/.test(pathname.slice(1)) && ![...searchParams.keys()].some((name) => /[@/]/.test(name));
+  return /^postgres(ql)?:$/.test(protocol) && isWhole;
+}
+
+const PASSWORD_RULE = 'a password has every character but letters and digits percent-encoded, such as %40 for @';
+const postgresUrl = z.string().refine(isPostgresUrl, `expected a URL like postgresql://user:password@host:5432/database; ${PASSWORD_RULE}`);
 
 const postgresUrls = z
   .string()
   .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
-  .refine((list) => list.every(isPostgresUrl), 'expected URLs like postgresql://user:password@host:5432/database, separated by commas');
+  .refine(
+    (list) => list.every(isPostgresUrl),
+    `expected URLs like postgresql://user:password@host:5432/database, separated by commas; ${PASSWORD_RULE}`,
+  );
 
 const httpUrl = z
   .string()
@@ -261,6 +274,15 @@ export const settings = {
 } as const satisfies Record<string, Setting>;
 
 type SettingName = keyof typeof settings;
+
+const FILE_ENDING = /_FILE$/;
+const findSetting = (name: string): Setting | undefined => (Object.hasOwn(settings, name) ? settings[name as SettingName] : undefined);
+
+/** True for the name of a setting, and for that of the file with a secret one. */
+export const isSettingName = (name: string): boolean =>
+  findSetting(name) !== undefined || (FILE_ENDING.test(name) && isSecretSetting(name.replace(FILE_ENDING, '')));
+/** True for the name of a setting that is secret itself. */
+export const isSecretSetting = (name: string): boolean => findSetting(name)?.isSecret === true;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

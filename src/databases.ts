@@ -5,6 +5,7 @@ import type { Config } from './config';
 import { DirectoryInUseError } from './data/embedded/directory-lock';
 import { EmbeddedPostgres, type Upgrade } from './data/embedded/embedded-postgres';
 import type { DatabaseAddress } from './data/postgres/database';
+import { toPlace, type DatabasePlace } from './data/postgres/database-place';
 import { applyMigrations, findDrift, listMissingMigrations } from './data/postgres/migration-engine';
 import { renewServingRole } from './data/postgres/serving-role';
 
@@ -27,6 +28,13 @@ export interface OpenDatabase {
   /** Stops an embedded database that was started here, even while other commands use it. */
   abandon(): Promise<void>;
 }
+
+/** The database of the settings, with the role that owns the tables. */
+export const findPlace = ({ DATABASE_URL, OWNER_DATABASE_URL, DATA_DIR }: Config): DatabasePlace =>
+  toPlace(OWNER_DATABASE_URL || DATABASE_URL, DATA_DIR);
+
+/** The same with the role that serves. */
+export const findServingPlace = ({ DATABASE_URL, DATA_DIR }: Config): DatabasePlace => toPlace(DATABASE_URL, DATA_DIR);
 
 const nothing = (): Promise<void> => Promise.resolve();
 const PASSABLE = 0o711;

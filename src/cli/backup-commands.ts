@@ -12,7 +12,7 @@ import { OperatorError } from '../errors';
 import { openArchive, type BackupManifest, type OpenArchive } from '../formats/backup-archive';
 import { buildDatabase, findOuterPlace, upgradeDatabase, withScratchDatabase, type OpenDatabase } from '../databases';
 import { createEncryption, openBackupFile, type PassphraseOptions } from './backup-file';
-import { useServices, withServices, type CommandContext } from './command';
+import { tellDatabase, useServices, withServices, type CommandContext } from './command';
 import { UsageError } from './command-options';
 import { onStopSignal } from './stop-signals';
 import { formatTable, printResult, startProgress, type Terminal } from './terminal';
@@ -76,6 +76,7 @@ export function restoreCommand(context: () => CommandContext): Command {
       let auditFaults: FaultyAudit[] = [];
       await untilSignal((signal) =>
         buildDatabase(config, signal, async (address) => {
+          tellDatabase(context());
           auditFaults = await loadAndCompare(context(), address, withProgress(terminal, archive), signal);
           await useServices(config, address, ({ backups }) => backups.noteRestore(archive.manifest, 'restore'));
         }),
@@ -127,6 +128,7 @@ export function upgradeCommand(context: () => CommandContext): Command {
     .action(async () => {
       const { terminal, json, config, version } = context();
       if (config.DATABASE_URL !== '') throw new OperatorError('DATABASE_URL is set: upgrade that PostgreSQL as you upgrade others');
+      tellDatabase(context());
       let auditFaults: FaultyAudit[] = [];
       const upgrade = await untilSignal((signal) =>
         upgradeDatabase(config, signal, (target, source) =>

@@ -2,11 +2,12 @@ import { userInfo } from 'node:os';
 import { pino, type Logger } from 'pino';
 import type { Config } from '../config';
 import type { UnwrittenRows } from '../data/audit-writer';
+import { describePlace, type DatabasePlace } from '../data/postgres/database-place';
 import { findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
 import type { Operator } from '../domain/audit-service';
 import { AppError, OperatorError } from '../errors';
 import { logUnwritten } from '../http/request-log';
-import { openDatabase, type OpenDatabase } from '../databases';
+import { findPlace, openDatabase, type OpenDatabase } from '../databases';
 import { createServices, type Services } from '../services';
 import { onStopSignal } from './stop-signals';
 import type { Terminal } from './terminal';
@@ -18,15 +19,25 @@ export interface CommandContext {
   /** The version of the gateway. */
   readonly version: string;
   readonly config: Config;
+  /** Tells the operator which database the command uses, once. */
+  readonly tellDatabase: (place: DatabasePlace, words: string) => void;
 }
 
-interface DatabaseUse extends Pick<CommandContext, 'config'> {
+type DatabaseTelling = Pick<CommandContext, 'config' | 'tellDatabase'>;
+
+interface DatabaseUse extends DatabaseTelling {
   /** True, the default, when the command may use the embedded database of a running gateway. Otherwise that is an OperatorError. */
   readonly share?: boolean;
   /** True, the default, when an embedded database that is started for the command is migrated first. */
   readonly migrate?: boolean;
   /** True when the command may make an embedded database where there is none. By default that is an OperatorError: nobody means an empty one. */
   readonly mayMake?: boolean;
+}
+
+/** Tells the operator which database the settings name. */
+export function tellDatabase({ config, tellDatabase: tell }: DatabaseTelling): void {
+  const place = findPlace(config);
+  tell(place, describePlace(place));
 }
 
 /** The log of a command, on stderr. */
@@ -38,10 +49,12 @@ const lostIn =
 
 /** Runs a command over the database that the settings name. The embedded database is started for the command when it does not run yet. */
 export async function withDatabase<Result>(
-  { config, share = true, migrate = true, mayMake = false }: DatabaseUse,
+  { share = true, migrate = true, mayMake = false, ...context }: DatabaseUse,
   use: (database: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {
+  const { config } = context;
   return endingAtSignal(openDatabase(config, { share, migrate, mayMake, onLost: lostIn(config) }), async (database) => {
+    tellDatabase(context);
     try {
       return await use(database);
     } finally {

@@ -16,7 +16,7 @@ const nodesOf = (command: Command, path: readonly string[] = []): Node[] => [
 ];
 
 const subcommandsOf = ({ commands }: Command): readonly Command[] => commands.filter((below) => below.name() !== 'help');
-const optionsOf = ({ command, path }: Node): readonly Option[] => (path.length === 0 ? [] : command.options.filter(({ long }) => long));
+const optionsOf = ({ command }: Node): readonly Option[] => command.options.filter(({ long }) => long);
 const takesValue = ({ required, optional }: Option): boolean => required || optional;
 const argumentValuesOf = ({ registeredArguments }: Command): string[] => registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
 
@@ -37,7 +37,7 @@ function writeBash(nodes: readonly Node[]): string {
   const free = new Set(nodes.flatMap((node) => optionsOf(node).flatMap((option) => (takesValue(option) ? `*' ${option.long!}'` : []))));
   const words = nodes.map((node) => {
     const below = subcommandsOf(node.command).map((command) => command.name());
-    const options = node.path.length === 0 ? ['--json', '--version'] : optionsOf(node).map(({ long }) => long!);
+    const options = optionsOf(node).map(({ long }) => long!);
     return `      ${quote(pathOf(node))}) words=${quote([...below, ...argumentValuesOf(node.command), ...options, '--help'].join(' '))} ;;`;
   });
   return `_deposit_gateway() {

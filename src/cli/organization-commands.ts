@@ -16,7 +16,7 @@ export function organizationCommand(context: () => CommandContext): Command {
     .option('--host <name>', 'host name that the organization is served at; may be repeated; any host name when it is missing', append, [])
     .action(async (name: string, { host }: { host: string[] }) => {
       const { terminal, json } = context();
-      const { id, hosts } = await withServices({ ...context(), mayMake: true }, ({ organizations }) => organizations.create(name, host));
+      const { id, hosts } = await withServices(context(), ({ organizations }) => organizations.create(name, host));
       printResult(terminal, json, { id, name, hosts }, `Created organization "${name}"`);
     });
   command

@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { ConfigError, readConfig, type Config } from '../config';
+import type { DatabasePlace } from '../data/postgres/database-place';
 import { AppError, describeError, OperatorError } from '../errors';
 import { mayBeMisread } from '../values/utf8';
 import type { CommandContext } from './command';
 import { UsageError } from './command-options';
-import { write, type Terminal } from './terminal';
+import { DEFAULT_SETTINGS_FILE, withSettingsFile } from './settings-file';
+import { toPrintable, write, type Terminal } from './terminal';
 
 const PACKAGE = join(__dirname, '../../package.json');
 
@@ -44,12 +46,14 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
 /** The exit status of a command: 0 done, 1 failed, 2 wrong usage. */
 export type ExitStatus = 0 | 1 | 2;
 
+/** The option that is followed by a file, which is no command. */
+const SETTINGS_FILE = '--env-file';
 /** The command whose output is made from all others. */
 const COMPLETIONS = 'completions';
 
 /**
- * Runs `deposit-gateway` with these words. A failure is reported on standard error: as text, or with `--json` as one line with a JSON
- * object that has `error` and, for an error of the table, `code`.
+ * Runs `deposit-gateway` with these words. Standard error names the database that a command uses, before its work, and a failure: as text,
+ * or with `--json` as one line with a JSON object at the end, which has `database`, `error` and, for an error of the table, `code`.
  */
 export async function runProgram(
   words: readonly string[],
@@ -60,15 +64,23 @@ export async function runProgram(
   const isJson = words.includes('--json');
   program.option('--json', 'print machine-readable output, errors too', false);
   program.version(isJson ? JSON.stringify({ version: readVersion() }) : readVersion(), '--version', 'print the version');
-  let config: Config | undefined;
-  const context = (): CommandContext => ({
-    terminal,
-    json: program.opts<{ json: boolean }>().json,
-    version: readVersion(),
+  program.option(`${SETTINGS_FILE} <file>`, `file with settings; ${DEFAULT_SETTINGS_FILE} by default, where it is there`);
+  program.option('--no-env-file', 'reads no file with settings');
+  program.option('-q, --quiet', 'leaves out the line that names the database, where DATABASE_URL or DATA_DIR does', false);
+  let settings: Settings | undefined;
+  let used: DatabasePlace | undefined;
+  const context = (): CommandContext => {
+    const { json, quiet, envFile } = program.opts<ProgramOptions>();
     // A secret may come from a pipe, which is empty after its first reading.
-    config: (config ??= readConfig(environment)),
-  });
-  const chosen = words.find((word) => !word.startsWith('-'));
+    const { config, namesDatabase } = (settings ??= readSettings(environment, envFile));
+    const tellDatabase = (place: DatabasePlace, words: string): void => {
+      if (used || (quiet && namesDatabase)) return;
+      used = place;
+      if (!json) terminal.errors.write(`Database: ${toPrintable(words)}\n`);
+    };
+    return { terminal, json, version: readVersion(), config, tellDatabase };
+  };
+  const chosen = words.find((word, position) => !word.startsWith('-') && words[position - 1] !== SETTINGS_FILE);
   const needed =
     chosen !== undefined && chosen !== COMPLETIONS && Object.hasOwn(commands, chosen) ? [commands[chosen]!] : Object.values(commands);
   for (const load of needed) program.addCommand(load()(context));
@@ -84,16 +96,36 @@ export async function runProgram(
     if (misread > 0) throw new UsageError(`Argument ${misread} is not UTF-8: a name would be stored as another one`);
     await program.parseAsync([...words], { from: 'user' });
     await write(terminal.output, '');
+    if (isJson && used) terminal.errors.write(`${JSON.stringify({ database: used })}\n`);
     return 0;
   } catch (error) {
     const isUsage = error instanceof CommanderError;
     if (isUsage && error.exitCode === 0) return 0;
     if (isJson) {
       const text = isUsage ? complaint.trim().replace(/^error: /, '') : describe(error);
-      terminal.errors.write(`${JSON.stringify({ error: text, ...(error instanceof AppError && { code: error.code }) })}\n`);
+      const failure = { error: text, ...(error instanceof AppError && { code: error.code }), ...(used && { database: used }) };
+      terminal.errors.write(`${JSON.stringify(failure)}\n`);
     } else if (!isUsage) terminal.errors.write(`${describe(error)}\n`);
     return isUsage || error instanceof UsageError ? 2 : 1;
   }
+}
+
+interface ProgramOptions {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly envFile?: string | false;
+}
+
+interface Settings {
+  readonly config: Config;
+  /** False where neither an address nor a directory is set, so that the database lies where the command was started. */
+  readonly namesDatabase: boolean;
+}
+
+function readSettings(environment: Readonly<Record<string, string | undefined>>, file: string | false | undefined): Settings {
+  const whole = withSettingsFile(environment, file);
+  const config = readConfig(whole);
+  return { config, namesDatabase: config.DATABASE_URL !== '' || Boolean(whole.DATA_DIR) };
 }
 
 const readVersion = (): string => (JSON.parse(readFileSync(PACKAGE, 'utf8')) as { readonly version: string }).version;

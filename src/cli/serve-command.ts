@@ -3,6 +3,8 @@ import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { createApp, type App, type RoleAddresses } from '../app';
 import { drainMsOf, type Config } from '../config';
+import { describePlace } from '../data/postgres/database-place';
+import { findServingPlace } from '../databases';
 import type { DemoCredentials } from '../domain/demo-service';
 import { OperatorError } from '../errors';
 import type { CommandContext } from './command';
@@ -53,7 +55,10 @@ async function listen(app: App, demo: DemoCredentials | undefined, { config, ter
     if (demo && terminal.output.isTTY) terminal.output.write(`${describeDemo(demo, url)}\n`);
     else if (demo) log.info('there is a demo organization: `deposit-gateway demo --show` prints its provisions and login');
     if (adminPort !== undefined) log.info({ url: baseUrl({ HOST: config.ADMIN_HOST }, adminPort) }, 'listening for operators');
-    log.info({ url, ...(config.WORKERS > 1 && { workers: config.WORKERS }) }, 'listening');
+    log.info(
+      { url, database: describePlace(findServingPlace(config)), ...(config.WORKERS > 1 && { workers: config.WORKERS }) },
+      'listening',
+    );
     const reason = await app.findObstacle();
     if (reason !== undefined) log.warn({ reason }, 'not ready');
   } catch (error) {

@@ -257,7 +257,7 @@ describe('a damaged backup is refused, and leaves no database,', () => {
 });
 
 test('an operator cannot restore over data, nor replace a backup unasked', async () => {
-  await succeed(inDirectory('taken'), ['organization', 'create', 'Church']);
+  await succeed(inDirectory('taken'), ['migrate']);
   expect(await runCommand(inDirectory('taken'), ['restore', backup])).toEqual(
     failed(`${at('taken')} has a database already: choose another DATA_DIR`),
   );

@@ -77,6 +77,8 @@ describe('a shell completes', () => {
     ['the values of an option', ['provision', 'create', '--kind', ''], ['web', 'mobile', 'api']],
     ['the values of an argument', ['organization', 'maintenance', 'Hope', 'o'], ['on', 'off']],
     ['privileges', ['--json', 'user', 'grant', 'dep'], [REPORT]],
+    ['options of all commands', ['--env'], ['--env-file']],
+    ['no word where a file may stand', ['--env-file', ''], []],
     ['nothing where anything may stand', ['user', 'list', '--organization', ''], []],
     ['the shells themselves', ['completions', ''], ['bash', 'zsh', 'fish', '--help']],
   ])('%s', (_title, words, expected) => {

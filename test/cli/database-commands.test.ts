@@ -125,7 +125,7 @@ describe('an operator whose database or settings are not right', () => {
       stdout: '',
       stderr:
         'PORT: expected a whole number from 0 to 65535, got "65536"\n' +
-        'DATABASE_URL: expected a URL like postgresql://user:password@host:5432/database\n' +
+        'DATABASE_URL: expected a URL like postgresql://user:password@host:5432/database; a password has every character but letters and digits percent-encoded, such as %40 for @\n' +
         'DEMO: expected one of on, off, got "yes"\n',
     });
   });

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { withoutDatabase } from '../support/command';
 import { databaseSettings, isDistributed } from '../support/database';
 import { APP_SECTIONS, blocksOf, documents, proseOf, readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
 import { createOrganization, graphql, importLines, PASSWORD, startGateway, v2Line, type TestGateway } from '../support/gateway';
@@ -51,12 +52,11 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'npm run check': 'the run of the checks',
   'docker build -t deposit-gateway .': 'newcomer.test.ts',
   'docker run -d --name gateway -p 4000:4000 -v gateway-data:/data deposit-gateway': 'newcomer.test.ts',
-  'docker run --rm -e DATABASE_URL=postgresql://gateway:secret@db:5432/gateway deposit-gateway deposit-gateway migrate':
-    'document-links.test.ts',
+  'docker run --rm -e DATABASE_URL=postgresql://gateway:secret@db:5432/gateway deposit-gateway migrate': 'document-links.test.ts',
   'docker run -d --name gateway-own-postgres -p 4000:4000 -e DATABASE_URL=postgresql://gateway:secret@db:5432/gateway deposit-gateway':
     'document-links.test.ts',
   'docker exec gateway deposit-gateway --help': 'document-tables.test.ts',
-  'psql -f prisma/roles/create.sql': 'database-roles.test.ts',
+  'sudo -u postgres psql < prisma/roles/create.sql': 'database-roles.test.ts',
   'npx generate-persisted-query-manifest': 'trusted-document-clients.test.ts',
   'npm install': 'newcomer.test.ts',
   'npm run generate:frontend': 'the run of the checks',
@@ -68,7 +68,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'DATA_DIR=.data-restored npm run -s gateway -- restore gateway.backup': 'backups.test.ts',
   'npm run -s gateway -- upgrade': 'engine-upgrade.test.ts',
   'ADMIN_PORT=4001 DEMO=off npm start': 'admin-port.test.ts',
-  'prometheus --config.file=docs/monitoring/prometheus.yml': 'monitoring-files.test.ts',
+  'prometheus --config.file=docs/monitoring/prometheus.yml --storage.tsdb.path=prometheus-data': 'monitoring-files.test.ts',
   'npm run -s gateway -- backup first.backup': 'backups.test.ts',
   'npm run -s gateway -- verify first.backup': 'backups.test.ts',
   // It needs a database with the extension.
@@ -144,7 +144,7 @@ async function run(command: string): Promise<{ status: number | null; stdout: st
   const closed = once(child, 'close') as Promise<[number | null]>;
   const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
   outputs.set(command, stdout);
-  return { status, stdout, stderr };
+  return { status, stdout, stderr: withoutDatabase(stderr) };
 }
 
 const outputOf = (part: string): string => [...outputs].find(([command]) => command.includes(part))?.[1] ?? '';
@@ -153,10 +153,10 @@ const contentOf = (file: string): string => readFileSync(join(directory, file), 
 beforeAll(async () => {
   gateway = await startGateway();
   directory = mkdtempSync(join(tmpdir(), 'gateway-documents-'));
-  for (const name of ['package.json', 'dist', 'src', 'prisma', 'node_modules']) symlinkSync(join(ROOT, name), join(directory, name));
+  for (const name of ['package.json', 'dist', 'prisma', 'node_modules']) symlinkSync(join(ROOT, name), join(directory, name));
   const write = (name: string, content: string): void => writeFileSync(join(directory, name), content, { mode: 0o755 });
   for (const name of ['bin', '.data']) mkdirSync(join(directory, name));
-  write('bin/deposit-gateway', '#!/bin/sh\nexec node dist/main.js "$@"\n');
+  write('bin/deposit-gateway', '#!/bin/sh\nexec node -- dist/main.js "$@"\n');
   write('.curlrc', `silent\nshow-error\nfail-with-body\nconnect-to = "${ADDRESS}:${new URL(gateway.url).host}"\n`);
   write('environment', '');
   // As a first start leaves it.

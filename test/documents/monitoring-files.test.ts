@@ -50,6 +50,8 @@ describe('an operator who sets up Prometheus and Grafana', () => {
     const outcome = await runPromtool('check', 'rules', ALERTS);
     const rules = readFile(ALERTS).match(/- alert:/g)!.length;
     expect(outcome).toMatch(new RegExp(`^not installed$|SUCCESS: ${rules} rules found`));
+    const configuration = await runPromtool('check', 'config', join(ROOT, 'docs/monitoring/prometheus.yml'));
+    expect(configuration).toMatch(/^not installed$|is valid prometheus config file syntax/);
   });
 });
 

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { runCommand, startCommand, succeed, type Environment } from '../support/command';
+import { failed, runCommand, startCommand, succeed, type Environment } from '../support/command';
 import { until } from '../support/until';
 
 // Commands run side by side, so that each takes longer.
@@ -21,6 +21,7 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'gateway-directories-'));
   // Started by root, PostgreSQL runs under another account.
   chmodSync(root, 0o755);
+  await succeed(settings(join(root, 'template')), ['migrate']);
   await succeed(settings(join(root, 'template')), ['organization', 'create', 'Church']);
   // The binaries are the same for all: copies hold a link to them.
   const home = join(root, 'template/postgres');
@@ -81,3 +82,44 @@ testAsRoot('a gateway under its own account owns all files of commands that root
   expect((await readdir(directory)).sort()).toEqual(['demo.json', 'postgres']);
   expect(await listForeign()).toBe('');
 });
+
+test.concurrent.each([
+  [
+    'parent/of/it',
+    (directory: string) => `${directory} cannot be made, because ${dirname(directory)} is not there: make that first, or mend DATA_DIR`,
+  ],
+  ['file', (directory: string) => `${directory} is no directory, or lies in none: set DATA_DIR to one`],
+  ['file/below', (directory: string) => `${directory} is no directory, or lies in none: set DATA_DIR to one`],
+  ['loop', (directory: string) => `${directory} is a link that leads to itself: set DATA_DIR to a directory`],
+  ['long'.repeat(70), (directory: string) => `the name of ${directory} is too long: set DATA_DIR to a shorter one`],
+])('an operator is told what is wrong with a data directory: %s', async (name, describe) => {
+  await mkdir(join(root, 'wrong'), { recursive: true });
+  await writeFile(join(root, 'wrong/file'), '');
+  await symlink('loop', join(root, 'wrong/loop')).catch(() => undefined);
+  const directory = join(root, 'wrong', name);
+  for (const words of [['migrate'], ['serve']])
+    expect(await runCommand(settings(directory), words)).toEqual(failed(`DATA_DIR: ${describe(directory)}`));
+});
+
+test.concurrent.each([0o755, 0o700, 0o555])(
+  'an operator is told that the account may not use the data directory, of mode %i',
+  async (mode) => {
+    const account = 12_345;
+    const directory = join(root, `closed-${mode}`);
+    await mkdir(directory);
+    await chmod(directory, mode);
+    const asRoot = process.getuid?.() === 0;
+    // Nobody is kept from a directory of one's own that may be written.
+    if (!asRoot && mode !== 0o555) return;
+    const words = asRoot ? ['setpriv', `--reuid=${account}`, `--regid=${account}`, '--clear-groups', process.execPath] : [process.execPath];
+    const script = join(__dirname, '../../dist/main.js');
+    const env = { PATH: process.env.PATH, DATA_DIR: directory };
+    const result = await run(words[0]!, [...words.slice(1), '--', script, '--no-env-file', 'migrate'], { env }).then(
+      () => 'done',
+      (error: unknown) => (error as { readonly stderr: string }).stderr,
+    );
+    expect(result).toBe(
+      `DATA_DIR: this account (uid ${asRoot ? account : process.getuid?.()}) may not read and write ${directory}: give it the directory with chown, or set DATA_DIR to one that it has\n`,
+    );
+  },
+);

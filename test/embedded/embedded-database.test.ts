@@ -22,6 +22,7 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'gateway-embedded-'));
   // Started by root, PostgreSQL runs under another account.
   chmodSync(root, 0o755);
+  await succeed(settings(join(root, 'template')), ['migrate']);
   await succeed(settings(join(root, 'template')), ['organization', 'create', 'Church']);
   // The binaries are the same for all: copies hold a link to them.
   const home = join(root, 'template/postgres');

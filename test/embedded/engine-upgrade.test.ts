@@ -75,6 +75,7 @@ async function makeFormer(name: string): Promise<number> {
 
 async function makeBackup(): Promise<string> {
   const source = inDirectory('source');
+  await succeed(source, ['migrate']);
   await succeed(source, ['organization', 'create', 'Church']);
   await writeFile(at('lines.ndjson'), toNdjson(depositBook(200)));
   await succeed(source, ['import', at('lines.ndjson'), '--organization', 'Church', '--allow-mismatch']);

@@ -34,27 +34,44 @@ export const misused = (line: string): CommandResult => ({ status: 2, stdout: ''
 /** False for a command of the embedded database, which is neither distributed nor behind a pooler. */
 const namesDatabase = (environment: Environment): boolean => Object.keys(environment).some((name) => name.includes('DATABASE_URL'));
 
+/** A test never reads the settings of the machine that it runs on. An earlier build knows no file of settings. */
+const withoutDefaultFile = (main: string, words: readonly string[]): readonly string[] =>
+  main !== MAIN || words.some((word) => word.startsWith('--env-file')) ? words : ['--no-env-file', ...words];
+
 /** Starts the real `deposit-gateway`, or that of another build, which gets PATH alone of the test's own environment. */
 export function startCommand(
   environment: Environment,
   words: readonly string[],
   stdio: StdioOptions = 'pipe',
   main: string = MAIN,
+  cwd?: string,
 ): ChildProcess {
-  return spawn(process.execPath, [...NODE_FLAGS, main, ...words], {
+  return spawn(process.execPath, [...NODE_FLAGS, '--', main, ...withoutDefaultFile(main, words)], {
     env: { PATH: process.env.PATH, ...PATIENT, ...(namesDatabase(environment) && databaseSettings()), ...environment },
     stdio,
+    cwd,
   });
 }
 
+/** What a command has written on standard error, without its words on the database that it has used. */
+export const withoutDatabase = (stderr: string): string =>
+  stderr.replace(/^(Database: .*|\{"database":\{[^}]*\}\})\n/m, '').replace(/,"database":\{[^}]*\}(?=\}\n$)/, '');
+
+/** Runs a command to its end, with `input` on its standard input. Its words on the database are left out. */
+export async function runCommand(...run: Parameters<typeof runWhole>): Promise<CommandResult> {
+  const { stderr, ...result } = await runWhole(...run);
+  return { ...result, stderr: withoutDatabase(stderr) };
+}
+
 /** Runs a command to its end, with `input` on its standard input. */
-export async function runCommand(
+export async function runWhole(
   environment: Environment,
   words: readonly string[],
   input: string | Buffer = '',
   main?: string,
+  cwd?: string,
 ): Promise<CommandResult> {
-  const child = startCommand(environment, words, 'pipe', main);
+  const child = startCommand(environment, words, 'pipe', main, cwd);
   const closed = once(child, 'close') as Promise<[number | null]>;
   // The command may end without reading its input.
   child.stdin!.on('error', () => undefined).end(input);
@@ -80,7 +97,7 @@ export interface ServeProcess {
 }
 
 function startInTerminal(environment: Environment, words: readonly string[]): ChildProcess {
-  const command = [process.execPath, ...NODE_FLAGS, MAIN, ...words].map((word) => `'${word}'`).join(' ');
+  const command = [process.execPath, ...NODE_FLAGS, '--', MAIN, '--no-env-file', ...words].map((word) => `'${word}'`).join(' ');
   return spawn('script', ['--quiet', '--return', '--command', `exec ${command}`, '/dev/null'], {
     env: { PATH: process.env.PATH, SHELL: '/bin/sh', ...environment },
   });

@@ -41,7 +41,9 @@ export default async function setUp(): Promise<void> {
   process.env.TEST_SERVER_URL = server.href;
   if (process.env.TEST_POOLER) await startTestPooler(server);
   server.pathname = `/${TEMPLATE_DATABASE}`;
-  execFileSync(process.execPath, ['dist/main.js', 'migrate'], { env: { ...process.env, DATABASE_URL: server.href } });
+  execFileSync(process.execPath, ['dist/main.js', '--quiet', '--no-env-file', 'migrate'], {
+    env: { ...process.env, DATABASE_URL: server.href },
+  });
   // Citus has a process of its own in each database, beside which no other could be copied from it.
   if (workers > 0) for (const node of nodes) await withClient(node, closeTemplate);
 }

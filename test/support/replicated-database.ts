@@ -58,7 +58,7 @@ export async function createReplicatedDatabase(): Promise<ReplicatedDatabase> {
   const url = toUrl(FIRST_PORT);
   const client = await connect(url);
   await client.query(`CREATE ROLE ${SERVING_ROLE} LOGIN PASSWORD '${SERVING_PASSWORD}'`);
-  execFileSync(process.execPath, ['dist/main.js', 'migrate'], { env: { ...process.env, DATABASE_URL: url } });
+  execFileSync(process.execPath, ['dist/main.js', '--quiet', '--no-env-file', 'migrate'], { env: { ...process.env, DATABASE_URL: url } });
 
   const follow = async (settings: Readonly<Record<string, string>> = {}): Promise<TestReplica> => {
     const name = `replica-${servers.length}`;

@@ -16,6 +16,7 @@ export async function run(): Promise<readonly Finding[]> {
   const directory = mkdtempSync(join(tmpdir(), 'trust-busy-'));
   chmodSync(directory, 0o755);
   const environment = { DATA_DIR: join(directory, 'data'), DEMO: 'off', ...USUAL_WAITS };
+  await succeed(environment, ['migrate']);
   await succeed(environment, ['organization', 'create', 'Church']);
   const provision = (await succeed(environment, ['provision', 'create', '--organization', 'Church', '--kind', 'api']))
     .trim()

@@ -34,6 +34,7 @@ export async function run(): Promise<readonly Finding[]> {
 async function fillUp(disk: string): Promise<readonly Finding[]> {
   const environment = { DATA_DIR: join(disk, 'data'), DEMO: 'off', ...USUAL_WAITS };
   const words = ['--organization', 'Church'];
+  await succeed(environment, ['migrate']);
   await succeed(environment, ['organization', 'create', 'Church']);
   const created = await succeed(environment, ['provision', 'create', ...words, '--kind', 'web']);
   const provision = created.trim().split('\n').at(-1)!;

@@ -26,6 +26,7 @@ interface Outcome {
 /** Kills the gateway again and again while clients save reports, and looks for those whose saving was acknowledged. */
 async function killAndLook(environment: Environment, kills: number): Promise<Outcome> {
   const words = ['--organization', 'Church'];
+  await succeed(environment, ['migrate']);
   await succeed(environment, ['organization', 'create', 'Church']);
   const created = await succeed(environment, ['provision', 'create', ...words, '--kind', 'web']);
   const provision = created.trim().split('\n').at(-1)!;

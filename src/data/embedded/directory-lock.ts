@@ -24,9 +24,7 @@ const LOCK_FILE = 'gateway.lock';
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   // Parents are not made, so that a misspelt path is an error. Node's recursive mkdir also never ends under /proc, where nothing can be
   // made.
-  await succeeds(mkdir(directory), 'EEXIST').catch((error: unknown) => {
-    throw new OperatorError(`DATA_DIR: the directory cannot be made: ${(error as Error).message}`, { cause: error });
-  });
+  await succeeds(mkdir(directory), 'EEXIST');
   const file = join(directory, LOCK_FILE);
   const own = JSON.stringify({ pid: ownPid, startTime: await findStartTime(ownPid) } satisfies Holder);
   const draft = `${file}.${ownPid}`;

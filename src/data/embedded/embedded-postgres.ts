@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { chown, mkdir, mkdtemp, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { connect as connectSocket } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { OperatorError } from '../../errors';
 import type { DatabaseAddress } from '../postgres/database';
+import { inDirectory } from './directory-faults';
 import { findHolder, lockDirectory, type DirectoryLock } from './directory-lock';
 import {
   clusterDirectory,
@@ -72,7 +73,7 @@ export class EmbeddedPostgres {
     prepare: (address: DatabaseAddress) => Promise<unknown>,
     onServerLost: (error: Error) => void,
   ): Promise<EmbeddedPostgres> {
-    const { home, lock } = await openHome(dataDirectory);
+    const { home, lock } = await inDirectory(dataDirectory, openHome(dataDirectory));
     let postgres: EmbeddedPostgres | undefined;
     try {
       await assertSameMajor(home);
@@ -163,7 +164,7 @@ export class EmbeddedPostgres {
   static async share(dataDirectory: string): Promise<SharedPostgres | undefined> {
     const deadline = Date.now() + START_TIMEOUT_MS;
     for (;;) {
-      const holder = await findHolder(dataDirectory);
+      const holder = await inDirectory(dataDirectory, findHolder(dataDirectory));
       if (holder === undefined) return undefined;
       const address = await readAddress(dataDirectory);
       const presence = address && (await connect(address));
@@ -221,7 +222,7 @@ async function openHome(dataDirectory: string): Promise<{ readonly home: Postgre
 
 /** Uses a home, and a directory for the sockets of its servers, which is removed after it. */
 async function withHome<Result>(dataDirectory: string, use: (home: PostgresHome, host: string) => Promise<Result>): Promise<Result> {
-  const { home, lock } = await openHome(dataDirectory);
+  const { home, lock } = await inDirectory(dataDirectory, openHome(dataDirectory));
   let host: string | undefined;
   try {
     host = await makeSocketDirectory(home);
@@ -274,7 +275,10 @@ async function assertSameMajor(home: PostgresHome): Promise<void> {
   throw new OperatorError(`The embedded database is of PostgreSQL ${major}, and this gateway has ${home.major}: ${advice}`);
 }
 
-const noDatabase = (dataDirectory: string): OperatorError => new OperatorError(`There is no database in ${dataDirectory}`);
+const noDatabase = (dataDirectory: string): OperatorError =>
+  new OperatorError(
+    `There is no database in ${resolve(dataDirectory)}: \`deposit-gateway migrate\` makes one, and DATABASE_URL names another`,
+  );
 
 const addressFile = (dataDirectory: string): string => join(dataDirectory, 'address.json');
 const readAddress = (dataDirectory: string): Promise<DatabaseAddress | undefined> => readStateFile(addressFile(dataDirectory));

@@ -87,5 +87,7 @@ export function describeArrangement(
 /** Says which search and filters a program, a saved report or a file of the gateway goes without; undefined where all rows are shown. */
 export function describeLost(arrangement: Arrangement, columns: readonly TableColumn[], locales: readonly string[]): string | undefined {
   const lost = describeArrangement(arrangement, columns, createCellFormat(locales).format);
-  return lost.length === 0 ? undefined : `The search and the filters of the table are no part of it, so it has all rows: ${lost.join('; ')}.`;
+  return lost.length === 0
+    ? undefined
+    : `The search and the filters of the table are no part of it, so it has all rows: ${lost.join('; ')}.`;
 }

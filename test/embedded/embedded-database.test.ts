@@ -219,7 +219,7 @@ describe('a command without DATABASE_URL', () => {
     const file = join(root, 'file');
     await writeFile(file, '');
     const result = await runCommand(settings(file), ['organization', 'list']);
-    expect(result).toEqual(failed(`ENOTDIR: not a directory, open '${file}/gateway.lock'`));
+    expect(result).toEqual(failed(`DATA_DIR: ${file} is no directory, or lies in none: set DATA_DIR to one`));
   });
 
   test.concurrent('leaves another PostgreSQL alone that has the number of its own earlier one', async () => {

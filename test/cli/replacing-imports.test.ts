@@ -281,7 +281,7 @@ describe('a trial of an import', () => {
       ...{ lines: 1, deposits: 1, transactions: 1, allocations: 1, designations: 1, donors: 1 },
       assumed: { posted: 1, kept: 0, settled: 0 },
       correctedShares: { gifts: 0, count: 0, first: [] },
-        removed: { allocations: 0, transactions: 0, deposits: 0 },
+      removed: { allocations: 0, transactions: 0, deposits: 0 },
       mismatches: { count: 0, first: [] },
       version: { number: 1, lines: { added: 1, changed: 0, removed: 0 } },
       preview: {

@@ -59,7 +59,7 @@ describe('an operator of a user', () => {
     // Node puts this character in the place of bytes of an argument that are not UTF-8.
     const name = 'Andr\uFFFD';
     expect(await run(['user', 'disable', ...named(organization, name)])).toEqual(
-      misused('Argument 6 is not UTF-8: a name would be stored as another one'),
+      misused('Argument 7 is not UTF-8: a name would be stored as another one'),
     );
     const words = ['user', 'password', ...named(organization)];
     expect((await run(words, Buffer.from(`${'é'.repeat(12)}\r\nrest \xe9`))).status).toBe(0);

@@ -35,7 +35,7 @@ function createLines(): object[] {
       ...{
         deposit_id: `${n}`,
         transaction_id: `T${n}`,
-        allocation_id: `${value}${n}`,
+        allocation_id: `A${value}${n}`,
         main_memo: value,
         designation_memo: memo,
         status: '',

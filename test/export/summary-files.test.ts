@@ -73,7 +73,7 @@ describe('a file of a summary', () => {
   });
 
   test('says posted and pending as a file of lines does, and posted first, as lists of deposits do', async () => {
-    const query = `{ deposits(first: 1000, filter: { pending: WITH }, orderBy: { field: STATUS, direction: ASC }) { nodes { status } } }`;
+    const query = `{ deposits(first: 1000, pending: WITH, orderBy: { field: STATUS, direction: ASC }) { nodes { status } } }`;
     const { body } = await graphql(gateway.url, query, asAda());
     const { nodes } = (body.data as { deposits: { nodes: { status: string }[] } }).deposits;
     const statuses = [...new Set(nodes.map(({ status }) => status))];

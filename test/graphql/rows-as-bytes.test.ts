@@ -208,7 +208,7 @@ describe('a list whose rows are written as bytes', () => {
     const query = `{ depositDetails(${RANGE}) { allocationId mainMemo donorFirstName allocationAmount } }`;
     const { data } = JSON.parse(await asBytes({ query })) as { data: { depositDetails: { allocationId: string; mainMemo: string }[] } };
     expect(data.depositDetails.map(({ mainMemo }) => mainMemo).sort()).toEqual([...SPECIAL].sort());
-    expect(data.depositDetails.map(({ allocationId }) => allocationId).sort()).toEqual(SPECIAL.map((value, n) => `${value}${n}`).sort());
+    expect(data.depositDetails.map(({ allocationId }) => allocationId).sort()).toEqual(SPECIAL.map((value, n) => `A${value}${n}`).sort());
   });
 
   test('may have all fields at once, or the type name alone', async () => {

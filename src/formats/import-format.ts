@@ -27,17 +27,62 @@ export function readImportLines(format: FileFormat, open: () => AsyncIterable<Bu
   }
 }
 
-/** Decodes UTF-8 and drops the byte order mark. Throws an OperatorError for other bytes, which would become replacement characters. */
+/** The beginnings of files that are no text of lines, and what to do with each. The longer ones come before those that they begin with. */
+const FOREIGN: readonly (readonly [start: readonly number[], sentence: string])[] = [
+  [[0x50, 0x4b], 'The file is a spreadsheet or an archive (zip): open it and save it as "CSV UTF-8"'],
+  [[0xd0, 0xcf, 0x11, 0xe0], 'The file is an old spreadsheet (xls): open it and save it as "CSV UTF-8"'],
+  [[0x1f, 0x8b], 'The file is compressed (gzip): unpack it first'],
+  [[0x25, 0x50, 0x44, 0x46], 'The file is a PDF: ask its source for CSV or JSON'],
+  [[0xff, 0xfe, 0, 0], 'The file is UTF-32 text: save it as UTF-8'],
+  [[0, 0, 0xfe, 0xff], 'The file is UTF-32 text: save it as UTF-8'],
+];
+/** The encodings that a byte order mark tells. */
+const MARKED: readonly (readonly [start: readonly number[], encoding: string])[] = [
+  [[0xff, 0xfe], 'utf-16le'],
+  [[0xfe, 0xff], 'utf-16be'],
+];
+const findStart = <Meaning>(table: readonly (readonly [readonly number[], Meaning])[], head: Buffer): Meaning | undefined =>
+  table.find(([start]) => start.every((byte, at) => head[at] === byte))?.[1];
+const MAX_START = 4;
+
+/**
+ * Decodes UTF-8, or UTF-16 with its byte order mark, and drops the mark. Throws an OperatorError for other bytes, which would become
+ * replacement characters.
+ */
 async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  let encoding = 'utf-8';
+  const open = (head: Buffer): InstanceType<typeof TextDecoder> => {
+    const foreign = findStart(FOREIGN, head);
+    if (foreign !== undefined) throw new OperatorError(foreign);
+    encoding = findStart(MARKED, head) ?? 'utf-8';
+    // Text of UTF-16 without its mark has a NUL beside each letter of its header.
+    if (encoding === 'utf-8' && head.includes(0)) throw new OperatorError('The file is UTF-16 text without its mark: save it as UTF-8');
+    return new TextDecoder(encoding, { fatal: true });
+  };
   try {
-    for await (const piece of bytes) {
+    let head: Buffer = Buffer.alloc(0);
+    for await (const read of bytes) {
+      const piece = head.length > 0 ? Buffer.concat([head, read]) : read;
+      head = Buffer.alloc(0);
+      if (!decoder && piece.length < MAX_START) {
+        head = piece;
+        continue;
+      }
+      decoder ??= open(piece.subarray(0, MAX_START));
       for (let at = 0; at < piece.length; at += PIECE_LENGTH) yield decoder.decode(piece.subarray(at, at + PIECE_LENGTH), { stream: true });
     }
+    decoder ??= open(head);
+    yield decoder.decode(head, { stream: true });
     yield decoder.decode();
   } catch (error) {
-    if (error instanceof TypeError) throw new OperatorError('The file is not UTF-8 text', { cause: error });
-    throw error;
+    if ((error as { readonly code?: unknown }).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
+    throw new OperatorError(
+      encoding === 'utf-8'
+        ? 'The file is not UTF-8 text, but perhaps Windows-1252 (ANSI), as spreadsheets save it: save it as "CSV UTF-8"'
+        : 'The file is not whole UTF-16 text',
+      { cause: error },
+    );
   }
 }
 

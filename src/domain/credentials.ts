@@ -9,8 +9,8 @@ export interface Credentials {
   readonly host: string;
   /** The text after `Bearer` in the header Authorization, even when it is not a token. It takes precedence over the cookie. */
   readonly bearerToken: string | undefined;
-  /** The session cookie's value. */
-  readonly cookieToken: string | undefined;
+  /** The values of the session cookie, of which there may be several. */
+  readonly cookieTokens: readonly string[];
   /** The caller whom the link of the request stands for. The provision and both tokens are then undefined. */
   readonly link?: LinkCaller | undefined;
   /** The client's IP address. Forwarded addresses count only from trusted proxies. */
@@ -20,11 +20,15 @@ export interface Credentials {
 /** The text form of a token: 256 bits in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
+/** The most cookies that are looked up, so that a request tries no lists of tokens. */
+const MAX_TOKENS = 3;
+
 /**
- * The session token of a request. A bearer that is not a token is not replaced by the cookie, because the caller has named the session
- * that it means.
+ * The texts that may be the session token of a request, of which the first that is good counts. A bearer that is not a token is not replaced
+ * by the cookie, because the caller has named the session that it means.
  */
-export const sessionTokenOf = ({ bearerToken, cookieToken }: Credentials): string | undefined => bearerToken ?? cookieToken;
+export const sessionTokensOf = ({ bearerToken, cookieTokens }: Credentials): readonly string[] =>
+  bearerToken !== undefined ? [bearerToken] : [...new Set(cookieTokens)].filter((token) => TOKEN.test(token)).slice(0, MAX_TOKENS);
 
 /** The SHA-256 of a token, the only form in which it is stored. Undefined for text that cannot be a token. */
 export function hashToken(token: string): Buffer | undefined {

@@ -6,7 +6,7 @@ import type { LinkCaller } from '../formats/link-address';
 import { isWithin } from '../values/addresses';
 import { isUuid } from '../values/ids';
 import type { AuditCaller } from './audit-service';
-import { hashProof, hashToken, sessionTokenOf, toHostName, toLinkProof, type Credentials } from './credentials';
+import { hashProof, hashToken, sessionTokensOf, toHostName, toLinkProof, type Credentials } from './credentials';
 import { isSecret } from './privileges';
 import type { ProvisionGuard } from './provision-guard';
 import { hashUuid, toUuidProof } from './provision-uuid';
@@ -66,6 +66,9 @@ export class RequestCaller {
     /** The name of the saved report whose file was asked for; undefined for every other request. */
     private report?: string,
   ) {}
+
+  /** The token of the session that counts, once the provision was looked up; of several that are not good, the last. */
+  sessionToken: string | undefined;
 
   /** The caller, once the provision was found; undefined for a provision that is not valid. */
   get identity(): CallerIdentity | undefined {
@@ -147,7 +150,7 @@ export class RequestCaller {
     const { row } = await this.checkProvision();
     const { provision, link } = this.credentials;
     if (link) return link;
-    const token = sessionTokenOf(this.credentials);
+    const token = this.sessionToken;
     if (row.session === null || token === undefined) return { kind: 'provision', value: toUuidProof(provision!) };
     const { user } = (await this.checkUser()).access;
     const value = toLinkProof(token);
@@ -191,9 +194,22 @@ export class RequestCaller {
   private async find(provision: string): Promise<AccessRow | null> {
     if (!isUuid(provision)) return null;
     const uuidHash = hashUuid(provision);
-    const token = sessionTokenOf(this.credentials);
-    const credential = { uuidHash, tokenHash: token === undefined ? undefined : hashToken(token) };
-    return this.parts.guard.look(this.credentials.address, uuidHash, () => this.findHere(credential));
+    return this.parts.guard.look(this.credentials.address, uuidHash, () => this.findWithSession(uuidHash));
+  }
+
+  /** The row with the first session that is good. Nearly every request has one token at most. */
+  private async findWithSession(uuidHash: Buffer): Promise<AccessRow | null> {
+    const [first, ...others] = sessionTokensOf(this.credentials);
+    const find = async (token: string | undefined): Promise<AccessRow | null> => {
+      this.sessionToken = token;
+      return this.findHere({ uuidHash, tokenHash: token === undefined ? undefined : hashToken(token) });
+    };
+    let row = await find(first);
+    for (const token of others) {
+      if (!row || (row.session !== null && (row.session instanceof AppError || row.session.provisionId === row.provision.id))) break;
+      row = await find(token);
+    }
+    return row;
   }
 
   /** The row of a credential. Null also for a provision that is bound to other addresses, which is as good as unknown here. */

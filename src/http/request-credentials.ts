@@ -5,8 +5,9 @@ import type { LinkCaller } from '../formats/link-address';
 import type { SessionCookie } from '../resolvers/request-context';
 
 /** The prefix makes browsers insist on Secure, Path=/ and no Domain, so that only this host can set it (RFC 6265bis section 4.1.3). */
-const SECURE_COOKIE = '__Host-session';
-const PLAIN_COOKIE = 'session';
+const SECURE_COOKIE = '__Host-deposit-gateway-session';
+/** A browser sends it to every port of a host, so that it must not have a name that other applications give to theirs. */
+const PLAIN_COOKIE = 'deposit-gateway-session';
 /** The Bearer scheme (RFC 6750 section 2.1). Other schemes are ignored: a proxy may pass on the credentials that it checks itself. */
 const BEARER = /^Bearer(?:\s+|$)(.*)/i;
 
@@ -16,15 +17,15 @@ const BEARER = /^Bearer(?:\s+|$)(.*)/i;
  */
 export function readCredentials(request: Request, link: LinkCaller | undefined): Credentials {
   const from = { host: hostOf(request), address: request.ip ?? '' };
-  if (link) return { provision: undefined, ...from, bearerToken: undefined, cookieToken: undefined, link };
-  const cookieToken = parseCookie(request.get('Cookie') ?? '')[cookieName(request)];
+  if (link) return { provision: undefined, ...from, bearerToken: undefined, cookieTokens: [], link };
+  const cookieTokens = readCookies(request.get('Cookie') ?? '', cookieName(request));
   const bearerToken = BEARER.exec(request.get('Authorization') ?? '')?.[1];
   return {
     provision: request.get('Provision'),
     ...from,
     // v2 has sessions by cookie (contract section 4.2), so a bearer token that a proxy adds must not replace the cookie there.
-    bearerToken: cookieToken !== undefined && request.originalUrl.startsWith('/api/v2/') ? undefined : bearerToken,
-    cookieToken,
+    bearerToken: cookieTokens.length > 0 && request.originalUrl.startsWith('/api/v2/') ? undefined : bearerToken,
+    cookieTokens,
   };
 }
 
@@ -38,6 +39,9 @@ export function sessionCookie(request: Request, response: Response, sameSite: 'l
     clear: () => void response.append('Set-Cookie', stringifySetCookie({ name, value: '', expires: new Date(0), ...attributes })),
   };
 }
+
+/** The values of all cookies of a name: another path, or an earlier release, may have set one that comes first (RFC 6265 section 5.4). */
+const readCookies = (header: string, name: string): string[] => header.split(';').flatMap((pair) => parseCookie(pair)[name] ?? []);
 
 /** Express types `host` as text, but an HTTP/1.0 request may have no Host header. */
 const hostOf = ({ host }: { readonly host?: string }): string => host ?? '';

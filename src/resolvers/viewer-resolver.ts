@@ -1,6 +1,5 @@
 import { Arg, Ctx, Field, GraphQLISODateTime, InputType, Int, Mutation, ObjectType, Query, Resolver } from 'type-graphql';
 import type { SessionRow } from '../data/access-store';
-import { sessionTokenOf } from '../domain/credentials';
 import type { SessionService } from '../domain/session-service';
 import type { RequestContext } from './request-context';
 
@@ -94,7 +93,9 @@ export class ViewerResolver {
       "Logs in a user of the provision's organization and sets the session cookie. The session is valid for this provision alone. An earlier session of the cookie ends. Needs no privilege. Fails with LOGIN_FAILED, and with TOO_MANY_LOGIN_ATTEMPTS after many failures.",
   })
   async login(@Arg('input', () => LoginInput, CREDENTIALS) input: LoginInput, @Ctx() context: RequestContext): Promise<LoginPayload> {
-    const { token, expiresAt, viewer } = await this.open(input, context.access.caller.credentials.cookieToken, context);
+    const { credentials, sessionToken } = context.access.caller;
+    const earlier = credentials.bearerToken === undefined ? sessionToken : credentials.cookieTokens[0];
+    const { token, expiresAt, viewer } = await this.open(input, earlier, context);
     context.sessionCookie.set(token, expiresAt);
     return { viewer };
   }
@@ -115,7 +116,7 @@ export class ViewerResolver {
   })
   async logout(@Ctx() { access, address, sessionCookie }: RequestContext): Promise<LogoutPayload> {
     await access.authorizeProvision();
-    const ended = await this.sessions.logout(sessionTokenOf(access.caller.credentials), await access.caller.forAudit(), address);
+    const ended = await this.sessions.logout(access.caller.sessionToken, await access.caller.forAudit(), address);
     if (access.caller.credentials.bearerToken === undefined) sessionCookie.clear();
     return { ended };
   }

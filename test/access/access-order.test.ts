@@ -61,7 +61,7 @@ const steps: { name: string; expected: string; apply: (as: Writable<Ask>) => Pro
     name: 'no session',
     expected: 'Not logged in',
     apply: async (as) => {
-      if (as.cookie !== undefined) as.cookie = `session=${'A'.repeat(43)}`;
+      if (as.cookie !== undefined) as.cookie = `deposit-gateway-session=${'A'.repeat(43)}`;
       if (as.bearer !== undefined) as.bearer = 'A'.repeat(43);
     },
   },
@@ -261,12 +261,34 @@ describe.each(WAYS)('a session by %s', (way) => {
 });
 
 describe('a session by cookie', () => {
-  test.each(['', 'session=', 'session=garbage', `session=${'A'.repeat(43)}`, `session=${'x'.repeat(8000)}`, 'other=1'])(
-    'is not opened by the cookie %.30s',
-    async (value) => {
-      expect(await session({ provision: organization.webProvision, cookie: value })).toBe('Not logged in');
-    },
-  );
+  test.each([
+    '',
+    'deposit-gateway-session=',
+    'deposit-gateway-session=garbage',
+    `deposit-gateway-session=${'A'.repeat(43)}`,
+    `deposit-gateway-session=${'x'.repeat(8000)}`,
+    'other=1',
+  ])('is not opened by the cookie %.30s', async (value) => {
+    expect(await session({ provision: organization.webProvision, cookie: value })).toBe('Not logged in');
+  });
+
+  test.each([
+    ['one of another application before it', (own: string) => `session=abc; ${own}`],
+    ['a faulty one of its name before it', (own: string) => `deposit-gateway-session=abc; ${own}`],
+    ['one that has ended before it', (own: string) => `deposit-gateway-session=${'A'.repeat(43)}; ${own}`],
+    [
+      'two that have ended before it',
+      (own: string) => `deposit-gateway-session=${'A'.repeat(43)}; deposit-gateway-session=${'B'.repeat(43)}; ${own}`,
+    ],
+    ['one that has ended behind it', (own: string) => `${own}; deposit-gateway-session=${'A'.repeat(43)}`],
+  ])('is opened beside %s', async (_title, toCookie) => {
+    expect(await session({ provision: organization.webProvision, cookie: toCookie(cookie) })).toBe('granted');
+  });
+
+  test('is not looked for among more than three', async () => {
+    const others = ['A', 'B', 'C'].map((letter) => `deposit-gateway-session=${letter.repeat(43)}; `).join('');
+    expect(await session({ provision: organization.webProvision, cookie: others + cookie })).toBe('Not logged in');
+  });
 
   test('ends when its client logs in again', async () => {
     const { headers } = await graphql(

@@ -35,7 +35,7 @@ describe('a login', () => {
 
   test('sets a cookie that scripts and other sites cannot use', async () => {
     const { headers, body } = await attempt('ada', PASSWORD);
-    expect(headers.get('set-cookie')).toMatch(/^session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/);
+    expect(headers.get('set-cookie')).toMatch(/^deposit-gateway-session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/);
     const { sessionExpiresAt } = (body.data?.login as { viewer: { sessionExpiresAt: string } }).viewer;
     const hours = (Date.parse(sessionExpiresAt) - Date.now()) / 3_600_000;
     expect(hours).toBeGreaterThan(11.9);
@@ -51,7 +51,7 @@ describe('a login', () => {
         body: JSON.stringify({ query: `mutation { login(input: { username: "ada", password: "${PASSWORD}" }) { viewer { username } } }` }),
       });
       expect(response.headers.get('set-cookie')).toMatch(
-        /^__Host-session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
+        /^__Host-deposit-gateway-session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
       );
       expect(response.headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
     });

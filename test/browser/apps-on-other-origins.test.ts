@@ -149,7 +149,7 @@ test('a page on an origin that is not listed reads and does nothing, though the 
   await page.getByRole('button').click();
   const form = await sent;
   const cookie = (await form.allHeaders()).cookie;
-  expect(cookie).toMatch(/^__Host-session=/);
+  expect(cookie).toMatch(/^__Host-deposit-gateway-session=/);
   expect((await form.response())!.status()).toBeGreaterThanOrEqual(400);
   const headers = { Provision: organization.webProvision, Cookie: cookie!, 'X-Forwarded-Proto': 'https' };
   expect((await fetch(`${gateway.url}/api/v2/authenticated_test_session`, { headers })).status).toBe(200);

@@ -71,7 +71,7 @@ test('an operator updates a database with provisions, and every provision, sessi
       expect(await get('/api/v2/authenticated_test_system', { Provision })).toEqual(tested('System', Provision));
       expect(await get(REPORT, { Provision })).toEqual(emptyReport);
     }
-    const session = { Provision: web, Cookie: `session=${token}` };
+    const session = { Provision: web, Cookie: `deposit-gateway-session=${token}` };
     expect(await get('/api/v2/authenticated_test_session', session)).toEqual(tested('Session', web));
     expect(await get(REPORT, session)).toEqual(emptyReport);
     expect((await get('/api/v2/authenticated_test_system', { Provision: revoked }))[0]).toBe(422);

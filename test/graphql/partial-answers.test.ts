@@ -125,7 +125,7 @@ describe('the viewer', () => {
     for (const provision of [organization.webProvision, organization.apiProvision]) {
       expect((await ask({ provision })).body).toEqual({ data: { viewer: null } });
     }
-    expect((await ask({ provision: organization.webProvision, cookie: `session=${'x'.repeat(43)}` })).body).toEqual({
+    expect((await ask({ provision: organization.webProvision, cookie: `deposit-gateway-session=${'x'.repeat(43)}` })).body).toEqual({
       data: { viewer: null },
     });
   });
@@ -243,7 +243,7 @@ describe('a name that is nearly right', () => {
   });
 
   test.each(wrong)('is not put right for an app that nobody has logged in to: %s', async (query, variables) => {
-    for (const cookie of [undefined, `session=${'x'.repeat(43)}`]) {
+    for (const cookie of [undefined, `deposit-gateway-session=${'x'.repeat(43)}`]) {
       const { body } = await graphql(gateway.url, query, { provision: organization.webProvision, variables, ...(cookie && { cookie }) });
       expect(body.errors?.length).toBe(1);
       expect(JSON.stringify(body)).not.toContain('Did you mean');

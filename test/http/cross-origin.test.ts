@@ -155,12 +155,12 @@ describe('the session cookie', () => {
   const TLS = { 'X-Forwarded-Proto': 'https' };
 
   test.each([
-    [undefined, TLS, /^__Host-session=.*; HttpOnly; Secure; SameSite=Lax$/],
-    ['strict', TLS, /^__Host-session=.*; HttpOnly; Secure; SameSite=Strict$/],
-    ['none', TLS, /^__Host-session=.*; HttpOnly; Secure; SameSite=None$/],
+    [undefined, TLS, /^__Host-deposit-gateway-session=.*; HttpOnly; Secure; SameSite=Lax$/],
+    ['strict', TLS, /^__Host-deposit-gateway-session=.*; HttpOnly; Secure; SameSite=Strict$/],
+    ['none', TLS, /^__Host-deposit-gateway-session=.*; HttpOnly; Secure; SameSite=None$/],
     // Browsers throw a cookie away that is None and not Secure.
-    ['none', {}, /^session=.*; HttpOnly; SameSite=Lax$/],
-    ['strict', {}, /^session=.*; HttpOnly; SameSite=Strict$/],
+    ['none', {}, /^deposit-gateway-session=.*; HttpOnly; SameSite=Lax$/],
+    ['strict', {}, /^deposit-gateway-session=.*; HttpOnly; SameSite=Strict$/],
   ])('has the SameSite that is set: %s with %j', async (SESSION_SAME_SITE, headers, expected) => {
     expect(await cookieOf(SESSION_SAME_SITE === undefined ? {} : { SESSION_SAME_SITE }, headers)).toMatch(expected);
   });

@@ -125,7 +125,7 @@ describe('a caller who traces its requests', () => {
       [organization.apiProvision.toUpperCase(), {}],
       [organization.apiProvision.replaceAll('-', ''), {}],
       [TRACE, { Authorization: `Bearer ${TRACE}` }],
-      [TRACE, { Cookie: `a=b; session=${TRACE}` }],
+      [TRACE, { Cookie: `a=b; deposit-gateway-session=${TRACE}` }],
     ];
     for (const [id, headers] of secrets) {
       const traceparent = `00-${id.replaceAll('-', '').toLowerCase()}-00f067aa0ba902b7-01`;

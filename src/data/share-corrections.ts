@@ -1,7 +1,7 @@
 import type { BookTransaction } from './book-transaction';
 
 /** A share that an import changed, because the file corrects its gift and states none of the gift's shares. Amounts are exact decimal text. */
-export interface CorrectedShare {
+interface CorrectedShare {
   /** The first line of the gift in the file; the first line that takes a share away when the file has none of the gift. */
   readonly line: number;
   readonly transactionId: string;

@@ -276,10 +276,6 @@ describe('a session by cookie', () => {
     ['one of another application before it', (own: string) => `session=abc; ${own}`],
     ['a faulty one of its name before it', (own: string) => `deposit-gateway-session=abc; ${own}`],
     ['one that has ended before it', (own: string) => `deposit-gateway-session=${'A'.repeat(43)}; ${own}`],
-    [
-      'two that have ended before it',
-      (own: string) => `deposit-gateway-session=${'A'.repeat(43)}; deposit-gateway-session=${'B'.repeat(43)}; ${own}`,
-    ],
     ['one that has ended behind it', (own: string) => `${own}; deposit-gateway-session=${'A'.repeat(43)}`],
   ])('is opened beside %s', async (_title, toCookie) => {
     expect(await session({ provision: organization.webProvision, cookie: toCookie(cookie) })).toBe('granted');

@@ -76,7 +76,11 @@ test('no donor, provision, cookie, password or variable reaches log, metrics or 
         { Provision: organization.apiProvision },
         { Provision: organization.webProvision, Cookie: cookie },
         { Provision: organization.webProvision, Authorization: `Bearer ${token}` },
-        { Provision: organization.webProvision, Authorization: `Bearer ${password.mark}`, Cookie: `deposit-gateway-session=${password.mark}` },
+        {
+          Provision: organization.webProvision,
+          Authorization: `Bearer ${password.mark}`,
+          Cookie: `deposit-gateway-session=${password.mark}`,
+        },
         { Provision: unknown, 'X-Request-Id': unknown, traceparent: traceOf(unknown) },
         { Provision: organization.webProvision, 'X-Request-Id': organization.webProvision },
         {

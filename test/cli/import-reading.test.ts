@@ -1,39 +1,15 @@
 import fc from 'fast-check';
 import { CsvError, parse } from 'csv-parse/sync';
 import { z } from 'zod';
-import { readImportLines } from '../../src/formats/import-format';
-import type { FileFormat } from '../../src/formats/file-format';
 import { parseImportLine } from '../../src/formats/import-line';
 import { findJsonFault } from '../../src/formats/json-fault';
 import { CSV_HEADER, toCsv } from '../support/deposit-files';
 import { v2Line } from '../support/gateway';
+import { readLines } from '../support/line-reader';
 
 // An import reads plain files by quick ways of its own. Each test compares one with a library that reads the same.
 
 type Line = Record<string, unknown>;
-
-/** The lines of a text that comes in pieces of random sizes, or the message of its fault. */
-async function read(
-  format: FileFormat,
-  text: string | Buffer,
-  cuts: readonly number[],
-): Promise<{ line: number; values: unknown }[] | string> {
-  const bytes = Buffer.from(text as string);
-  async function* pieces(): AsyncGenerator<Buffer> {
-    for (let at = 0, piece = 0; at < bytes.length; piece++) {
-      const length = cuts[piece % cuts.length]!;
-      yield await Promise.resolve(bytes.subarray(at, at + length));
-      at += length;
-    }
-  }
-  const lines: { line: number; values: unknown }[] = [];
-  try {
-    for await (const some of readImportLines(format, pieces)) lines.push(...some);
-    return lines;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
 
 const anyCuts = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 100_000 })), { minLength: 1, maxLength: 5 });
 const SPECIAL = ['{', '}', '[', ']', '"', ',', ':', '\\', '\r', '\n', ' ', '0', 'a'];
@@ -70,7 +46,7 @@ describe('an operator whose file is a v2 answer', () => {
 
   test('has the same lines whatever they contain and however the text comes', async () => {
     await fc.assert(
-      fc.asyncProperty(anyAnswer, anyCuts, async (text, cuts) => expect(await read('json', text, cuts)).toEqual(toLines(text))),
+      fc.asyncProperty(anyAnswer, anyCuts, async (text, cuts) => expect(await readLines('json', text, cuts)).toEqual(toLines(text))),
     );
   });
 
@@ -78,7 +54,7 @@ describe('an operator whose file is a v2 answer', () => {
     const property = fc.asyncProperty(anyAnswer, anyCuts, anyChange, async (original, cuts, changed) => {
       const text = change(original, changed);
       const fault = findJsonFault(text);
-      const result = await read('json', text, cuts);
+      const result = await readLines('json', text, cuts);
       if (fault !== undefined)
         expect(result).toMatch(/^The file is not a v2 answer in JSON: (it is not JSON at|it breaks off at|it has two)/);
       else if (typeof result !== 'string') expect(result).toEqual(toLines(text));
@@ -117,7 +93,7 @@ describe('an operator whose file is CSV', () => {
       const quoted = toCsv(lines, CSV_HEADER, lineEnd).slice(head.length);
       const records = isPlain ? withoutQuotes(quoted) : quoted;
       const text = before + head + (changed ? change(records, changed) : records);
-      expect(await read('csv', text, cuts)).toEqual(readByLibrary(text));
+      expect(await readLines('csv', text, cuts)).toEqual(readByLibrary(text));
     });
     await fc.assert(property, { numRuns: 1_000 });
   });
@@ -134,7 +110,8 @@ describe('an operator whose file is CSV', () => {
     ['an open quote', `${header}${good}\n"a\nb`, 'line 4 begins a record with a quote that has no end'],
     ['too many values', `${header}${changed('\r\n', ',\r')}${good}`, 'line 2 must have 26 values, like the header, not 27'],
   ])('is told the line that begins a record with %s, however the file comes', async (_title, text, fault) => {
-    for (const cuts of [[1], [2], [3, 7], [100_000]]) expect(await read('csv', text, cuts)).toBe(`The file is not valid CSV: ${fault}`);
+    for (const cuts of [[1], [2], [3, 7], [100_000]])
+      expect(await readLines('csv', text, cuts)).toBe(`The file is not valid CSV: ${fault}`);
   });
 
   test.each(['\r\n', '\n', '\r'])(
@@ -144,17 +121,17 @@ describe('an operator whose file is CSV', () => {
       const fields = ['allocation_id', ...CSV_HEADER.split(',').filter((name) => name !== 'allocation_id')].join(',');
       const text = toCsv(lines, fields, lineEnd).replaceAll('"', '');
       for (const cuts of [[1], [64], [100_000]])
-        expect(await read('csv', text, cuts)).toEqual(lines.map((values, at) => ({ line: at + 2, values })));
+        expect(await readLines('csv', text, cuts)).toEqual(lines.map((values, at) => ({ line: at + 2, values })));
     },
   );
 
   test('leaves out a line of an empty text in quotes', async () => {
-    expect(await read('csv', `${header}""\n${good}`, [1])).toEqual([{ line: 3, values: v2Line() }]);
+    expect(await readLines('csv', `${header}""\n${good}`, [1])).toEqual([{ line: 3, values: v2Line() }]);
   });
 
   test.each([21_000, 300_000, 999_000])('has a record of %d characters', async (length) => {
     const lines = [{}, { main_memo: 'a"\n'.repeat(length / 3) }, {}].map((field) => v2Line(field));
-    expect(await read('csv', toCsv(lines, CSV_HEADER, '\n'), [32_768])).toEqual(
+    expect(await readLines('csv', toCsv(lines, CSV_HEADER, '\n'), [32_768])).toEqual(
       lines.map((values, at) => ({ line: at < 2 ? at + 2 : 4 + length / 3, values })),
     );
   });
@@ -165,84 +142,7 @@ describe('an operator whose file is CSV', () => {
     ['an open quote before', 'a\n'.repeat(2_000_000), ''],
   ])('is refused %s more than a million characters, however the file comes', async (_title, value, end) => {
     const text = `${header}\n${end.startsWith('"') || end === '' ? `"${value.replaceAll('"', '""')}` : value}${end}${header}`;
-    for (const cuts of [[32_768], [100_000, 1]]) expect(await read('csv', text, cuts)).toBe(`${INVALID} 3 ${TOO_LONG}`);
-  });
-
-  const lines = [{ city: 'Müller' }, { city: 'b;c', allocation_id: 'A2' }].map((field) => v2Line(field));
-  const plain = toCsv(lines, CSV_HEADER, '\r\n');
-  const [head, first, second] = plain.split('\r\n') as [string, string, string];
-  const blanks = ','.repeat(head.split(',').length - 1);
-  const utf16 = Buffer.from(plain, 'utf16le');
-  const withSeparator = (separator: string): string =>
-    [
-      head.replaceAll(',', separator),
-      ...lines.map((each) =>
-        head
-          .split(',')
-          .map((name) => `"${String(each[name])}"`)
-          .join(separator),
-      ),
-    ].join('\n');
-
-  test.each<[string, string | Buffer, number[]]>([
-    ['rows of commas at its end', `${plain}${blanks}\r\n${blanks}\r\n`, [2, 3]],
-    ['a row of commas between', [head, blanks, first, second].join('\r\n'), [3, 4]],
-    ['a row of commas before the header', [blanks, head, first, second].join('\n'), [3, 4]],
-    ['quoted blanks', [head, first, '"",'.repeat(25) + '""', second].join('\n'), [2, 4]],
-    ['blanks and no-break spaces in the cells of a row', [head, first, blanks.replaceAll(',', ' ,\u00a0'), second].join('\n'), [2, 4]],
-    ['a last column without name', [`${head},`, `${first},`, `${second}, `].join('\n'), [2, 3]],
-    ['several columns without name', [`${head},,""`, `${first},,`, `${second},,`].join('\n'), [2, 3]],
-    ['a first column without name', [`,${head}`, `,${first}`, `,${second}`].join('\n'), [2, 3]],
-    ['blanks around the names of fields', [head.replaceAll(',', ' , '), first, second].join('\n'), [2, 3]],
-    ['semicolons', withSeparator(';'), [2, 3]],
-    ['semicolons, and one at the end of each line', withSeparator(';').replaceAll('\n', ';\n') + ';', [2, 3]],
-    ['tabs', withSeparator('\t'), [2, 3]],
-    ['a line sep=,', `sep=,\r\n${plain}`, [3, 4]],
-    ['a line sep=;', `sep=;\n${withSeparator(';')}`, [3, 4]],
-    ['a line sep=| in capitals', `SEP=|\n${withSeparator('|')}`, [3, 4]],
-    ['UTF-16 with its mark', Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]), [2, 3]],
-    ['UTF-16 of the other order', Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]).swap16(), [2, 3]],
-    ['a mark of UTF-8', `\uFEFF${plain}`, [2, 3]],
-    ['CR alone at line ends', plain.replaceAll('\r\n', '\r'), [2, 3]],
-  ])('that has %s gives its lines', async (_title, content, numbers) => {
-    const expected = lines.map((values, at) => ({ line: numbers[at], values }));
-    for (const cuts of [[1], [3, 7], [100_000]]) expect(await read('csv', content, cuts)).toEqual(expected);
-  });
-
-  const NO_HEADER =
-    "is not a header, because it names no field such as deposit_id: take away the lines before the one with the fields' names";
-  test.each<[string, string | Buffer, string]>([
-    [
-      'a value in a column without name',
-      [`${head},`, `${first},`, `${second},x`].join('\n'),
-      `${INVALID} 3 has a value in column 27, which has no name in the header`,
-    ],
-    ['a title before its header', `Deposit report January,,,\n${plain}`, `Line 1 ${NO_HEADER}`],
-    ['a title with a semicolon', `Report; January\n${withSeparator(';')}`, `Line 1 ${NO_HEADER}`],
-    ['no header', first, `Line 1 ${NO_HEADER}`],
-    [
-      'Windows-1252',
-      Buffer.from(plain, 'latin1'),
-      'The file is not UTF-8 text, but perhaps Windows-1252 (ANSI), as spreadsheets save it: save it as "CSV UTF-8"',
-    ],
-    ['UTF-16 without its mark', utf16, 'The file is UTF-16 text without its mark: save it as UTF-8'],
-    [
-      'UTF-16 cut within a character',
-      Buffer.concat([Buffer.from([0xff, 0xfe]), utf16.subarray(0, -1)]),
-      'The file is not whole UTF-16 text',
-    ],
-    ['UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 0x64, 0, 0, 0]), 'The file is UTF-32 text: save it as UTF-8'],
-    ['a spreadsheet', Buffer.from('PK\x03\x04xl'), 'The file is a spreadsheet or an archive (zip): open it and save it as "CSV UTF-8"'],
-    [
-      'an old spreadsheet',
-      Buffer.from([0xd0, 0xcf, 0x11, 0xe0]),
-      'The file is an old spreadsheet (xls): open it and save it as "CSV UTF-8"',
-    ],
-    ['gzip', Buffer.from([0x1f, 0x8b, 8, 0]), 'The file is compressed (gzip): unpack it first'],
-    ['a PDF', '%PDF-1.7', 'The file is a PDF: ask its source for CSV or JSON'],
-    ['blanks alone', ' \r\n,\r\n', 'The file is empty: a CSV file begins with a header that names the fields'],
-  ])('is told in a sentence that it has %s', async (_title, content, sentence) => {
-    for (const cuts of [[1], [100_000]]) expect(await read('csv', content, cuts)).toBe(sentence);
+    for (const cuts of [[32_768], [100_000, 1]]) expect(await readLines('csv', text, cuts)).toBe(`${INVALID} 3 ${TOO_LONG}`);
   });
 
   /** The lines of a CSV file by csv-parse, or the message of its first fault. */

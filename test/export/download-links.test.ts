@@ -252,7 +252,11 @@ describe('a link that was changed', () => {
   test('counts alone: what else comes along neither helps nor harms', async () => {
     const clerk = await newUser('hal', []);
     const [mine, theirs] = [await linkTo(LINES, asAda()), await linkTo(TOTALS, clerk)];
-    const nobody = { Provision: '00000000-0000-4000-8000-000000000000', Cookie: `deposit-gateway-session=${'x'.repeat(43)}`, Authorization: 'Bearer x' };
+    const nobody = {
+      Provision: '00000000-0000-4000-8000-000000000000',
+      Cookie: `deposit-gateway-session=${'x'.repeat(43)}`,
+      Authorization: 'Bearer x',
+    };
     expect((await follow(mine, { headers: nobody })).text).toBe(CSV);
     const ada = { Provision: organization.webProvision, Cookie: gateway.cookie };
     const both = await follow(theirs, { headers: ada });

@@ -25,7 +25,7 @@ export function createObjectAnswers(services: Services, as: { readonly provision
   });
   return {
     answer: async ({ query, variables }) => {
-      const sent = { bearerToken: undefined, cookieToken: as.cookie.split('=')[1] };
+      const sent = { bearerToken: undefined, cookieTokens: [as.cookie.split('=')[1]!] };
       const credentials = { provision: as.provision, host: 'localhost', address: '127.0.0.1', ...sent };
       const access = services.access.open(credentials);
       const times = new RequestTimes();

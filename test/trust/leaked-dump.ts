@@ -142,7 +142,9 @@ async function tryValues(
   for (const value of chosen) {
     const answers = await Promise.all([
       send(`${serve.url}/api/v2/authenticated_test_system`, { headers: { Provision: value } }),
-      send(`${serve.url}/api/v2/authenticated_test_session`, { headers: { Provision: provision, Cookie: `deposit-gateway-session=${value}` } }),
+      send(`${serve.url}/api/v2/authenticated_test_session`, {
+        headers: { Provision: provision, Cookie: `deposit-gateway-session=${value}` },
+      }),
     ]);
     opened += answers.filter(({ status }) => status === 200).length;
   }

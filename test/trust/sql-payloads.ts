@@ -158,7 +158,9 @@ export async function run(): Promise<readonly Finding[]> {
         ],
         [
           'the cookie',
-          send(`${url}/api/v2/authenticated_test_session`, { headers: { Provision: webProvision, Cookie: `deposit-gateway-session=${encoded}` } }),
+          send(`${url}/api/v2/authenticated_test_session`, {
+            headers: { Provision: webProvision, Cookie: `deposit-gateway-session=${encoded}` },
+          }),
         ],
         ['the header Host', send(`${url}/api/v2/authenticated_test_system`, { headers: { Provision: apiProvision, Host: plain } })],
         [

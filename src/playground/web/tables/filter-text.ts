@@ -38,7 +38,7 @@ export function describeUnreadable(columns: readonly TableColumn[], typed: Typed
 }
 
 /** The conditions of typed filters, with exact bounds. */
-export function toFilters(columns: readonly TableColumn[], typed: TypedFilters, locales: readonly string[]): ColumnFilter[] {
+function toFilters(columns: readonly TableColumn[], typed: TypedFilters, locales: readonly string[]): ColumnFilter[] {
   return columns.flatMap((column): ColumnFilter[] => {
     const { text = '', min = '', max = '' } = typed[column.id] ?? {};
     const toBound = (bound: string): string | undefined => (isTime(column.kind) ? bound || undefined : readTypedNumber(bound, locales));

@@ -360,7 +360,7 @@ function readSecret(environment: Environment, name: string): { readonly text: st
   if (!file) return { text: environment[name] };
   if (environment[name]) return { fault: `${name} and ${fileName}: expected one of the two` };
   try {
-    const text = decodeUtf8(readFileSync(file)).replace(/\r?\n$/, '');
+    const text = decodeUtf8(readFileSync(file)).replace(/^\uFEFF|\r?\n$/g, '');
     // Without an address the embedded database would be used, and whoever names a file wants another.
     return text === '' ? { fault: `${fileName}: the file is empty` } : { text };
   } catch (error) {

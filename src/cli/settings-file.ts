@@ -13,7 +13,8 @@ const ADDRESSES = ['DATABASE_URL', 'OWNER_DATABASE_URL', 'DATABASE_REPLICA_URLS'
 
 /**
  * The environment with the settings of a file, which the environment's own win over. `file` is the one that a command names, `undefined` for
- * the default one, where that is there, and `false` for none. Throws a ConfigError with all faults of the file.
+ * the default one, where that is there, and `false` for none. Throws a ConfigError with all faults of the file, and for a default file whose
+ * database is not the one that the environment's DATA_DIR has.
  */
 export function withSettingsFile(environment: Environment, file: string | false | undefined): Environment {
   if (file === false) return environment;
@@ -26,12 +27,20 @@ export function withSettingsFile(environment: Environment, file: string | false 
     );
   }
   const own = (name: string): boolean => Boolean(environment[name]) || Boolean(environment[`${name}_FILE`]);
+  const hasAddress = found.has('DATABASE_URL') || found.has('DATABASE_URL_FILE');
+  if (file === undefined && hasAddress && own('DATA_DIR') && !own('DATABASE_URL')) {
+    throw new ConfigError(
+      `the environment has DATA_DIR, and ${DEFAULT_SETTINGS_FILE} has DATABASE_URL: choose by --no-env-file or --env-file ${DEFAULT_SETTINGS_FILE}`,
+    );
+  }
   const isOverruled = (name: string): boolean => {
     const setting = name.replace(/_FILE$/, '');
     return own(name) || own(setting) || (ADDRESSES.includes(setting) && own('DATABASE_URL'));
   };
   return { ...environment, ...Object.fromEntries([...found].filter(([name]) => !isOverruled(name))) };
 }
+
+const isQuoted = (given: string): boolean => /^(["']).*\1$/.test(given.trim());
 
 /** The text of a file; undefined for one that is not there, where it need not be. A pipe is read once. */
 function readSettingsFile(file: string, mayLack: boolean): { readonly text: string; readonly isOpenToOthers: boolean } | undefined {
@@ -73,6 +82,7 @@ function parseSettings(file: string, text: string): Map<string, string> {
     else if (lines.has(name)) fault(`${name} is set in line ${lines.get(name)!} too`);
     else if (/[\\\p{Cc}]/u.test(value)) fault(`${name} has a backslash or a control character`);
     else if (/^["']/.test(value)) fault(`${name} begins with a quote that does not end the value`);
+    else if (isQuoted(given) && /["']/.test(value)) fault(`${name} has a quote within quotes`);
     else found.set(name, value);
     lines.set(name, lines.get(name) ?? number);
   }

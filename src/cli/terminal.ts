@@ -79,10 +79,10 @@ export async function readPassword(terminal: Terminal, name: string): Promise<st
 
 const LINE_ENDS = [...Buffer.from('\r\n')];
 
-/** The first line of what was read, without its end. Throws as `toText`. */
+/** The first line of what was read, without its end and the mark that some editors begin a file with. Throws as `toText`. */
 export function firstLineOf(bytes: Buffer, name: string): string {
   const end = bytes.findIndex((byte) => LINE_ENDS.includes(byte));
-  return toText(end < 0 ? bytes : bytes.subarray(0, end), name);
+  return toText(end < 0 ? bytes : bytes.subarray(0, end), name).replace(/^\uFEFF/, '');
 }
 
 /** Decodes what an operator gave. Throws an OperatorError that begins with its name for bytes that are not UTF-8. */

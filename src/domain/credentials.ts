@@ -23,12 +23,16 @@ const TOKEN = /^[\w-]{43}$/;
 /** The most cookies that are looked up, so that a request tries no lists of tokens. */
 const MAX_TOKENS = 3;
 
+/** The texts of a request's cookies that may be session tokens, in their order. */
+export const cookieTokensOf = ({ cookieTokens }: Credentials): readonly string[] =>
+  [...new Set(cookieTokens)].filter((token) => TOKEN.test(token)).slice(0, MAX_TOKENS);
+
 /**
  * The texts that may be the session token of a request, of which the first that is good counts. A bearer that is not a token is not replaced
  * by the cookie, because the caller has named the session that it means.
  */
-export const sessionTokensOf = ({ bearerToken, cookieTokens }: Credentials): readonly string[] =>
-  bearerToken !== undefined ? [bearerToken] : [...new Set(cookieTokens)].filter((token) => TOKEN.test(token)).slice(0, MAX_TOKENS);
+export const sessionTokensOf = (credentials: Credentials): readonly string[] =>
+  credentials.bearerToken !== undefined ? [credentials.bearerToken] : cookieTokensOf(credentials);
 
 /** The SHA-256 of a token, the only form in which it is stored. Undefined for text that cannot be a token. */
 export function hashToken(token: string): Buffer | undefined {

@@ -16,8 +16,8 @@ export interface LoginRequest {
   readonly address: string;
   /** The caller as the audit names it. */
   readonly caller: AuditCaller;
-  /** The token of the session that the new one replaces. That session ends. */
-  readonly earlierToken: string | undefined;
+  /** The tokens of the sessions that the new one replaces. These sessions end. */
+  readonly earlierTokens: readonly string[];
 }
 
 export interface NewSession {
@@ -90,13 +90,19 @@ export class SessionService {
       expiresAt,
     };
     if (!(await this.sessions.open(session, user.passwordHash))) return fail();
-    await this.logout(request.earlierToken, request.caller, request.address);
+    await this.logout(request.earlierTokens, request.caller, request.address);
     return { token, idleExpiresAt, expiresAt, username: user.username, privileges: user.privileges };
   }
 
-  /** Ends the session of a token, whichever provision it is of. True when there was one. */
-  async logout(token: string | undefined, caller: AuditCaller, address: string): Promise<boolean> {
-    const tokenHash = token === undefined ? undefined : hashToken(token);
+  /** Ends the sessions of tokens, whichever provision they are of. True when there was one. */
+  async logout(tokens: readonly string[], caller: AuditCaller, address: string): Promise<boolean> {
+    let hasEnded = false;
+    for (const token of tokens) hasEnded = (await this.end(token, caller, address)) || hasEnded;
+    return hasEnded;
+  }
+
+  private async end(token: string, caller: AuditCaller, address: string): Promise<boolean> {
+    const tokenHash = hashToken(token);
     const owner = tokenHash && (await this.sessions.findOwner(tokenHash));
     if (!owner) return false;
     // A caller with a user's name came by the session's provision, perhaps by another UUID of it than the newest.

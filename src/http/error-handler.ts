@@ -42,6 +42,6 @@ export function createErrorHandler(log: Logger, { toCause = (error) => error, to
   };
 }
 
-/** Express decodes the parts of a path before it calls a door, and throws what JavaScript throws for escapes that are not UTF-8. */
+/** Express decodes the parts of a path before it calls a door, and throws what JavaScript throws for escapes that cannot be read. */
 const toPathFault = (error: unknown): AppError | undefined =>
-  error instanceof URIError ? new AppError('BAD_REQUEST', { fault: 'the path is not UTF-8' }) : undefined;
+  error instanceof URIError ? new AppError('BAD_REQUEST', { fault: 'the path has escapes that are not UTF-8' }) : undefined;

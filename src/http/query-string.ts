@@ -23,7 +23,8 @@ export function parseQueryString(text: string): Parameters {
     const name = decode(given, `the name "${given}"`);
     const value = end < 0 ? '' : decode(part.slice(end + 1), name);
     const before = parameters[name];
-    parameters[name] = before === undefined ? value : [...[before].flat(), value];
+    if (typeof before === 'object') before.push(value);
+    else parameters[name] = before === undefined ? value : [before, value];
   }
   return parameters;
 }
@@ -31,7 +32,6 @@ export function parseQueryString(text: string): Parameters {
 function decode(given: string, what: string): string {
   if (BAD_ESCAPE.test(given)) throw new QueryFault(`${what} has a % that begins no escape, such as %25`);
   const text = given.replaceAll('+', ' ');
-  // Node gives the bytes of a request target as a character each.
   const bytes = Buffer.from(
     text.replaceAll(/%(..)/g, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
     'latin1',

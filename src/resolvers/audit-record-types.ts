@@ -132,7 +132,7 @@ export class AuditRecord implements AuditEntry {
   @Field(() => LocalDateScalar, {
     nullable: true,
     description:
-      'First date of all that was read; null when a part had no first date. It is a deposit date unless `conditions` names a `dateBasis`.',
+      'First date of all that was read; null when a part had no first date. It is a deposit date; where `conditions` names a `dateBasis`, days of gifts are in it too.',
   })
   startDate!: LocalDate | null;
 

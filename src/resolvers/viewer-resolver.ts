@@ -1,5 +1,6 @@
 import { Arg, Ctx, Field, GraphQLISODateTime, InputType, Int, Mutation, ObjectType, Query, Resolver } from 'type-graphql';
 import type { SessionRow } from '../data/access-store';
+import { cookieTokensOf, sessionTokensOf } from '../domain/credentials';
 import type { SessionService } from '../domain/session-service';
 import type { RequestContext } from './request-context';
 
@@ -90,12 +91,10 @@ export class ViewerResolver {
 
   @Mutation(() => LoginPayload, {
     description:
-      "Logs in a user of the provision's organization and sets the session cookie. The session is valid for this provision alone. An earlier session of the cookie ends. Needs no privilege. Fails with LOGIN_FAILED, and with TOO_MANY_LOGIN_ATTEMPTS after many failures.",
+      "Logs in a user of the provision's organization and sets the session cookie. The session is valid for this provision alone. Earlier sessions of the cookie end. Needs no privilege. Fails with LOGIN_FAILED, and with TOO_MANY_LOGIN_ATTEMPTS after many failures.",
   })
   async login(@Arg('input', () => LoginInput, CREDENTIALS) input: LoginInput, @Ctx() context: RequestContext): Promise<LoginPayload> {
-    const { credentials, sessionToken } = context.access.caller;
-    const earlier = credentials.bearerToken === undefined ? sessionToken : credentials.cookieTokens[0];
-    const { token, expiresAt, viewer } = await this.open(input, earlier, context);
+    const { token, expiresAt, viewer } = await this.open(input, cookieTokensOf(context.access.caller.credentials), context);
     context.sessionCookie.set(token, expiresAt);
     return { viewer };
   }
@@ -108,7 +107,8 @@ export class ViewerResolver {
     @Arg('input', () => LoginInput, CREDENTIALS) input: LoginInput,
     @Ctx() context: RequestContext,
   ): Promise<OpenSessionPayload> {
-    return this.open(input, context.access.caller.credentials.bearerToken, context);
+    const { bearerToken } = context.access.caller.credentials;
+    return this.open(input, bearerToken === undefined ? [] : [bearerToken], context);
   }
 
   @Mutation(() => LogoutPayload, {
@@ -116,14 +116,16 @@ export class ViewerResolver {
   })
   async logout(@Ctx() { access, address, sessionCookie }: RequestContext): Promise<LogoutPayload> {
     await access.authorizeProvision();
-    const ended = await this.sessions.logout(access.caller.sessionToken, await access.caller.forAudit(), address);
-    if (access.caller.credentials.bearerToken === undefined) sessionCookie.clear();
+    const { caller } = access;
+    // A second cookie that was good would leave somebody logged in.
+    const ended = await this.sessions.logout(sessionTokensOf(caller.credentials), await caller.forAudit(), address);
+    if (caller.credentials.bearerToken === undefined) sessionCookie.clear();
     return { ended };
   }
 
   private async open(
     { username, password }: LoginInput,
-    earlierToken: string | undefined,
+    earlierTokens: readonly string[],
     { access, address }: RequestContext,
   ): Promise<OpenSessionPayload> {
     const provision = await access.authorizeProvision();
@@ -131,7 +133,7 @@ export class ViewerResolver {
       username,
       password,
       address,
-      earlierToken,
+      earlierTokens,
       caller: await access.caller.forAudit(),
     });
     const { token, idleExpiresAt, expiresAt } = session;

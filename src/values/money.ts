@@ -4,6 +4,8 @@ export type Money = string;
 /** The most digits before the point that the gateway reads, which are those of a sum of any amounts. */
 const MAX_DIGITS = 38;
 const MONEY = new RegExp(`^-?(?:0|[1-9][0-9]{0,${MAX_DIGITS - 1}})\\.[0-9]{2}$`);
+/** Amounts but for zeros before other digits or a minus sign before zero. */
+const UNUSUAL = /^-?(?:0+[0-9]+\.[0-9]{2}|0\.00)$/;
 const TOO_LONG = new RegExp(`^-?[1-9][0-9]{${MAX_DIGITS},}\\.[0-9]{2}$`);
 
 /** True for an amount as the report writes it. It makes no number of the amount, because answers have thousands of them. */
@@ -21,6 +23,9 @@ export const isTooLong = (text: string): boolean => TOO_LONG.test(text);
 export function describeMoneyFault(value: unknown): string {
   if (typeof value === 'string' && isTooLong(value))
     return `${JSON.stringify(value)} is beyond the range of amounts, which have at most ${MAX_DIGITS} digits before the point`;
+  if (typeof value === 'string' && UNUSUAL.test(value)) {
+    return `${JSON.stringify(value)} is not an amount: write no zeros before other digits, and no minus sign before 0.00`;
+  }
   const form = typeof value === 'string' ? 'two decimals' : 'text with two decimals';
   return `${JSON.stringify(value)} is not an amount: write ${form}, such as "100.00"`;
 }

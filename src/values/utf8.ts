@@ -14,14 +14,24 @@ export class Utf8Fault extends Error {
  * another one.
  */
 export function decodeUtf8(bytes: Uint8Array): string {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = given.toString();
   if (isUtf8(bytes)) return text;
-  const again = Buffer.from(text);
-  throw new Utf8Fault(bytes.findIndex((byte, index) => byte !== again[index]) + 1);
+  // The first U+FFFD that the bytes do not hold stands in the place of the fault. Up to there the text is that of the bytes.
+  let place = 0;
+  for (const piece of text.split(REPLACEMENT)) {
+    place += Buffer.byteLength(piece);
+    if (!given.subarray(place, place + REPLACEMENT_BYTES.length).equals(REPLACEMENT_BYTES)) break;
+    place += REPLACEMENT_BYTES.length;
+  }
+  throw new Utf8Fault(place + 1);
 }
 
+const REPLACEMENT = '\uFFFD';
+const REPLACEMENT_BYTES = Buffer.from(REPLACEMENT);
+
 /** True for a text that another program may have decoded from bytes that are not UTF-8, as Node decodes arguments and the environment. */
-export const mayBeMisread = (text: string): boolean => text.includes('\uFFFD');
+export const mayBeMisread = (text: string): boolean => text.includes(REPLACEMENT);
 
 /** True for a text whose escapes, such as `%C3%A9`, are those of UTF-8. The parser of database addresses throws at any other. */
 export function mayBeUnescaped(text: string): boolean {

@@ -146,6 +146,33 @@ describe('a login', () => {
     for (let success = 0; success < 12; success++) expect((await attempt('ada', PASSWORD, own.webProvision)).body.errors).toBeUndefined();
   });
 
+  describe('of a browser that has several cookies of sessions', () => {
+    const open = async () => {
+      const own = await createOrganization(gateway.services);
+      const [provision, cookies] = [own.webProvision, [] as string[]];
+      for (let n = 0; n < 2; n++) cookies.push(await login(gateway.url, provision));
+      return { own, provision, cookie: ['deposit-gateway-session=' + 'x'.repeat(43), ...cookies].join('; ') };
+    };
+    const LOGIN = 'mutation ($u: String!, $p: String!) { login(input: { username: $u, password: $p }) { viewer { username } } }';
+    const variables = { u: 'ada', p: PASSWORD };
+
+    test('ends all of them, beside a bearer too', async () => {
+      const { own, provision, cookie } = await open();
+      await graphql(gateway.url, LOGIN, { provision, cookie, variables });
+      expect(await sessionsOf(own.id)).toBe(1);
+      const other = await open();
+      await graphql(gateway.url, LOGIN, { provision: other.provision, cookie: other.cookie, bearer: 'of-a-proxy', variables });
+      expect(await sessionsOf(other.own.id)).toBe(1);
+    });
+
+    test('is undone by a logout, after which nobody is logged in', async () => {
+      const { own, provision, cookie } = await open();
+      const { body } = await graphql(gateway.url, 'mutation { logout { ended } }', { provision, cookie });
+      expect(body).toEqual({ data: { logout: { ended: true } } });
+      expect(await sessionsOf(own.id)).toBe(0);
+    });
+  });
+
   test('leaves nothing in the database but hashes', async () => {
     const own = await createOrganization(gateway.services);
     const token = (await login(gateway.url, own.webProvision)).split('=')[1]!;

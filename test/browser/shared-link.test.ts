@@ -216,7 +216,7 @@ describe('an analyst who narrows the rows of a report', () => {
     await until(async () => (await printPage(page))[0]?.rows.length === 9);
     const [sheet] = await printPage(page);
     expect(sheet!.lines).toContain('Search: “angstrom1”');
-    expect(sheet!.rows.at(-1)?.slice(0, 5)).toEqual(['Total of these rows', '', '', '7', '8,303.50']);
+    expect(sheet!.rows.at(-1)?.slice(0, 6)).toEqual(['Total of these rows', '', '', '', '7', '8,303.50']);
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     await page.route('**/graphql', async (route) => {

@@ -153,8 +153,8 @@ describe('an operator', () => {
       return file;
     };
 
-    test.each(['\n', '\r\n', ''])('has them read without the end of their line', (end) => {
-      const file = write(`postgresql://u:p%20@h/d${end}`);
+    test.each(['\n', '\r\n', ''])('has them read without the mark of an editor and the end of their line', (end) => {
+      const file = write(`\uFEFFpostgresql://u:p%20@h/d${end}`);
       expect(readConfig({ DATABASE_URL_FILE: file }).DATABASE_URL).toBe('postgresql://u:p%20@h/d');
       const withReplicas = { DATABASE_URL_FILE: file, DATABASE_REPLICA_URLS_FILE: write(`postgresql://one/d,postgresql://two/d${end}`) };
       expect(readConfig(withReplicas).DATABASE_REPLICA_URLS).toEqual(['postgresql://one/d', 'postgresql://two/d']);
@@ -260,6 +260,8 @@ describe('an operator', () => {
     });
 
     test.each([
+      ["DATA_DIR='/srv/it's'", 'DATA_DIR has a quote within quotes'],
+      ['DATA_DIR="/srv/a" "b"', 'DATA_DIR has a quote within quotes'],
       ['PROT=1', 'PROT is no setting'],
       ['NODE_OPTIONS=--inspect', 'NODE_OPTIONS is no setting'],
       ['PORT_FILE=/port', 'PORT_FILE is no setting'],
@@ -348,12 +350,23 @@ describe('an operator', () => {
     const isolate = ['--user', '--map-root-user', '--mount', 'sh', '-c'];
     const canIsolate = spawnSync('unshare', [...isolate, 'mount -t tmpfs none /etc']).status === 0;
     (canIsolate ? test : test.skip)('may have it at the place where it is looked for, and leave it out', () => {
-      const start = `mount -t tmpfs none /etc && mkdir /etc/deposit-gateway && echo PROT=1 > ${DEFAULT_SETTINGS_FILE} && exec "$0" -- dist/main.js`;
-      const env = { PATH: process.env.PATH };
-      const run = (words: string) => spawnSync('unshare', [...isolate, `${start} ${words}`, process.execPath], { encoding: 'utf8', env });
-      const { status, stderr } = run('organization list');
-      expect([status, stderr]).toEqual([1, `${DEFAULT_SETTINGS_FILE}, line 1: PROT is no setting\n`]);
-      expect(run('--no-env-file schema').status).toBe(0);
+      const run = (line: string, words: string, own: Record<string, string> = {}) => {
+        const write = `mkdir /etc/deposit-gateway && umask 007 && echo ${line} > ${DEFAULT_SETTINGS_FILE}`;
+        const start = `mount -t tmpfs none /etc && ${write} && exec "$0" -- dist/main.js ${words}`;
+        const env = { PATH: process.env.PATH, ...own };
+        const { status, stderr } = spawnSync('unshare', [...isolate, start, process.execPath], { encoding: 'utf8', env });
+        return { status, stderr };
+      };
+      expect(run('PROT=1', 'organization list')).toEqual({ status: 1, stderr: `${DEFAULT_SETTINGS_FILE}, line 1: PROT is no setting\n` });
+      expect(run('PROT=1', '--no-env-file schema').status).toBe(0);
+      const [address, own] = ['DATABASE_URL=postgresql://u:p@127.0.0.1:1/d', { DATA_DIR: '/nowhere' }];
+      const which = `--no-env-file or --env-file ${DEFAULT_SETTINGS_FILE}`;
+      expect(run(address, 'organization list', own)).toEqual({
+        status: 1,
+        stderr: `the environment has DATA_DIR, and ${DEFAULT_SETTINGS_FILE} has DATABASE_URL: choose by ${which}\n`,
+      });
+      expect(run(address, '--no-env-file organization list', own).stderr).toContain('There is no database in /nowhere');
+      expect(run(address, `--env-file ${DEFAULT_SETTINGS_FILE} organization list`, own).stderr).toContain('Database: d at 127.0.0.1:1');
     });
   });
 

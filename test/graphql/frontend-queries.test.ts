@@ -178,6 +178,8 @@ describe('a frontend developer', () => {
       '20260201 is not a date: write text, YYYY-MM-DD, such as "2026-01-31"',
     ],
     [ofMin, { min: '100' }, '"100" is not an amount: write two decimals, such as "100.00"'],
+    [ofMin, { min: '007.00' }, '"007.00" is not an amount: write no zeros before other digits, and no minus sign before 0.00'],
+    [ofMin, { min: '-0.00' }, '"-0.00" is not an amount: write no zeros before other digits, and no minus sign before 0.00'],
     [ofMin, { min: 100 }, '100 is not an amount: write text with two decimals, such as "100.00"'],
     [
       '{ depositSummary(startDate: "2024-01-02", endDate: "2024-01-02", filter: { amount: { min: 100.5 } }) { all { lines } } }',

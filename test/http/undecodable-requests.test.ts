@@ -45,6 +45,8 @@ describe('a caller of a file', () => {
     ['a bare %', 'status=100%', 'status has a % that begins no escape, such as %25'],
     ['a % before other letters', 'status=%zz', 'status has a % that begins no escape, such as %25'],
     ['an escape of one digit', 'status=%4', 'status has a % that begins no escape, such as %25'],
+    ['a cut mark of a byte order', 'donor_name=%EF%BB', 'donor_name is not UTF-8 at byte 1'],
+    ['a cut replacement character', 'donor_name=a%EF%BF%BD%EF%BFz', 'donor_name is not UTF-8 at byte 5'],
     ['an overlong slash', 'status=%C0%AF', 'status is not UTF-8 at byte 1'],
     ['half of a character', 'status=%ED%A0%80', 'status is not UTF-8 at byte 1'],
     ['a character beyond the last', 'status=%F4%90%80%80', 'status is not UTF-8 at byte 1'],
@@ -60,6 +62,13 @@ describe('a caller of a file', () => {
     expect(await askRaw(`/export/deposit-details.csv?${DATES}&${parameter}`)).toEqual(answer);
     expect(await askRaw(`/export/deposit-summary.json?${DATES}&${parameter}`)).toEqual(answer);
   });
+
+  // The time is far above what one reading of the address takes, and far below what one for each pair of its parameters does.
+  test('is refused at once for a name that is given thousands of times', async () => {
+    const many = 'a&'.repeat(7000);
+    expect(await askRaw(`/export/deposit-details.csv?${many}`)).toMatchObject({ status: 422 });
+    expect(await askRaw(`/graphql?${many}`)).toMatchObject({ status: 400 });
+  }, 6000);
 
   test.each([
     ['escapes', 'status=Annul%C3%A9'],
@@ -93,8 +102,9 @@ describe('a caller of a saved report', () => {
     ['a value', '/reports/by-status.csv?statuses=Annul%E9', refused('Invalid parameter(s): statuses is not UTF-8 at byte 6')],
     ['an option', '/reports/by-status.csv?totals=%', refused('Invalid parameter(s): totals has a % that begins no escape, such as %25')],
     ['a name', '/reports/by-status.csv?%C3=1', refused('Invalid parameter(s): the name "%C3" is not UTF-8 at byte 1')],
-    ['the report', '/reports/%E9.csv', refused('Bad request: the path is not UTF-8', 400)],
-    ['a receipt', '/export/receipts/%C0%AF', refused('Bad request: the path is not UTF-8', 400)],
+    ['the report', '/reports/%E9.csv', refused('Bad request: the path has escapes that are not UTF-8', 400)],
+    ['a % that begins no escape', '/reports/%zz.csv', refused('Bad request: the path has escapes that are not UTF-8', 400)],
+    ['a receipt', '/export/receipts/%C0%AF', refused('Bad request: the path has escapes that are not UTF-8', 400)],
   ])('is refused where %s cannot be decoded', async (_case, target, answer) => {
     expect(await askRaw(target)).toEqual(answer);
   });

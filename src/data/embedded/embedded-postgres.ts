@@ -109,11 +109,12 @@ export class EmbeddedPostgres {
    * Makes a database of this gateway's PostgreSQL from the database of an earlier one, whose program is still in the directory. The earlier
    * database is read by `fill` and stays beside the new one. Undefined when nothing is to be done.
    */
-  static upgrade(
+  static async upgrade(
     dataDirectory: string,
     signal: AbortSignal,
     fill: (target: DatabaseAddress, source: DatabaseAddress) => Promise<void>,
   ): Promise<Upgrade | undefined> {
+    await EmbeddedPostgres.assertDatabase(dataDirectory);
     return withHome(dataDirectory, async (home, host) => {
       const from = await findMajor(home);
       if (from === undefined) throw noDatabase(dataDirectory);

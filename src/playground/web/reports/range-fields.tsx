@@ -22,7 +22,8 @@ function toAmount(text: string): string | undefined {
   const exact = readTypedNumber(text, navigator.languages);
   if (exact === undefined || !CENTS.test(exact)) return undefined;
   const [whole = '', cents = ''] = exact.split('.');
-  return `${whole}.${cents.padEnd(2, '0')}`;
+  const amount = `${whole.replace(/^(-?)0+(?=\d)/, '$1')}.${cents.padEnd(2, '0')}`;
+  return amount === '-0.00' ? '0.00' : amount;
 }
 
 /** The ways to type a bound of a range, and to read it as the gateway does. */

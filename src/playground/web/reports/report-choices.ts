@@ -77,7 +77,7 @@ export function carryChoices(report: ReportId, from: ReportChoices | undefined):
 
 const PREFIX = '#reports/';
 const ID = /^\d{1,15}$/;
-const AMOUNT = /^-?\d{1,12}\.\d\d$/;
+const AMOUNT = /^(?!-0\.00$)-?(0|[1-9]\d{0,11})\.\d\d$/;
 /** Any day will do to see whether a text is a period. */
 const someDay = { today: new CalendarDate(2000, 1, 1), fiscalYearStart: 1 };
 

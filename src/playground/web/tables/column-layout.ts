@@ -145,7 +145,8 @@ export function useColumnLayout(
     widen: (id, steps) =>
       table.setColumnSizing((before) => ({
         ...before,
-        [id]: Math.max(MIN_WIDTH, (before[id] ?? DEFAULT_WIDTH) + steps * WIDTH_STEP),
+        // A column that was shown after the others were frozen has no size of its own yet.
+        [id]: Math.max(MIN_WIDTH, (before[id] ?? table.getColumn(id)?.getSize() ?? 0) + steps * WIDTH_STEP),
       })),
     freeze: (widths) => {
       if (!isFrozen) table.setColumnSizing({ ...widths });

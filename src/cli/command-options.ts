@@ -1,6 +1,7 @@
 import { Argument, Option } from 'commander';
 import { privileges } from '../domain/privileges';
 import { OperatorError } from '../errors';
+import { periodNames } from '../values/periods';
 
 /** A command whose options are wrong, or wrong together. The operator sees the message as it is. */
 export class UsageError extends OperatorError {}
@@ -16,6 +17,9 @@ export const grantCommands = [
   ['grant', 'grant', 'grants further privileges'],
   ['revoke-grant', 'revoke', 'takes privileges back'],
 ] as const;
+
+/** `--period`, the name of a period. */
+export const periodOption = (description: string): Option => new Option('--period <name>', description).choices(periodNames);
 
 /** One or more privileges. Help and completions list them; the service refuses others, with the same list. */
 export function privilegesArgument(): Argument {

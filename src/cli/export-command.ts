@@ -3,10 +3,11 @@ import type { FilePieces, SentFile } from '../domain/audit-file';
 import { toReportPeriod, toLineSet, type ReportPeriod } from '../domain/deposit-detail-service';
 import { chosenColumns, columnsOf, parseColumns } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileColumns, type FileFormat } from '../formats/file-format';
-import { describeDateFault, isLocalDate } from '../values/dates';
+import { ALL_TIME, describeDateFault, isLocalDate } from '../values/dates';
+import { datesAt, type OrganizationCalendar, type PeriodName } from '../values/periods';
 import type { Services } from '../services';
 import { withServices, type CommandContext } from './command';
-import { UsageError } from './command-options';
+import { periodOption, UsageError } from './command-options';
 import { NO_PROGRESS, printResult, startProgress, writeAll, type Progress } from './terminal';
 import { writeWhole } from './whole-file';
 
@@ -15,8 +16,9 @@ export function exportCommand(context: () => CommandContext): Command {
   return new Command('export')
     .description('writes the deposit report of a range of deposit dates')
     .requiredOption('--organization <name>', 'name of the organization')
-    .requiredOption('--start <date>', 'first deposit date, YYYY-MM-DD')
-    .requiredOption('--end <date>', 'last deposit date, YYYY-MM-DD')
+    .option('--start <date>', 'first deposit date, YYYY-MM-DD')
+    .option('--end <date>', 'last deposit date, YYYY-MM-DD')
+    .addOption(periodOption('in place of the two dates: a period that is counted from today').conflicts(['start', 'end']))
     .option('--include-pending', 'includes pending deposits', false)
     .addOption(
       new Option('--format <format>', 'format of the file; json has the form of a v2 answer').choices(fileFormats).makeOptionMandatory(),
@@ -26,8 +28,8 @@ export function exportCommand(context: () => CommandContext): Command {
       "columns in their order, separated by commas, such as amount,designation; v2 stands for v2's 26 fields and all for every column; by default v2, and deposit_status with pending deposits",
     )
     .option('--out <file>', 'file to write; standard output when it is missing')
-    .action(async (options: ExportOptions) => {
-      const period = readPeriod(options);
+    .action(async (options: ExportOptions, self: Command) => {
+      const findPeriod = readPeriod(options, self);
       const columns = readColumns(options);
       const { terminal, json } = context();
       const { out } = options;
@@ -36,7 +38,7 @@ export function exportCommand(context: () => CommandContext): Command {
       const progress = isQuiet ? NO_PROGRESS : startProgress(terminal, undefined, 'Exporting | {value} bytes | {duration_formatted}');
       const exportTo = (put: Put): Promise<ExportedFile> =>
         withServices(context(), (services) =>
-          exportReport(services, { ...options, period, columns }, (pieces) => put(toBlocks(pieces, progress))),
+          exportReport(services, { ...options, findPeriod, columns }, (pieces) => put(toBlocks(pieces, progress))),
         );
       try {
         if (out === undefined) await exportTo((content) => writeAll(terminal.output, content));
@@ -56,18 +58,19 @@ interface ExportedFile extends SentFile {
 }
 
 interface WantedReport extends Pick<ExportOptions, 'organization' | 'format'> {
-  readonly period: ReportPeriod;
+  readonly findPeriod: (organization: OrganizationCalendar) => ReportPeriod;
   readonly columns: FileColumns;
 }
 
 /** Sends the file of a report, with an entry in the audit. Resolves to what that tells of the file. */
 async function exportReport(
   { organizations, books, depositDetails, audit }: Services,
-  { organization, format, period, columns }: WantedReport,
+  { organization: name, format, findPeriod, columns }: WantedReport,
   send: (pieces: FilePieces) => Promise<void>,
 ): Promise<ExportedFile> {
-  const { id: organizationId } = await organizations.get(organization);
-  const lineSet = toLineSet(organizationId, period);
+  const organization = await organizations.get(name);
+  const organizationId = organization.id;
+  const lineSet = toLineSet(organizationId, findPeriod(organization));
   const subject = { report: 'deposit-details', format, lineSet, conditions: [], tellsDonors: true } as const;
   const entry = await audit.openFile(audit.operator(organizationId), audit.command('export'), subject);
   const opened = books.openForOperator(organizationId);
@@ -90,22 +93,30 @@ async function* toBlocks(pieces: FilePieces, progress: Progress): AsyncGenerator
   }
 }
 
-function readPeriod({ start, end, includePending }: ExportOptions): ReportPeriod {
+/** Checks the dates as far as that needs no organization, whose calendar a named period goes by. */
+function readPeriod({ start, end, period, includePending }: ExportOptions, self: Command): WantedReport['findPeriod'] {
+  if (period !== undefined) {
+    const now = new Date();
+    return (organization) => toReportPeriod({ ...datesAt(organization, now)(period), includePending });
+  }
   for (const [name, date] of Object.entries({ start, end })) {
+    if (date === undefined) self.error(`error: required option '--${name} <date>' not specified`);
     if (!isLocalDate(date)) throw new UsageError(`--${name}: ${describeDateFault(date)}`);
   }
-  return toReportPeriod({ startDate: start, endDate: end, includePending });
+  const given = toReportPeriod({ startDate: start!, endDate: end!, includePending });
+  return () => given;
 }
 
-function readColumns({ start, end, includePending, columns }: ExportOptions): FileColumns {
-  const query = { lines: { startDate: start, endDate: end, includePending, filter: {} } };
+function readColumns({ includePending, columns }: ExportOptions): FileColumns {
+  const query = { lines: { ...ALL_TIME, includePending, filter: {} } };
   return chosenColumns({ ...query, ...(columns !== undefined && { columns: parseColumns(columns, columnsOf(query)) }) });
 }
 
 interface ExportOptions {
   readonly organization: string;
-  readonly start: string;
-  readonly end: string;
+  readonly start?: string;
+  readonly end?: string;
+  readonly period?: PeriodName;
   readonly includePending: boolean;
   readonly format: FileFormat;
   readonly columns?: string;

@@ -6,7 +6,7 @@ import { formatTable, printResult } from './terminal';
 
 const months = Array.from({ length: 12 }, (_, index) => String(index + 1));
 
-/** `organization create | list | rename | hosts | maintenance | fiscal-year | delete`: manages organizations. */
+/** `organization create | list | rename | hosts | maintenance | fiscal-year | time-zone | delete`: manages organizations. */
 export function organizationCommand(context: () => CommandContext): Command {
   const command = new Command('organization').description('the organizations whose deposits are served');
   command
@@ -21,19 +21,25 @@ export function organizationCommand(context: () => CommandContext): Command {
     });
   command
     .command('list')
-    .description('lists the organizations, their host names, and whether they are under maintenance')
+    .description('lists the organizations, their host names, whether they are under maintenance, and their time zones')
     .action(async () => {
       const { terminal, json } = context();
       const list = await withServices(context(), ({ organizations }) => organizations.list());
-      const result = list.map(({ id, name, hosts, underMaintenance, fiscalYearStart }) => ({
+      const result = list.map(({ id, name, hosts, underMaintenance, fiscalYearStart, timeZone }) => ({
         id,
         name,
         hosts,
         underMaintenance,
         fiscalYearStart,
+        timeZone,
       }));
-      const rows = result.map(({ name, hosts, underMaintenance }) => [name, hosts.join(' '), underMaintenance ? 'on' : 'off']);
-      printResult(terminal, json, result, formatTable(['NAME', 'HOSTS', 'MAINTENANCE'], rows));
+      const rows = result.map(({ name, hosts, underMaintenance, timeZone }) => [
+        name,
+        hosts.join(' '),
+        underMaintenance ? 'on' : 'off',
+        timeZone,
+      ]);
+      printResult(terminal, json, result, formatTable(['NAME', 'HOSTS', 'MAINTENANCE', 'TIME ZONE'], rows));
     });
   command
     .command('hosts')
@@ -61,7 +67,7 @@ export function organizationCommand(context: () => CommandContext): Command {
     });
   command
     .command('fiscal-year')
-    .description('sets the month with which the fiscal year of an organization begins, for the periods of the Playground')
+    .description('sets the month with which the fiscal year of an organization begins, for named periods')
     .argument('<name>', 'name of the organization')
     .addArgument(new Argument('<month>', 'number of the month').choices(months))
     .action(async (name: string, month: string) => {
@@ -70,6 +76,16 @@ export function organizationCommand(context: () => CommandContext): Command {
       await withServices(context(), ({ organizations }) => organizations.setFiscalYear(name, fiscalYearStart));
       const result = { name, fiscalYearStart };
       printResult(terminal, json, result, `The fiscal year of "${name}" begins with month ${month}`);
+    });
+  command
+    .command('time-zone')
+    .description('sets the time zone in which the days of an organization begin, for named periods such as last-month')
+    .argument('<name>', 'name of the organization')
+    .argument('<zone>', 'IANA name of the time zone, such as America/New_York')
+    .action(async (name: string, timeZone: string) => {
+      const { terminal, json } = context();
+      await withServices(context(), ({ organizations }) => organizations.setTimeZone(name, timeZone));
+      printResult(terminal, json, { name, timeZone }, `The days of "${name}" begin at midnight in ${timeZone}`);
     });
   command
     .command('rename')

@@ -4,13 +4,16 @@ import { OperatorError } from '../errors';
 import { JsonFault, readJson } from '../formats/json-text';
 import { createSchema } from '../graphql/schema';
 import { SchemaReportDocuments } from '../resolvers/report-documents';
+import type { PeriodName } from '../values/periods';
 import { withServices, type CommandContext } from './command';
+import { periodOption } from './command-options';
 import { formatTable, printResult, toText } from './terminal';
 
 interface SaveOptions {
   readonly organization: string;
   readonly variables: Record<string, unknown>;
   readonly title?: string;
+  readonly period?: PeriodName;
   readonly replace?: boolean;
 }
 
@@ -29,14 +32,15 @@ export function reportCommand(context: () => CommandContext): Command {
         const { id } = await organizations.get(organization);
         return audit.accompany(audit.operator(id), audit.command('report list'), () => savedReports.list(id));
       });
-      const rows = reports.map(({ name, title, updatedAt, updatedBy, variables }) => [
+      const rows = reports.map(({ name, title, updatedAt, updatedBy, period, variables }) => [
         name,
         title,
         updatedAt.toISOString(),
         updatedBy ?? 'command line',
+        period ?? '',
         JSON.stringify(variables),
       ]);
-      printResult(terminal, json, reports, formatTable(['NAME', 'TITLE', 'SAVED', 'BY', 'VARIABLES'], rows));
+      printResult(terminal, json, reports, formatTable(['NAME', 'TITLE', 'SAVED', 'BY', 'PERIOD', 'VARIABLES'], rows));
     });
   command
     .command('save')
@@ -45,9 +49,10 @@ export function reportCommand(context: () => CommandContext): Command {
     .argument('<file>', 'file with a GraphQL query for lines or for a summary')
     .requiredOption('--organization <name>', 'name of the organization')
     .option('--variables <json>', 'values of the query\'s variables, such as {"startDate":"2026-01-01"}', readVariables, {})
+    .addOption(periodOption('gives $startDate and $endDate their values anew each time, in place of dates in --variables'))
     .option('--title <text>', 'what people call the report; its name when it is not given')
     .option('--replace', 'replaces the report of this name, if there is one')
-    .action(async (name: string, file: string, { organization, variables, title, replace }: SaveOptions) => {
+    .action(async (name: string, file: string, { organization, variables, title, period, replace }: SaveOptions) => {
       const { terminal, json } = context();
       const content = await readFile(file).catch((error: unknown) => {
         throw new OperatorError(`Cannot read ${file}`, { cause: error });
@@ -56,7 +61,7 @@ export function reportCommand(context: () => CommandContext): Command {
       const report = await withServices(context(), async ({ organizations, savedReports }) => {
         const { id } = await organizations.get(organization);
         const earlier = replace ? await savedReports.find(id, name) : null;
-        const given = { name, title, query, variables, updatedBy: null, replaces: earlier?.updatedAt };
+        const given = { name, title, query, variables, period, updatedBy: null, replaces: earlier?.updatedAt };
         return savedReports.save(id, given, new SchemaReportDocuments(createSchema()));
       });
       printResult(terminal, json, report, `Saved report "${name}": /reports/${name}.csv`);

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import { AppError } from '../errors';
+import type { OrganizationCalendar } from '../values/periods';
 import type { ProvisionKind } from './organization-store';
 import type { Database } from './postgres/database';
 import type { Wait } from './postgres/request-times';
@@ -9,13 +10,11 @@ import { selectStamp, type VersionStamp } from './postgres/version-stamp';
 /** The provision, organization and session that a request's credentials stand for. */
 export interface AccessRow {
   readonly provision: AccessProvision;
-  readonly organization: {
+  readonly organization: OrganizationCalendar & {
     readonly id: number;
     readonly name: string;
     readonly hosts: readonly string[];
     readonly underMaintenance: boolean;
-    /** The month with which its fiscal year begins, 1 to 12. */
-    readonly fiscalYearStart: number;
     /** The version of its books. */
     readonly dataVersion: VersionStamp;
   };
@@ -77,6 +76,7 @@ interface JoinedRow {
   hosts: string[];
   under_maintenance: boolean;
   fiscal_year_start: number;
+  time_zone: string;
   /** Null on a distributed database, where a statement of its own reads it. */
   data_version: VersionStamp | null;
   /** True when the server follows another one. */
@@ -96,7 +96,7 @@ interface JoinedRow {
 const HAS_ENDED = `(p.revoked_at IS NOT NULL OR COALESCE(p.expires_at <= now(), false) OR COALESCE(k.expires_at <= now(), false))`;
 const PROVISION_COLUMNS = `asked.place::int, p.id AS provision_id, k.first_characters, ${HAS_ENDED} AS has_ended,
   least(p.expires_at, k.expires_at) AS provision_expires_at, p.addresses, p.reports, p.kind, p.label, p.privileges AS provision_privileges,
-  o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance, o.fiscal_year_start,
+  o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance, o.fiscal_year_start, o.time_zone,
   :version AS data_version, pg_is_in_recovery() AS is_standby`;
 const ASKED_PROVISIONS = `JOIN provision_key k ON k.uuid_hash = asked.uuid_hash
 JOIN provision p ON p.id = k.provision_id
@@ -307,6 +307,7 @@ function toAccessRow(row: JoinedRow): AccessRow {
       // `find` puts in the version that this statement does not tell.
       underMaintenance: row.under_maintenance,
       fiscalYearStart: row.fiscal_year_start,
+      timeZone: row.time_zone,
       dataVersion: row.data_version ?? '',
     },
     session: row.session_provision_id === null ? null : toSession(row, row.session_provision_id),

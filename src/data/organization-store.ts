@@ -1,17 +1,16 @@
 import type { ChainPlace } from '../formats/audit-row';
+import type { OrganizationCalendar } from '../values/periods';
 import { BookTransaction } from './book-transaction';
 import type { Database } from './postgres/database';
 
 /** The kind of application that a provision was issued to. */
 export type ProvisionKind = 'WEB' | 'MOBILE' | 'API';
 
-export interface OrganizationRow {
+export interface OrganizationRow extends OrganizationCalendar {
   readonly id: number;
   readonly name: string;
   readonly hosts: readonly string[];
   readonly underMaintenance: boolean;
-  /** The month with which its fiscal year begins, 1 to 12. */
-  readonly fiscalYearStart: number;
 }
 
 /** The rows that went with an organization. */
@@ -59,6 +58,10 @@ export class OrganizationStore {
 
   async updateFiscalYear(id: number, fiscalYearStart: number): Promise<void> {
     await this.database.prisma.organization.update({ where: { id }, data: { fiscalYearStart } });
+  }
+
+  async updateTimeZone(id: number, timeZone: string): Promise<void> {
+    await this.database.prisma.organization.update({ where: { id }, data: { timeZone } });
   }
 
   async updateName(id: number, name: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { Prisma } from '../generated/prisma/client';
+import type { PeriodName } from '../values/periods';
 import type { Database } from './postgres/database';
 
 /** A query that an organization saved under a name. Its variables may hold personal data. */
@@ -8,6 +9,8 @@ export interface SavedReport {
   readonly title: string;
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
+  /** The named period that gives the variables `startDate` and `endDate` their values; null where they have values of their own. */
+  readonly period: PeriodName | null;
   readonly updatedAt: Date;
   /** The name of the user who saved it; null when it was saved on the command line. */
   readonly updatedBy: string | null;
@@ -74,9 +77,10 @@ export class SavedReportStore {
 
 type Row = NonNullable<Awaited<ReturnType<Database['prisma']['savedReport']['findUnique']>>>;
 
-const toData = ({ name, title, query, variables, updatedBy }: NewSavedReport) => ({
+const toData = ({ name, title, query, variables, period, updatedBy }: NewSavedReport) => ({
   name,
   query,
+  period,
   updatedBy,
   title: title === name ? null : title,
   variables: variables as Prisma.InputJsonObject,
@@ -87,6 +91,7 @@ const toSavedReport = ({
   title,
   query,
   variables,
+  period,
   updatedAt,
   updatedBy,
 }: Omit<Row, 'variables'> & { readonly variables: unknown }): SavedReport => ({
@@ -96,4 +101,6 @@ const toSavedReport = ({
   updatedAt,
   updatedBy,
   variables: variables as SavedReport['variables'],
+  // Only names of periods are saved.
+  period: period as PeriodName | null,
 });

@@ -1,5 +1,6 @@
 import type { DeletedRows, OrganizationRow, OrganizationStore } from '../data/organization-store';
 import { OperatorError } from '../errors';
+import { isTimeZone } from '../values/periods';
 import { toHostName } from './credentials';
 import { assertName } from './operator-names';
 import type { RightsAudit } from './rights-audit';
@@ -45,6 +46,16 @@ export class OrganizationService {
     const { id } = await this.get(name);
     await this.rights.note(id, 'organization fiscal-year', undefined, `month ${month}`);
     await this.organizations.updateFiscalYear(id, month);
+  }
+
+  /** Sets the time zone in which an organization's days begin, by its IANA name. */
+  async setTimeZone(name: string, timeZone: string): Promise<void> {
+    if (!isTimeZone(timeZone)) {
+      throw new OperatorError(`"${timeZone}" is not a time zone: give its IANA name, such as "America/New_York" or "UTC"`);
+    }
+    const { id } = await this.get(name);
+    await this.rights.note(id, 'organization time-zone', undefined, timeZone);
+    await this.organizations.updateTimeZone(id, timeZone);
   }
 
   /** Sets the names at which an organization may be reached, from the next request on. Returns them as they are stored; none means any. */

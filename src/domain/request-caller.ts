@@ -5,6 +5,7 @@ import { AppError } from '../errors';
 import type { LinkCaller } from '../formats/link-address';
 import { isWithin } from '../values/addresses';
 import { isUuid } from '../values/ids';
+import type { OrganizationCalendar } from '../values/periods';
 import type { AuditCaller } from './audit-service';
 import { hashProof, hashToken, sessionTokensOf, toHostName, toLinkProof, type Credentials } from './credentials';
 import { isSecret } from './privileges';
@@ -20,7 +21,7 @@ export interface SystemAccess {
   readonly firstCharacters: string;
   /** True when the provision is a secret, which no app ships. */
   readonly isServer: boolean;
-  readonly organization: { readonly id: number; readonly name: string; readonly fiscalYearStart: number };
+  readonly organization: OrganizationCalendar & { readonly id: number; readonly name: string };
 }
 
 /** The access of a logged-in user. */
@@ -94,7 +95,7 @@ export class RequestCaller {
   async checkProvision(): Promise<{ readonly row: AccessRow; readonly access: SystemAccess }> {
     const { provision, link } = this.credentials;
     const row = await this.findRow();
-    const { id, name, fiscalYearStart } = row.organization;
+    const { id, name, fiscalYearStart, timeZone } = row.organization;
     this.assertReport(row.provision.reports);
     // The link of a session that has ended must not fall back on what the session's provision may read.
     if (link?.kind === 'session' && row.session === null) throw new AppError('NOT_LOGGED_IN');
@@ -105,7 +106,7 @@ export class RequestCaller {
         provisionId: row.provision.id,
         firstCharacters: row.provision.firstCharacters,
         isServer: isSecret(row.provision.kind),
-        organization: { id, name, fiscalYearStart },
+        organization: { id, name, fiscalYearStart, timeZone },
       },
     };
   }

@@ -1,6 +1,8 @@
 import type { NewSavedReport, SavedReport, SavedReportList, SavedReportStore } from '../data/saved-report-store';
 import { AppError, InputError } from '../errors';
-import { fileOptionNames, type FileQuery } from '../formats/file-address';
+import { reservedNames, type FileQuery } from '../formats/file-address';
+import { ALL_TIME } from '../values/dates';
+import type { FindDates, PeriodName } from '../values/periods';
 import type { ChangingUser, RightsAudit } from './rights-audit';
 
 /** A GraphQL query and the values of its variables. */
@@ -13,6 +15,24 @@ export interface ReportDocument {
 export interface ReportDocuments {
   toFileQuery(document: ReportDocument): FileQuery;
   variableNames(query: string): readonly string[];
+}
+
+/** The variables of a report that a named period gives values. */
+export const REPORT_DATES = ['startDate', 'endDate'] as const;
+
+/** The document of a saved report, with the dates that its period has now. */
+export const toReportDocument = (
+  { query, variables, period }: Pick<SavedReport, 'query' | 'variables' | 'period'>,
+  findDates: FindDates,
+): ReportDocument => ({
+  query,
+  variables: period === null ? variables : { ...variables, ...findDates(period) },
+});
+
+/** Throws INVALID_PARAMETERS for a query to which a period cannot give dates. Takes the names of its variables. */
+export function assertTakesPeriod(names: readonly string[]): void {
+  const missing = REPORT_DATES.find((name) => !names.includes(name));
+  if (missing !== undefined) throw new InputError(`period: the query has no variable $${missing} to take its dates`, 'period');
 }
 
 /** The most saved reports that an organization may have. */
@@ -28,9 +48,11 @@ const MAX_TITLE_LENGTH = 200;
 export const MAX_REPORT_PARAMETERS = 50;
 
 /** A report to save. */
-export interface ReportToSave extends Omit<NewSavedReport, 'title'> {
+export interface ReportToSave extends Omit<NewSavedReport, 'title' | 'period'> {
   /** Undefined when the report is called by its name. */
   readonly title?: string | undefined;
+  /** The named period that gives `startDate` and `endDate` their values anew each time; undefined where they have values of their own. */
+  readonly period?: PeriodName | undefined;
   /** The time at which the report that this one replaces was last saved; undefined when it replaces none. */
   readonly replaces?: Date | undefined;
 }
@@ -82,8 +104,8 @@ export class SavedReportService {
         'name',
       );
     }
-    const report = { ...given, title: toTitle(given.title) ?? name };
-    const { query, variables } = report;
+    const report = { ...given, title: toTitle(given.title) ?? name, period: given.period ?? null };
+    const { query, variables, period } = report;
     const length = toText('query', query).length + toJson(variables).length;
     if (length > MAX_LENGTH) throw new InputError(`query and variables are longer than ${MAX_LENGTH} characters together`, 'query');
     const names = documents.variableNames(query);
@@ -92,9 +114,14 @@ export class SavedReportService {
     }
     const unknown = Object.keys(variables).find((variable) => !names.includes(variable));
     if (unknown !== undefined) throw new InputError(`variables: the query has no $${unknown}`, 'variables');
-    const taken = names.find((variable) => fileOptionNames.includes(variable));
+    const taken = names.find((variable) => reservedNames.includes(variable));
     if (taken !== undefined) throw new InputError(`query: the variable $${taken} would be taken for an option of the file`, 'query');
-    documents.toFileQuery({ query, variables });
+    if (period !== null) {
+      assertTakesPeriod(names);
+      const own = REPORT_DATES.find((date) => Object.hasOwn(variables, date));
+      if (own !== undefined) throw new InputError(`variables: $${own} takes its value from the period`, 'variables');
+    }
+    documents.toFileQuery(toReportDocument(report, () => ALL_TIME));
     const others = await this.store.measureOthers(organizationId, name);
     if (others.count >= MAX_SAVED_REPORTS || others.length + length > MAX_ALL_LENGTH) {
       throw new InputError(`there are ${others.count} reports of ${others.length} characters already; delete one first`);

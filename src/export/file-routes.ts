@@ -45,9 +45,9 @@ const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | 
 export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
   const reports = {
     'deposit-details': (context: RequestContext, request: Request) =>
-      resolver.depositDetails(() => parseFileQuery('lines', request.query), context),
+      resolver.depositDetails((findDates) => parseFileQuery('lines', request.query, findDates), context),
     'deposit-summary': (context: RequestContext, request: Request) =>
-      resolver.depositSummary(() => parseFileQuery('summary', request.query), context),
+      resolver.depositSummary((findDates) => parseFileQuery('summary', request.query, findDates), context),
   };
   const exports = Object.entries(reports).flatMap(([name, open]) =>
     fileFormats.map((format): [string, RequestHandler] => [

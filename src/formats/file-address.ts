@@ -2,6 +2,7 @@ import { InputError } from '../errors';
 import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
 import { describeMoneyFault, isMoney } from '../values/money';
 import { valueAt } from '../values/paths';
+import { periodNames, type FindDates, type PeriodDates, type PeriodName } from '../values/periods';
 import { lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
 import type { FileColumns } from './file-format';
 import {
@@ -118,9 +119,15 @@ const SUMMARY_PARAMETERS: Readonly<Record<string, Parameter>> = {
   group_by: list(choice(...groupBys)('groupBy')),
   fiscal_year_start: month('fiscalYearStart'),
 };
-const NEEDED = ['start_date', 'end_date'];
+const DATES = ['start_date', 'end_date'] as const;
+/** The parameter that stands in place of two dates. */
+const PERIOD = 'period';
+const namedPeriod = choice(...periodNames)();
 const COLUMNS = 'columns';
 const OPTIONS = { bom: choice('true', 'false')('bom'), totals: choice(...totalsOptions)('totals') } as const;
+
+/** The parameters that no variable of a saved report may be named like. */
+export const reservedNames: readonly string[] = [...Object.keys(OPTIONS), PERIOD];
 
 /** The parameters of FileOptions. */
 export const fileOptionNames: readonly string[] = Object.keys(OPTIONS);
@@ -138,8 +145,13 @@ export function chosenColumns(query: FileQuery): FileColumns {
   return query.columns ? Object.fromEntries(query.columns.map((name) => [name, all[name]!])) : usual;
 }
 
-/** Reads a file's content from its address. Throws INVALID_PARAMETERS with the parameter and its fault. */
-export function parseFileQuery(report: 'lines' | 'summary', given: QueryString): FileQuery {
+/**
+ * Reads a file's content from its address. A named period becomes the dates that it has now. Throws INVALID_PARAMETERS with the parameter
+ * and its fault.
+ */
+export function parseFileQuery(report: 'lines' | 'summary', address: QueryString, findDates: FindDates): FileQuery {
+  const { dates, others } = parsePeriod(address, DATES, findDates);
+  const given: QueryString = dates ? { ...others, start_date: dates.startDate, end_date: dates.endDate } : others;
   const groupBy = report === 'summary' ? [] : undefined;
   const known = parametersOf({ groupBy });
   assertKnown(given, [...Object.keys(known), COLUMNS, ...fileOptionNames]);
@@ -147,11 +159,27 @@ export function parseFileQuery(report: 'lines' | 'summary', given: QueryString):
   for (const [name, parameter] of Object.entries(known)) {
     const value = readValue(name, parameter, given[name]);
     if (value !== undefined) put(query, parameter.path, value);
-    else if (NEEDED.includes(name)) throw new InputError(`${name} is missing`);
+    else if (DATES.some((date) => date === name)) throw new InputError(`${name} is missing`);
   }
   const columns = given[COLUMNS];
   const read = query as unknown as FileQuery;
   return columns === undefined ? read : { ...read, columns: parseColumns(columns, columnsOf(read)) };
+}
+
+/**
+ * Reads the parameter that stands in place of the two dates, and returns the other parameters beside it. `dates` is undefined without it.
+ * Throws INVALID_PARAMETERS for an unknown period, and for one beside a date.
+ */
+export function parsePeriod(
+  { [PERIOD]: given, ...others }: QueryString,
+  names: readonly [start: string, end: string],
+  findDates: FindDates,
+): { readonly dates: PeriodDates | undefined; readonly others: QueryString } {
+  const name = readValue(PERIOD, namedPeriod, given) as PeriodName | undefined;
+  if (name === undefined) return { dates: undefined, others };
+  const date = names.find((each) => others[each] !== undefined);
+  if (date !== undefined) throw new InputError(`${PERIOD} stands in place of ${names.join(' and ')}: give it without ${date}`);
+  return { dates: findDates(name), others };
 }
 
 /** Reads a file's options from its address. Throws as `parseFileQuery`. */

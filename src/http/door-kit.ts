@@ -73,7 +73,7 @@ export function createDoorKit(config: Config, log: Logger, { access, accessWatch
       const leastVersion = parseLeastVersion(request.get(LEAST_VERSION));
       const left = new AbortController();
       const record = recordOf(response);
-      const { id, times } = record;
+      const { id, receivedAt, times } = record;
       const requestAccess = access.open(readCredentials(request, linkCallerOf(response)), times, leastVersion, (provision) =>
         setProvisionExpiry(response, provision),
       );
@@ -99,6 +99,7 @@ export function createDoorKit(config: Config, log: Logger, { access, accessWatch
       const sealed = new SealedPlaces(keys);
       return {
         requestId: id,
+        receivedAt,
         access: requestAccess,
         books: opened,
         entities: new RequestEntities(opened, sealed),

@@ -29,6 +29,7 @@ export class RequestRecord {
   readonly id: string;
   readonly traceParent: TraceParent | undefined;
   readonly startedAt = performance.now();
+  readonly receivedAt = new Date();
   readonly times = new RequestTimes();
   readonly method: string;
   /** The client's IP address. Forwarded addresses count only from trusted proxies. */

@@ -7,12 +7,13 @@ import type { ControlTotals, LineFigures } from '../domain/control-totals';
 import { toNarrowedLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
 import { authorizeTotals, toSummaryRows, type DepositSummaryService } from '../domain/deposit-summary-service';
 import type { SystemAccess } from '../domain/request-caller';
-import type { SavedReportService } from '../domain/saved-report-service';
+import { assertTakesPeriod, REPORT_DATES, toReportDocument, type SavedReportService } from '../domain/saved-report-service';
 import { AppError, InputError } from '../errors';
-import { namesOfConditions, tellsDonorsByName, type FileQuery, type QueryString } from '../formats/file-address';
+import { namesOfConditions, parsePeriod, tellsDonorsByName, type FileQuery, type QueryString } from '../formats/file-address';
 import type { RowStream } from '../rows/row-stream';
 import type { RowTemplate } from '../rows/row-template';
 import { isUuid } from '../values/ids';
+import { datesAt, type FindDates } from '../values/periods';
 import type { SchemaReportDocuments } from './report-documents';
 import type { RequestContext } from './request-context';
 
@@ -77,7 +78,7 @@ interface RowsAfterTotals {
 }
 
 /** Parses a request's parameters. It is called after access was granted, because every door checks parameters last. */
-type Read<Value> = () => Value;
+type ReadQuery = (findDates: FindDates) => FileQuery;
 
 interface FileServices {
   readonly depositDetails: DepositDetailService;
@@ -93,31 +94,37 @@ export class FileResolver {
     private readonly documents: SchemaReportDocuments,
   ) {}
 
-  async depositDetails(read: Read<FileQuery>, context: RequestContext): Promise<FileSource> {
+  async depositDetails(read: ReadQuery, context: RequestContext): Promise<FileSource> {
     const granted = await context.access.authorizeReport();
-    return this.lines(read(), granted, context);
+    return this.lines(read(datesAt(granted.organization, context.receivedAt)), granted, context);
   }
 
-  async depositSummary(read: Read<FileQuery>, context: RequestContext): Promise<FileSource> {
+  async depositSummary(read: ReadQuery, context: RequestContext): Promise<FileSource> {
     const granted = await context.access.authorizeMember();
-    return this.summary(read(), granted, context);
+    return this.summary(read(datesAt(granted.organization, context.receivedAt)), granted, context);
   }
 
   /**
-   * A saved report with variables from the parameters of an address. Throws NOT_FOUND when the organization has no report of this name, and
+   * A saved report with variables from the parameters of an address. Its period, or that of the address, gives the variables of dates the
+   * values that it has now; a date of the address counts before the saved period. Throws NOT_FOUND when the organization has no report of this name, and
    * calls `onFound` when it has one, before the report itself is refused to anybody.
    */
-  async savedReport(name: string, read: Read<QueryString>, context: RequestContext, onFound: () => void): Promise<FileSource> {
+  async savedReport(name: string, read: () => QueryString, context: RequestContext, onFound: () => void): Promise<FileSource> {
     const { access } = context;
     access.caller.openReport(name);
     const member = await access.authorizeMember();
-    const { query, variables } = await this.services.savedReports.get(member.organization.id, name);
+    const saved = await this.services.savedReports.get(member.organization.id, name);
     onFound();
+    const findDates = datesAt(member.organization, context.receivedAt);
+    const { query, variables } = toReportDocument(saved, findDates);
     const isSummary = this.documents.toFileQuery({ query, variables }).groupBy !== undefined;
     const granted = isSummary ? member : await access.authorizeReport();
     if (Object.keys(read()).length > 0 && (await access.caller.isBoundToReports()))
       throw new InputError('this provision opens the report with its saved values alone');
-    const file = this.documents.toFileQuery({ query, variables: { ...variables, ...this.documents.toVariables(query, read()) } });
+    const { dates, others } = parsePeriod(read(), REPORT_DATES, findDates);
+    if (dates) assertTakesPeriod(this.documents.variableNames(query));
+    const given = { ...this.documents.toVariables(query, others), ...dates };
+    const file = this.documents.toFileQuery({ query, variables: { ...variables, ...given } });
     if ((file.groupBy !== undefined) !== isSummary)
       throw new InputError('these variables turn a report of lines into a summary, or a summary into lines');
     return isSummary ? this.summary(file, member, context) : this.lines(file, granted, context);

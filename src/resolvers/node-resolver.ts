@@ -5,6 +5,7 @@ import type { SavedReportService } from '../domain/saved-report-service';
 import { AppError, InputError } from '../errors';
 import { parseEntityId, typeNameOf, type NamedEntity } from '../formats/entity-ids';
 import { fromGlobalId } from '../values/global-id';
+import { datesAt } from '../values/periods';
 import { memberEntities } from './entity-access';
 import { lookAhead } from './look-ahead';
 import { Node } from './node-types';
@@ -65,13 +66,14 @@ export class NodeResolver {
   private async find(
     wanted: readonly (NamedRecord | null)[],
     graph: EntityGraph,
-    { access }: RequestContext,
+    { access, receivedAt }: RequestContext,
     info: GraphQLResolveInfo,
   ): Promise<(object | null)[]> {
     const { organization } = await access.authorizeMember();
     const names = wanted.flatMap((each) => (each?.kind === SAVED_REPORT ? each.id : []));
     const reports = names.length > 0 ? await this.savedReports.list(organization.id, { names }) : [];
-    const reportOf = new Map(reports.map((report) => [report.name, toSavedReport(report)]));
+    const findDates = datesAt(organization, receivedAt);
+    const reportOf = new Map(reports.map((report) => [report.name, toSavedReport(report, findDates)]));
     return Promise.all(
       wanted.map(async (each) => {
         if (each?.kind === SAVED_REPORT) return reportOf.get(each.id) ?? null;

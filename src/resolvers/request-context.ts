@@ -29,6 +29,8 @@ export interface SessionCookie {
 export interface RequestContext {
   /** The id in the answer's header X-Request-Id and in the log. */
   readonly requestId: string;
+  /** Named periods have the dates of this time, also when the answer is made again. */
+  readonly receivedAt: Date;
   readonly access: RequestAccess;
   readonly books: RequestBooks;
   readonly entities: RequestEntities;

@@ -9,6 +9,7 @@ import { AppError, InputError } from '../errors';
 import type { FileFormat } from '../formats/file-format';
 import { chosenColumns, formatFileQuery, type FileQuery } from '../formats/file-address';
 import { fromGlobalId } from '../values/global-id';
+import { datesAt } from '../values/periods';
 import { SchemaReportDocuments } from './report-documents';
 import type { RequestContext } from './request-context';
 import {
@@ -69,10 +70,14 @@ export class SavedReportResolver {
   @Query(() => [SavedReport], {
     description: "The organization's saved reports, at most 500. Needs the privilege of the report.",
   })
-  async savedReports(@Args() { filter, orderBy }: SavedReportListArgs, @Ctx() { access }: RequestContext): Promise<SavedReport[]> {
+  async savedReports(
+    @Args() { filter, orderBy }: SavedReportListArgs,
+    @Ctx() { access, receivedAt }: RequestContext,
+  ): Promise<SavedReport[]> {
     const { organization } = await access.authorizeDonors();
     const list = { names: filter?.names ?? undefined, order: orderBy ?? undefined };
-    return (await this.service.list(organization.id, list)).map(toSavedReport);
+    const findDates = datesAt(organization, receivedAt);
+    return (await this.service.list(organization.id, list)).map((report) => toSavedReport(report, findDates));
   }
 
   @FieldResolver(() => String, { description: DOWNLOAD_URL })
@@ -95,19 +100,18 @@ export class SavedReportResolver {
   })
   async saveReport(
     @Arg('input', () => SaveReportInput, { description: 'The report.' })
-    { name, title, query, variables, replaces }: SaveReportInput,
-    @Ctx() { access, address }: RequestContext,
+    { name, title, query, variables, period, replaces }: SaveReportInput,
+    @Ctx() { access, address, receivedAt }: RequestContext,
     @Info() { schema }: GraphQLResolveInfo,
   ): Promise<SaveReportPayload> {
     const { organization, user } = await access.authorizeSession(REPORT_PRIVILEGE);
     const report = { name, title: title ?? undefined, query, variables: variables ?? {}, updatedBy: user.username };
-    const saved = await this.service.save(
-      organization.id,
-      { ...report, replaces: replaces ?? undefined },
-      new SchemaReportDocuments(schema),
-      { caller: await access.caller.forAudit(), address },
-    );
-    return { report: toSavedReport(saved), replaced: Boolean(replaces) };
+    const others = { period: period ?? undefined, replaces: replaces ?? undefined };
+    const saved = await this.service.save(organization.id, { ...report, ...others }, new SchemaReportDocuments(schema), {
+      caller: await access.caller.forAudit(),
+      address,
+    });
+    return { report: toSavedReport(saved, datesAt(organization, receivedAt)), replaced: Boolean(replaces) };
   }
 
   @Mutation(() => DeleteReportPayload, {

@@ -3,12 +3,15 @@ import { GraphQLJSON, GraphQLJSONObject } from 'graphql-scalars';
 import { Arg, ArgsType, Field, GraphQLISODateTime, ID, Info, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import type * as data from '../data/saved-report-store';
 import type * as domain from '../domain/deposit-summary-service';
+import { toReportDocument } from '../domain/saved-report-service';
 import type { FileFormat } from '../formats/file-format';
+import type { FindDates, PeriodName } from '../values/periods';
 import { toGlobalId } from '../values/global-id';
 import { DepositSummary } from './deposit-summary-types';
 import { selectedPaths } from './look-ahead';
 import { Node } from './node-types';
 import { createOrderType } from './order-types';
+import { namedPeriodEnum } from './period-types';
 
 export const fileFormatEnum = { CSV: 'csv', NDJSON: 'ndjson', JSON: 'json' } as const satisfies {
   [Format in FileFormat as Uppercase<Format>]: Format;
@@ -77,7 +80,8 @@ export class ReportParameter {
 
   @Field(() => GraphQLJSON, {
     nullable: true,
-    description: "Value of the variable in the report's file: the saved one, or else the default of the query; null when there is none.",
+    description:
+      "Value of the variable in the report's file: the saved one, or the date that the report's period has now, or else the default of the query; null when there is none.",
   })
   value?: unknown;
 }
@@ -98,9 +102,18 @@ export class SavedReport extends Node implements Omit<data.SavedReport, 'variabl
 
   @Field(() => GraphQLJSONObject, {
     simple: true,
-    description: "Values of the query's variables. Parameters of the file's address replace them.",
+    description:
+      "Values of the query's variables. With a period, `startDate` and `endDate` are the dates that it has now. Parameters of the file's address replace them.",
   })
   variables!: Record<string, unknown>;
+
+  @Field(() => namedPeriodEnum, {
+    simple: true,
+    nullable: true,
+    description:
+      'The period that gives the variables `startDate` and `endDate` their values anew each time; null when they have dates of their own.',
+  })
+  period!: PeriodName | null;
 
   @Field(() => GraphQLISODateTime, { simple: true, description: 'Time at which the report was last saved.' })
   updatedAt!: Date;
@@ -121,8 +134,9 @@ export class SavedReport extends Node implements Omit<data.SavedReport, 'variabl
   }
 }
 
-export const toSavedReport = (report: data.SavedReport): SavedReport =>
-  Object.assign(new SavedReport(), report, { id: () => toGlobalId(SAVED_REPORT, report.name) });
+/** `findDates` gives the dates of the report's period. */
+export const toSavedReport = (report: data.SavedReport, findDates: FindDates): SavedReport =>
+  Object.assign(new SavedReport(), report, toReportDocument(report, findDates), { id: () => toGlobalId(SAVED_REPORT, report.name) });
 
 const SavedReportOrder = createOrderType<NonNullable<data.SavedReportList['order']>['field']>('SavedReport', {
   items: 'saved reports',
@@ -176,6 +190,13 @@ export class SaveReportInput {
 
   @Field(() => GraphQLJSONObject, VARIABLES)
   variables?: Record<string, unknown> | null;
+
+  @Field(() => namedPeriodEnum, {
+    nullable: true,
+    description:
+      'A period that gives the variables `startDate` and `endDate` of the query their values anew each time, in place of dates in `variables`. With `LAST_MONTH` the file has the month before that of its download.',
+  })
+  period?: PeriodName | null;
 
   @Field(() => GraphQLISODateTime, {
     nullable: true,

@@ -2,6 +2,7 @@ import { Arg, Ctx, Field, GraphQLISODateTime, InputType, Int, Mutation, ObjectTy
 import type { SessionRow } from '../data/access-store';
 import { cookieTokensOf, sessionTokensOf } from '../domain/credentials';
 import type { SessionService } from '../domain/session-service';
+import type { OrganizationCalendar } from '../values/periods';
 import type { RequestContext } from './request-context';
 
 @ObjectType({ description: 'The logged-in user.' })
@@ -23,6 +24,12 @@ export class Viewer {
       "The month with which the organization's fiscal year begins, 1 to 12: a value for the argument `fiscalYearStart` of a summary.",
   })
   fiscalYearStart!: number;
+
+  @Field(() => String, {
+    description:
+      'The time zone in which the organization\'s days begin, by its IANA name such as `"America/New_York"`. Named periods go by it.',
+  })
+  timeZone!: string;
 
   @Field(() => GraphQLISODateTime, {
     description: 'Time at which the session ends when no request comes before, to the minute. Each request moves it, this one too.',
@@ -144,13 +151,14 @@ export class ViewerResolver {
 type Session = Pick<SessionRow, 'username' | 'privileges' | 'idleExpiresAt' | 'expiresAt'>;
 
 const toViewer = (
-  organization: { readonly name: string; readonly fiscalYearStart: number },
+  organization: OrganizationCalendar & { readonly name: string },
   { username, privileges, idleExpiresAt, expiresAt }: Session,
 ): Viewer => ({
   username,
   organization: organization.name,
   privileges,
   fiscalYearStart: organization.fiscalYearStart,
+  timeZone: organization.timeZone,
   sessionIdleExpiresAt: idleExpiresAt,
   sessionExpiresAt: expiresAt,
 });

@@ -100,12 +100,12 @@ describe('an operator', () => {
     expect(body).toEqual({ data: { depositDetails: [] } });
 
     const seen = await operate(
-      `query ($name: String!) { organization(organization: $name) { name hosts underMaintenance fiscalYearStart }
+      `query ($name: String!) { organization(organization: $name) { name hosts underMaintenance fiscalYearStart timeZone }
         users(organization: $name) { username } provisions(organization: $name) { label } sessions(organization: $name) { username provision } }`,
       { name },
     );
     expect(seen).toEqual({
-      organization: { name, hosts: ['127.0.0.1'], underMaintenance: false, fiscalYearStart: 1 },
+      organization: { name, hosts: ['127.0.0.1'], underMaintenance: false, fiscalYearStart: 1, timeZone: 'UTC' },
       ...{ users: [{ username: 'bea' }], provisions: [{ label: 'page' }] },
       sessions: [{ username: 'bea', provision: createProvision.uuid.slice(0, 8) }],
     });
@@ -180,6 +180,10 @@ describe('an operator', () => {
     for (const [query, message] of [
       ['mutation { setHosts(organization: "Nobody", hosts: []) { name } }', 'There is no organization "Nobody"'],
       [`mutation { setFiscalYear(organization: "${name}", month: 13) { name } }`, '13 is not a month: give a number from 1 to 12'],
+      [
+        `mutation { setTimeZone(organization: "${name}", timeZone: "+02:00") { name } }`,
+        '"+02:00" is not a time zone: give its IANA name, such as "America/New_York" or "UTC"',
+      ],
       [`mutation { setFiscalYear(organization: "${name}", month: 0) { name } }`, '0 is not a month: give a number from 1 to 12'],
       ['mutation { setFiscalYear(organization: "Nobody", month: 7) { name } }', 'There is no organization "Nobody"'],
       [
@@ -218,10 +222,14 @@ describe('an operator', () => {
     expect(await operate(`mutation { setFiscalYear(organization: "${name}", month: 7) { fiscalYearStart } }`)).toEqual({
       setFiscalYear: { fiscalYearStart: 7 },
     });
+    expect(await operate(`mutation { setTimeZone(organization: "${name}", timeZone: "Asia/Manila") { timeZone } }`)).toEqual({
+      setTimeZone: { timeZone: 'Asia/Manila' },
+    });
     await operate(`mutation { setPassword(organization: "${name}", username: "ada", password: "${PASSWORD}") }`);
     const rows = await rightsRows();
     expect(rows.filter(({ operation }) => operation === 'organization maintenance').map(({ detail }) => detail)).toEqual(['on', 'off']);
     expect(rows.find(({ operation }) => operation === 'organization fiscal-year')).toMatchObject({ subject: null, detail: 'month 7' });
+    expect(rows.find(({ operation }) => operation === 'organization time-zone')).toMatchObject({ subject: null, detail: 'Asia/Manila' });
     expect(rows.find(({ operation }) => operation === 'user password')).toMatchObject({
       subject: 'user ada',
       detail: null,

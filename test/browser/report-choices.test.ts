@@ -76,6 +76,40 @@ test('an analyst who takes two dates from the calendar sees the report of them',
   await page.context().close();
 });
 
+test('an analyst elsewhere in the world sees the month of the organization, and a preset again in what was saved', async () => {
+  const { organization, services } = gateway;
+  await services.organizations.setTimeZone(organization.name, 'Pacific/Kiritimati');
+  // It is May 31 in Los Angeles, and June 1 on Kiritimati.
+  const visit = { hash: '#reports/designations?period=last-month', now: '2024-05-31T12:00:00Z', timezoneId: 'America/Los_Angeles' };
+  const { page, faults } = await gateway.visit(visit);
+  await logIn(page);
+  await page.getByRole('cell', { name: 'Wells' }).waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const saving = page.getByRole('dialog', { name: 'Save the report' });
+  await saving.getByText(/Today that is 2024-05-01 to 2024-05-31 \(Pacific\/Kiritimati\)\./).waitFor();
+  await saving.getByLabel('Title').fill('Every month');
+  await saving.getByRole('button', { name: 'Save', exact: true }).click();
+  await saving.getByRole('status').filter({ hasText: 'Saved as every-month.' }).waitFor();
+  await page.keyboard.press('Escape');
+  const { rows } = await gateway.database.client.query(`SELECT period, variables FROM saved_report WHERE name = 'every-month'`);
+  expect(rows).toEqual([{ period: 'last-month', variables: { pending: 'WITH' } }]);
+  await page.goto('about:blank');
+  await page.goto(`${gateway.url}/playground#saved/every-month`);
+  await page.getByRole('cell', { name: 'Wells' }).waitFor();
+  await page.getByRole('button', { name: 'Last month Period' }).waitFor();
+  await page.getByRole('button', { name: 'Download' }).click();
+  await page.getByText('Each time it has “Last month” of that day.').waitFor();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy curl command' }).click();
+  await page.getByText(/^The command is copied/).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
+    `'${gateway.url}/export/deposit-summary.csv?period=last-month&include_pending=true&group_by=DESIGNATION`,
+  );
+  expect(faults).toEqual([]);
+  await page.context().close();
+  await services.organizations.setTimeZone(organization.name, 'UTC');
+});
+
 test('a report that was edited in GraphQL opens there, with the figures of its file', async () => {
   const { page, faults } = await open('#graphql');
   await page.locator('#examples:enabled').waitFor();

@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { failed, misused, runCommand, startCommand, withoutDatabase, type CommandResult } from '../support/command';
+import { done, failed, misused, runCommand, startCommand, withoutDatabase, type CommandResult } from '../support/command';
 import { CSV_HEADER, openDepositFiles, toNdjson, type DepositFiles } from '../support/deposit-files';
 import { v2Line } from '../support/gateway';
 
@@ -70,6 +70,44 @@ describe('an operator who exports', () => {
       stdout: '',
       stderr: 'Invalid parameter(s): columns must be names of fields of the report, each once, separated by commas\n',
     });
+  });
+
+  test.concurrent('gets the lines of a named period, in the time zone of the organization', async () => {
+    const here = await files.createOrganization();
+    expect(await runCommand(files.environment, ['organization', 'time-zone', here, 'Pacific/Kiritimati'])).toEqual(
+      done(`The days of "${here}" begin at midnight in Pacific/Kiritimati`),
+    );
+    // Two days are enough for a midnight that comes while the lines are imported and read; in UTC, none is of today for ten hours.
+    const dayIn = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 10);
+    const days = [dayIn(14), dayIn(38)].map((deposit_date, n) =>
+      v2Line({ deposit_id: `D${n}`, transaction_id: `T${n}`, allocation_id: `A${n}`, deposit_date }),
+    );
+    await files.import(here, 'days.ndjson', toNdjson(days));
+    const words = ['export', '--organization', here, '--format', 'ndjson', '--columns', 'deposit_date', '--period'];
+    const [before, { stdout }, after] = [dayIn(14), await runCommand(files.environment, [...words, 'today']), dayIn(14)];
+    expect([before, after].map((deposit_date) => toNdjson([{ deposit_date }]))).toContain(stdout);
+    expect((await runCommand(files.environment, [...words, 'all-time'])).stdout).toBe(
+      toNdjson(days.map(({ deposit_date }) => ({ deposit_date }))),
+    );
+  });
+
+  test.concurrent.each([
+    ['no dates', [], "error: required option '--start <date>' not specified"],
+    ['a start alone', ['--start', '2024-01-01'], "error: required option '--end <date>' not specified"],
+    [
+      'a period beside a start',
+      ['--period', 'today', '--start', '2024-01-01'],
+      "error: option '--period <name>' cannot be used with option '--start <date>'",
+    ],
+    [
+      'a period that nobody knows',
+      ['--period', 'noon'],
+      "error: option '--period <name>' argument 'noon' is invalid. Allowed choices are today, yesterday, this-week, last-week, this-month, last-month, this-quarter, last-quarter, this-year, last-year, last-12-months, week-to-date, month-to-date, quarter-to-date, year-to-date, this-fiscal-year, last-fiscal-year, fiscal-year-to-date, all-time.",
+    ],
+  ])('is told how to call it with %s', async (_title, words, line) => {
+    expect(await runCommand(files.environment, ['export', '--organization', organization, '--format', 'csv', ...words])).toEqual(
+      misused(line),
+    );
   });
 
   test.concurrent('brings pending money elsewhere as pending', async () => {

@@ -43,10 +43,17 @@ describe('an operator of organizations', () => {
     expect(await run(['organization', 'create', name])).toEqual(done(`Created organization "${name}"`));
     expect(await run(['organization', 'create', name])).toEqual(failed(`There is an organization "${name}" already`));
     const list = await json(['organization', 'list']);
-    expect(list).toContainEqual({ id: expect.any(Number) as number, name, hosts: [], underMaintenance: false, fiscalYearStart: 1 });
+    expect(list).toContainEqual({
+      id: expect.any(Number) as number,
+      name,
+      hosts: [],
+      underMaintenance: false,
+      fiscalYearStart: 1,
+      timeZone: 'UTC',
+    });
     const { stdout } = await run(['organization', 'list']);
-    expect(stdout.split('\n')[0]).toMatch(/^NAME +HOSTS +MAINTENANCE$/);
-    expect(stdout).toMatch(new RegExp(`^${name} +off$`, 'm'));
+    expect(stdout.split('\n')[0]).toMatch(/^NAME +HOSTS +MAINTENANCE +TIME ZONE$/);
+    expect(stdout).toMatch(new RegExp(`^${name} +off +UTC$`, 'm'));
   });
 
   test.concurrent('creates one that is reached at certain hosts', async () => {
@@ -96,6 +103,12 @@ describe('an operator of organizations', () => {
     expect(await answer(SYSTEM, { Provision })).toEqual(refusal(422, 'Under maintenance'));
     expect(await json(['organization', 'maintenance', organization, 'off'])).toEqual({ name: organization, underMaintenance: false });
     expect(await json(['organization', 'fiscal-year', organization, '7'])).toEqual({ name: organization, fiscalYearStart: 7 });
+    const zone = 'America/New_York';
+    expect(await json(['organization', 'time-zone', organization, zone])).toEqual({ name: organization, timeZone: zone });
+    expect(await json(['organization', 'list'])).toContainEqual(expect.objectContaining({ name: organization, timeZone: zone }));
+    expect(await run(['organization', 'time-zone', organization, 'Mars/Base'])).toEqual(
+      failed('"Mars/Base" is not a time zone: give its IANA name, such as "America/New_York" or "UTC"'),
+    );
     expect(await answer(SYSTEM, { Provision })).toEqual({ data: { message: 'System request authenticated', provision: Provision } });
     expect(await run(['organization', 'maintenance', 'Nobody', 'on'])).toEqual(failed('There is no organization "Nobody"'));
   });

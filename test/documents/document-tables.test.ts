@@ -13,7 +13,7 @@ const RANGE = 'start_date=2024-01-01&end_date=2024-12-31';
 /** A value that each parameter of a file takes. */
 const VALUES: Readonly<Record<string, string>> = {
   ...{ start_date: '2024-01-01', end_date: '2024-12-31', include_pending: 'true', pending: 'WITH', bom: 'true', totals: 'skip' },
-  date_basis: 'TRANSACTION_DATE',
+  ...{ period: 'last-month', date_basis: 'TRANSACTION_DATE' },
   ...{ transaction_date_from: '2024-01-01', transaction_date_to: '2024-12-31', amount_min: '1.00', amount_max: '100.00' },
   ...{ deposit_id: '1', transaction_id: 'P10', designation_id: '3', donor_id: '7', donor_name: 'Love', status: 'Complete' },
   ...{ account_type: 'Checking', payment_type: 'ACH', group_by: 'MONTH', fiscal_year_start: '7', columns: 'all' },
@@ -90,8 +90,18 @@ describe("the documents' tables are those of the gateway", () => {
     expect(documented.sort()).toEqual(isEnumType(groups) && groups.getValues().map(({ name }) => name));
     const query = (...without: string[]): string =>
       new URLSearchParams(Object.entries(VALUES).filter(([name]) => !without.includes(name))).toString();
-    expect((await get(`/export/deposit-details.csv?${query('group_by', 'fiscal_year_start')}`)).status).toBe(200);
-    expect((await get(`/export/deposit-summary.csv?${query()}`)).status).toBe(200);
+    expect((await get(`/export/deposit-details.csv?${query('group_by', 'fiscal_year_start', 'period')}`)).status).toBe(200);
+    expect((await get(`/export/deposit-summary.csv?${query('start_date', 'end_date')}`)).status).toBe(200);
+  });
+
+  test('a script finds every named period', async () => {
+    const documented = first(tableOf(sectionOf(files, 'Periods'), 'period'));
+    const { errors } = (await (await get('/export/deposit-details.csv?period=noon')).json()) as { errors: [{ error: string }] };
+    const [, listed = ''] = errors[0].error.split('period must be ');
+    expect(documented).toEqual(listed.split(/, | or /));
+    const periods = schema.getType('NamedPeriod');
+    const values = isEnumType(periods) ? periods.getValues().map(({ name }) => name) : [];
+    expect(values.sort()).toEqual(documented.map((name) => name.toUpperCase().replaceAll('-', '_')).sort());
   });
 
   test('a frontend team finds the limits of an operation', () => {

@@ -363,7 +363,7 @@ describe('a saved report', () => {
       const { text, headers } = await file('/reports/by-fund.ndjson', { Provision: own.apiProvision });
       expect(text.split('\n').length).toBeGreaterThan(2);
       expect((await run('list')).stdout).toMatch(
-        /^NAME +TITLE +SAVED +BY +VARIABLES\nby-fund +by-fund +\S+ +command line +\{"endDate":"2024-12-31","startDate":"2024-01-01"\}\n$/,
+        /^NAME +TITLE +SAVED +BY +PERIOD +VARIABLES\nby-fund +by-fund +\S+ +command line +\{"endDate":"2024-12-31","startDate":"2024-01-01"\}\n$/,
       );
       const wrong = await run('save', 'by-fund', path, '--variables', '{}');
       expect([wrong.status, wrong.stderr]).toEqual([

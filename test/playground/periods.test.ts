@@ -1,10 +1,10 @@
-import { CalendarDate, parseDate } from '@internationalized/date';
-import { findCompared, findPeriod, presets, type PresetName } from '../../src/playground/web/reports/periods';
+import { findCompared, findPeriod } from '../../src/playground/web/reports/periods';
+import { findToday, isTimeZone, periodNames, toPeriodDates, type PeriodName } from '../../src/values/periods';
 
 /** A Sunday in a leap year, in the last month of the fiscal year. */
-const now = { today: new CalendarDate(2024, 6, 30), fiscalYearStart: 7 };
+const now = { today: '2024-06-30', fiscalYearStart: 7 };
 
-const expected: Readonly<Record<PresetName, string>> = {
+const expected: Readonly<Record<PeriodName, string>> = {
   today: '2024-06-30..2024-06-30',
   yesterday: '2024-06-29..2024-06-29',
   'this-week': '2024-06-24..2024-06-30',
@@ -16,7 +16,9 @@ const expected: Readonly<Record<PresetName, string>> = {
   'this-year': '2024-01-01..2024-12-31',
   'last-year': '2023-01-01..2023-12-31',
   'last-12-months': '2023-07-01..2024-06-30',
+  'week-to-date': '2024-06-24..2024-06-30',
   'month-to-date': '2024-06-01..2024-06-30',
+  'quarter-to-date': '2024-04-01..2024-06-30',
   'year-to-date': '2024-01-01..2024-06-30',
   'this-fiscal-year': '2023-07-01..2024-06-30',
   'last-fiscal-year': '2022-07-01..2023-06-30',
@@ -24,19 +26,28 @@ const expected: Readonly<Record<PresetName, string>> = {
   'all-time': '..',
 };
 
-test.each(Object.keys(presets) as PresetName[])('an analyst who chooses %s gets whole days', (name) => {
+test.each(periodNames)('an analyst who chooses %s gets whole days', (name) => {
   const { startDate = '', endDate = '' } = findPeriod(name, now)!;
   expect(`${startDate}..${endDate}`).toBe(expected[name]);
 });
 
 test.each([
-  ['the fiscal year that begins today', new CalendarDate(2024, 7, 1), 7, 'this-fiscal-year', '2024-07-01..2025-06-30'],
-  ['the day before it begins', new CalendarDate(2024, 6, 30), 7, 'this-fiscal-year', '2023-07-01..2024-06-30'],
-  ['a fiscal year of the calendar', new CalendarDate(2024, 2, 29), 1, 'last-fiscal-year', '2023-01-01..2023-12-31'],
-  ['the month before March', new CalendarDate(2024, 3, 31), 1, 'last-month', '2024-02-01..2024-02-29'],
-  ['the quarter before January', new CalendarDate(2024, 1, 31), 1, 'last-quarter', '2023-10-01..2023-12-31'],
-  ['the week over a new year', new CalendarDate(2025, 1, 1), 1, 'this-week', '2024-12-30..2025-01-05'],
-  ['a year from February 29', new CalendarDate(2024, 2, 29), 1, 'last-12-months', '2023-03-01..2024-02-29'],
+  ['the fiscal year that begins today', '2024-07-01', 7, 'this-fiscal-year', '2024-07-01..2025-06-30'],
+  ['the day before it begins', '2024-06-30', 7, 'this-fiscal-year', '2023-07-01..2024-06-30'],
+  ['a fiscal year of the calendar', '2024-02-29', 1, 'last-fiscal-year', '2023-01-01..2023-12-31'],
+  ['the month before March', '2024-03-31', 1, 'last-month', '2024-02-01..2024-02-29'],
+  ['the quarter before January', '2024-01-31', 1, 'last-quarter', '2023-10-01..2023-12-31'],
+  ['the week over a new year', '2025-01-01', 1, 'this-week', '2024-12-30..2025-01-05'],
+  ['the week to date on its first day', '2024-11-18', 1, 'week-to-date', '2024-11-18..2024-11-18'],
+  ['the week to date over a new year', '2025-01-01', 1, 'week-to-date', '2024-12-30..2025-01-01'],
+  ['the week before one that begins a year', '2029-01-01', 1, 'last-week', '2028-12-25..2028-12-31'],
+  ['the day before March 1 of a leap year', '2024-03-01', 1, 'yesterday', '2024-02-29..2024-02-29'],
+  ['the day before a new year', '2025-01-01', 1, 'yesterday', '2024-12-31..2024-12-31'],
+  ['the month before January', '2025-01-31', 1, 'last-month', '2024-12-01..2024-12-31'],
+  ['the year before a leap day', '2024-02-29', 1, 'last-year', '2023-01-01..2023-12-31'],
+  ['the fiscal year that ends with a leap day', '2024-02-29', 3, 'this-fiscal-year', '2023-03-01..2024-02-29'],
+  ['the fiscal year to date on its first day', '2024-10-01', 10, 'fiscal-year-to-date', '2024-10-01..2024-10-01'],
+  ['a year from February 29', '2024-02-29', 1, 'last-12-months', '2023-03-01..2024-02-29'],
 ] as const)('an analyst gets %s', (_title, today, fiscalYearStart, name, dates) => {
   const { startDate, endDate } = findPeriod(name, { today, fiscalYearStart })!;
   expect(`${startDate!}..${endDate!}`).toBe(dates);
@@ -60,13 +71,15 @@ test.each([
 });
 
 test.each([
+  ['week-to-date', '2024-11-20', '2024-11-11..2024-11-13'],
+  ['quarter-to-date', '2024-11-22', '2024-07-01..2024-08-22'],
   ['month-to-date', '2024-11-22', '2024-10-01..2024-10-22'],
   ['month-to-date', '2024-03-30', '2024-02-01..2024-02-29'],
   ['month-to-date', '2024-05-31', '2024-04-01..2024-04-30'],
   ['year-to-date', '2024-11-22', '2023-01-01..2023-11-22'],
   ['fiscal-year-to-date', '2024-11-22', '2023-07-01..2023-11-22'],
 ] as const)('an analyst who compares %s on %s with the period before sees its same days, %s', (name, day, other) => {
-  const { startDate, endDate } = findCompared(findPeriod(name, { today: parseDate(day), fiscalYearStart: 7 })!, 'before')!;
+  const { startDate, endDate } = findCompared(findPeriod(name, { today: day, fiscalYearStart: 7 })!, 'before')!;
   expect(`${startDate}..${endDate}`).toBe(other);
 });
 
@@ -83,3 +96,46 @@ test.each([
 test('all time is compared with nothing', () => {
   expect(findCompared({}, 'before')).toBeUndefined();
 });
+
+test('a program that asks for all time gets every date there is', () => {
+  expect(toPeriodDates('all-time', now)).toEqual({ startDate: '0001-01-01', endDate: '9999-12-31' });
+});
+
+test.each([
+  ['UTC', '2026-10-31T23:59:59.999Z', '2026-10-31'],
+  ['UTC', '2026-11-01T00:00:00.000Z', '2026-11-01'],
+  ['Pacific/Kiritimati', '2026-10-31T09:59:59.999Z', '2026-10-31'],
+  ['Pacific/Kiritimati', '2026-10-31T10:00:00.000Z', '2026-11-01'],
+  ['Pacific/Pago_Pago', '2026-11-01T10:59:59.999Z', '2026-10-31'],
+  ['Pacific/Pago_Pago', '2026-11-01T11:00:00.000Z', '2026-11-01'],
+  // Summer time ends on November 1 and begins on March 8.
+  ['America/Los_Angeles', '2026-11-01T06:59:59.999Z', '2026-10-31'],
+  ['America/Los_Angeles', '2026-11-01T07:00:00.000Z', '2026-11-01'],
+  ['America/Los_Angeles', '2026-11-02T07:59:59.999Z', '2026-11-01'],
+  ['America/Los_Angeles', '2026-11-02T08:00:00.000Z', '2026-11-02'],
+  ['America/Los_Angeles', '2026-03-08T07:59:59.999Z', '2026-03-07'],
+  ['America/Los_Angeles', '2026-03-09T06:59:59.999Z', '2026-03-08'],
+  ['America/Los_Angeles', '2026-03-09T07:00:00.000Z', '2026-03-09'],
+  ['Asia/Kathmandu', '2024-02-28T18:15:00.000Z', '2024-02-29'],
+  ['Asia/Kathmandu', '2024-02-28T18:14:59.999Z', '2024-02-28'],
+  ['Europe/Berlin', '2026-12-31T23:00:00.000Z', '2027-01-01'],
+] as const)('an organization in %s has at %s the day %s', (timeZone, instant, today) => {
+  expect(findToday({ timeZone, fiscalYearStart: 7 }, new Date(instant))).toEqual({ today, fiscalYearStart: 7 });
+});
+
+test('“last month” turns with the midnight of the organization', () => {
+  const at = (timeZone: string) =>
+    toPeriodDates('last-month', findToday({ timeZone, fiscalYearStart: 1 }, new Date('2027-01-01T05:00:00Z')));
+  expect(at('America/New_York')).toEqual({ startDate: '2026-12-01', endDate: '2026-12-31' });
+  expect(at('America/Chicago')).toEqual({ startDate: '2026-11-01', endDate: '2026-11-30' });
+});
+
+test.each([
+  ['America/New_York', true],
+  ['UTC', true],
+  ['Asia/Kolkata', true],
+  ['Mars/Base', false],
+  ['+02:00', false],
+  ['', false],
+  ['America/New York', false],
+] as const)('a time zone “%s” is known: %s', (name, isKnown) => expect(isTimeZone(name)).toBe(isKnown));

@@ -119,6 +119,9 @@ export class OperatedOrganization {
 
   @Field(() => Int, { description: 'Month with which its fiscal year begins, 1 to 12.' })
   fiscalYearStart!: number;
+
+  @Field(() => String, { description: 'IANA name of the time zone in which its days begin.' })
+  timeZone!: string;
 }
 
 @ObjectType({ simpleResolvers: true, description: 'The end of an organization.' })

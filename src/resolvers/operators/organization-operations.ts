@@ -9,6 +9,7 @@ const NEW_NAME = { description: 'Name that no other organization has.' };
 const HOSTS = { description: 'Host names at which it may be reached, such as `give.example.org`; none means any.' };
 const UNDER_MAINTENANCE = { description: 'True to answer its callers "Under maintenance".' };
 const MONTH = { description: 'Month from 1 to 12.' };
+const TIME_ZONE = { description: 'IANA name of the time zone, such as `America/New_York`.' };
 
 /** The changes of organizations, as the command `organization` has them. */
 @Resolver()
@@ -66,6 +67,15 @@ export class OrganizationOperations {
     @Arg('month', () => Int, MONTH) month: number,
   ): Promise<OrganizationRow> {
     await this.organizations.setFiscalYear(name, month);
+    return this.organizations.get(name);
+  }
+
+  @Mutation(() => OperatedOrganization, { description: 'Sets the time zone in which the days of an organization begin.' })
+  async setTimeZone(
+    @Arg('organization', () => String, NAME) name: string,
+    @Arg('timeZone', () => String, TIME_ZONE) timeZone: string,
+  ): Promise<OrganizationRow> {
+    await this.organizations.setTimeZone(name, timeZone);
     return this.organizations.get(name);
   }
 

@@ -126,7 +126,9 @@ function DownloadForm({ report, provision, onSessionChange, onClose }: DownloadD
         </Button>
         <Button onPress={() => (isRunning ? running.current?.abort() : onClose())}>{isRunning ? 'Cancel' : 'Close'}</Button>
       </div>
-      {report.request && <AddressCopies request={report.request} notes={report.requestNotes} columns={columns} provision={provision} />}
+      {report.request && (
+        <AddressCopies request={report.request} notes={report.requestNotes} {...{ columns, provision }} period={report.period} />
+      )}
     </>
   );
 }

@@ -1,3 +1,4 @@
+import type { PeriodName } from '../../../values/periods';
 import type { TableColumn } from '../tables/table-types';
 import type { FileFact } from './file-content';
 import type { WrittenFormat } from './file-format';
@@ -10,6 +11,8 @@ export interface DownloadableReport {
   readonly fileName: string;
   /** The query of the gateway's own file; undefined for a report that has none, such as the changes of the books. */
   readonly request: ReportQuery | undefined;
+  /** The named period of the report, which addresses for programs have in place of its dates. */
+  readonly period?: PeriodName | undefined;
   /** Says in which way the gateway's file differs from what the page shows; a sentence each. */
   readonly requestNotes?: readonly string[];
   /** True where the rows are lines: the gateway's file then has the columns of v2, or all of them, too. */

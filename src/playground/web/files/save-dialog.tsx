@@ -1,15 +1,25 @@
 import { useEffect, useState, type SubmitEvent } from 'react';
 import { Button, DialogTrigger, FieldError, Input, Label, Text, TextField } from 'react-aria-components';
 import { ModalDialog } from './modal-dialog';
-import type { ReportQuery } from './file-url';
-import { describeSaving, listSavedReports, MAX_NAME, NAME_PATTERN, proposeName, saveReport, type SavedReport } from './saved-reports';
+import { fromPeriodEnum } from '../../../values/periods';
+import { presets } from '../reports/periods';
+import {
+  describeSaving,
+  listSavedReports,
+  MAX_NAME,
+  NAME_PATTERN,
+  proposeName,
+  saveReport,
+  type SavedContent,
+  type SavedReport,
+} from './saved-reports';
 
 interface SaveDialogProps {
   readonly provision: string;
   /** The title that the dialog proposes. */
   readonly title?: string;
   /** Reads the query to save. Throws an Error whose message the dialog shows. */
-  readonly current: () => ReportQuery;
+  readonly current: () => SavedContent;
   /** A sentence about what is saved. */
   readonly note?: string | undefined;
   /** Says what of the screen is not saved, when the dialog opens. */
@@ -46,6 +56,7 @@ function SaveForm({
   const [outcome, setOutcome] = useState<{ readonly text: string; readonly isFault: boolean }>();
   const name = ownName ?? proposeName(title);
   const earlier = reports.find((report) => report.name === name);
+  const earlierPeriod = earlier && fromPeriodEnum(earlier.period);
   const isSaved = outcome?.isFault === false;
   const tellFault = (error: unknown): void => setOutcome({ text: (error as Error).message, isFault: true });
   useEffect(() => {
@@ -100,6 +111,7 @@ function SaveForm({
       {earlier && !isSaved && (
         <p role="alert">
           This name is taken: “{earlier.title}”, saved by {describeSaving(earlier)}. A new one takes its place for everybody.
+          {earlierPeriod && ` It has “${presets[earlierPeriod].title}” anew each time.`}
         </p>
       )}
       <p role={outcome?.isFault ? 'alert' : 'status'}>{outcome?.text}</p>

@@ -1,6 +1,8 @@
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
+import { fromPeriodEnum, type PeriodName } from '../../../values/periods';
 import { copyText } from '../look/clipboard';
+import { presets } from '../reports/periods';
 import { copyAdvice, toCopyText } from './address-text';
 import { ModalDialog } from './modal-dialog';
 import {
@@ -8,6 +10,7 @@ import {
   describeSaving,
   fetchSavedAddress,
   listSavedReports,
+  ownParametersOf,
   toParameterTexts,
   toParameterUrl,
   toSavedLink,
@@ -127,13 +130,15 @@ interface SavedReportFactsProps {
 function SavedReportFacts({ report, words }: SavedReportFactsProps) {
   const { title, name, path } = report;
   // A file has all rows, so that the place of a page changes nothing.
-  const parameters = report.parameters.filter((parameter) => !['first', 'last', 'after', 'before'].includes(parameter.name));
+  const period = fromPeriodEnum(report.period);
+  const parameters = ownParametersOf(report).filter((parameter) => !['first', 'last', 'after', 'before'].includes(parameter.name));
   return (
     <div>
       {title !== name && <strong>{title}</strong>}
       <code>{path}</code>
       <span>{describeSaving(report)}</span>
       {words}
+      {period && <span>{describePeriod(report, period)}</span>}
       {parameters.length > 0 && (
         // Only programs need the parameters of a report that words describe.
         <details open={words === undefined}>
@@ -150,6 +155,13 @@ function SavedReportFacts({ report, words }: SavedReportFactsProps) {
       )}
     </div>
   );
+}
+
+/** Says a saved period, and the dates that it has today. */
+function describePeriod({ parameters }: SavedReport, period: PeriodName): string {
+  const dateOf = (name: string): string => toParameterTexts(parameters.find((each) => each.name === name)?.value).join('');
+  const dates = period === 'all-time' ? '' : `, today ${dateOf('startDate')} to ${dateOf('endDate')}`;
+  return `“${presets[period].title}”, anew each time${dates}`;
 }
 
 async function copyLink(report: SavedReport): Promise<string> {

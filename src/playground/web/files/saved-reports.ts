@@ -1,4 +1,5 @@
-import type { SavedReportsQuery, SavedReportsQueryVariables } from '../../../generated/operations/graphql';
+import type { NamedPeriod, SavedReportsQuery, SavedReportsQueryVariables } from '../../../generated/operations/graphql';
+import { fromPeriodEnum } from '../../../values/periods';
 import { askGateway } from '../session/gateway-client';
 import type { FileAddress } from './address-text';
 import { fetchFileAddress, type ReportQuery } from './file-url';
@@ -9,8 +10,13 @@ import savedReportsQuery from '../queries/saved-reports.graphql?raw';
 /** A query that the organization saved under a name, with a title and the values of its variables. */
 export type SavedReport = NonNullable<SavedReportsQuery['savedReports']>[number];
 
+/** The content of a report to save. A named period stands in place of the variables `startDate` and `endDate`. */
+export interface SavedContent extends ReportQuery {
+  readonly period?: NamedPeriod;
+}
+
 /** A report to save. `replaces` is the `updatedAt` of the report of the same name that it takes the place of. */
-export interface ReportToSave extends ReportQuery {
+export interface ReportToSave extends SavedContent {
   readonly name: string;
   readonly title: string;
   readonly replaces: string | undefined;
@@ -57,10 +63,16 @@ export function toParameterTexts(value: unknown): readonly string[] {
   return [typeof value === 'string' ? value : JSON.stringify(value)];
 }
 
+/** The variables of a saved report that have values of their own, not those of its period. */
+export const ownParametersOf = ({ period, parameters }: SavedReport): SavedReport['parameters'] =>
+  period ? parameters.filter(({ name }) => name !== 'startDate' && name !== 'endDate') : parameters;
+
 /** The address of a saved report's CSV file with its parameters, ready to be changed. */
-export function toParameterUrl({ path, parameters }: SavedReport): URL {
-  const url = new URL(path, location.origin);
-  for (const { name, value } of parameters) for (const text of toParameterTexts(value)) url.searchParams.append(name, text);
+export function toParameterUrl(report: SavedReport): URL {
+  const url = new URL(report.path, location.origin);
+  const period = fromPeriodEnum(report.period);
+  if (period) url.searchParams.set('period', period);
+  for (const { name, value } of ownParametersOf(report)) for (const text of toParameterTexts(value)) url.searchParams.append(name, text);
   return url;
 }
 

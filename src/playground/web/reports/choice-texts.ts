@@ -1,5 +1,6 @@
+import { isPeriodName } from '../../../values/periods';
 import { createCellFormat } from '../tables/cell-format';
-import { comparisons, isPreset, presets } from './periods';
+import { comparisons, presets } from './periods';
 import { defaultChoices, type ReportChoices } from './report-choices';
 import { definitionOf, groupTitles, pendingChoices, type FilterName } from './report-definitions';
 import type { Names } from './report-names';
@@ -67,7 +68,7 @@ export function toConditions(choices: ReportChoices, nameOf: Names['nameOf'], wr
 }
 
 /** The period of some choices in words, such as “Last month”, or its two dates. */
-const toPeriodText = ({ period }: ReportChoices): string => (isPreset(period) ? presets[period].title : period.replace('..', ' to '));
+const toPeriodText = ({ period }: ReportChoices): string => (isPeriodName(period) ? presets[period].title : period.replace('..', ' to '));
 
 /**
  * Proposes a title for a saved report: what it is, and what makes it differ from the report as it begins. The title becomes a part of an

@@ -1,4 +1,3 @@
-import { getLocalTimeZone, parseDate, today } from '@internationalized/date';
 import { createCellFormat } from '../tables/cell-format';
 import type { ColumnKind } from '../tables/table-types';
 import { comparisons } from './periods';
@@ -74,8 +73,8 @@ export function FigureCards({ plan, figures }: FigureCardsProps) {
 }
 
 /** True for a period that is compared although days of it are still to come. */
-const isUnderWay = ({ compared, period }: ReportPlan): boolean =>
-  compared !== undefined && period.endDate !== undefined && parseDate(period.endDate).compare(today(getLocalTimeZone())) > 0;
+const isUnderWay = ({ compared, period, today }: ReportPlan): boolean =>
+  compared !== undefined && period.endDate !== undefined && period.endDate > today;
 
 const sign = (value: string | number): string => (Number(value) > 0 ? '+' : '');
 

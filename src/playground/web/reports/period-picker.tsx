@@ -1,5 +1,5 @@
 import { useRef, useState, type FocusEvent, type KeyboardEvent } from 'react';
-import { CalendarDate, getLocalTimeZone, parseDate, today } from '@internationalized/date';
+import { CalendarDate, parseDate } from '@internationalized/date';
 import {
   Button,
   CalendarCell,
@@ -17,14 +17,15 @@ import {
   Text,
   type DateRange,
 } from 'react-aria-components';
+import { isPeriodName, toPeriodDates, type PeriodName, type Today } from '../../../values/periods';
 import { useFieldFocus } from '../look/field-focus';
 import { ChoiceField } from './choice-field';
-import { findPeriod, isPreset, presets, type Period, type PresetName } from './periods';
+import { findPeriod, presets, type Period } from './periods';
 
 interface PeriodPickerProps {
   /** The name of a preset, or two dates. */
   readonly period: string;
-  readonly fiscalYearStart: number;
+  readonly now: Today;
   readonly onChange: (period: string) => void;
 }
 
@@ -32,20 +33,20 @@ const CUSTOM = 'custom';
 const titles = {
   ...Object.fromEntries(Object.entries(presets).map(([name, { title }]) => [name, title])),
   [CUSTOM]: 'Other dates',
-} as Readonly<Record<PresetName | typeof CUSTOM, string>>;
+} as Readonly<Record<PeriodName | typeof CUSTOM, string>>;
 
 /** Chooses a period by its name, or by two dates that can be typed or taken from a calendar. */
-export function PeriodPicker({ period, fiscalYearStart, onChange }: PeriodPickerProps) {
-  const now = today(getLocalTimeZone());
-  const { startDate, endDate } = findPeriod(period, { today: now, fiscalYearStart }) ?? {};
+export function PeriodPicker({ period, now, onChange }: PeriodPickerProps) {
+  const { startDate, endDate } = findPeriod(period, now) ?? {};
   const { part, focusField } = useFieldFocus<HTMLDivElement>();
-  const setName = (name: PresetName | typeof CUSTOM): void => {
-    onChange(name === CUSTOM ? toText(startDate ?? now.set({ day: 1 }).toString(), endDate ?? now.toString()) : name);
+  const setName = (name: PeriodName | typeof CUSTOM): void => {
+    const month = toPeriodDates('month-to-date', now);
+    onChange(name === CUSTOM ? toText(startDate ?? month.startDate, endDate ?? month.endDate) : name);
     if (name === CUSTOM) focusField();
   };
   return (
     <div ref={part} className="period">
-      <ChoiceField label="Period" choices={titles} value={isPreset(period) ? period : CUSTOM} onChange={setName} />
+      <ChoiceField label="Period" choices={titles} value={isPeriodName(period) ? period : CUSTOM} onChange={setName} />
       <DatesField startDate={startDate} endDate={endDate} onChange={(dates) => onChange(dates)} />
     </div>
   );

@@ -1,4 +1,3 @@
-import { CalendarDate } from '@internationalized/date';
 import type { GroupBy } from '../../../generated/operations/graphql';
 import { isViewParameter } from '../tables/view-link';
 import { comparisons, findPeriod, isDate, type Comparison } from './periods';
@@ -79,7 +78,7 @@ const PREFIX = '#reports/';
 const ID = /^\d{1,15}$/;
 const AMOUNT = /^(?!-0\.00$)-?(0|[1-9]\d{0,11})\.\d\d$/;
 /** Any day will do to see whether a text is a period. */
-const someDay = { today: new CalendarDate(2000, 1, 1), fiscalYearStart: 1 };
+const someDay = { today: '2000-01-01', fiscalYearStart: 1 };
 
 /** Writes the choices as the part of the page's address behind `#`, without those that are the report's defaults. */
 export function toAddress(choices: ReportChoices): string {

@@ -1,5 +1,5 @@
 import type { GroupBy } from '../../../generated/operations/graphql';
-import type { PresetName } from './periods';
+import type { PeriodName } from '../../../values/periods';
 
 /** The ways to choose pending deposits, as the gateway knows them, in words. */
 export const pendingChoices = { WITH: 'included', WITHOUT: 'left out', ONLY: 'only these' } as const;
@@ -50,7 +50,7 @@ export interface ReportDefinition {
   readonly filters: readonly FilterName[];
   /** A condition that must be given before the report runs. */
   readonly needs?: FilterName;
-  readonly period: PresetName;
+  readonly period: PeriodName;
   /** The choice of pending deposits with which the form begins. */
   readonly pending: PendingChoice;
   readonly hasFixedPending?: boolean;

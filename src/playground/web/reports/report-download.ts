@@ -1,3 +1,4 @@
+import { isPeriodName } from '../../../values/periods';
 import type { DownloadableReport } from '../files/downloadable-report';
 import type { FileFact } from '../files/file-content';
 import type { TableView } from '../tables/data-table';
@@ -28,6 +29,7 @@ export function toDownload({ result, view, conditions, client }: Shown): Downloa
     title,
     fileName: `${choices.report}-${span}`,
     request: rows === 'versions' ? undefined : { query: fileDocument.query, variables: fileDocument.variables },
+    period: isPeriodName(choices.period) ? choices.period : undefined,
     requestNotes: [...describeFetched(plan), ...(lost === undefined ? [] : [lost])],
     isOfLines: rows === 'lines',
     columns: shown,

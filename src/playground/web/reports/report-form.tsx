@@ -1,4 +1,5 @@
 import type { GroupBy } from '../../../generated/operations/graphql';
+import type { Today } from '../../../values/periods';
 import { ChoiceField } from './choice-field';
 import { FilterBar } from './filter-bar';
 import { PeriodPicker } from './period-picker';
@@ -9,7 +10,7 @@ import type { Names } from './report-names';
 
 interface ReportFormProps {
   readonly provision: string;
-  readonly fiscalYearStart: number;
+  readonly now: Today;
   /** False for a person who may read no donors, and so may not look for one. */
   readonly readsDonors: boolean;
   readonly choices: ReportChoices;
@@ -18,14 +19,14 @@ interface ReportFormProps {
 }
 
 /** The choices of a report: its period, what it is compared with, its conditions and how it is divided. */
-export function ReportForm({ provision, fiscalYearStart, readsDonors, choices, names, onChange }: ReportFormProps) {
+export function ReportForm({ provision, now, readsDonors, choices, names, onChange }: ReportFormProps) {
   const definition = definitionOf(choices.report);
   const { rows, filters, needs, splitBy, top, hasFixedPending } = definition;
   if (rows === 'versions') return null;
   const set = (change: Partial<ReportChoices>): void => onChange({ ...choices, ...change });
   return (
     <section className="report-form" aria-label="Choices of the report">
-      <PeriodPicker period={choices.period} fiscalYearStart={fiscalYearStart} onChange={(period) => set({ period })} />
+      <PeriodPicker period={choices.period} now={now} onChange={(period) => set({ period })} />
       {isComparable(definition) && (
         <ChoiceField label="Compare with" choices={comparisons} value={choices.compare} onChange={(compare) => set({ compare })} />
       )}

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { getLocalTimeZone, today } from '@internationalized/date';
 import { Disclosure, DisclosurePanel, Button, Heading, Tab, TabList, TabPanel, Tabs, type Key } from 'react-aria-components';
+import { findToday, isPeriodName } from '../../../values/periods';
 import { copyText } from '../look/clipboard';
 import { DownloadDialog } from '../files/download-dialog';
 import { SaveDialog } from '../files/save-dialog';
@@ -15,7 +15,7 @@ import type { ViewParameters } from '../tables/view-link';
 import { describeFigures, FigureCards } from './figure-cards';
 import { describeFetched, proposeTitle, toConditions, toPrintLines, writeValue } from './choice-texts';
 import { toViewAddress, useLinkedView } from './linked-view';
-import { isPreset, presets } from './periods';
+import { presets } from './periods';
 import { ReportChart } from './report-chart';
 import { defaultChoices, findUnread, type ReportChoices } from './report-choices';
 import { definitionOf, hasChart, reportDefinitions } from './report-definitions';
@@ -23,7 +23,7 @@ import { toTotals } from './report-figures';
 import { toDownload } from './report-download';
 import { ReportForm } from './report-form';
 import { useNames, type Names } from './report-names';
-import { toSavedQuery } from './saved-choices';
+import { toSavedContent } from './saved-choices';
 import { StateNote } from './state-note';
 import { planReport, useReport, type ReportPlan, type ReportResult } from './use-report';
 
@@ -55,13 +55,13 @@ export function ReportView({
 }: ReportViewProps) {
   const { title, answers, rows } = definitionOf(choices.report);
   const names = useNames(provision, { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] });
-  const { fiscalYearStart } = viewer;
   const readsDonors = mayReadDonors(viewer);
   const maySave = readsDonors && rows !== 'versions';
-  // A page may stay open over midnight: the next render plans “last month” anew, like the dates that the form shows.
-  const day = today(getLocalTimeZone()).toString();
+  // A page may stay open over midnight: the next render plans “last month” anew, like the dates that the form shows. The day is that of the organization, as in the gateway's files.
+  const now = findToday(viewer);
+  const { today, fiscalYearStart } = now;
   // The viewer itself is a new object each time the gateway is asked who is logged in. A plan of it would run the report again each time.
-  const plan = useMemo(() => planReport(choices, { fiscalYearStart, readsDonors, day }), [choices, fiscalYearStart, readsDonors, day]);
+  const plan = useMemo(() => planReport(choices, { today, fiscalYearStart }, readsDonors), [choices, today, fiscalYearStart, readsDonors]);
   const { state, run, stop } = useReport(plan, { provision, client, onSessionChange });
   const [copied, setCopied] = useState('');
   // The chart stays in front when another period is chosen.
@@ -97,8 +97,8 @@ export function ReportView({
             <SaveDialog
               provision={provision}
               title={proposeTitle(choices, names.nameOf)}
-              current={() => ({ query: toSavedQuery(choices, plan.fileDocument), variables: plan.fileDocument.variables })}
-              note={toSavingNote(plan)}
+              current={() => toSavedContent(choices, plan.fileDocument)}
+              note={toSavingNote(plan, viewer)}
               lost={toLost}
               onSaved={onSaved}
             />
@@ -115,7 +115,7 @@ export function ReportView({
         </div>
         <p role="status">{copied}</p>
       </header>
-      <ReportForm {...{ provision, choices, names, onChange, fiscalYearStart, readsDonors }} />
+      <ReportForm {...{ provision, choices, names, onChange, now, readsDonors }} />
       {unread.length > 0 && (
         <p className="problem" role="alert">
           A part of this link cannot be read: {unread.join(', ')}. The report is of its usual choices there.
@@ -141,16 +141,16 @@ export function ReportView({
 const MAX_GIFTS = Math.max(...reportDefinitions.largest.top.limits);
 
 /** Says where a program gets other figures than a colleague on this page. */
-function toSavingNote(plan: ReportPlan): string | undefined {
+function toSavingNote(plan: ReportPlan, { timeZone }: Viewer): string | undefined {
   const {
-    choices,
+    choices: { period: name },
     period: { startDate, endDate },
   } = plan;
-  const isMoving = isPreset(choices.period) && startDate !== undefined && endDate !== undefined;
+  const isMoving = isPeriodName(name) && startDate !== undefined && endDate !== undefined;
   const notes = [
     ...(isMoving
       ? [
-          `On this page, “${presets[choices.period].title}” moves on with the calendar. Programs get ${startDate} to ${endDate} until they ask for other dates: ?startDate=…&endDate=…`,
+          `The period is “${presets[name].title}”, anew each time, here and for programs. Today that is ${startDate} to ${endDate} (${timeZone}).`,
         ]
       : []),
     ...describeFetched(plan),

@@ -1,3 +1,6 @@
+import type { NamedPeriod } from '../../../generated/operations/graphql';
+import { fromPeriodEnum, isPeriodName, toPeriodEnum } from '../../../values/periods';
+import type { SavedContent, SavedReport } from '../files/saved-reports';
 import { readAddress, toAddress, type ReportChoices } from './report-choices';
 import { definitionOf, isPendingChoice } from './report-definitions';
 import type { ReportDocument } from './report-document';
@@ -8,6 +11,17 @@ const MARK = '# Reports mode: ';
 /** A report's query as it is saved: with the choices in a comment, which the gateway ignores. */
 export const toSavedQuery = (choices: ReportChoices, { query }: ReportDocument): string => `${MARK}${toAddress(choices)}\n${query}`;
 
+/**
+ * A report as it is saved. A named period stands in place of its dates, so that programs get those of the day on which they ask, as the
+ * page does.
+ */
+export function toSavedContent(choices: ReportChoices, document: ReportDocument): SavedContent {
+  const query = toSavedQuery(choices, document);
+  if (!isPeriodName(choices.period)) return { query, variables: document.variables };
+  const variables = Object.fromEntries(Object.entries(document.variables).filter(([name]) => name !== 'startDate' && name !== 'endDate'));
+  return { query, variables, period: toPeriodEnum(choices.period) as NamedPeriod };
+}
+
 /** The same query without the choices, of which an edited text may know nothing. */
 export const withoutChoices = (query: string): string =>
   query
@@ -16,18 +30,17 @@ export const withoutChoices = (query: string): string =>
     .join('\n');
 
 /**
- * Reads the choices of a saved report; undefined for one that was written in GraphQL. Pending deposits are those of its variables: the
- * choices leave out what was a report's default when it was saved, and programs get what the variables say.
+ * Reads the choices of a saved report; undefined for one that was written in GraphQL. The period and the pending deposits are those that
+ * programs get: the choices leave out what was a report's default when it was saved.
  */
 export function readSavedChoices({
   query,
   variables,
-}: {
-  readonly query: string;
-  readonly variables?: unknown;
-}): ReportChoices | undefined {
+  period = null,
+}: Pick<SavedReport, 'query'> & Partial<Pick<SavedReport, 'variables' | 'period'>>): ReportChoices | undefined {
   const line = query.split('\n').find((each) => each.startsWith(MARK));
-  const choices = line === undefined ? undefined : readAddress(line.slice(MARK.length).trim());
+  const marked = line === undefined ? undefined : readAddress(line.slice(MARK.length).trim());
+  const choices = marked && { ...marked, period: fromPeriodEnum(period) ?? marked.period };
   const { pending } = (variables ?? {}) as { readonly pending?: unknown };
   if (!choices || definitionOf(choices.report).hasFixedPending || !isPendingChoice(pending)) return choices;
   return { ...choices, pending };

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { parseDate } from '@internationalized/date';
+import type { Today } from '../../../values/periods';
 import { dataOf, GatewayError, postVersioned } from '../session/gateway-client';
 import { createStopped, isStopped } from '../tables/gateway-faults';
 import type { TableClient } from '../tables/table-client';
@@ -14,6 +14,8 @@ import { findFigures, type ReportFigures } from './report-figures';
 /** The period, columns and document that the choices of a form ask for. */
 export interface ReportPlan {
   readonly choices: ReportChoices;
+  /** The day that it was planned for, as `YYYY-MM-DD`. */
+  readonly today: string;
   readonly period: Period;
   /** The period to compare with; undefined for none. */
   readonly compared: ComparedPeriod | undefined;
@@ -39,27 +41,19 @@ export type ReportState =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** The values beside the choices that a plan depends on. */
-interface Reader {
-  readonly fiscalYearStart: number;
-  readonly readsDonors: boolean;
-  /** The day of the reader's calendar as `YYYY-MM-DD`. */
-  readonly day: string;
-}
-
 /** Plans the report of some choices for a day. Undefined while a condition that it needs is missing. */
-export function planReport(choices: ReportChoices, { fiscalYearStart, readsDonors, day }: Reader): ReportPlan | undefined {
+export function planReport(choices: ReportChoices, now: Today, readsDonors: boolean): ReportPlan | undefined {
   const { needs } = definitionOf(choices.report);
   if (needs === 'donor' && choices.donor === undefined) return undefined;
-  const period = findPeriod(choices.period, { today: parseDate(day), fiscalYearStart }) ?? {};
+  const period = findPeriod(choices.period, now) ?? {};
   const compared = findCompared(period, choices.compare);
   const plain: ReportChoices = { ...choices, compare: 'off' };
   const comparesRows = compared !== undefined && hasComparedRows(choices.splitBy, compared.isByMonths);
   const columns = columnsOf(comparesRows ? choices : plain, readsDonors);
-  const parts = { period, fiscalYearStart, mayReadDonors: readsDonors };
+  const parts = { period, fiscalYearStart: now.fiscalYearStart, mayReadDonors: readsDonors };
   const fileDocument = toDocument(plain, { ...parts, compareWith: undefined, columns: columnsOf(plain, readsDonors) });
   const document = compared ? toDocument(choices, { ...parts, compareWith: compared, columns }) : fileDocument;
-  return { choices, period, compared, comparesRows, columns, document, fileDocument };
+  return { choices, today: now.today, period, compared, comparesRows, columns, document, fileDocument };
 }
 
 interface Report {

@@ -1,17 +1,16 @@
 import type { ExecutionResult, GraphQLFormattedError } from 'graphql';
 import type { ViewerQuery } from '../../../generated/operations/graphql';
+import type { OrganizationCalendar } from '../../../values/periods';
 import loginMutation from '../queries/login.graphql?raw';
 import logoutMutation from '../queries/logout.graphql?raw';
 import viewerQuery from '../queries/viewer.graphql?raw';
 import { readEnds, type SessionEnds } from './session-end';
 import { signalSession } from './session-signal';
 
-export interface Viewer {
+export interface Viewer extends OrganizationCalendar {
   readonly username: string;
   readonly organization: string;
   readonly privileges: readonly string[];
-  /** The month with which the organization's fiscal year begins, 1 to 12. */
-  readonly fiscalYearStart: number;
   /** The latest end of the session, in ISO 8601. */
   readonly sessionExpiresAt: string;
   readonly ends: SessionEnds;

@@ -1,8 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
-import { isNetwork } from './values/addresses';
+import { isHostName, isNetwork, toHostName, withoutBrackets } from './values/addresses';
+import { isForwarded, isHeaderName } from './values/header-names';
 import { decodeUtf8, mayBeMisread, mayBeUnescaped } from './values/utf8';
+
+/** Values between commas. */
+const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -29,22 +34,16 @@ function isPostgresUrl(value: string): boolean {
 const PASSWORD_RULE = 'a password has every character but letters and digits percent-encoded, such as %40 for @';
 const postgresUrl = z.string().refine(isPostgresUrl, `expected a URL like postgresql://user:password@host:5432/database; ${PASSWORD_RULE}`);
 
-const postgresUrls = z
-  .string()
-  .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
-  .refine(
-    (list) => list.every(isPostgresUrl),
-    `expected URLs like postgresql://user:password@host:5432/database, separated by commas; ${PASSWORD_RULE}`,
-  );
+const postgresUrls = list.refine(
+  (parts) => parts.every(isPostgresUrl),
+  `expected URLs like postgresql://user:password@host:5432/database, separated by commas; ${PASSWORD_RULE}`,
+);
 
 const httpUrl = z
   .string()
   .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), 'expected a URL like http://127.0.0.1:4318');
 
-const proxies = z
-  .string()
-  .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
-  .refine((list) => list.every(isNetwork), 'expected addresses or CIDR ranges, separated by commas');
+const proxies = list.refine((parts) => parts.every(isNetwork), 'expected addresses or CIDR ranges, separated by commas');
 
 /** True for an origin as browsers write it (RFC 6454 section 6.1). Hybrid apps have schemes of their own, such as capacitor. */
 const isOrigin = (text: string): boolean =>
@@ -52,26 +51,38 @@ const isOrigin = (text: string): boolean =>
     ? URL.canParse(text) && new URL(text).origin === text && !text.includes('*')
     : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:-]+$/.test(text);
 
-const origins = z
-  .string()
-  .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
-  .superRefine((list, context) => {
-    const wrong = list.find((origin) => !isOrigin(origin));
-    if (wrong === undefined) return;
-    context.addIssue(`expected exact origins such as https://app.example.org, separated by commas; "${wrong}" is none`);
+const origins = list.superRefine((parts, context) => {
+  const wrong = parts.find((origin) => !isOrigin(origin));
+  if (wrong === undefined) return;
+  context.addIssue(`expected exact origins such as https://app.example.org, separated by commas; "${wrong}" is none`);
+});
+
+/**
+ * The names of request headers, in lower case. A `*` at the end of one stands for every ending: browsers know no such form, so each
+ * preflight is answered with the names that it asks for. Proxies tell by X-Forwarded headers and Forwarded who the caller is.
+ */
+const headerNames = list
+  .transform((parts) => parts.map((part) => part.toLowerCase()))
+  .superRefine((parts, context) => {
+    const wrong = parts.find((name) => !isHeaderName(name) || name.slice(0, -1).includes('*') || name === '*');
+    if (wrong !== undefined) {
+      context.addIssue(`expected names of request headers such as b3 or x-datadog-*, separated by commas; "${wrong}" is none`);
+    }
+    const forwarded = parts.find(isForwarded);
+    if (forwarded !== undefined) context.addIssue(`"${forwarded}" is for proxies alone`);
   });
 
-const address = z.string().regex(/^[\w.:-]+$/, 'expected an address or a host name');
-
-const hostNames = z
+const address = z
   .string()
-  .transform((text) =>
-    text
-      .toLowerCase()
-      .split(',')
-      .flatMap((part) => part.trim() || []),
-  )
-  .refine((list) => list.every((name) => /^[\w.-]+$/.test(name)), 'expected host names without ports, separated by commas');
+  .transform(withoutBrackets)
+  .pipe(z.string().regex(/^[\w.:-]+$/, 'expected an address or a host name'));
+
+const hostNames = list
+  .transform((parts) => parts.map((part) => part.toLowerCase()))
+  .refine(
+    (list) => list.every((name) => (!/:[0-9]*$/.test(name) || isIP(name) === 6) && isHostName(toHostName(name))),
+    'expected host names without ports, separated by commas',
+  );
 
 const MAX_WORKERS = 128;
 const workers = z
@@ -176,6 +187,12 @@ export const settings = {
     schema: origins,
     fallback: '',
     meaning: 'Origins whose pages may call from a browser, such as https://app.example.org, separated by commas',
+  },
+  CORS_HEADERS: {
+    schema: headerNames,
+    fallback: '',
+    meaning:
+      'Request headers that these pages may send beside those of GraphQL clients and the usual tracers, such as b3,request-id,x-datadog-*, where the star stands for any ending',
   },
   UNDER_MAINTENANCE: { schema: onOff, fallback: 'off', meaning: 'Answers "Under maintenance" to every organization' },
   INTROSPECTION: {

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from '../config';
@@ -7,6 +6,7 @@ import { createErrorHandler } from '../http/error-handler';
 import { refuseAmbiguousHeaders } from '../http/express-app';
 import { logRequests, type RequestObserver } from '../http/request-log';
 import { setSecurityHeaders } from '../http/security-headers';
+import { toHostName } from '../values/addresses';
 
 /** The names of this machine for itself. */
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
@@ -29,7 +29,7 @@ export function createAdminApp(
   app.use(logRequests(log, { observe }));
   app.use(setSecurityHeaders());
   app.use(refuseAmbiguousHeaders);
-  app.use(refuseOtherNames([...LOOPBACK, bracketed(ADMIN_HOST), ...ADMIN_NAMES]));
+  app.use(refuseOtherNames([...LOOPBACK, ADMIN_HOST, ...ADMIN_NAMES]));
   for (const router of routers) app.use(router);
   app.use(() => {
     throw new AppError('NOT_FOUND');
@@ -43,15 +43,12 @@ export function createAdminApp(
  * stand for this machine (DNS rebinding) could otherwise read the answers.
  */
 function refuseOtherNames(names: readonly string[]): RequestHandler {
-  const known = new Set(names.map((name) => name.toLowerCase()));
+  const known = new Set(names.map(toHostName));
   return ({ headers, socket }, _response, next) => {
-    const name = (headers.host ?? '').replace(/:[0-9]*$/, '').toLowerCase();
+    const name = toHostName(headers.host ?? '');
     // An IPv4 address arrives at a socket for both families with this prefix.
-    const own = bracketed((socket.localAddress ?? '').replace(/^::ffff:/, ''));
+    const own = toHostName((socket.localAddress ?? '').replace(/^::ffff:/, ''));
     if (!known.has(name) && name !== own) throw new AppError('NOT_FOUND');
     next();
   };
 }
-
-/** An address as it stands in a Host header. */
-const bracketed = (address: string): string => (isIP(address) === 6 ? `[${address}]` : address);

@@ -11,10 +11,10 @@ import type { Copy, ReportSnapshot } from './postgres/report-snapshot';
 import type { RequestBooks } from './request-books';
 
 /** A line of the report: dates and amounts are text, numeric ids are numbers. */
-export type DepositDetailLine = Omit<DepositLine, Unread | Dates | Amounts | Ids> &
+export type DepositDetailLine = Omit<DepositLine, Unread | Dates | Amounts | Ids | 'allocationAmountInferred'> &
   Record<Dates, LocalDate> &
   Record<Exclude<Amounts, 'allocationAmount'>, string> &
-  Record<Ids, number> & { allocationAmount: string | null };
+  Record<Ids, number> & { allocationAmount: string | null; allocationAmountInferred: boolean | null };
 type Unread = 'organizationId' | 'since' | 'until' | 'donorSearch';
 type Dates = 'depositDate' | 'transactionDate';
 type Amounts = 'amount' | 'feeAmount' | 'netAmount' | 'allocationAmount';
@@ -89,7 +89,7 @@ export class DepositDetailStore {
     const letter = chooseLetter();
     const copied = columns.map((column) => ({
       expression: toCopied(column),
-      isNullable: column.kind === 'nullable' || column.section !== undefined,
+      isNullable: column.kind === 'nullable' || column.kind === 'boolean' || column.section !== undefined,
     }));
     const packed = copy(selectLines(raw(packColumns(copied, letter)), lineSet));
     const onForeign = (): void => {
@@ -140,9 +140,13 @@ function columnList(columns: readonly string[]): Prisma.Sql {
   return raw(columns.join(', '));
 }
 
+/** The value of a field of a line. A share that is not known was neither stated nor inferred. */
+const toValue = (field: string): string =>
+  field === 'allocationAmountInferred' ? '(CASE WHEN allocation_amount IS NOT NULL THEN allocation_amount_inferred END)' : toColumn(field);
+
 /** The expression by which COPY writes a column. Booleans are cast to text, because COPY itself writes them as t and f. */
 function toCopied({ field, kind, isLowerCase, globalIdOf, section }: RowColumn): string {
-  const column = toColumn(field);
+  const column = toValue(field);
   // A line of nobody has donor 0, which stands for no object.
   if (section) return `NULLIF(${column}, 0)`;
   if (globalIdOf !== undefined) return toGlobalIdSql(globalIdOf, column);
@@ -166,5 +170,5 @@ const LINE_VALUES = toValues(lineFields.filter((field) => !UNREAD.some((unread) 
 
 /** The values of fields of a line, each once. */
 function toValues(fields: readonly string[]): Prisma.Sql {
-  return columnList([...new Set(fields)].map((field) => `${toColumn(field)}${CASTS[field] ?? ''} AS "${field}"`));
+  return columnList([...new Set(fields)].map((field) => `${toValue(field)}${CASTS[field] ?? ''} AS "${field}"`));
 }

@@ -53,7 +53,7 @@ export interface AllocationEntity extends Identified {
   readonly designationName: string;
   /** The share that the books state, or else the one that the report infers; null when neither exists. */
   readonly amount: Money | null;
-  readonly amountInferred: boolean;
+  readonly amountInferred: boolean | null;
   /** Personal: null for callers who may not read donors. */
   readonly memo: string | null;
 }
@@ -133,7 +133,7 @@ const TABLES: Readonly<Record<EntityKind, Table>> = {
       mayReadDonors,
     }) => sql`id AS "allocationId", transaction_id AS "transactionId", designation_id::float8 AS "designationId",
       COALESCE(amount, ${ofLine('allocation_amount', organizationId)}) AS amount,
-      amount IS NULL AND ${ofLine('allocation_amount_inferred', organizationId)} AS "amountInferred",
+      CASE WHEN amount IS NULL THEN NULLIF(${ofLine('allocation_amount_inferred', organizationId)}, false) ELSE false END AS "amountInferred",
       (SELECT name FROM designation WHERE organization_id = ${organizationId}::int AND id = source.designation_id) AS "designationName",
       CASE WHEN ${mayReadDonors}::boolean THEN memo END AS memo`,
   },

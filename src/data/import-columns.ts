@@ -1,4 +1,4 @@
-/** The columns of the staging table, in order. They have the names of the file's columns. */
+/** The columns of the staging table, in order. They have the names of an import line's members. */
 export const COLUMNS = {
   line: 'bigint NOT NULL',
   deposit_id: 'text COLLATE "C" NOT NULL',
@@ -28,6 +28,7 @@ export const COLUMNS = {
   main_memo: 'text NOT NULL',
   deposit_status: 'text',
   allocation_amount: 'numeric(14,2)',
+  allocation_amount_unknown: 'boolean',
 } as const;
 
 export type Column = keyof typeof COLUMNS;

@@ -103,16 +103,20 @@ export const TRANSACTION: Entity = {
 export const ALLOCATION: Entity = {
   table: 'allocation',
   key: 'allocation_id',
-  said: ['line', 'transaction_id', 'designation_id', 'allocation_amount', 'designation_memo'],
+  said: ['line', 'transaction_id', 'designation_id', 'allocation_amount', 'allocation_amount_unknown', 'designation_memo'],
   isSaidOnce: true,
   values: {
     transaction_id: 'l.transaction_id',
     designation_id: 'l.designation_id',
     amount: 'l.allocation_amount',
     memo: 'l.designation_memo',
+    amount_unknown: 'false',
   },
-  // A line may also lack the share: a share in the books then stays.
-  kept: { amount: 'COALESCE(l.allocation_amount, old.amount)' },
+  // A line may also lack the share: a share in the books then stays. `markUnknownShares` says later which shares are unknown.
+  kept: {
+    amount: 'COALESCE(l.allocation_amount, old.amount)',
+    amount_unknown: 'COALESCE(old.amount_unknown, false) AND COALESCE(l.allocation_amount_unknown, true)',
+  },
   noting: 'old.transaction_id AS left_id, l.line',
   noted: {
     // A transaction that loses an allocation may infer another share from then on.

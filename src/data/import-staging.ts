@@ -128,9 +128,9 @@ async function* toCopyText(lines: AsyncIterable<readonly StagedLine[]>, onError:
 
 const COPY_ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-function toCopyValue(value: string | number | undefined): string {
+function toCopyValue(value: string | number | boolean | undefined): string {
   if (value === undefined) return '\\N';
-  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return String(value);
   // Few texts have a character to escape, and a search is quicker than a replacement.
   return /[\\\t\n\r]/.test(value) ? value.replace(/[\\\t\n\r]/g, (character) => COPY_ESCAPES[character]!) : value;
 }

@@ -12,6 +12,7 @@ import { noteMissing, removeEmpty, removeMissing, type CompleteRange } from './i
 import { findConflicts, stageEntities, stageLines, type StagedLine } from './import-staging';
 import type { Database } from './postgres/database';
 import { correctShares, type ShareCorrections } from './share-corrections';
+import { markUnknownShares } from './unknown-shares';
 
 export class ImportStore {
   constructor(private readonly database: Database) {}
@@ -73,6 +74,10 @@ export class ImportTransaction {
   /** A first import has moved nothing away from anything. */
   async removeEmpty(range: CompleteRange | undefined): ReturnType<typeof removeEmpty> {
     return this.isFirst ? { transactions: 0, deposits: 0 } : removeEmpty(this.books, range);
+  }
+
+  markUnknownShares(): Promise<number> {
+    return markUnknownShares(this.books, this.isFirst);
   }
 
   /** A first import corrects nothing. */

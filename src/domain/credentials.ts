@@ -46,11 +46,3 @@ export function hashToken(token: string): Buffer | undefined {
 export const toLinkProof = (token: string): Buffer => createHmac('sha256', token).update('link').digest();
 
 export const hashProof = (proof: Buffer): Buffer => createHash('sha256').update(proof).digest();
-
-/** The name of a Host header (RFC 9110 section 7.2) in lower case, without port and without the root's dot. */
-export function toHostName(host: string): string {
-  return host
-    .toLowerCase()
-    .replace(/:[0-9]*$/, '')
-    .replace(/\.$/, '');
-}

@@ -99,11 +99,12 @@ export class ImportService {
         );
       }
       faults.assertNone();
-      const { counts, assumed } = await transaction.merge();
-      const refusal = complete ? await findRefusal(transaction, complete, counts.lines, maxRemoved) : null;
+      const { counts: merged, assumed } = await transaction.merge();
+      const refusal = complete ? await findRefusal(transaction, complete, merged.lines, maxRemoved) : null;
       if (refusal !== null && !isTrial) throw new OperatorError(`Nothing was imported: ${refusal}`);
       const allocations = complete ? await transaction.removeMissing() : 0;
       const removed = { allocations, ...(await transaction.removeEmpty(complete)) };
+      const counts = { ...merged, allocations: merged.allocations + (await transaction.markUnknownShares()) };
       const correctedShares = await transaction.correctShares(MAX_SHOWN);
       const mismatches = await transaction.findMismatches(MAX_FAULTS);
       if (!allowsMismatch) faults.add(mismatches.first.map(describeMismatch), mismatches.count);

@@ -1,11 +1,9 @@
 import type { DeletedRows, OrganizationRow, OrganizationStore } from '../data/organization-store';
 import { OperatorError } from '../errors';
+import { isHostName, toHostName } from '../values/addresses';
 import { isTimeZone } from '../values/periods';
-import { toHostName } from './credentials';
 import { assertName } from './operator-names';
 import type { RightsAudit } from './rights-audit';
-
-const HOST_NAME = /^[a-z0-9-]+(\.[a-z0-9-]+)*$|^\[[0-9a-f:]+\]$/;
 
 /** Manages organizations for operators. Its methods throw OperatorErrors. */
 export class OrganizationService {
@@ -90,8 +88,7 @@ export class OrganizationService {
 const describeHosts = (hosts: readonly string[]): string => (hosts.length > 0 ? `hosts ${hosts.join(' ')}` : 'any host');
 
 function toHostNames(hosts: readonly string[]): string[] {
-  const names = hosts.map(toHostName);
-  const wrong = names.find((host) => !HOST_NAME.test(host));
+  const wrong = hosts.find((host) => !isHostName(toHostName(host)));
   if (wrong !== undefined) throw new OperatorError(`"${wrong}" is not a host name`);
-  return names;
+  return [...new Set(hosts.map(toHostName))];
 }

@@ -57,6 +57,20 @@ export interface FileOptions {
   readonly totals?: TotalsOption;
 }
 
+/**
+ * A text in an address. Nothing is no text, because a script writes it where a value is missing. Quotes around a text are taken off, so
+ * that `""` stands for the empty text.
+ */
+export function readText(text: string): string | undefined {
+  if (text === '') return undefined;
+  return isQuoted(text) ? text.slice(1, -1) : text;
+}
+const writeText = (text: string): string => (text === '' || isQuoted(text) ? `"${text}"` : text);
+const isQuoted = (text: string): boolean => /^".*"$/s.test(text);
+
+/** True for a text that may begin a donor's name. Nothing is left of any other one. */
+const isName = (text: string | undefined): boolean => text !== undefined && /[\p{L}\p{M}\p{N}]/u.test(text);
+
 /** A parameter of a file's address, and the path of its value in a FileQuery. */
 interface Parameter {
   readonly path: readonly string[];
@@ -72,7 +86,9 @@ const parameter =
   (...path: string[]): Parameter => ({ path, read, expected });
 const list = (parameter: Parameter): Parameter => ({ ...parameter, isList: true });
 
-const text = parameter('given once', (value) => value);
+const word = parameter('a text; "" stands for the empty one', readText);
+const id = parameter('an id', (value) => readText(value) || undefined);
+const name = parameter('given once, with a letter or a digit', (value) => [readText(value)].find(isName));
 const date = (...path: string[]): Parameter => ({
   path,
   read: (value) => (isLocalDate(value) ? value : undefined),
@@ -96,8 +112,9 @@ const choice = (...choices: readonly string[]) =>
 const CONDITION_TYPES = {
   date,
   amount,
-  text,
-  texts: (...path: string[]) => list(text(...path)),
+  name,
+  ids: (...path: string[]) => list(id(...path)),
+  words: (...path: string[]) => list(word(...path)),
   numbers: (...path: string[]) => list(number(...path)),
 };
 
@@ -123,6 +140,10 @@ const DATES = ['start_date', 'end_date'] as const;
 /** The parameter that stands in place of two dates. */
 const PERIOD = 'period';
 const namedPeriod = choice(...periodNames)();
+/** The parameters whose texts may be empty. */
+const WORDS: ReadonlySet<string> = new Set(
+  Object.values(lineConditions).flatMap(({ parameter: name, type }) => (type === 'words' ? [name] : [])),
+);
 const COLUMNS = 'columns';
 const OPTIONS = { bom: choice('true', 'false')('bom'), totals: choice(...totalsOptions)('totals') } as const;
 
@@ -193,20 +214,24 @@ export function parseFileOptions(given: QueryString): FileOptions {
 export function formatFileQuery(query: FileQuery): string {
   const parameters = new URLSearchParams();
   for (const [name, { path }] of Object.entries(parametersOf(query))) {
-    for (const value of [parameterAt(query, path) ?? []].flat()) parameters.append(name, String(value));
+    for (const value of [parameterAt(query, path) ?? []].flat()) {
+      if (value !== '' || WORDS.has(name)) parameters.append(name, writeText(String(value)));
+    }
   }
   if (query.columns) parameters.set(COLUMNS, query.columns.join(','));
   // Commas need no escapes in a query (RFC 3986 section 3.4), and the columns are easier to read without.
   return parameters.toString().replaceAll('%2C', ',');
 }
 
-/** The path of a condition with an empty list, or undefined. No line meets such a condition, and no address can express it. */
-export const findEmptyList = (query: FileQuery): string | undefined =>
-  Object.values(LINE_PARAMETERS)
-    .map(({ path }) => path)
-    .find((path) => [parameterAt(query, path)].some((value) => Array.isArray(value) && value.length === 0))
-    ?.slice(1)
-    .join('.');
+/** The path of a condition that no line meets, or undefined. No address can express it. An empty name is no condition. */
+export function findUnmet(query: FileQuery): string | undefined {
+  const unmet = Object.values(lineConditions).find(({ path, type }) => {
+    const value = parameterAt(query, ['lines', 'filter', ...path.split('.')]);
+    if (Array.isArray(value)) return value.every((each) => each === '' && type !== 'words');
+    return type === 'name' && typeof value === 'string' && value !== '' && !isName(value);
+  });
+  return unmet && `filter.${unmet.path}`;
+}
 
 /** The beginning of a grouping, as the address writes it. */
 const GROUPED_BY = 'group_by=';

@@ -25,6 +25,8 @@ export interface ImportLine extends V2Values {
   /** Undefined when the file does not state it; the same holds for the share. */
   readonly deposit_status?: ImportStatus | undefined;
   readonly allocation_amount?: Money | undefined;
+  /** True when the file says that nobody knows the share, false when it states or infers it, undefined when it says nothing. */
+  readonly allocation_amount_unknown?: boolean | undefined;
 }
 
 /** A line as the file has it, whose fields are good. */
@@ -166,9 +168,12 @@ export function parseImportLine({ line, values }: RawLine): ImportLine | LineFau
   // An inferred share is not imported, because the books did not state it. The report infers it again. V8 is slow to copy an object that
   // gets more members afterwards, so `fields` stands last.
   const { deposit_status, allocation_amount, allocation_amount_inferred: isInferred, ...fields } = checked;
+  const isSaid = isInferred === true || typeof allocation_amount === 'string';
   return {
     deposit_status: deposit_status ?? undefined,
     allocation_amount: (isInferred ? undefined : allocation_amount) ?? undefined,
+    // A file that infers shares, and has none here, does not know it. Only a file without that column leaves it to the books.
+    allocation_amount_unknown: isSaid ? false : isInferred === undefined ? undefined : true,
     ...fields,
   };
 }
@@ -235,12 +240,12 @@ function fieldReader(field: string): FieldReader {
   const column = allLineColumns[field];
   const read =
     column?.kind === 'boolean' ? readBoolean : column?.kind === 'number' ? readNumber : column?.freeText ? unguardFormula : readText;
-  return optionalFields.includes(field) ? (text) => (text === '' ? undefined : read(text)) : read;
+  return optionalFields.includes(field) ? (text) => (text === '' ? null : read(text)) : read;
 }
 
 /**
  * Creates the function that turns the texts of a CSV record into the values of a line: numbers become numbers, the guard against formulas
- * is taken off, and empty optional fields are undefined.
+ * is taken off, and empty optional fields are null.
  */
 export function createLineReader(header: readonly string[]): (record: readonly string[]) => Record<string, unknown> {
   const readers = header.map(fieldReader);

@@ -5,8 +5,10 @@ import type { Money } from '../values/money';
 interface ConditionValues {
   readonly date: LocalDate;
   readonly amount: Money;
-  readonly text: string;
-  readonly texts: readonly string[];
+  readonly name: string;
+  readonly ids: readonly string[];
+  /** Texts that may be empty in the books. */
+  readonly words: readonly string[];
   readonly numbers: readonly number[];
 }
 
@@ -27,17 +29,17 @@ export const lineConditions = {
   // The amounts of the whole transaction are compared, not the shares.
   minAmount: { path: 'amount.min', parameter: 'amount_min', type: 'amount' },
   maxAmount: { path: 'amount.max', parameter: 'amount_max', type: 'amount' },
-  depositIds: { path: 'depositIds', parameter: 'deposit_id', type: 'texts' },
-  transactionIds: { path: 'transactionIds', parameter: 'transaction_id', type: 'texts' },
+  depositIds: { path: 'depositIds', parameter: 'deposit_id', type: 'ids' },
+  transactionIds: { path: 'transactionIds', parameter: 'transaction_id', type: 'ids' },
   designationIds: { path: 'designationIds', parameter: 'designation_id', type: 'numbers' },
   donorIds: { path: 'donorIds', parameter: 'donor_id', type: 'numbers', isPersonal: true },
-  statuses: { path: 'statuses', parameter: 'status', type: 'texts' },
-  accountTypes: { path: 'accountTypes', parameter: 'account_type', type: 'texts' },
-  paymentTypes: { path: 'paymentTypes', parameter: 'payment_type', type: 'texts' },
+  statuses: { path: 'statuses', parameter: 'status', type: 'words' },
+  accountTypes: { path: 'accountTypes', parameter: 'account_type', type: 'words' },
+  paymentTypes: { path: 'paymentTypes', parameter: 'payment_type', type: 'words' },
   /**
    * The beginning of a word of the donor's names and the words that follow, in either order of names, without regard to case and accents.
    */
-  donorName: { path: 'donorName', parameter: 'donor_name', type: 'text', isPersonal: true },
+  donorName: { path: 'donorName', parameter: 'donor_name', type: 'name', isPersonal: true },
 } as const satisfies Readonly<Record<string, LineCondition>>;
 
 export type ConditionName = keyof typeof lineConditions;

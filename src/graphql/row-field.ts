@@ -130,7 +130,7 @@ function toMember(type: GraphQLObjectType, key: string, name: string, streamed =
   const leaf = getNullableType(fieldType);
   const kind = isEnumType(leaf) ? 'text' : isScalarType(leaf) ? KINDS[leaf.name] : undefined;
   if (!kind) throw new Error(`${type.name}.${name}: ${String(leaf)} has no row template`);
-  if (isNonNullType(fieldType)) return { key, field, kind };
+  if (isNonNullType(fieldType) || kind === 'boolean') return { key, field, kind };
   if (kind !== 'text') throw new Error(`${type.name}.${name}: a nullable ${kind} has no row template`);
   return { key, field, kind: 'nullable' };
 }

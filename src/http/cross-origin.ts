@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import { isForwarded, isHeaderName } from '../values/header-names';
 
 /** The methods that a page on another origin may use at each door (Fetch standard, section 3.3). */
 const DOORS: readonly (readonly [path: RegExp, methods: string])[] = [
@@ -13,7 +14,7 @@ const ALLOWED_HEADERS = [
   ...['Apollo-Require-Preflight', 'X-Apollo-Operation-Name', 'X-Apollo-Operation-Id', 'X-Apollo-Operation-Type'],
   ...['ApolloGraphQL-Client-Name', 'ApolloGraphQL-Client-Version', 'GraphQL-Client-Name', 'GraphQL-Client-Version'],
   ...['traceparent', 'tracestate', 'baggage', 'sentry-trace', 'X-Request-Id'],
-].join();
+];
 
 const TOTALS = [
   'Rows',
@@ -39,9 +40,12 @@ const MAX_AGE_SECONDS = 7200;
 /**
  * Lets pages on these origins call the doors and read every answer, errors too. An answer to a page on any other origin has no CORS header,
  * so the browser keeps the page from reading it. A preflight is answered without any check of the caller, since it carries no credentials.
+ * `headers` are more request headers, in lower case, that these pages may send; a `*` at the end of one stands for every ending.
  */
-export function allowOrigins(origins: readonly string[]): RequestHandler {
+export function allowOrigins(origins: readonly string[], headers: readonly string[]): RequestHandler {
   const listed = new Set(origins);
+  const allowed = [...ALLOWED_HEADERS, ...headers.filter((name) => !name.endsWith('*'))].join();
+  const beginnings = headers.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
   return (request, response, next) => {
     // Without Vary, a shared cache could give one origin's answer to another.
     response.vary('Origin');
@@ -63,9 +67,16 @@ export function allowOrigins(origins: readonly string[]): RequestHandler {
     }
     response.set({
       'Access-Control-Allow-Methods': methods,
-      'Access-Control-Allow-Headers': ALLOWED_HEADERS,
+      'Access-Control-Allow-Headers': [allowed, ...findAsked(request.get('Access-Control-Request-Headers'), beginnings)].join(),
       'Access-Control-Max-Age': String(MAX_AGE_SECONDS),
     });
     response.status(204).end();
   };
 }
+
+/** The names of headers that a preflight asks for and that begin with one of these texts. The answer repeats them. Browsers write them in lower case. */
+const findAsked = (asked = '', beginnings: readonly string[]): string[] =>
+  asked
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => !isForwarded(name) && isHeaderName(name) && beginnings.some((beginning) => name.startsWith(beginning)));

@@ -22,7 +22,7 @@ export function createExpressApp(config: Config, log: Logger, watch: RequestWatc
   app.use(logRequests(log, watch));
   app.use(warnOfProxies(log));
   app.use(setSecurityHeaders());
-  if (config.CORS_ORIGINS.length > 0) app.use(allowOrigins(config.CORS_ORIGINS));
+  if (config.CORS_ORIGINS.length > 0) app.use(allowOrigins(config.CORS_ORIGINS, config.CORS_HEADERS));
   app.use(refuseAmbiguousHeaders);
   return app;
 }

@@ -31,9 +31,11 @@ export class Allocation extends Node implements AllocationEntity {
   amount!: Money | null;
 
   @Field(() => Boolean, {
-    description: 'True when `amount` was inferred: the books state no share, and the transaction has no other allocation.',
+    nullable: true,
+    description:
+      'True when `amount` was inferred: the books state no share, and the transaction has no other allocation. False when the books state it, null when it is unknown.',
   })
-  amountInferred!: boolean;
+  amountInferred!: boolean | null;
 
   /** AllocationResolver defines the GraphQL field, because it checks the privilege. */
   memo!: string | null;

@@ -163,9 +163,11 @@ export class DepositDetail {
   allocationAmount!: Money | null;
 
   @Field(() => Boolean, {
-    description: 'True when `allocationAmount` was inferred: the books state no share, and the gift has no other allocation.',
+    nullable: true,
+    description:
+      'True when `allocationAmount` was inferred: the books state no share, and the gift has no other allocation. False when the books state it, null when it is unknown.',
   })
-  allocationAmountInferred!: boolean;
+  allocationAmountInferred!: boolean | null;
 
   @Field(() => depositStatusEnum, { description: 'Status of the deposit: posted or pending.' })
   depositStatus!: keyof typeof depositStatusEnum;

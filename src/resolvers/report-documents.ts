@@ -27,7 +27,7 @@ import { collectFields } from 'graphql/execution/collectFields';
 import { LRUCache } from 'lru-cache';
 import type { ReportDocument, ReportDocuments } from '../domain/saved-report-service';
 import { InputError } from '../errors';
-import { columnsOf, findEmptyList, type FileQuery } from '../formats/file-address';
+import { columnsOf, findUnmet, readText, type FileQuery } from '../formats/file-address';
 import { lineFieldAt } from '../formats/line-records';
 import { JsonFault, readJson } from '../formats/json-text';
 import { ALL_TIME } from '../values/dates';
@@ -78,8 +78,8 @@ export class SchemaReportDocuments implements ReportDocuments {
       const nodes = [...fields.values()].find(([node]) => Object.hasOwn(REPORTS, node!.name.value));
       if (!nodes) throw new InputError('query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary', 'query');
       const file = toFile(root, nodes, { schema, fragments, variableValues: coerced });
-      const empty = findEmptyList(file);
-      if (empty !== undefined) throw new InputError(`${empty} is an empty list, which no line meets`, 'query');
+      const unmet = findUnmet(file);
+      if (unmet !== undefined) throw new InputError(`${unmet} has no value that a line could meet`, 'query');
       return file;
     });
   }
@@ -169,7 +169,10 @@ function toValue(type: GraphQLInputType, name: string, texts: readonly string[])
   if (isListType(nullable)) return texts.map((text) => toValue(nullable.ofType, name, [text]));
   if (texts.length > 1) throw new InputError(`${name} must be given once`);
   const isText = !isInputObjectType(nullable) && !NOT_TEXT.has(getNamedType(nullable).name);
-  return isText ? texts[0] : parseJson(name, texts[0]!);
+  if (!isText) return parseJson(name, texts[0]!);
+  const text = readText(texts[0]!);
+  if (text === undefined) throw new InputError(`${name} has no value; "" stands for the empty text`);
+  return text;
 }
 /** Scalars whose values are not text. */
 const NOT_TEXT: ReadonlySet<string> = new Set(['Boolean', 'Int', 'Float', 'SafeInt']);

@@ -1,4 +1,4 @@
-/** The form of a value in an answer: `text` in quotes, `number` and `boolean` without quotes, `nullable` in quotes or null. */
+/** The form of a value in an answer: `text` in quotes, `number` without quotes, `boolean` so or null, `nullable` in quotes or null. */
 type ValueKind = 'text' | 'number' | 'boolean' | 'nullable';
 
 /**

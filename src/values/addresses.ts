@@ -40,4 +40,31 @@ export function isWithin(address: string, networks: readonly string[]): boolean 
   return list.check(plain, family === 4 ? 'ipv4' : 'ipv6');
 }
 
+/**
+ * The name that a Host header (RFC 9110 section 7.2) or an operator writes: in lower case, without port and without the root's dot. All
+ * forms of an IPv6 address, with brackets or without, have the one that browsers write, such as `[::1]`.
+ */
+export function toHostName(text: string): string {
+  if (isIPv6(text)) return toBracketed(text);
+  const name = text
+    .toLowerCase()
+    .replace(/:[0-9]*$/, '')
+    .replace(/\.$/, '');
+  const address = withoutBrackets(name);
+  return isIPv6(address) ? toBracketed(address) : name;
+}
+
+/** True for a name that `toHostName` may return for the Host header of a request. */
+export const isHostName = (name: string): boolean =>
+  /^[\w-]+(\.[\w-]+)*$/.test(name) || (name.startsWith('[') && isIPv6(withoutBrackets(name)));
+
+/** The text without the brackets that an IPv6 address has in URLs. */
+export const withoutBrackets = (text: string): string => text.replace(/^\[(.*)\]$/, '$1');
+
+/** True for an IPv6 address without a zone, which no Host header has. */
+const isIPv6 = (text: string): boolean => isIP(text) === 6 && !text.includes('%');
+
+/** URL writes every IPv6 address in one form. */
+const toBracketed = (address: string): string => new URL(`http://[${address}]`).hostname;
+
 const withoutZone = (address: string): string => address.replace(/%.*$/, '');

@@ -9,7 +9,7 @@ import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
 describe('an operator at the admin port', () => {
-  const gateway = openGateway({ settings: { ADMIN_PORT: '0', ADMIN_NAMES: 'gateway, Metrics.example.org' } });
+  const gateway = openGateway({ settings: { ADMIN_PORT: '0', ADMIN_NAMES: 'gateway, Metrics.example.org, 2001:DB8::1' } });
   const metricsFor = (host: string) => ask(`${gateway.adminUrl}/metrics`, { headers: { Host: host } });
 
   test('reads metrics, which no cache keeps and no page of another origin may read', async () => {
@@ -21,14 +21,20 @@ describe('an operator at the admin port', () => {
     expect((await readAll(response)).body.toString()).toContain('process_cpu_seconds_total ');
   });
 
-  test.each(['localhost', 'LOCALHOST:9464', '127.0.0.1:4001', '[::1]:4001', 'gateway:4001', 'metrics.example.org'])(
-    'is answered at the name %s',
-    async (host) => {
-      expect((await metricsFor(host)).statusCode).toBe(200);
-    },
-  );
+  test.each([
+    'localhost',
+    'LOCALHOST:9464',
+    '127.0.0.1:4001',
+    '[::1]:4001',
+    'gateway:4001',
+    'metrics.example.org',
+    '[0:0:0:0:0:0:0:1]',
+    '[2001:db8:0::1]:4001',
+  ])('is answered at the name %s', async (host) => {
+    expect((await metricsFor(host)).statusCode).toBe(200);
+  });
 
-  test.each(['evil.example.org', 'localhost.evil.example.org', '127.0.0.2', '127.0.0.1@evil.example.org', '[::2]'])(
+  test.each(['evil.example.org', 'localhost.evil.example.org', '127.0.0.2', '127.0.0.1@evil.example.org', '[::2]', '[::1', '::1]'])(
     'is not answered at the name "%s", which a page may have made to stand for this machine',
     async (host) => {
       const response = await metricsFor(host);

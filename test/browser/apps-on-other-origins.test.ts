@@ -60,6 +60,7 @@ afterAll(async () => {
 const gateway = openGateway({
   settings: () => ({
     CORS_ORIGINS: `http://127.0.0.1:${portOf(apps.listed)},http://localhost:${portOf(apps.abroad)}`,
+    CORS_HEADERS: 'b3,x-datadog-*',
     SESSION_SAME_SITE: 'none',
     TRUST_PROXY: '127.0.0.1',
   }),
@@ -124,6 +125,27 @@ test('an app on a listed origin logs in, asks, takes a file with its totals, cal
   const page = await browser.newPage();
   await page.goto(`http://127.0.0.1:${portOf(apps.listed)}/`);
   expect(await page.evaluate(workday, { ...attempt(), gatewayUrl: gateway.url })).toEqual(WORKED());
+  await page.close();
+});
+
+test('an app sends the headers of its tracer where the setting names them, and a browser keeps others back', async () => {
+  const page = await browser.newPage();
+  await page.goto(`http://127.0.0.1:${portOf(apps.listed)}/`);
+  const send = (name: string) =>
+    page.evaluate(
+      async ([url, header]) => {
+        const headers = { 'Content-Type': 'application/json', [header!]: '1' };
+        const sent = fetch(`${url}/graphql`, { method: 'POST', headers, body: '{"query":"{__typename}"}' });
+        return sent.then(
+          ({ status }) => status,
+          (error: unknown) => (error as Error).message,
+        );
+      },
+      [gateway.url, name],
+    );
+  // No provision came along, which the answer says in its errors.
+  for (const name of ['B3', 'x-datadog-trace-id', 'X-Datadog-Origin']) expect([name, await send(name)]).toEqual([name, 200]);
+  for (const name of ['x-other', 'X-Forwarded-For']) expect([name, await send(name)]).toEqual([name, 'Failed to fetch']);
   await page.close();
 });
 

@@ -40,6 +40,7 @@ describe('an operator whose database or settings are not right', () => {
         '20261125100000_words_end_at_punctuation',
         '20261125120000_names_in_index',
         '20261125160000_named_periods',
+        '20261125210000_unknown_shares',
       ];
       const lacking = failed('The database lacks migrations: run `deposit-gateway migrate`');
       expect(await runCommand(empty, ['organization', 'list'])).toEqual(lacking);

@@ -314,6 +314,12 @@ describe('an operator whose lines have faults', () => {
     ...fields,
     deposit_status: deposit_status ?? undefined,
     allocation_amount: (allocation_amount_inferred ? undefined : allocation_amount) ?? undefined,
+    allocation_amount_unknown:
+      allocation_amount_inferred || typeof allocation_amount === 'string'
+        ? false
+        : allocation_amount_inferred === undefined
+          ? undefined
+          : true,
   });
   const CONTRADICTION = /is not amount minus fee_amount|must be empty where donor_id is 0|is said to be inferred/;
 });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { done, failed, runCommand, succeed, type CommandResult, type Environment } from '../support/command';
 import { graphql, login, PASSWORD } from '../support/gateway';
+import { ask } from '../support/http-client';
 import { openGateway } from '../support/open-gateway';
 
 // Commands take long to start, so the tests run side by side.
@@ -84,6 +85,39 @@ describe('an operator of organizations', () => {
     expect(await run(['organization', 'hosts', organization, '--any'])).toEqual(done(`"${organization}" is reached at any host`));
     expect(await run(['organization', 'hosts', organization, '--host', 'a b'])).toEqual(failed('"a b" is not a host name'));
     expect(await run(['organization', 'hosts', 'Nobody', '--any'])).toEqual(failed('There is no organization "Nobody"'));
+  });
+
+  test.concurrent('writes an IPv6 address as a host in any form, and is reached there', async () => {
+    const organization = await createOrganization();
+    const Provision = await createProvision(organization);
+    const forms = ['::1', '[::1]', '[::1]:4000', '0:0:0:0:0:0:0:1', '[0:0::1]'];
+    for (const form of forms) {
+      expect((await gateway.services.organizations.setHosts(organization, [form])).map(String)).toEqual(['[::1]']);
+    }
+    const hosts = [...forms, '2001:DB8::1'].flatMap((host) => ['--host', host]);
+    expect(await json(['organization', 'hosts', organization, ...hosts])).toEqual({
+      name: organization,
+      hosts: ['[::1]', '[2001:db8::1]'],
+    });
+    const statusAt = async (Host: string) => (await ask(gateway.url + SYSTEM, { headers: { Provision, Host } })).resume().statusCode;
+    for (const Host of ['[::1]', '[::1]:4000', '[0:0:0:0:0:0:0:1]:4000', '[2001:DB8::1]', '[2001:db8:0:0::1]:443']) {
+      expect([Host, await statusAt(Host)]).toEqual([Host, 200]);
+    }
+    for (const Host of ['[::2]', 'localhost', '127.0.0.1', '[::1].example.org', '[::1%eth0]', '::', '[1]']) {
+      expect([Host, await statusAt(Host)]).toEqual([Host, 422]);
+    }
+  });
+
+  test.concurrent('is served at an address that was stored in another form', async () => {
+    const organization = await createOrganization();
+    const Provision = await createProvision(organization);
+    await gateway.database.client.query(`UPDATE organization SET hosts = '{[0:0:0:0:0:0:0:1]}' WHERE name = $1`, [organization]);
+    const answered = await ask(gateway.url + SYSTEM, { headers: { Provision, Host: '[::1]:4000' } });
+    expect(answered.resume().statusCode).toBe(200);
+  });
+
+  test.concurrent.each(['[::1', '[abc]', '1:2:3', 'fe80::1%eth0', ''])('is refused a host that no request has: "%s"', async (host) => {
+    expect(await run(['organization', 'create', randomUUID(), '--host', host])).toEqual(failed(`"${host}" is not a host name`));
   });
 
   test.concurrent.each([

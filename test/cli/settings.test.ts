@@ -91,6 +91,16 @@ describe('an operator', () => {
       value,
       `CORS_ORIGINS: expected exact origins such as https://app.example.org, separated by commas; "${origin}" is none, got "${value}"`,
     ]),
+    ...['*', 'x*y', 'x y', 'x:', 'b3,(x)', 'x-ä'].map((value): [string, string, string] => [
+      'CORS_HEADERS',
+      value,
+      `CORS_HEADERS: expected names of request headers such as b3 or x-datadog-*, separated by commas; "${value.split(',').at(-1)!}" is none, got "${value}"`,
+    ]),
+    ...['X-Forwarded-For', 'x-forwarded-*', 'Forwarded'].map((value): [string, string, string] => [
+      'CORS_HEADERS',
+      value,
+      `CORS_HEADERS: "${value.toLowerCase()}" is for proxies alone, got "${value}"`,
+    ]),
     ['SESSION_SAME_SITE', 'None', 'SESSION_SAME_SITE: expected one of lax, strict, none, got "None"'],
     ['UNDER_MAINTENANCE', 'yes', 'UNDER_MAINTENANCE: expected one of on, off, got "yes"'],
     ['PLAYGROUND_PROVISION', '1', 'PLAYGROUND_PROVISION: expected a UUID, got "1"'],
@@ -104,6 +114,19 @@ describe('an operator', () => {
       'PORT: expected a whole number from 0 to 65535, got "x"',
       'DEMO: expected one of on, off, got "x"',
     ]);
+  });
+
+  test('may name the headers of tracers', () => {
+    expect(readConfig({ CORS_HEADERS: ' b3, X-Datadog-* ,,request-id' }).CORS_HEADERS).toEqual(['b3', 'x-datadog-*', 'request-id']);
+  });
+
+  test('may write an IPv6 address with brackets or without', () => {
+    const { HOST, ADMIN_HOST, ADMIN_NAMES } = readConfig({
+      HOST: '[::1]',
+      ADMIN_HOST: '::1',
+      ADMIN_NAMES: '2001:DB8::1,[::2],Name.example',
+    });
+    expect([HOST, ADMIN_HOST, ADMIN_NAMES]).toEqual(['::1', '::1', ['2001:db8::1', '[::2]', 'name.example']]);
   });
 
   test('may name the origins of apps', () => {

@@ -126,8 +126,8 @@ describe('a file of the report', () => {
     expect(JSON.parse(body.toString())).toEqual({
       response: [
         { allocation_amount: '10.50', allocation_amount_inferred: true },
-        { allocation_amount: null, allocation_amount_inferred: false },
-        { allocation_amount: null, allocation_amount_inferred: false },
+        { allocation_amount: null, allocation_amount_inferred: null },
+        { allocation_amount: null, allocation_amount_inferred: null },
       ],
     });
     expect([trailers['x-export-amount-by-allocation'], trailers['x-export-unknown-allocations']]).toEqual(['10.50', '2']);

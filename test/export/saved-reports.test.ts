@@ -107,7 +107,7 @@ describe('all rows of a query', () => {
     ['no lines', '{ viewer { username } }', {}, 'query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary'],
     ['a mutation', 'mutation { logout { ended } }', {}, 'query is a mutation'],
     ['several operations', 'query A { viewer { username } } query B { viewer { username } }', {}, 'query must be a single operation'],
-    ['an empty list', BY_FUND, { ...YEAR, designationIds: [] }, 'filter.designationIds is an empty list, which no line meets'],
+    ['an empty list', BY_FUND, { ...YEAR, designationIds: [] }, 'filter.designationIds has no value that a line could meet'],
     [
       'totals of lines',
       `{ depositDetailsConnection(${NARROWED}) { totalCount summary { all { lines } } } }`,

@@ -112,7 +112,7 @@ describe('a frontend developer', () => {
         transaction(transactionId: "P10") { allocations { nodes { amount amountInferred } } } }`;
       const { body } = await graphql(gateway.url, query, { provision: own.apiProvision });
       const { lines, page, transaction } = body.data as {
-        lines: { allocationAmount: string | null; allocationAmountInferred: boolean }[];
+        lines: { allocationAmount: string | null; allocationAmountInferred: boolean | null }[];
         page: { nodes: object[] };
         transaction: { allocations: { nodes: object[] } };
       };
@@ -122,7 +122,7 @@ describe('a frontend developer', () => {
       );
       return lines;
     };
-    const unknown = { allocationAmount: null, allocationAmountInferred: false };
+    const unknown = { allocationAmount: null, allocationAmountInferred: null };
     await importLines(gateway.services, own, [v2Line()]);
     expect(await shares()).toEqual([{ allocationAmount: '10.50', allocationAmountInferred: true }]);
     await importLines(gateway.services, own, [v2Line({ allocation_id: 'P101' })]);

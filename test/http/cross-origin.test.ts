@@ -31,6 +31,46 @@ const PREFLIGHT = {
   'Access-Control-Request-Headers': 'authorization,content-type,provision',
 };
 
+describe("a preflight of an app with a tracer's headers", () => {
+  const traced = openGateway({
+    settings: { CORS_ORIGINS: LISTED, CORS_HEADERS: 'b3, X-B3-*, x-datadog-*,request-id, x-f*' },
+  });
+  const allowedFor = async (asked: string, Origin = LISTED): Promise<string[] | undefined> => {
+    const response = await ask(`${traced.url}/graphql`, {
+      method: 'OPTIONS',
+      headers: { Connection: 'close', Origin, 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': asked },
+    });
+    await readAll(response);
+    return response.headers['access-control-allow-headers']?.split(',');
+  };
+
+  test('is allowed those of the setting, and no others', async () => {
+    const asked = 'b3,content-type,request-id,x-b3-traceid,x-datadog-trace-id,x-datadog-,x-data,x-other,x-flag,x-forwarded-for,forwarded';
+    const allowed = (await allowedFor(asked))!;
+    const usual = (await allowedFor(''))!;
+    expect(usual.slice(0, 2)).toEqual(['Content-Type', 'Provision']);
+    expect(usual.slice(-2)).toEqual(['b3', 'request-id']);
+    expect(allowed).toEqual([...usual, 'x-b3-traceid', 'x-datadog-trace-id', 'x-datadog-', 'x-flag']);
+  });
+
+  test('gets back nothing but names', async () => {
+    const usual = await allowedFor('');
+    expect(await allowedFor('x-b3-a b, x-b3-"c", x-b3-é,x-b3-<d>,X-B3-E')).toEqual(usual);
+  });
+
+  test('is told nothing on another origin', async () => {
+    expect(await allowedFor('b3,x-b3-traceid', OTHER)).toBeUndefined();
+  });
+
+  test('is not allowed them without the setting', async () => {
+    const { cors } = await corsHeaders('/graphql', {
+      method: 'OPTIONS',
+      headers: { Origin: LISTED, ...PREFLIGHT, 'Access-Control-Request-Headers': 'b3,x-datadog-trace-id' },
+    });
+    expect(cors['access-control-allow-headers']).not.toMatch(/b3|datadog/);
+  });
+});
+
 describe("a browser's preflight", () => {
   test.each(DOORS)('is answered for %s before anything is asked of the caller', async (path, methods) => {
     const { status, body, cors } = await corsHeaders(path, { method: 'OPTIONS', headers: { Origin: LISTED, ...PREFLIGHT } });

@@ -76,7 +76,7 @@ describe('a summary', () => {
     const { lines, summary } = (await ask(`{
       lines: depositDetails(${DATES}, includePending: true) { allocationAmount allocationAmountInferred transactionId amount }
       summary: depositSummary(${RANGE}) { all { byAllocation { amount known inferred unknown } } } }`)) as {
-      lines: { allocationAmount: string | null; allocationAmountInferred: boolean; transactionId: string; amount: string }[];
+      lines: { allocationAmount: string | null; allocationAmountInferred: boolean | null; transactionId: string; amount: string }[];
       summary: { all: { byAllocation: object } };
     };
     const inferred = lines.filter(({ allocationAmountInferred }) => allocationAmountInferred);

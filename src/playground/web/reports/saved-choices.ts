@@ -1,6 +1,5 @@
 import type { NamedPeriod } from '../../../generated/operations/graphql';
 import { fromPeriodEnum, isPeriodName, toPeriodEnum } from '../../../values/periods';
-import type { SavedContent, SavedReport } from '../files/saved-reports';
 import { readAddress, toAddress, type ReportChoices } from './report-choices';
 import { definitionOf, isPendingChoice } from './report-definitions';
 import type { ReportDocument } from './report-document';
@@ -15,7 +14,7 @@ export const toSavedQuery = (choices: ReportChoices, { query }: ReportDocument):
  * A report as it is saved. A named period stands in place of its dates, so that programs get those of the day on which they ask, as the
  * page does.
  */
-export function toSavedContent(choices: ReportChoices, document: ReportDocument): SavedContent {
+export function toSavedContent(choices: ReportChoices, document: ReportDocument): ReportDocument & { readonly period?: NamedPeriod } {
   const query = toSavedQuery(choices, document);
   if (!isPeriodName(choices.period)) return { query, variables: document.variables };
   const variables = Object.fromEntries(Object.entries(document.variables).filter(([name]) => name !== 'startDate' && name !== 'endDate'));
@@ -37,7 +36,11 @@ export function readSavedChoices({
   query,
   variables,
   period = null,
-}: Pick<SavedReport, 'query'> & Partial<Pick<SavedReport, 'variables' | 'period'>>): ReportChoices | undefined {
+}: {
+  readonly query: string;
+  readonly variables?: unknown;
+  readonly period?: NamedPeriod | null;
+}): ReportChoices | undefined {
   const line = query.split('\n').find((each) => each.startsWith(MARK));
   const marked = line === undefined ? undefined : readAddress(line.slice(MARK.length).trim());
   const choices = marked && { ...marked, period: fromPeriodEnum(period) ?? marked.period };

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 import type { BookFigures } from '../data/book-store';
+import type { ImportFigures } from '../data/import-store';
 import type { SeenEvent } from '../domain/audit-service';
 import type { RequestEnd, RequestObserver } from '../http/request-log';
 import type { RequestRecord } from '../http/request-record';
@@ -23,6 +24,7 @@ export class GatewayMetrics {
   private readonly registry = new Registry();
   private readonly operations = new Set<string>();
   private books: readonly BookFigures[] = [];
+  private imports: readonly ImportFigures[] = [];
   private isReady = 0;
   private isReading = false;
 
@@ -49,7 +51,7 @@ export class GatewayMetrics {
   ]);
 
   constructor(
-    private readonly services: Pick<Services, 'readFigures' | 'books' | 'findObstacle'>,
+    private readonly services: Pick<Services, 'readFigures' | 'books' | 'imports' | 'findObstacle'>,
     private readonly kind: 'gateway' | 'worker' = 'gateway',
   ) {
     collectDefaultMetrics({ register: this.registry });
@@ -116,6 +118,22 @@ export class GatewayMetrics {
     this.total('gateway_imports_total', 'Imports that have changed the books', ['organization'], () =>
       this.books.map(({ organizationId, imports }) => [{ organization: organizationId }, imports]),
     );
+    this.gauge('gateway_import_last_attempt_timestamp_seconds', 'Unix time at which the newest import began', ['organization'], () =>
+      this.imports.map(({ organizationId, lastAttemptAt }) => [{ organization: organizationId }, lastAttemptAt.getTime() / MS_PER_SECOND]),
+    );
+    this.gauge(
+      'gateway_import_last_success_timestamp_seconds',
+      'Unix time at which the newest import that succeeded ended; 0 before the first',
+      ['organization'],
+      () =>
+        this.imports.map(({ organizationId, lastSuccessAt }) => [
+          { organization: organizationId },
+          (lastSuccessAt?.getTime() ?? 0) / MS_PER_SECOND,
+        ]),
+    );
+    this.total('gateway_import_failures_total', 'Imports that have failed', ['organization'], () =>
+      this.imports.map(({ organizationId, failures }) => [{ organization: organizationId }, failures]),
+    );
     // The first scrape tells of the start.
     void this.readDatabase();
   }
@@ -172,11 +190,16 @@ export class GatewayMetrics {
 
   private async readDatabase(): Promise<void> {
     this.isReading = true;
-    const [obstacle, books] = await Promise.allSettled([this.services.findObstacle(), this.services.books.listFigures()]);
+    const [obstacle, books, imports] = await Promise.allSettled([
+      this.services.findObstacle(),
+      this.services.books.listFigures(),
+      this.services.imports.listFigures(),
+    ]);
     this.isReading = false;
     this.isReady = obstacle.status === 'fulfilled' && obstacle.value === undefined ? 1 : 0;
     // The books did not change while the database is away.
     if (books.status === 'fulfilled') this.books = books.value;
+    if (imports.status === 'fulfilled') this.imports = imports.value;
   }
 
   private counter(name: string, help: string, labelNames: string[]): Counter {

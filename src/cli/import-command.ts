@@ -1,27 +1,25 @@
-import { createHash, type Hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
 import { Command, Option } from 'commander';
-import type { ChangedLine, ChangeSource, NewVersion } from '../data/book-transaction';
+import type { ChangedLine, NewVersion } from '../data/book-transaction';
 import type { CompleteRange, RemovalCounts } from '../data/import-removal';
 import { DUPLICATE_KEY, findSqlFault, MISSING_PARENT } from '../data/postgres/sql-fault';
 import { ImportError, type ImportResult } from '../domain/import-service';
 import { OperatorError } from '../errors';
-import { fileFormats } from '../formats/file-format';
+import { fileFormats, type FileFormat } from '../formats/file-format';
 import { readImportLines } from '../formats/import-format';
 import { importStatuses, type ImportStatus } from '../formats/import-line';
 import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
 import { withServices, type CommandContext } from './command';
 import { UsageError } from './command-options';
-import { formatTable, printResult, readLimit, startProgress, toPrintable, type Progress } from './terminal';
+import { ImportSource, STANDARD_INPUT, toFormat } from './import-source';
+import { formatTable, printResult, readLimit, toPrintable } from './terminal';
 
-/** `import FILE`: imports all lines of a file, or none when one of them is faulty. */
+/** `import FILE`: imports all lines of a file or of standard input, or none when one of them is faulty. */
 export function importCommand(context: () => CommandContext): Command {
   return new Command('import')
     .description('imports deposit lines from a v2 answer (.json), from its lines (.ndjson) or from .csv; all or nothing')
-    .argument('<file>', 'a file whose name ends in .json, .ndjson or .csv')
+    .argument('<file>', `a file whose name ends in .json, .ndjson or .csv, or ${STANDARD_INPUT} for standard input`)
     .requiredOption('--organization <name>', 'name of the organization')
+    .addOption(new Option('--format <format>', 'format of standard input, or of a file whatever its name is').choices(fileFormats))
     .addOption(new Option('--status <status>', 'status of deposits whose lines have no deposit_status').choices(importStatuses))
     .option('--replace', 'removes what the books have from --from to --to and the file has not', false)
     .option('--from <date>', 'with --replace: the first deposit date that the file is complete for, YYYY-MM-DD')
@@ -44,37 +42,27 @@ export function importCommand(context: () => CommandContext): Command {
       const { organization, status, maxRemoved, allowMismatch: allowsMismatch, dryRun: isTrial } = options;
       const complete = readCompleteRange(options);
       const { terminal, json } = context();
-      const format = fileFormats.find((known) => `.${known}` === extname(file).toLowerCase());
-      if (!format) throw new OperatorError(`${file}: the name of an import file ends in .json, .ndjson or .csv`);
-      const size = await sizeOf(file);
-      const progress = startProgress(terminal, size, 'Importing {bar} {percentage}% | {eta_formatted} left');
-      let hash = createHash('sha256');
+      const source = new ImportSource(file, toFormat(file, options.format), context());
       try {
         const result = await withServices(context(), async ({ organizations, imports, audit }) => {
           const { id } = await organizations.get(organization);
-          const read = (): AsyncGenerator<Buffer> => readWithProgress(file, progress, (hash = createHash('sha256')));
-          const source = (): ChangeSource => ({
-            cause: 'import',
-            file: { name: toPrintable(basename(file)), sha256: hash.digest('hex') },
-          });
           // The result shows lines of the books.
           const operation = audit.command(isTrial ? 'import --dry-run' : 'import');
           return audit.accompany(audit.operator(id), operation, () =>
-            imports.importLines(id, readImportLines(format, read), {
+            imports.importLines(id, readImportLines(source.format, source.read()), {
               status,
-              source,
+              source: () => source.toChange(),
               complete,
               maxRemoved,
               allowsMismatch,
               isTrial,
+              isCounted: !isTrial,
             }),
           );
         });
-        progress.stop();
         printResult(terminal, json, result, (isTrial ? describeTrial(result) : describeImport(result)).join('\n'));
         if (result.refusal !== null) throw new OperatorError(`The import would be refused: ${result.refusal}`);
       } catch (error) {
-        progress.stop();
         if (error instanceof ImportError) printFaults(error, context());
         if ([DUPLICATE_KEY, MISSING_PARENT].includes(findSqlFault(error)?.sqlState ?? '')) throw new OperatorError(CLASH, { cause: error });
         throw error;
@@ -87,6 +75,7 @@ const CLASH = 'Nothing was imported: other SQL has changed the same rows meanwhi
 
 interface ImportCommandOptions {
   readonly organization: string;
+  readonly format?: FileFormat;
   readonly status?: ImportStatus;
   readonly replace: boolean;
   readonly from?: string;
@@ -214,22 +203,6 @@ function describeAssumed({ posted, kept, settled }: ImportResult['assumed']): st
       : []),
     ...count(settled, 'pending in the books before, and posted by the file'),
   ];
-}
-
-async function sizeOf(file: string): Promise<number> {
-  const found = await stat(file).catch((error: unknown) => {
-    throw new OperatorError(`Cannot read ${file}`, { cause: error });
-  });
-  if (!found.isFile()) throw new OperatorError(`${file} is not a file`);
-  return found.size;
-}
-
-async function* readWithProgress(file: string, progress: Progress, hash: Hash): AsyncGenerator<Buffer> {
-  for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) {
-    progress.add(piece.length);
-    hash.update(piece);
-    yield piece;
-  }
 }
 
 function printFaults({ faults, faultCount }: ImportError, { terminal, json }: CommandContext): void {

@@ -61,8 +61,8 @@ function readSettingsFile(file: string, mayLack: boolean): { readonly text: stri
 
 /**
  * Parses `NAME=value` lines as systemd's EnvironmentFile and Docker's --env-file agree on them: a `#` begins a comment at the begin of a line
- * alone, and no value goes on in the next line. What the two read differently is a fault, but for quotes around a whole value, which are no
- * part of it. Node's own parser would end a password at its first `#`.
+ * alone, and no value goes on in the next line. A line that the two read differently is a fault, but for quotes around a whole value, which
+ * are no part of it. Node's own parser would end a password at its first `#`.
  */
 function parseSettings(file: string, text: string): Map<string, string> {
   const found = new Map<string, string>();

@@ -3,7 +3,7 @@ import type { ImportCounts, ShareMismatch, StatusAssumptions } from '../data/imp
 import type { CompleteRange, RemovalCounts } from '../data/import-removal';
 import type { StagedLine } from '../data/import-staging';
 import type { ShareCorrections } from '../data/share-corrections';
-import type { ImportStore, ImportTransaction } from '../data/import-store';
+import type { ImportFigures, ImportStore, ImportTransaction } from '../data/import-store';
 import { OperatorError } from '../errors';
 import { parseImportLine, type ImportStatus, type LineFault, type RawLine } from '../formats/import-line';
 
@@ -43,7 +43,7 @@ export interface ImportOptions {
   readonly status?: ImportStatus | undefined;
   /** Tells the origin of the lines. It is called when all of them have been read. */
   readonly source: () => ChangeSource;
-  /** The range that the file has all lines of. What the books have in it beside them is removed. */
+  /** The range that the file has all lines of. Other lines of the books in it are removed. */
   readonly complete?: CompleteRange | undefined;
   /** The number of lines that may be removed; by default 5 % of the range's lines, and at least 20, but none for a file without lines. */
   readonly maxRemoved?: number | undefined;
@@ -51,6 +51,8 @@ export interface ImportOptions {
   readonly allowsMismatch?: boolean | undefined;
   /** True when the import is undone at its end. A trial may remove any number of lines. */
   readonly isTrial?: boolean | undefined;
+  /** True when the figures of imports tell of it, whether it succeeds or not. Those of the demo and trials are no imports of a source. */
+  readonly isCounted?: boolean | undefined;
 }
 
 /**
@@ -67,7 +69,22 @@ export class ImportService {
    * an OperatorError when more lines of the complete range are missing than may be removed.
    */
   async importLines(organizationId: number, lines: AsyncIterable<readonly RawLine[]>, options: ImportOptions): Promise<ImportResult> {
-    const { source, complete, maxRemoved, allowsMismatch = false, isTrial = false } = options;
+    if (!options.isCounted) return this.importAll(organizationId, lines, options);
+    await this.store.beginAttempt(organizationId);
+    return this.importAll(organizationId, lines, options).catch(async (error: unknown) => {
+      // A database that is away has made the import fail, and its own error says so. The attempt stands without a success then.
+      await this.store.countFailure(organizationId).catch(() => undefined);
+      throw error;
+    });
+  }
+
+  /** The newest attempts of every organization that has tried an import. */
+  listFigures(): Promise<ImportFigures[]> {
+    return this.store.listFigures();
+  }
+
+  private async importAll(organizationId: number, lines: AsyncIterable<readonly RawLine[]>, options: ImportOptions): Promise<ImportResult> {
+    const { source, complete, maxRemoved, allowsMismatch = false, isTrial = false, isCounted = false } = options;
     const faults = new Faults();
     // A complete file of posted deposits says that its deposits are posted.
     const status = options.status ?? (complete?.pending === 'WITHOUT' ? 'posted' : undefined);
@@ -112,6 +129,7 @@ export class ImportService {
       const { lines: _lines, ...written } = counts;
       const isChanged = [...Object.values(written), ...Object.values(removed)].some((count) => count > 0);
       const version = isChanged ? await transaction.advance(source()) : null;
+      if (isCounted) await transaction.noteSuccess();
       const preview = isTrial && version ? await transaction.preview(version.number, MAX_SHOWN) : null;
       return { ...counts, assumed, removed, correctedShares, mismatches, version, preview, refusal };
     });

@@ -7,7 +7,7 @@ const KEY_BYTES = 32;
 const NEWEST_SECONDS = 23 * 60 * 60;
 /** Keys that were read earlier are read again, so that a key that an operator deletes is forgotten by all processes. */
 const MAX_KNOWN_MS = 60_000;
-/** What fits no known key may be of a new one. Keys are read again at most this often, because anybody can send such things. */
+/** A link or cursor that fits no known key may be of a new one. Keys are read again at most this often: anybody can send such texts. */
 const MIN_REREAD_MS = 1000;
 
 /** A key that the processes of all gateways share. It signs links itself; every other use derives a key of its own. */

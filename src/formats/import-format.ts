@@ -9,21 +9,19 @@ const MAX_LINE_LENGTH = 1_000_000;
 /** The number of bytes that are read as one text. V8 is late to free a string of 128 kB, and a character may take two bytes. */
 const PIECE_LENGTH = 32_768;
 
-type Open = () => AsyncIterable<string>;
-
 /**
  * Reads the lines of a file in constant memory, some at a time: waiting for each line would take longer than most of the work on it. Throws
- * an OperatorError when the file does not have its format. It may open the file a second time to find the place of the fault.
+ * an OperatorError when the file does not have its format. It reads the file once, so that a pipe may stand for it.
  */
-export function readImportLines(format: FileFormat, open: () => AsyncIterable<Buffer>): AsyncIterable<readonly RawLine[]> {
-  const text = (): AsyncIterable<string> => decode(open());
+export function readImportLines(format: FileFormat, file: AsyncIterable<Buffer>): AsyncIterable<readonly RawLine[]> {
+  const text = decode(file);
   switch (format) {
     case 'json':
       return readResponse(text);
     case 'ndjson':
       return readNdjson(text);
     case 'csv':
-      return readCsv(text(), MAX_LINE_LENGTH);
+      return readCsv(text, MAX_LINE_LENGTH);
   }
 }
 
@@ -87,9 +85,9 @@ async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
 }
 
 /** Reads a JSON object from each line of text and skips empty lines. */
-async function* readNdjson(open: Open): AsyncGenerator<readonly RawLine[]> {
+async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<readonly RawLine[]> {
   let line = 0;
-  for await (const contents of splitLines(open())) {
+  for await (const contents of splitLines(text)) {
     const lines: RawLine[] = [];
     for (const content of contents) {
       line++;

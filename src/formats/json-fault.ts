@@ -6,6 +6,8 @@ const NUMBER_BEGINNING = /^-?((0|[1-9][0-9]*)((\.[0-9]*)?|(\.[0-9]+)?[eE][+-]?[0
 /** The longest number or literal that is accepted; no meaningful number is longer. */
 const MAX_WORD_LENGTH = 400;
 const IN_WORD = /[-+.0-9A-Za-z]/;
+/** The first code unit of each character that has two. */
+const PAIRS = /[\ud800-\udbff]/g;
 
 /**
  * Finds the place where a text stops being JSON (RFC 8259). The text may come in pieces of any size. V8 tells the place of some faults only
@@ -22,13 +24,14 @@ export class JsonFaultFinder {
   private hexDigitsLeft = 0;
   /** The part of a literal or number that has been read. */
   private word = '';
+  private isBroken = false;
 
   /** Reads a piece. True when the text so far can be the beginning of JSON; after false, no piece may be added. */
   add(piece: string): boolean {
     for (const character of piece) {
-      if (!this.take(character)) return false;
+      if (!this.take(character)) return !(this.isBroken = true);
       if (character === '\n') [this.line, this.column] = [this.line + 1, 1];
-      else this.column++;
+      else if (!isSecondHalf(character)) this.column++;
     }
     return true;
   }
@@ -56,14 +59,22 @@ export class JsonFaultFinder {
     return this.isInString && this.expected.endsWith('key');
   }
 
-  /** Passes a whole value by, which the caller has read. The place does not count it. */
-  passValue(): void {
+  /** Passes a whole value by, which the caller has read as JSON. */
+  passValue(text: string): void {
+    let begin = 0;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', begin)) {
+      begin = end + 1;
+      this.line++;
+      this.column = 1;
+    }
+    const last = text.slice(begin);
+    this.column += last.length - (last.match(PAIRS)?.length ?? 0);
     this.endValue();
   }
 
-  /** The place that the reading has reached, both numbers from 1. */
-  get place(): { readonly line: number; readonly column: number } {
-    return { line: this.line, column: this.column };
+  /** The fault of the text so far and its place, both numbers from 1, in words that follow the text's name. A text that goes on breaks off. */
+  describe(): string {
+    return `${this.isBroken ? 'is not JSON' : 'breaks off'} at line ${this.line}, column ${this.column}`;
   }
 
   private take(character: string): boolean {
@@ -135,20 +146,12 @@ export class JsonFaultFinder {
   }
 }
 
+/** True for the second code unit of a character, where the two are read one by one. */
+const isSecondHalf = (character: string): boolean => character.length === 1 && character >= '\udc00' && character <= '\udfff';
 const isWordBeginning = (word: string): boolean => LITERALS.some((literal) => literal.startsWith(word)) || NUMBER_BEGINNING.test(word);
 
 /** The fault of a text as JSON and its place, in words that follow the text's name; undefined when there is none. */
 export function findJsonFault(text: string): string | undefined {
   const finder = new JsonFaultFinder();
-  return finder.add(text) ? (finder.end() ? undefined : describeBreak(finder)) : describeFault(finder);
+  return finder.add(text) && finder.end() ? undefined : finder.describe();
 }
-
-/** The fault of a text that comes in pieces, as `findJsonFault` describes it. */
-export async function findJsonFaultIn(pieces: AsyncIterable<string>): Promise<string | undefined> {
-  const finder = new JsonFaultFinder();
-  for await (const piece of pieces) if (!finder.add(piece)) return describeFault(finder);
-  return finder.end() ? undefined : describeBreak(finder);
-}
-
-const describeFault = ({ place: { line, column } }: JsonFaultFinder): string => `is not JSON at line ${line}, column ${column}`;
-const describeBreak = ({ place: { line, column } }: JsonFaultFinder): string => `breaks off at line ${line}, column ${column}`;

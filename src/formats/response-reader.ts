@@ -1,8 +1,6 @@
 import { OperatorError } from '../errors';
 import type { RawLine } from './import-line';
-import { findJsonFaultIn, JsonFaultFinder } from './json-fault';
-
-type Open = () => AsyncIterable<string>;
+import { JsonFaultFinder } from './json-fault';
 
 /** An object that is longer than this goes through the fault finder, so that a broken one does not fill the memory. */
 const MAX_GUESS_LENGTH = 1_000_000;
@@ -11,13 +9,13 @@ const MAX_GUESS_LENGTH = 1_000_000;
  * Reads the lines of a v2 answer, `{"response":[…]}`. An object in the array ends at the first `}` that makes it JSON, and V8 reads it at
  * once. All other text goes through the fault finder, character by character. The lines come as many at once as a piece of the text ends.
  */
-export async function* readResponse(open: Open): AsyncGenerator<readonly RawLine[]> {
+export async function* readResponse(pieces: AsyncIterable<string>): AsyncGenerator<readonly RawLine[]> {
   const walk = new AnswerWalk();
   let line = 0;
   let rest = '';
   /** The first part of an object that goes through the fault finder. */
   let slow: string | undefined;
-  for await (const piece of open()) {
+  for await (const piece of pieces) {
     const text = rest + piece;
     const lines: RawLine[] = [];
     rest = '';
@@ -31,7 +29,7 @@ export async function* readResponse(open: Open): AsyncGenerator<readonly RawLine
           if (end === 0 && text.length - at < MAX_GUESS_LENGTH) break;
           const values = end === 0 ? undefined : parseGuess(text.slice(at, end));
           if (values !== undefined) {
-            walk.passElement();
+            walk.passElement(text.slice(at, end));
             at = end;
             lines.push({ line: ++line, values });
             continue;
@@ -42,7 +40,7 @@ export async function* readResponse(open: Open): AsyncGenerator<readonly RawLine
           lines.push({ line: ++line, values: undefined });
         }
       }
-      if (!walk.take(text[at]!)) throw await findFault(open);
+      if (!walk.take(text[at]!)) throw walk.describeFault();
       at++;
       if (slow !== undefined && walk.awaitsComma) {
         lines.push({ line: ++line, values: JSON.parse(slow + text.slice(start, at)) });
@@ -53,17 +51,12 @@ export async function* readResponse(open: Open): AsyncGenerator<readonly RawLine
     else slow += text.slice(start);
     yield lines;
   }
-  if (rest !== '' || !walk.end()) throw await findFault(open);
-  if (!walk.hasResponse) throw toFault('it has no array "response"');
+  for (const character of rest) if (!walk.take(character)) throw walk.describeFault();
+  if (!walk.end()) throw walk.describeFault();
+  if (walk.response !== 'array') throw toFault(walk.response === 'none' ? 'it has no array "response"' : '"response" must be an array');
 }
 
 const toFault = (reason: string): OperatorError => new OperatorError(`The file is not a v2 answer in JSON: ${reason}`);
-
-/** Reads the file again to tell where it stops being JSON. A file that is JSON has a wrong "response". */
-async function findFault(open: Open): Promise<OperatorError> {
-  const fault = await findJsonFaultIn(open());
-  return toFault(fault === undefined ? '"response" must be an array' : `it ${fault}`);
-}
 
 function parseGuess(text: string): unknown {
   try {
@@ -82,12 +75,10 @@ const ARRAY_DEPTH = 2;
 class AnswerWalk {
   private readonly finder = new JsonFaultFinder();
   private state: 'before' | 'within' | 'after' = 'before';
+  /** The kind of value that the first `response` has. */
+  response: 'none' | 'array' | 'other' = 'none';
   /** The beginning of the last name in the answer's outer object, as it is written. */
   private name = '';
-
-  get hasResponse(): boolean {
-    return this.state !== 'before';
-  }
 
   /** True in the array `response`, where an element, white space or the array's end stands next. */
   get awaitsElement(): boolean {
@@ -100,11 +91,19 @@ class AnswerWalk {
   }
 
   /** Passes an element by, which the caller has read. */
-  passElement(): void {
-    this.finder.passValue();
+  passElement(text: string): void {
+    this.finder.passValue(text);
   }
 
-  /** Reads a character. False when it cannot stand in an answer. Throws an OperatorError at a second `response`. */
+  /** The fault of a text that is not JSON, or not whole, with its place. */
+  describeFault(): OperatorError {
+    return toFault(`it ${this.finder.describe()}`);
+  }
+
+  /**
+   * Reads a character. False when it cannot stand in JSON. Throws an OperatorError at a second `response`. The rest of a text whose
+   * `response` is no array is read too: it may not be JSON, which says more.
+   */
   take(character: string): boolean {
     const { finder } = this;
     const isOuter = finder.depth === 1;
@@ -115,8 +114,9 @@ class AnswerWalk {
     if (this.state === 'within' && finder.depth === 1) this.state = 'after';
     if (!beginsValue || !isResponse(this.name)) return true;
     if (this.state === 'after') throw toFault('it has two arrays "response"');
-    this.state = 'within';
-    return character === '[';
+    if (this.response === 'none') this.response = character === '[' ? 'array' : 'other';
+    if (this.response === 'array') this.state = 'within';
+    return true;
   }
 
   /** Ends the text. True when it is complete JSON. */

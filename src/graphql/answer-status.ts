@@ -23,7 +23,7 @@ export const PARTIAL_SUCCESS = 294;
 
 const faultStatuses: Readonly<Record<string, { readonly status: number }>> = requestFaultTable;
 
-/** What an answer says, by which its status is chosen. */
+/** The parts of an answer by which its status is chosen. */
 interface AnswerContent {
   /** The codes of its errors. */
   readonly codes: readonly unknown[];

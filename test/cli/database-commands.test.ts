@@ -39,6 +39,7 @@ describe('an operator whose database or settings are not right', () => {
         '20261125030000_capitals_of_more_scripts',
         '20261125100000_words_end_at_punctuation',
         '20261125120000_names_in_index',
+        '20261125140000_import_attempts',
         '20261125160000_named_periods',
         '20261125210000_unknown_shares',
       ];

@@ -268,7 +268,7 @@ describe('a file that is not what it says', () => {
     await mkdir(directory);
     const missing = files.path('missing.json');
     for (const [file, reason] of [
-      ['lines.xlsx', 'lines.xlsx: the name of an import file ends in .json, .ndjson or .csv'],
+      ['lines.xlsx', 'lines.xlsx: the name of an import file ends in .json, .ndjson or .csv, or --format names its format'],
       [missing, `Cannot read ${missing}`],
       [directory, `${directory} is not a file`],
     ] as const) {

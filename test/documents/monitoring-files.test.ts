@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ALERTS, findRuleFaults, METRIC_NAMES, runPromtool } from '../support/alert-rules';
+import { succeed } from '../support/command';
+import { toNdjson } from '../support/deposit-files';
 import { readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
 import { createOrganization, graphql, importLines, v2Line, withGateway, type RunningGateway } from '../support/gateway';
 import { SERVING_ROLE } from '../support/global-setup';
@@ -20,11 +22,16 @@ async function scrapedNames(): Promise<Set<string>> {
   const { apiProvision: provision } = organization;
   await graphql(url, '{ depositDetails(startDate: "2024-01-01", endDate: "2024-12-31") { amount } }', { provision });
   const names = async () => new Set((await readScrape(adminUrl)).map(({ name }) => name));
-  await until(async () => (await names()).has('gateway_imports_total') && (await names()).has('gateway_lines_total'));
+  await until(async () => (await names()).has('gateway_import_failures_total') && (await names()).has('gateway_lines_total'));
   return names();
 }
 
 describe('an operator who sets up Prometheus and Grafana', () => {
+  beforeAll(async () => {
+    const words = ['import', '-', '--format', 'ndjson', '--organization', gateway.organization.name];
+    await succeed({ DATABASE_URL: gateway.database.url }, words, toNdjson([v2Line()]));
+  });
+
   test('finds every metric of the dashboard and of the alerts in a scrape', async () => {
     const names = await scrapedNames();
     for (const file of [DASHBOARD, ALERTS]) {
@@ -58,9 +65,9 @@ describe('an operator who sets up Prometheus and Grafana', () => {
 /** Scrapes of a gateway that does nothing else. Before each fourth one, it has lost the connections that its pools had kept. */
 async function scrapeIdle({ url, adminUrl, database: { client } }: RunningGateway, count: number): Promise<(readonly Sample[])[]> {
   const connections = `FROM pg_stat_activity WHERE datname = current_database() AND usename = '${SERVING_ROLE}'`;
-  /** Seconds pass between the scrapes of Prometheus, so that the two statements which one begins are over before the next. */
+  /** Seconds pass between the scrapes of Prometheus, so that the three statements which one begins are over before the next. */
   const untilRead = (since: string): Promise<void> =>
-    until(async () => (await client.query(`SELECT ${connections} AND state = 'idle' AND query_start > $1`, [since])).rowCount! >= 2);
+    until(async () => (await client.query(`SELECT ${connections} AND state = 'idle' AND query_start > $1`, [since])).rowCount! >= 3);
   await untilRead('-infinity');
   const scrapes: (readonly Sample[])[] = [];
   for (let number = 0; number < count; number++) {
@@ -106,5 +113,39 @@ describe('an operator whose gateway is idle', () => {
       ...[{ name: 'gateway_requests_total', labels, value }, live, { name: 'gateway_ready', labels: {}, value: 1 }],
     ]);
     for (const seconds of [15, 60]) expect(await findRuleFaults(scrapes, { seconds, startedAt })).toBe('');
+  });
+});
+
+describe('an operator whose nightly imports', () => {
+  const DAY = 86_400;
+  /** A scrape of two organizations, of which one has never imported and one has tried to import at these times. */
+  const scrapeOf = (attempt: number, success: number): readonly Sample[] => [
+    { name: 'gateway_ready', labels: {}, value: 1 },
+    { name: 'gateway_data_version_timestamp_seconds', labels: { organization: '1' }, value: 0 },
+    { name: 'gateway_import_last_attempt_timestamp_seconds', labels: { organization: '2' }, value: attempt },
+    { name: 'gateway_import_last_success_timestamp_seconds', labels: { organization: '2' }, value: success },
+  ];
+  const hours = (count: number): number[] => Array.from({ length: count }, (_, hour) => hour * 3600);
+
+  test('change nothing is called by no rule', async () => {
+    const scrapes = hours(80).map((at) => scrapeOf(at - (at % DAY), at - (at % DAY) + 9));
+    expect(await findRuleFaults(scrapes, { seconds: 3600, startedAt: 0 })).toBe('');
+  });
+
+  test('no longer run is called on the fourth day, and nobody for the organization that never imports', async () => {
+    const scrapes = hours(74).map(() => scrapeOf(0, 9));
+    const expected = {
+      GatewayImportsMissed: { organization: '2', summary: 'No import of organization 2 was tried for three days' },
+    };
+    expect(await findRuleFaults(scrapes, { seconds: 3600, startedAt: 0, expected })).toBe('');
+  });
+
+  test('fail, or are killed, is called after an hour', async () => {
+    const summary = 'The last import of organization 2 has failed or was killed, and none has succeeded since';
+    const minutes = Array.from({ length: 61 }, () => scrapeOf(20, 9));
+    const expected = { GatewayImportFails: { organization: '2', summary } };
+    expect(await findRuleFaults(minutes, { seconds: 60, startedAt: 0, expected })).toBe('');
+    const again = [...minutes.slice(1), scrapeOf(3590, 3599)];
+    expect(await findRuleFaults(again, { seconds: 60, startedAt: 0 })).toBe('');
   });
 });

@@ -33,6 +33,12 @@ export const runPromtool = (...words: string[]): Promise<string> =>
     },
   );
 
+/** An alert that fires for one organization. */
+interface ExpectedAlert {
+  readonly organization: string;
+  readonly summary: string;
+}
+
 /**
  * Runs the shipped rules over scrapes that Prometheus has made so many seconds after one another, and looks at each of them. Resolves to the
  * faults that promtool finds: none when the alerts that fire in the end are those expected, by their organizations, and none has fired
@@ -40,7 +46,7 @@ export const runPromtool = (...words: string[]): Promise<string> =>
  */
 export async function findRuleFaults(
   scrapes: readonly (readonly Sample[])[],
-  { seconds, startedAt, expected = {} }: { seconds: number; startedAt: number; expected?: Readonly<Record<string, readonly string[]>> },
+  { seconds, startedAt, expected = {} }: { seconds: number; startedAt: number; expected?: Readonly<Record<string, ExpectedAlert>> },
 ): Promise<string> {
   const series = new Map<string, string[]>();
   for (const [position, scrape] of scrapes.entries()) {
@@ -54,9 +60,11 @@ export async function findRuleFaults(
   const last = scrapes.length - 1;
   const looks = scrapes.flatMap((_scrape, position) =>
     alertNames.map((alert) => {
-      const fired = position === last ? (expected[alert] ?? []) : [];
-      const list = fired.map((organization) => `{ exp_labels: { severity: ticket, organization: '${organization}' } }`);
-      return `      - { eval_time: ${position * seconds}s, alertname: ${alert}, exp_alerts: [${list.join(', ')}] }`;
+      const fired = position === last ? expected[alert] : undefined;
+      const list = fired
+        ? `{ exp_labels: { severity: ticket, organization: ${quote(fired.organization)} }, exp_annotations: { summary: ${quote(fired.summary)} } }`
+        : '';
+      return `      - { eval_time: ${position * seconds}s, alertname: ${alert}, exp_alerts: [${list}] }`;
     }),
   );
   const inputs = [...series].map(([name, values]) => `      - { series: ${quote(name)}, values: '${values.join(' ')}' }`);

@@ -96,10 +96,11 @@ export interface ServeProcess {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-function startInTerminal(environment: Environment, words: readonly string[]): ChildProcess {
+/** Starts the real `deposit-gateway` in a terminal that script(1) makes. */
+export function startCommandInTerminal(environment: Environment, words: readonly string[]): ChildProcess {
   const command = [process.execPath, ...NODE_FLAGS, '--', MAIN, '--no-env-file', ...words].map((word) => `'${word}'`).join(' ');
   return spawn('script', ['--quiet', '--return', '--command', `exec ${command}`, '/dev/null'], {
-    env: { PATH: process.env.PATH, SHELL: '/bin/sh', ...environment },
+    env: { PATH: process.env.PATH, SHELL: '/bin/sh', ...(namesDatabase(environment) && databaseSettings()), ...environment },
   });
 }
 
@@ -114,7 +115,7 @@ function toRoles({ DATABASE_URL: owner, OWNER_DATABASE_URL }: Environment): Envi
  */
 export async function startServe(environment: Environment, outlet: 'pipe' | 'terminal' = 'pipe', main?: string): Promise<ServeProcess> {
   const settings = { PORT: '0', DRAIN_MILLISECONDS: '0', ...environment, ...toRoles(environment) };
-  const child = outlet === 'pipe' ? startCommand(settings, ['serve'], 'pipe', main) : startInTerminal(settings, ['serve']);
+  const child = outlet === 'pipe' ? startCommand(settings, ['serve'], 'pipe', main) : startCommandInTerminal(settings, ['serve']);
   let output = '';
   const collect = (piece: string): void => {
     // A terminal ends its lines with CR and LF.

@@ -17,7 +17,7 @@ export async function readLines(
   }
   const lines: { line: number; values: unknown }[] = [];
   try {
-    for await (const some of readImportLines(format, pieces)) lines.push(...some);
+    for await (const some of readImportLines(format, pieces())) lines.push(...some);
     return lines;
   } catch (error) {
     return (error as Error).message;

@@ -36,6 +36,7 @@ export function createObjectAnswers(services: Services, as: { readonly provision
       const sealed = new SealedPlaces(services.keys);
       const contextValue: GraphqlContext = {
         requestId: '',
+        receivedAt: new Date(),
         access,
         books,
         entities: new RequestEntities(books, sealed),

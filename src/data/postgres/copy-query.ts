@@ -17,8 +17,8 @@ const ERROR_RESPONSE = 0x45;
 const MAX_WAITING_BYTES = 128 * 1024;
 /**
  * PostgreSQL sends 8 kB at a time. When this much has come, the socket is left alone for a moment after each piece that has emptied it.
- * What gathers meanwhile takes one turn of the event loop instead of many, and PostgreSQL has nobody to wake. A local socket of macOS holds
- * no more than 8 kB.
+ * The pieces that gather meanwhile take one turn of the event loop instead of many, and PostgreSQL has nobody to wake. A local socket of
+ * macOS holds no more than 8 kB.
  */
 const GATHERED_FROM_BYTES = platform() === 'linux' ? 256 * 1024 : Infinity;
 /** Node has no shorter timer. A local socket of Linux has room for what PostgreSQL sends in this time, or for a little less. */

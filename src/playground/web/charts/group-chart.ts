@@ -23,7 +23,7 @@ export interface GroupChart {
 
 interface ChartSeries {
   readonly name: string;
-  /** The name where room is scarce. What tells it apart from a namesake is still there. */
+  /** The name where room is scarce. It still has the part that tells it apart from a namesake. */
   readonly shortName: string;
   /** The answer's own text for each label; undefined when it has none. */
   readonly values: readonly (string | undefined)[];

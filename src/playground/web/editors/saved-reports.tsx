@@ -17,7 +17,7 @@ interface SavedReportsProps {
 
 /** Saves the query in the editors as a report, and opens saved reports in them. */
 export function SavedReports({ provision, current, onOpen, lost, isReady }: SavedReportsProps) {
-  /** What is saved here opens here: the form of Reports mode would show other figures than the file. */
+  /** A report that is saved here opens here: the form of Reports mode would show other figures than the file. */
   const toSave = (): ReportQuery => {
     const { query, variables } = current();
     return { query: withoutChoices(query), variables };

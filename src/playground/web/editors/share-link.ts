@@ -12,7 +12,7 @@ export interface LinkedTable {
   readonly parameters: ViewParameters;
 }
 
-/** What a link leads to: a query, and the rows of its answer where they are not all, or in another order. */
+/** A link leads to a query, and to the rows of its answer where they are not all, or in another order. */
 export interface SharedQuery extends EditorTexts {
   readonly table: LinkedTable | undefined;
 }

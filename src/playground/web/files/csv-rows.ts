@@ -1,6 +1,5 @@
 import { stringify, type Options } from 'csv-stringify/browser/esm/sync';
 import { guardFormula } from '../../../values/formula-guard';
-import { toSheetCell } from '../tables/cell-format';
 import type { Cell, Row, TableColumn } from '../tables/table-types';
 
 /** Excel reads a CSV file as UTF-8 only when it starts with a byte order mark. */
@@ -19,10 +18,10 @@ export function writeCsvHeader(columns: readonly TableColumn[]): string {
   return BYTE_ORDER_MARK + stringify([titles], { ...options, quoted_string: false });
 }
 
-/** Writes rows as records of CSV, as the gateway does: RFC 4180 with CRLF, and an unknown value is empty. */
+/** Writes rows as records of CSV, as the gateway does: RFC 4180 with CRLF, and an unknown value or a percentage that cannot be is empty. */
 export function writeCsvRows(rows: readonly Row[], columns: readonly TableColumn[]): string {
   // An amount such as -5.00 is text too, but no formula, so the library's own guard is not used.
-  const guarded = rows.map((row) => columns.map(({ kind }, position) => guard(toSheetCell(row[position] ?? null, kind), kind === 'text')));
+  const guarded = rows.map((row) => columns.map(({ kind }, position) => guard(row[position] ?? null, kind === 'text')));
   return stringify(guarded, options);
 }
 

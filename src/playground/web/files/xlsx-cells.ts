@@ -1,5 +1,4 @@
 import { convertDateToSerialNumber, getCellAddress, sanitizeTextContent } from 'write-excel-file/utility';
-import { toSheetCell } from '../tables/cell-format';
 import type { Cell, ColumnKind } from '../tables/table-types';
 
 /** The formats of a spreadsheet's cells. A text has none. */
@@ -49,10 +48,10 @@ function toSerial(text: string): number | undefined {
 }
 
 /**
- * Writes a cell. An unknown value has no cell. `row` and `column` begin with 0; `style` is the number of the column's style in the file.
+ * Writes a cell. An unknown value and a percentage that cannot be have no cell. `row` and `column` begin with 0; `style` is the number of the
+ * column's style in the file.
  */
-export function writeCell(cell: Cell, kind: ColumnKind, row: number, column: number, style: string | undefined): string {
-  const value = toSheetCell(cell, kind);
+export function writeCell(value: Cell, kind: ColumnKind, row: number, column: number, style: string | undefined): string {
   if (value === null) return '';
   const address = getCellAddress(row, column);
   const number = toCellNumber(value, kind);

@@ -18,7 +18,7 @@ export function useFieldFocus<Part extends HTMLElement>(): FieldFocus<Part> {
     if (turn === 0) return;
     const field = part.current?.querySelector<HTMLElement>('input, [role=spinbutton]');
     field?.focus();
-    // What is typed takes the place of what was there, as after the Tab key.
+    // A typed text takes the place of the one that was there, as after the Tab key.
     if (field instanceof HTMLInputElement) field.select();
   }, [turn]);
   return { part, focusField: () => setTurn((before) => before + 1) };

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'rea
 import { createPortal, flushSync } from 'react-dom';
 import { createCellFormat } from '../tables/cell-format';
 
-/** What stands above the rows or the chart of a print. */
+/** The head above the rows or the chart of a print. */
 export interface PrintHead {
   readonly title: string;
   /** A line each, such as the period, the filters and the total figures. */

@@ -4,7 +4,7 @@ import type { TableColumn } from '../tables/table-types';
 import { isViewParameter, readView, toViewParameters, type ViewParameters } from '../tables/view-link';
 import { toAddress, type ReportChoices } from './report-choices';
 
-/** What the address of a report says about the rows of its table; undefined where it says nothing. */
+/** The parameters in the address of a report that are about the rows of its table; undefined without one. */
 export function readViewParameters(hash: string): ViewParameters | undefined {
   const [, query = ''] = hash.split('?', 2);
   const found = [...new URLSearchParams(query)].filter(([name]) => isViewParameter(name));

@@ -14,7 +14,7 @@ export const toSavedQuery = (choices: ReportChoices, { query }: ReportDocument):
  * A report as it is saved. A named period stands in place of its dates, so that programs get those of the day on which they ask, as the
  * page does.
  */
-export function toSavedContent(choices: ReportChoices, document: ReportDocument): ReportDocument & { readonly period?: NamedPeriod } {
+export function toSavedContent(choices: ReportChoices, document: ReportDocument): Omit<ReportDocument, 'list'> & { readonly period?: NamedPeriod } {
   const query = toSavedQuery(choices, document);
   if (!isPeriodName(choices.period)) return { query, variables: document.variables };
   const variables = Object.fromEntries(Object.entries(document.variables).filter(([name]) => name !== 'startDate' && name !== 'endDate'));

@@ -15,7 +15,7 @@ interface Shown {
 }
 
 export interface ArrangedRows {
-  /** What the newest finished arrangement shows; undefined before the first one. */
+  /** The rows of the newest finished arrangement; undefined before the first one. */
   readonly arranged: Arranged | undefined;
   readonly arrangement: Arrangement | undefined;
   /** True while the worker still arranges. */

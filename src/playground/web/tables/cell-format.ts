@@ -14,9 +14,6 @@ const MAX_DECIMALS = 20;
 /** Writes a word of an enum, such as `POSTED` or `posted`, as people do: “Posted”. */
 export const toWord = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1).toLowerCase().replaceAll('_', ' ');
 
-/** A cell as people find it in a spreadsheet: an unknown value is empty, but a percentage that cannot be is no unknown one. */
-export const toSheetCell = (value: Cell, kind: ColumnKind): Cell => (value === null && kind === 'percent' ? NO_PERCENTAGE : value);
-
 const formats = new Map<string, CellFormat>();
 
 /** Writes values as people of a locale do. Amounts and numbers are written from their exact text, without a float in between. */

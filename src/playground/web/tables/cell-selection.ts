@@ -19,7 +19,7 @@ interface SelectionOptions {
 
 interface CellSelection {
   readonly range: CellRange | undefined;
-  /** What a copy did, until rows or columns change, or why it failed, until the next one. */
+  /** A sentence on the last copy: its success until rows or columns change, or its failure until the next one. */
   readonly message: string;
   readonly copyAll: () => void;
   readonly handlers: {

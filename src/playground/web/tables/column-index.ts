@@ -16,8 +16,8 @@ interface ColumnUnits {
 }
 
 /**
- * Sorts, searches and adds up one column. All answers are by the code of a value, so that a value of many rows is looked at once. What is
- * worked out is kept until the table is dropped.
+ * Sorts, searches and adds up one column. All answers are by the code of a value, so that a value of many rows is looked at once.
+ * Results are kept until the table is dropped.
  */
 export class ColumnIndex {
   readonly #values: ValueList;

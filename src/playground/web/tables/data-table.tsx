@@ -16,7 +16,7 @@ import { TotalsRow, toTotal, type GivenTotals } from './table-rows';
 import { TableToolbar } from './table-toolbar';
 import type { Arranged, Arrangement, LoadedTable, Row, TableColumn } from './table-types';
 
-/** What a table shows at the moment: its rows, and the ids of its shown columns in order. */
+/** The part of a table that is shown at the moment: its rows, and the ids of its shown columns in order. */
 export interface TableView {
   readonly arrangement: Arrangement;
   readonly arranged: Arranged;

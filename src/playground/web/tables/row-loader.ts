@@ -3,7 +3,7 @@ import { fetchFileAddress } from '../files/file-url';
 import { dataOf, GatewayError, postVersioned } from '../session/gateway-client';
 import type { Cell, LoadProgress, LoadRequest, Row, RowSource } from './table-types';
 
-/** What a source gives beside its rows. */
+/** The facts that a source gives beside its rows. */
 export interface LoadedRows {
   readonly version: number;
   /** The data of the first answer without the rows of its list; null for a file. */

@@ -1,14 +1,13 @@
 import { guardPastedFormula } from '../../../values/formula-guard';
-import { toSheetCell } from './cell-format';
 import type { Cell, ColumnKind, TableColumn } from './table-types';
 
 /**
  * Writes cells for pasting into a spreadsheet, with tabs between them. Text that would run as a formula gets an apostrophe, as in CSV. Text
- * that begins with a quote is quoted, because the quote would swallow the cells up to the next one. An unknown amount becomes an empty cell,
- * because a spreadsheet cannot add up a column that holds words.
+ * that begins with a quote is quoted, because the quote would swallow the cells up to the next one. An unknown amount and a
+ * percentage that cannot be become empty cells, because a spreadsheet cannot reckon with words.
  */
 export function toCellLine(cells: readonly { readonly kind: ColumnKind; readonly value: Cell }[], point: string): string {
-  return cells.map(({ kind, value }) => toSafeText(toPasted(String(toSheetCell(value, kind) ?? ''), kind, point), kind)).join('\t');
+  return cells.map(({ kind, value }) => toSafeText(toPasted(String(value ?? ''), kind, point), kind)).join('\t');
 }
 
 /**

@@ -37,7 +37,7 @@ export interface TableClient {
   readonly write: (request: WriteRequest, onProgress: (rows: number) => void, signal: AbortSignal) => Promise<Blob>;
   /** Frees the rows of a table. */
   readonly drop: (table: number) => Promise<void>;
-  /** Ends the worker with all its tables and requests. What still runs never settles. */
+  /** Ends the worker with all its tables and requests. A request that still runs never settles. */
   readonly close: () => void;
 }
 

@@ -130,7 +130,7 @@ export class TableKeeper {
 
 const toKept = (cell: Cell, { kind }: TableColumn): Cell => (kind === 'word' && typeof cell === 'string' ? toWord(cell) : cell);
 
-/** What fails because it was stopped is no fault. */
+/** An arrangement that fails because it was stopped has no fault. */
 async function orStopped<Result>(signal: AbortSignal, run: () => Promise<Result>): Promise<Result> {
   const result = await run().catch((error: unknown) => {
     throw signal.aborted ? createStopped() : error;

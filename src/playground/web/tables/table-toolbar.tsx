@@ -29,7 +29,7 @@ interface TableToolbarProps {
   readonly problem: string;
 }
 
-/** What is done with a table: search, filters, columns, copy, print, and the number of its rows. */
+/** The bar above a table: search, filters, columns, copy, print, and the number of its rows. */
 export function TableToolbar(props: TableToolbarProps) {
   const { search, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint, isPart, conditions, onShowAll } = props;
   const field = useRef<HTMLInputElement>(null);

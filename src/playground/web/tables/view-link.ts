@@ -74,7 +74,7 @@ interface Field {
   readonly field: keyof typeof bounds;
 }
 
-/** What a person types into the field of a filter; undefined for a value that the field cannot have. */
+/** The text that a person would type into the field of a filter; undefined for a value that the field cannot have. */
 function toTyped(value: string, { column, field }: Field, locales: readonly string[]): string | undefined {
   if (isRange(column) !== (field !== 'text') || value.trim() === '' || value.length > MAX_LENGTH) return undefined;
   if (field === 'text') return value;

@@ -73,6 +73,20 @@ export class PeriodArgs {
 /** The arguments that choose the lines of totals. */
 @ArgsType()
 export class LinePeriodArgs extends PeriodArgs {
+  @Field(() => LocalDateScalar, {
+    nullable: true,
+    description:
+      'First date of the period, such as `"2026-01-01"`; included. It is a deposit date unless `dateBasis` says otherwise. Without it the period begins with the earliest line.',
+  })
+  override startDate?: LocalDate | null;
+
+  @Field(() => LocalDateScalar, {
+    nullable: true,
+    description:
+      'Last date of the period, such as `"2026-01-31"`; included. It is a deposit date unless `dateBasis` says otherwise. Without it the period ends with the latest line.',
+  })
+  override endDate?: LocalDate | null;
+
   @Field(() => dateBasisEnum, {
     defaultValue: 'DEPOSIT_DATE',
     description:

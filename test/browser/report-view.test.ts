@@ -326,7 +326,7 @@ describe('an analyst who saves a report', () => {
     const saved = item(page, 'money-received-last-month-against-the-same-of-last-year-fund-wells-4-whole-gift');
     await saved
       .getByText(
-        'Money received · Last month · Pending deposits: included · Compared with: The same of last year · Divided by: Day · Fund: Wells (4) · Whole gift: from 5.00',
+        'Money received · Last month · Counts by: date of the deposit · Pending deposits: included · Compared with: The same of last year · Divided by: Day · Fund: Wells (4) · Whole gift: from 5.00',
       )
       .waitFor();
     expect(await saved.getByText('{').filter({ visible: true }).count()).toBe(0);

@@ -11,6 +11,8 @@ import { readXlsx } from '../support/xlsx-reader';
 
 const NOW = '2024-06-15T12:00:00Z';
 const PERIOD = '2024-02-01..2024-05-31';
+/** All gifts of the book were given within three weeks, and deposited in the course of a year. */
+const GIVEN = '2024-01-02..2024-01-20';
 const whole = summaryBook(150);
 /** The same lines as a v2 file has them: without shares, all of posted deposits. */
 const plain = whole.map(({ allocation_amount: _share, ...line }): SummaryLine => ({ ...line, deposit_status: 'posted' }));
@@ -30,22 +32,25 @@ const donor = whole.find(({ donor_id: id }) => id !== 0)!.donor_id;
 
 /** Every report, divided in each way that it knows, and with conditions. */
 const forms: ReportChoices[] = (Object.keys(reportDefinitions) as ReportId[]).flatMap((report) => {
-  const { splitBy = ['NONE'], needs, period, hasFixedPending, filters } = definitionOf(report);
-  const before: ReportChoices = { ...defaultChoices(report), period: period === 'all-time' ? period : PERIOD, ...(needs && { donor }) };
+  const { splitBy = ['NONE'], needs, period, dateBasis, hasFixedDates, hasFixedPending, filters } = definitionOf(report);
+  const dates = dateBasis === 'TRANSACTION_DATE' ? GIVEN : PERIOD;
+  const before: ReportChoices = { ...defaultChoices(report), period: period === 'all-time' ? period : dates, ...(needs && { donor }) };
   return [
     ...splitBy.map((by) => ({ ...before, splitBy: by })),
+    ...(hasFixedDates ? [] : [{ ...before, period: GIVEN, dateBasis: 'TRANSACTION_DATE' as const }]),
     ...(hasFixedPending ? [] : [{ ...before, pending: 'WITHOUT' as const, compare: 'last-year' as const }]),
     ...(filters.some((name) => name === 'funds') ? [{ ...before, funds: [2] }] : []),
   ];
 });
 
 /** The lines of a book that the choices are about. */
-const linesOf = (book: readonly SummaryLine[], { period, pending, funds, donor: of }: ReportChoices): SummaryLine[] => {
+const linesOf = (book: readonly SummaryLine[], { period, dateBasis, pending, funds, donor: of }: ReportChoices): SummaryLine[] => {
   const [start = '', end = '9999'] = period === 'all-time' ? [] : period.split('..');
+  const column = dateBasis === 'TRANSACTION_DATE' ? 'transaction_date' : 'deposit_date';
   return book.filter(
     (line) =>
-      line.deposit_date >= start &&
-      line.deposit_date <= end &&
+      line[column] >= start &&
+      line[column] <= end &&
       (pending === 'WITH' || (line.deposit_status === 'pending') === (pending === 'ONLY')) &&
       (funds.length === 0 || funds.includes(line.designation_id)) &&
       (of === undefined || line.donor_id === of),

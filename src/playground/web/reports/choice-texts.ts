@@ -1,8 +1,8 @@
 import { isPeriodName } from '../../../values/periods';
 import { createCellFormat } from '../tables/cell-format';
-import { comparisons, presets } from './periods';
+import { comparisons, presets, type Period } from './periods';
 import { defaultChoices, type ReportChoices } from './report-choices';
-import { definitionOf, groupTitles, pendingChoices, type FilterName } from './report-definitions';
+import { dateBases, definitionOf, groupTitles, pendingChoices, type DateBasis, type FilterName } from './report-definitions';
 import type { Names } from './report-names';
 import type { ReportPlan } from './use-report';
 
@@ -81,6 +81,7 @@ export function proposeTitle(choices: ReportChoices, nameOf: Names['nameOf']): s
   return [
     definitionOf(choices.report).title,
     toPeriodText(choices),
+    ...(differs('dateBasis') ? [`by ${dateBases[choices.dateBasis]}`] : []),
     ...(differs('pending') ? [`pending ${pendingChoices[choices.pending]}`] : []),
     ...(differs('splitBy') ? [`by ${groupTitles[choices.splitBy]}`] : []),
     ...(differs('compare') ? [`against ${comparisons[choices.compare]}`] : []),
@@ -91,10 +92,11 @@ export function proposeTitle(choices: ReportChoices, nameOf: Names['nameOf']): s
 
 /** Everything that the choices of a saved report say, in words. */
 export function describeChoices(choices: ReportChoices, nameOf: Names['nameOf']): string[] {
-  const { title, hasFixedPending, splitBy } = definitionOf(choices.report);
+  const { title, hasFixedDates, hasFixedPending, splitBy } = definitionOf(choices.report);
   return [
     title,
     toPeriodText(choices),
+    ...(hasFixedDates ? [] : [`Counts by: ${dateBases[choices.dateBasis]}`]),
     ...(hasFixedPending ? [] : [`Pending deposits: ${pendingChoices[choices.pending]}`]),
     ...(choices.compare === 'off' ? [] : [`Compared with: ${comparisons[choices.compare]}`]),
     ...(splitBy ? [`Divided by: ${groupTitles[choices.splitBy]}`] : []),
@@ -103,17 +105,29 @@ export function describeChoices(choices: ReportChoices, nameOf: Names['nameOf'])
   ];
 }
 
+/** The things whose dates a period is of, in words. */
+const datedThings: Readonly<Record<DateBasis, string>> = { DEPOSIT_DATE: 'Deposits', TRANSACTION_DATE: 'Gifts' };
+
+/** A period in words, such as “Gifts of Jan 1, 2026 – Dec 31, 2026”. */
+export function describePeriod({ dateBasis }: ReportChoices, { startDate, endDate }: Period): string {
+  const things = datedThings[dateBasis];
+  return startDate && endDate ? `${things} of ${writeValue(startDate, 'date')} – ${writeValue(endDate, 'date')}` : `${things} of all time`;
+}
+
+/** Says which date counts where it is not that of the deposit. */
+export const describeBasis = ({ dateBasis }: ReportChoices): string[] =>
+  dateBasis === 'TRANSACTION_DATE' ? ['Gifts count by the date on which they were given, not by that of their deposit.'] : [];
+
 /** The period and the pending deposits of a report as the head of a print says them, and what it is compared with; a line each. */
 export function toPrintLines({ choices, period, compared }: ReportPlan): string[] {
   // The changes of the books are of no period.
   if (definitionOf(choices.report).rows === 'versions') return [];
   const { format } = createCellFormat(navigator.languages);
-  const { startDate, endDate } = period;
-  const span = (from: string, to: string): string => `${format(from, 'date')} – ${format(to, 'date')}`;
   return [
-    startDate && endDate ? `Deposits of ${span(startDate, endDate)}` : 'Deposits of all time',
+    describePeriod(choices, period),
+    ...describeBasis(choices),
     `Pending deposits: ${pendingChoices[choices.pending]}`,
-    ...(compared ? [`${comparisons[choices.compare]}: ${span(compared.startDate, compared.endDate)}`] : []),
+    ...(compared ? [`${comparisons[choices.compare]}: ${describePeriod(choices, compared)}`] : []),
     ...(choices.limit > 0 ? [`The rows are the ${format(choices.limit, 'count')} largest. The figures are of all.`] : []),
   ];
 }

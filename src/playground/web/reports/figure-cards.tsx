@@ -1,5 +1,6 @@
 import { createCellFormat } from '../tables/cell-format';
 import type { ColumnKind } from '../tables/table-types';
+import { describeBasis, describePeriod } from './choice-texts';
 import { comparisons } from './periods';
 import { definitionOf, type PendingChoice } from './report-definitions';
 import type { Change, Figures, ReportFigures } from './report-figures';
@@ -34,6 +35,7 @@ export function FigureCards({ plan, figures }: FigureCardsProps) {
           `${format(all.splitTransactions, 'count')} ${all.splitTransactions === 1 ? 'gift is' : 'gifts are'} split over several funds. ${received} counts each of them once.`,
         ]
       : []),
+    ...describeBasis(choices),
     ...(isUnderWay(plan) ? ['This period is not over yet. Compare a period “to date” to compare as many days.'] : []),
     ...(choices.pending === 'WITHOUT' ? ['Pending deposits are left out.'] : []),
     ...(choices.limit > 0 && all.transactions > choices.limit
@@ -41,9 +43,7 @@ export function FigureCards({ plan, figures }: FigureCardsProps) {
           `The figures are of all ${format(all.transactions, 'count')} gifts. The rows are the ${format(choices.limit, 'count')} largest of them.`,
         ]
       : []),
-    ...(compared
-      ? [`${comparisons[choices.compare]}: deposits of ${format(compared.startDate, 'date')} – ${format(compared.endDate, 'date')}.`]
-      : []),
+    ...(compared ? [`${comparisons[choices.compare]}: ${describePeriod(choices, compared)}.`] : []),
     ...(compared && !comparesRows ? [NO_COMPARED_ROWS] : []),
     ...(choices.compare !== 'off' && !compared ? ['All time has no period before it to compare with.'] : []),
   ];

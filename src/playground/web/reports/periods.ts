@@ -1,7 +1,7 @@
 import { endOfMonth, parseDate } from '@internationalized/date';
 import { isPeriodName, toPeriodDates, type PeriodName, type Today } from '../../../values/periods';
 
-/** A period of deposit dates as `YYYY-MM-DD`. Both ends are included; an end that is missing does not bound it. */
+/** A period of dates as `YYYY-MM-DD`. Both ends are included; an end that is missing does not bound it. */
 export interface Period {
   readonly startDate?: string;
   readonly endDate?: string;

@@ -4,8 +4,10 @@ import { comparisons, findPeriod, isDate, type Comparison } from './periods';
 import {
   definitionOf,
   isComparable,
+  isDateBasis,
   isPendingChoice,
   isReport,
+  type DateBasis,
   type FilterName,
   type PendingChoice,
   type ReportId,
@@ -33,6 +35,8 @@ export interface ReportChoices extends Conditions {
   readonly report: ReportId;
   /** The name of a preset, or two dates such as `2026-10-01..2026-10-31`. */
   readonly period: string;
+  /** The date that the period and its parts go by. */
+  readonly dateBasis: DateBasis;
   readonly pending: PendingChoice;
   readonly compare: Comparison;
   readonly splitBy: GroupBy | 'NONE';
@@ -55,13 +59,14 @@ const noConditions: Conditions = {
 
 /** The choices with which a report begins. */
 export function defaultChoices(report: ReportId): ReportChoices {
-  const { period, pending, splitBy, top } = definitionOf(report);
-  return { ...noConditions, report, period, pending, compare: 'off', splitBy: splitBy?.[0] ?? 'NONE', limit: top?.limits[0] ?? 0 };
+  const { period, dateBasis = 'DEPOSIT_DATE', pending, splitBy, top } = definitionOf(report);
+  const rows = { splitBy: splitBy?.[0] ?? 'NONE', limit: top?.limits[0] ?? 0 } as const;
+  return { ...noConditions, report, period, dateBasis, pending, compare: 'off', ...rows };
 }
 
 /**
- * The choices with which a person goes on to another report: a period that was chosen stays where both reports begin with the same one, and
- * so does a donor where both are of one donor.
+ * The choices with which a person goes on to another report: a period that was chosen stays where both reports begin with the same one, with
+ * the date that it goes by, and so does a donor where both are of one donor.
  */
 export function carryChoices(report: ReportId, from: ReportChoices | undefined): ReportChoices {
   const next = defaultChoices(report);
@@ -70,6 +75,7 @@ export function carryChoices(report: ReportId, from: ReportChoices | undefined):
   return {
     ...next,
     ...(one.period === other.period && !other.hasFixedPending && { period: from.period }),
+    ...(one.period === other.period && !other.hasFixedDates && { dateBasis: from.dateBasis }),
     ...(one.needs === 'donor' && other.needs === 'donor' && { donor: from.donor }),
   };
 }
@@ -77,6 +83,7 @@ export function carryChoices(report: ReportId, from: ReportChoices | undefined):
 const PREFIX = '#reports/';
 const ID = /^\d{1,15}$/;
 const AMOUNT = /^(?!-0\.00$)-?(0|[1-9]\d{0,11})\.\d\d$/;
+const isAmount = (text: string): boolean => AMOUNT.test(text);
 /** Any day will do to see whether a text is a period. */
 const someDay = { today: '2000-01-01', fiscalYearStart: 1 };
 
@@ -86,6 +93,7 @@ export function toAddress(choices: ReportChoices): string {
   const parameters = new URLSearchParams();
   for (const name of [
     'period',
+    'dateBasis',
     'pending',
     'compare',
     'splitBy',
@@ -111,7 +119,7 @@ export function readAddress(hash: string): ReportChoices | undefined {
   const [report = '', query = ''] = hash.slice(PREFIX.length).split('?', 2);
   if (!isReport(report)) return undefined;
   const before = defaultChoices(report);
-  const { splitBy, top, hasFixedPending, filters } = definitionOf(report);
+  const { splitBy, top, hasFixedDates, hasFixedPending, filters } = definitionOf(report);
   const offered = (name: FilterName, values: string[]): string[] => (filters.includes(name) ? values : []);
   const parameters = new URLSearchParams(query);
   const text = <Text extends string>(name: string, fallback: Text, isFit: (value: string) => boolean): Text => {
@@ -123,6 +131,7 @@ export function readAddress(hash: string): ReportChoices | undefined {
   return {
     ...before,
     period: text('period', before.period, isPeriod),
+    dateBasis: hasFixedDates ? before.dateBasis : text('dateBasis', before.dateBasis, isDateBasis),
     pending: hasFixedPending ? before.pending : text('pending', before.pending, isPendingChoice),
     compare: text('compare', before.compare, (value) => isComparable(definitionOf(report)) && Object.hasOwn(comparisons, value)),
     splitBy: text('splitBy', before.splitBy, (value) => splitBy?.some((each) => each === value) ?? false),
@@ -130,14 +139,16 @@ export function readAddress(hash: string): ReportChoices | undefined {
     funds: offered('funds', parameters.getAll('fund'))
       .filter((value) => ID.test(value))
       .map(Number),
-    donor: ID.test(parameters.get('donor') ?? '') ? Number(parameters.get('donor')) : undefined,
+    donor: offered('donor', parameters.getAll('donor'))
+      .filter((value) => ID.test(value))
+      .map(Number)[0],
     ...(filters.includes('giftDate') && { giftDateFrom: text('giftDateFrom', '', isDate), giftDateTo: text('giftDateTo', '', isDate) }),
-    amountMin: text('amountMin', '', (value) => AMOUNT.test(value)),
-    amountMax: text('amountMax', '', (value) => AMOUNT.test(value)),
+    ...(filters.includes('amount') && { amountMin: text('amountMin', '', isAmount), amountMax: text('amountMax', '', isAmount) }),
     paymentTypes: offered('paymentTypes', parameters.getAll('paymentTypes')),
     accountTypes: offered('accountTypes', parameters.getAll('accountTypes')),
     statuses: offered('statuses', parameters.getAll('statuses')),
-    deposit: parameters.get('deposit') ?? '',
+    // A report without conditions has whole deposits.
+    deposit: filters.length > 0 ? (parameters.get('deposit') ?? '') : '',
   };
 }
 

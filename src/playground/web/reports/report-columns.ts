@@ -49,10 +49,12 @@ const keyColumns: Readonly<Record<GroupBy, Readonly<Record<string, Column>>>> = 
   STATE: { state: { title: 'State', kind: 'text' } },
 };
 
+const giftDate = column('transactionDate', 'Gift date', 'date');
+
 /** The columns of a line: the field of GraphQL, the name for people, the kind. The amounts are in sight at a width of 1280. */
 const lineColumns: readonly ReportColumn[] = [
   column('depositDate', 'Deposit date', 'date'),
-  column('transactionDate', 'Gift date', 'date'),
+  giftDate,
   column('donorFirstName', 'First name', 'text'),
   column('donorLastName', 'Last name', 'text'),
   column('donorId', 'Donor number', 'text', { isCode: true }),
@@ -109,7 +111,9 @@ export function groupingsOf({ report, splitBy }: ReportChoices, mayReadDonors: b
 export function columnsOf(choices: ReportChoices, mayReadDonors: boolean): readonly ReportColumn[] {
   const { rows } = definitionOf(choices.report);
   if (rows === 'versions') return mayReadDonors ? versionColumns : versionColumns.filter(({ id }) => id !== 'fileName');
-  if (rows === 'lines') return lineColumns;
+  // The date that the period goes by comes first.
+  if (rows === 'lines')
+    return choices.dateBasis === 'TRANSACTION_DATE' ? [giftDate, ...lineColumns.filter((each) => each !== giftDate)] : lineColumns;
   const groupings = groupingsOf(choices, mayReadDonors);
   const keys = groupings.flatMap((by) =>
     Object.entries(keyColumns[by]).map(([field, { title, kind, ...more }]) => column(`key.${field}`, title, kind, more)),
@@ -123,7 +127,8 @@ function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): r
   const isShare = isByFund || choices.funds.length > 0;
   const isByGift = groupings.includes('TRANSACTION');
   const isByDeposit = groupings.includes('DEPOSIT');
-  const wholeDeposits = groupings.every((by) => wholeDepositGroups.includes(by));
+  const wholeGroups = choices.dateBasis === 'DEPOSIT_DATE' ? [...wholeDepositGroups, ...timeGroups] : wholeDepositGroups;
+  const wholeDeposits = groupings.every((by) => wholeGroups.includes(by));
   const received = isByGift ? 'Whole gift' : isShare ? 'Whole gifts' : 'Received';
   const twice = 'A gift of two funds is in two rows, so the rows are not added up.';
   const about = isByFund ? { about: `The whole gifts of which a share goes to the fund. ${twice}` } : {};
@@ -151,7 +156,9 @@ function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): r
 }
 
 /** The groupings that leave every deposit in one group. */
-const wholeDepositGroups: readonly GroupBy[] = ['DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR', 'DEPOSIT', 'DEPOSIT_STATUS'];
+const wholeDepositGroups: readonly GroupBy[] = ['DEPOSIT', 'DEPOSIT_STATUS'];
+/** Parts of time leave a deposit in one group too where they are of deposits: its gifts may be of several days. */
+const timeGroups: readonly GroupBy[] = ['DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'];
 
 function pendingColumns(
   { pending }: ReportChoices,

@@ -7,6 +7,11 @@ export type PendingChoice = keyof typeof pendingChoices;
 export const isPendingChoice = (value: unknown): value is PendingChoice =>
   typeof value === 'string' && Object.hasOwn(pendingChoices, value);
 
+/** The date that a period goes by, as the gateway knows it, in words. */
+export const dateBases = { DEPOSIT_DATE: 'date of the deposit', TRANSACTION_DATE: 'date of the gift' } as const;
+export type DateBasis = keyof typeof dateBases;
+export const isDateBasis = (value: unknown): value is DateBasis => typeof value === 'string' && Object.hasOwn(dateBases, value);
+
 /** The ways to divide a report, in words. */
 export const groupTitles: Readonly<Record<GroupBy | 'NONE', string>> = {
   NONE: 'Not divided',
@@ -51,6 +56,10 @@ export interface ReportDefinition {
   /** A condition that must be given before the report runs. */
   readonly needs?: FilterName;
   readonly period: PeriodName;
+  /** The date that the period goes by when the form begins; that of the deposit when it is missing. */
+  readonly dateBasis?: DateBasis;
+  /** True for a report that goes by the date of the deposit alone. */
+  readonly hasFixedDates?: boolean;
   /** The choice of pending deposits with which the form begins. */
   readonly pending: PendingChoice;
   readonly hasFixedPending?: boolean;
@@ -85,6 +94,8 @@ export const reportDefinitions = {
     // A condition would leave parts of deposits, which no bank statement has.
     filters: [],
     period: 'last-month',
+    // A bank statement knows the date of the deposit alone.
+    hasFixedDates: true,
     // Pending money is not at the bank, and the bank's line is what is left after the fees.
     pending: 'WITHOUT',
     leads: 'net',
@@ -135,6 +146,8 @@ export const reportDefinitions = {
     filters: ['donor', 'giftDate'],
     needs: 'donor',
     period: 'last-year',
+    // Receipts and letters go by the date of the gift.
+    dateBasis: 'TRANSACTION_DATE',
     pending: 'WITHOUT',
   },
   pending: {
@@ -182,6 +195,7 @@ export const reportDefinitions = {
     groupBy: [],
     filters: [],
     period: 'all-time',
+    hasFixedDates: true,
     pending: 'WITH',
     hasFixedPending: true,
   },

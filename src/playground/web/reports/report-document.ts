@@ -35,7 +35,7 @@ const PAGE = 'pageInfo { hasNextPage endCursor } totalCount';
 
 /** Writes the typed document of a report. Its rows have the fields of the columns, and its totals are those of the cards. */
 export function toDocument(choices: ReportChoices, options: DocumentOptions): ReportDocument {
-  const { rows, title } = definitionOf(choices.report);
+  const { rows, title, hasFixedDates } = definitionOf(choices.report);
   const name = title.replace(/[^a-z]+(.)?/gi, (_match, letter?: string) => (letter ?? '').toUpperCase());
   const fields = toSelection(options.columns.map(({ id }) => id));
   if (rows === 'versions') {
@@ -50,6 +50,7 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
   const variables = {
     ...(startDate !== undefined && { startDate }),
     ...(endDate !== undefined && { endDate }),
+    ...(!hasFixedDates && { dateBasis: choices.dateBasis }),
     pending: choices.pending,
     ...(filter && { filter }),
     ...(compareWith && { compareWith: { startDate: compareWith.startDate, endDate: compareWith.endDate } }),
@@ -57,11 +58,13 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
   const declared = [
     '$startDate: LocalDate',
     '$endDate: LocalDate',
+    ...(hasFixedDates ? [] : ['$dateBasis: DateBasis!']),
     '$pending: PendingChoice!',
     '$filter: DepositDetailFilter',
     ...(options.compareWith ? ['$compareWith: PeriodInput'] : []),
   ];
-  const given = 'startDate: $startDate, endDate: $endDate, pending: $pending, filter: $filter';
+  const basis = hasFixedDates ? '' : 'dateBasis: $dateBasis,';
+  const given = `startDate: $startDate, endDate: $endDate, ${basis} pending: $pending, filter: $filter`;
   if (rows === 'lines') {
     const query = `query ${name}(${declared.join(', ')}, $first: Int = 50, $after: String) {
       depositDetailsConnection(${given}, first: $first, after: $after) {

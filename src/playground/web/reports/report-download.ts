@@ -5,7 +5,8 @@ import type { TableView } from '../tables/data-table';
 import { describeArrangement, describeLost } from '../tables/filter-text';
 import type { TableClient } from '../tables/table-client';
 import { describeFetched } from './choice-texts';
-import { definitionOf, pendingChoices } from './report-definitions';
+import { describeCrossings } from './period-crossings';
+import { dateBases, definitionOf, pendingChoices } from './report-definitions';
 import type { ReportResult } from './use-report';
 
 interface Shown {
@@ -27,7 +28,7 @@ export function toDownload({ result, view, conditions, client }: Shown): Downloa
   const span = period.startDate === undefined ? 'all-time' : `${period.startDate}-${period.endDate ?? ''}`;
   return {
     title,
-    fileName: `${choices.report}-${span}`,
+    fileName: `${choices.report}-${choices.dateBasis === 'TRANSACTION_DATE' ? 'by-gift-date-' : ''}${span}`,
     request: rows === 'versions' ? undefined : { query: fileDocument.query, variables: fileDocument.variables },
     period: isPeriodName(choices.period) ? choices.period : undefined,
     requestNotes: [...describeFetched(plan), ...(lost === undefined ? [] : [lost])],
@@ -40,24 +41,33 @@ export function toDownload({ result, view, conditions, client }: Shown): Downloa
   };
 }
 
-function toFacts({ plan, table, figures }: ReportResult, { arranged, arrangement }: TableView, conditions: readonly string[]): FileFact[] {
+function toFacts(
+  { plan, table, figures, crossings }: ReportResult,
+  { arranged, arrangement }: TableView,
+  conditions: readonly string[],
+): FileFact[] {
   const text = (name: string, value: string | null): FileFact => ({ name, value, kind: 'text' });
   const money = (name: string, value: string | null): FileFact => ({ name, value, kind: 'money' });
   const count = (name: string, value: number): FileFact => ({ name, value, kind: 'count' });
   const { choices, period, compared } = plan;
+  const dateOf = choices.dateBasis === 'TRANSACTION_DATE' ? 'gift date' : 'deposit date';
   const all = figures?.all;
+  const { rows, hasFixedDates } = definitionOf(choices.report);
+  const crossed = describeCrossings(plan, crossings);
   const isShare = choices.funds.length > 0;
   const isPending = choices.pending === 'ONLY';
   const hasPendingPart = !isPending && figures !== undefined && figures.pending.transactions > 0;
   const isPart = arranged.count < table.count || (choices.limit > 0 && all !== undefined && all.transactions > choices.limit);
   return [
     text('One row is', definitionOf(choices.report).grain),
-    ...(period.startDate === undefined ? [] : [{ name: 'First deposit date', value: period.startDate, kind: 'date' } as const]),
-    ...(period.endDate === undefined ? [] : [{ name: 'Last deposit date', value: period.endDate, kind: 'date' } as const]),
+    ...(period.startDate === undefined ? [] : [{ name: `First ${dateOf}`, value: period.startDate, kind: 'date' } as const]),
+    ...(period.endDate === undefined ? [] : [{ name: `Last ${dateOf}`, value: period.endDate, kind: 'date' } as const]),
+    ...(hasFixedDates ? [] : [text('Counts by', dateBases[choices.dateBasis])]),
     ...(compared ? [text('Compared with', `${compared.startDate} to ${compared.endDate}`)] : []),
-    ...(definitionOf(choices.report).rows === 'versions' ? [] : [text('Pending deposits', pendingChoices[choices.pending])]),
+    ...(rows === 'versions' ? [] : [text('Pending deposits', pendingChoices[choices.pending])]),
     ...conditions.map((condition) => text('Condition', condition)),
     ...describeArrangement(arrangement, plan.columns, String).map((condition) => text('Rows of this file', condition)),
+    ...(crossed === undefined ? [] : [text('To know', crossed)]),
     count('Version of the books', table.version),
     ...(table.digest === null ? [] : [text('Digest of the lines', table.digest)]),
     count('Rows in this file', arranged.count),

@@ -5,7 +5,7 @@ import { FilterBar } from './filter-bar';
 import { PeriodPicker } from './period-picker';
 import { comparisons } from './periods';
 import type { ReportChoices } from './report-choices';
-import { definitionOf, groupTitles, isComparable, pendingChoices } from './report-definitions';
+import { dateBases, definitionOf, groupTitles, isComparable, pendingChoices } from './report-definitions';
 import type { Names } from './report-names';
 
 interface ReportFormProps {
@@ -21,12 +21,15 @@ interface ReportFormProps {
 /** The choices of a report: its period, what it is compared with, its conditions and how it is divided. */
 export function ReportForm({ provision, now, readsDonors, choices, names, onChange }: ReportFormProps) {
   const definition = definitionOf(choices.report);
-  const { rows, filters, needs, splitBy, top, hasFixedPending } = definition;
+  const { rows, filters, needs, splitBy, top, hasFixedDates, hasFixedPending } = definition;
   if (rows === 'versions') return null;
   const set = (change: Partial<ReportChoices>): void => onChange({ ...choices, ...change });
   return (
     <section className="report-form" aria-label="Choices of the report">
       <PeriodPicker period={choices.period} now={now} onChange={(period) => set({ period })} />
+      {!hasFixedDates && (
+        <ChoiceField label="Counts by" choices={dateBases} value={choices.dateBasis} onChange={(dateBasis) => set({ dateBasis })} />
+      )}
       {isComparable(definition) && (
         <ChoiceField label="Compare with" choices={comparisons} value={choices.compare} onChange={(compare) => set({ compare })} />
       )}

@@ -15,6 +15,7 @@ import type { ViewParameters } from '../tables/view-link';
 import { describeFigures, FigureCards } from './figure-cards';
 import { describeFetched, proposeTitle, toConditions, toPrintLines, writeValue } from './choice-texts';
 import { toViewAddress, useLinkedView } from './linked-view';
+import { describeCrossings } from './period-crossings';
 import { presets } from './periods';
 import { ReportChart } from './report-chart';
 import { defaultChoices, findUnread, type ReportChoices } from './report-choices';
@@ -175,8 +176,9 @@ interface ResultProps {
 
 function Result({ provision, client, result, names, mayOpenDonors, onChange, onSessionChange, tab, onTab, kept }: ResultProps) {
   const [view, setView] = useState<TableView>();
-  const { plan, table, figures } = result;
+  const { plan, table, figures, crossings } = result;
   const { choices } = plan;
+  const crossed = useMemo(() => describeCrossings(plan, crossings), [plan, crossings]);
   const isKnown = figures?.all.byAllocation.unknown === 0;
   // A column that counts nothing but zeros would only take room.
   const columns = useMemo(
@@ -188,8 +190,9 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
   const conditions = useMemo(() => toConditions(choices, nameOf).map(({ text }) => text), [choices, nameOf]);
   const lines = useMemo(() => {
     const shown = toConditions(choices, nameOf, writeValue).map(({ text }) => text);
-    return [...toPrintLines(plan), ...shown, ...(figures ? [describeFigures(plan, figures)] : [])];
-  }, [plan, choices, nameOf, figures]);
+    const found = [...(figures ? [describeFigures(plan, figures)] : []), ...(crossed === undefined ? [] : [crossed])];
+    return [...toPrintLines(plan), ...shown, ...found];
+  }, [plan, choices, nameOf, figures, crossed]);
   const totals = useMemo(() => (figures && choices.limit === 0 ? toTotals(figures, columns) : undefined), [figures, columns, choices]);
   const open = useMemo(() => {
     const cellOf = (row: Row, id: string) => row[columns.findIndex((column) => column.id === id)];
@@ -200,8 +203,8 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
     }
     if (opens === 'donor') {
       // The conditions that both reports have stay, so that the money is the same.
-      const { period, pending, funds, giftDateFrom, giftDateTo } = choices;
-      const kept = { period, pending, funds, giftDateFrom, giftDateTo };
+      const { period, dateBasis, pending, funds, giftDateFrom, giftDateTo } = choices;
+      const kept = { period, dateBasis, pending, funds, giftDateFrom, giftDateTo };
       return (row: Row) => onChange({ ...defaultChoices('donor'), ...kept, donor: Number(cellOf(row, 'key.donorId')) });
     }
     return undefined;
@@ -221,6 +224,11 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
   return (
     <>
       {figures && <FigureCards {...{ plan, figures }} />}
+      {crossed !== undefined && (
+        <p className="report-crossings" role="note">
+          {crossed}
+        </p>
+      )}
       {table.count === 0 ? (
         <>
           <p className="note">{nothing}</p>

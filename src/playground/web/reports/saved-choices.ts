@@ -1,7 +1,7 @@
 import type { NamedPeriod } from '../../../generated/operations/graphql';
 import { fromPeriodEnum, isPeriodName, toPeriodEnum } from '../../../values/periods';
 import { readAddress, toAddress, type ReportChoices } from './report-choices';
-import { definitionOf, isPendingChoice } from './report-definitions';
+import { definitionOf, isDateBasis, isPendingChoice } from './report-definitions';
 import type { ReportDocument } from './report-document';
 
 /** The line of a saved query that holds the choices of the form, so that “last month” stays the month before the day it is opened. */
@@ -14,7 +14,10 @@ export const toSavedQuery = (choices: ReportChoices, { query }: ReportDocument):
  * A report as it is saved. A named period stands in place of its dates, so that programs get those of the day on which they ask, as the
  * page does.
  */
-export function toSavedContent(choices: ReportChoices, document: ReportDocument): Omit<ReportDocument, 'list'> & { readonly period?: NamedPeriod } {
+export function toSavedContent(
+  choices: ReportChoices,
+  document: ReportDocument,
+): Omit<ReportDocument, 'list'> & { readonly period?: NamedPeriod } {
   const query = toSavedQuery(choices, document);
   if (!isPeriodName(choices.period)) return { query, variables: document.variables };
   const variables = Object.fromEntries(Object.entries(document.variables).filter(([name]) => name !== 'startDate' && name !== 'endDate'));
@@ -29,8 +32,8 @@ export const withoutChoices = (query: string): string =>
     .join('\n');
 
 /**
- * Reads the choices of a saved report; undefined for one that was written in GraphQL. The period and the pending deposits are those that
- * programs get: the choices leave out what was a report's default when it was saved.
+ * Reads the choices of a saved report; undefined for one that was written in GraphQL. The period, the date that it goes by and the pending
+ * deposits are those that programs get: the choices leave out what was a report's default when it was saved.
  */
 export function readSavedChoices({
   query,
@@ -42,9 +45,15 @@ export function readSavedChoices({
   readonly period?: NamedPeriod | null;
 }): ReportChoices | undefined {
   const line = query.split('\n').find((each) => each.startsWith(MARK));
-  const marked = line === undefined ? undefined : readAddress(line.slice(MARK.length).trim());
-  const choices = marked && { ...marked, period: fromPeriodEnum(period) ?? marked.period };
-  const { pending } = (variables ?? {}) as { readonly pending?: unknown };
-  if (!choices || definitionOf(choices.report).hasFixedPending || !isPendingChoice(pending)) return choices;
-  return { ...choices, pending };
+  const choices = line === undefined ? undefined : readAddress(line.slice(MARK.length).trim());
+  if (!choices) return undefined;
+  const { hasFixedDates, hasFixedPending } = definitionOf(choices.report);
+  // Reports that were saved before there was a choice go by the date of the deposit.
+  const { dateBasis = 'DEPOSIT_DATE', pending } = (variables ?? {}) as { readonly dateBasis?: unknown; readonly pending?: unknown };
+  return {
+    ...choices,
+    period: fromPeriodEnum(period) ?? choices.period,
+    ...(!hasFixedDates && isDateBasis(dateBasis) && { dateBasis }),
+    ...(!hasFixedPending && isPendingChoice(pending) && { pending }),
+  };
 }

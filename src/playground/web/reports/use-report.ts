@@ -4,6 +4,7 @@ import { dataOf, GatewayError, postVersioned } from '../session/gateway-client';
 import { createStopped, isStopped } from '../tables/gateway-faults';
 import type { TableClient } from '../tables/table-client';
 import type { LoadedTable, LoadProgress } from '../tables/table-types';
+import { NO_CROSSINGS, readCrossings, type PeriodCrossings } from './period-crossings';
 import { findCompared, findPeriod, type ComparedPeriod, type Period } from './periods';
 import type { ReportChoices } from './report-choices';
 import { columnsOf, type ReportColumn } from './report-columns';
@@ -32,6 +33,7 @@ export interface ReportResult {
   readonly table: LoadedTable;
   /** Missing for a report without totals. */
   readonly figures: ReportFigures | undefined;
+  readonly crossings: PeriodCrossings;
 }
 
 export type ReportState =
@@ -143,7 +145,7 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
     const most = plan.choices.limit;
     const source = { kind: 'pages', query, variables, list, ...(most > 0 && { maxRows: most }) } as const;
     const table = await client.load({ provision, source, columns }, onProgress);
-    return { plan, table, figures: findFigures(table.data) };
+    return { plan, table, figures: findFigures(table.data), crossings: NO_CROSSINGS };
   }
   for (let attempt = 1; ; attempt++) {
     const source = { kind: 'file', query, variables, names: columns.map(({ id }) => toFileName(id)) } as const;
@@ -159,7 +161,7 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
       );
       throw error;
     });
-    if (table.version === version) return { plan, table, figures };
+    if (table.version === version) return { plan, table, figures, crossings: await readCrossings(plan, table, client) };
     await client.drop(table.id);
     // A newer run may be loading by now, which another load would stop.
     if (signal.aborted) throw createStopped();

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { BookCheck } from '../data/book-store';
 import { OperatorError } from '../errors';
+import { toSeen } from '../formats/import-line';
 import { withServices, type CommandContext } from './command';
 import { formatTable, printResult, readCount } from './terminal';
 
@@ -26,7 +27,7 @@ export function checkCommand(context: () => CommandContext): Command {
       });
       printResult(terminal, json, checks, checks.map(describe).join('\n'));
       const last = new Map(checks.map((check) => [check.organization, check]));
-      const faulty = [...last.values()].filter((check) => !agrees(check) || !check.versionsAreWhole);
+      const faulty = [...last.values()].filter((check) => !agrees(check) || !check.versionsAreWhole || check.paddedIds.count > 0);
       if (faulty.length > 0) throw new OperatorError(`Not in order: ${faulty.map((check) => check.organization).join(', ')}`);
     });
 }
@@ -41,7 +42,7 @@ const agrees = ({ differences, totalsAgree, unsearchableDonors }: BookCheck): bo
   differences === 0 && totalsAgree && unsearchableDonors === 0;
 
 function describe({ organization, repaired, ...check }: Check): string {
-  const { lines, version, differences, first, versionsAreWhole, totalsAgree, unsearchableDonors } = check;
+  const { lines, version, differences, first, versionsAreWhole, totalsAgree, unsearchableDonors, paddedIds } = check;
   const head = `${organization}${repaired === null ? '' : ', repaired'}: ${lines} lines at data version ${version}, ${differences} of them different from the books`;
   const details = first.map(({ allocationId, kind, columns }) =>
     kind === 'different' ? `  ${allocationId}: ${columns.join(', ')}` : `  ${allocationId}: ${kind}`,
@@ -53,7 +54,16 @@ function describe({ organization, repaired, ...check }: Check): string {
     ...(versionsAreWhole ? [] : ['  the numbers of the data versions have a gap']),
     ...(totalsAgree ? [] : [`  the totals of data version ${version} are not those of the lines`]),
     ...(unsearchableDonors === 0 ? [] : [`  ${unsearchableDonors} donors are not found by their names`]),
+    ...describePadded(paddedIds),
   ].join('\n');
+}
+
+function describePadded({ count, first }: BookCheck['paddedIds']): string[] {
+  if (count === 0) return [];
+  const more = count > first.length ? `, and ${count - first.length} more` : '';
+  return [
+    `  ${count} ids begin or end with a blank or a character that nobody sees, so that a clean file adds its lines beside theirs; import a clean file with --replace: ${first.map(({ kind, id }) => `${kind} ${toSeen(id)}`).join(', ')}${more}`,
+  ];
 }
 
 /** `version list`: lists the versions of an organization's books. */

@@ -1,3 +1,4 @@
+import { unseenCharacters } from '../formats/import-line';
 import { Prisma } from '../generated/prisma/client';
 import { BookTransaction, totalsOf, type ChangeSource, type NewVersion } from './book-transaction';
 import { columnsOf, differingColumns, IS_CURRENT } from './line-columns';
@@ -42,6 +43,12 @@ interface LineDifference {
   readonly columns: readonly string[];
 }
 
+/** An id that begins or ends with a character that nobody sees. Imports refuse such ids, and once did not. */
+interface PaddedId {
+  readonly kind: 'allocation' | 'deposit' | 'transaction';
+  readonly id: string;
+}
+
 /** The outcome of a comparison of an organization's lines with its books. */
 export interface BookCheck {
   readonly lines: number;
@@ -55,6 +62,8 @@ export interface BookCheck {
   readonly totalsAgree: boolean;
   /** The number of donors whose names a search would not find, because they were changed by SQL. */
   readonly unsearchableDonors: number;
+  /** The first in the order of kinds and ids. */
+  readonly paddedIds: { readonly count: number; readonly first: readonly PaddedId[] };
 }
 
 /** The newest version of an organization's books, and the number of its imports. */
@@ -112,6 +121,7 @@ export class BookStore {
       const { rows: totals } = await client.query<{ lines: string; agree: boolean }>(COMPARE_TOTALS, [organizationId]);
       const { rows: versions } = await client.query<{ count: string; last: string }>(COUNT_VERSIONS, [organizationId]);
       const { rows: donors } = await client.query<{ count: string }>(COUNT_UNSEARCHABLE, [organizationId]);
+      const { rows: padded } = await client.query<PaddedId & { total: string }>(FIND_PADDED, [organizationId, unseenCharacters(), limit]);
       await client.query('COMMIT');
       client.release();
       const { count, last } = versions[0]!;
@@ -123,6 +133,7 @@ export class BookStore {
         versionsAreWhole: count === last,
         totalsAgree: totals[0]!.agree,
         unsearchableDonors: Number(donors[0]!.count),
+        paddedIds: { count: Number(padded[0]?.total ?? 0), first: padded.map(({ kind, id }) => ({ kind, id })) },
       };
     } catch (error) {
       client.release(true);
@@ -178,6 +189,14 @@ const COUNT_VERSIONS = `SELECT count(*), COALESCE(max(number), 0) AS last FROM d
 const COUNT_UNSEARCHABLE = `
 SELECT count(*) FROM donor WHERE organization_id = $1
   AND search_text <> donor_search_forms(first_name, last_name)`;
+
+// Nearly all ids begin and end with a visible character of ASCII; a search in the list of thousands of unseen ones takes longer.
+const FIND_PADDED = `
+SELECT kind, id, count(*) OVER () AS total FROM (
+  ${['allocation', 'deposit', 'transaction'].map((table) => `SELECT '${table}' AS kind, id FROM ${table} WHERE organization_id = $1`).join(' UNION ALL ')}
+) AS known
+WHERE id COLLATE "C" !~ '^[!-~](.*[!-~])?$' AND btrim(id, $2) <> id
+ORDER BY kind, id COLLATE "C" LIMIT $3`;
 
 const FOLD_NAMES = `
 UPDATE donor SET search_text = folded.text

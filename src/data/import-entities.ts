@@ -126,6 +126,10 @@ export const ALLOCATION: Entity = {
     left_behind: 'INSERT INTO left_transaction SELECT left_id, line FROM differing WHERE is_old AND left_id <> transaction_id',
     moved: `INSERT INTO touched_gift (id)
   SELECT unnest(ARRAY[transaction_id, left_id]) FROM differing WHERE is_old AND left_id <> transaction_id`,
+    // A statement sees the allocations from before its own changes, so a new gift has none here.
+    added_to: `INSERT INTO touched_gift (id)
+  SELECT transaction_id FROM differing
+  WHERE NOT is_old AND transaction_id IN (SELECT transaction_id FROM allocation WHERE organization_id = $1)`,
   },
 };
 

@@ -14,7 +14,7 @@ import {
 } from './import-entities';
 import { readsLines } from './import-staging';
 import { IS_CURRENT } from './line-columns';
-import { CREATE_TOUCHED } from './share-corrections';
+import { CREATE_TOUCHED, STATED_BY_LOSS, STATED_BY_OWN } from './share-corrections';
 
 /** The numbers of lines that an import read and of entities of each kind that it wrote, new or changed. */
 export interface ImportCounts {
@@ -119,7 +119,7 @@ async function writeEntities(books: BookTransaction, write: (entity: Entity) => 
   return { deposits, transactions, allocations, designations, donors };
 }
 
-/** Finds the gifts that the staged lines touch and whose shares do not add up: their number, and the first in the file's order. */
+/** Finds the gifts of which the staged lines state shares that do not add up: their number, and the first in the file's order. */
 export async function findMismatches(books: BookTransaction, limit: number): Promise<{ count: number; first: ShareMismatch[] }> {
   const { rows: counts } = await books.query<{ count: string }>(COUNT_MISMATCHES, [books.organizationId]);
   if (counts[0]!.count === '0') return { count: 0, first: [] };
@@ -211,7 +211,7 @@ CREATE TEMPORARY TABLE left_deposit (id text COLLATE "C" NOT NULL) ON COMMIT DRO
 ${CREATE_TOUCHED}`;
 
 /**
- * The count of gifts whose shares do not add up, among those of a SELECT of ids. Few files tell shares, so known ones are looked for first.
+ * The count of gifts whose shares do not add up, among those of a SELECT of ids. Few files tell shares, so these are looked for first.
  */
 const countMismatches = (mentioned: string): string => `(
   SELECT count(*)
@@ -224,9 +224,9 @@ const countMismatches = (mentioned: string): string => `(
     SELECT FROM allocation other WHERE other.organization_id = $1 AND other.transaction_id = known.transaction_id AND other.amount IS NULL
   )
 )`;
-// FIND_MISMATCHES needs longer, and runs only when this count is not 0. A gift that both sources mention counts twice here.
+// FIND_MISMATCHES needs longer, and runs only when this count is not 0. A gift of both sources counts twice here.
 const COUNT_MISMATCHES = `
-SELECT ${countMismatches('SELECT transaction_id FROM import_line')} + ${countMismatches('SELECT id FROM left_transaction')} AS count`;
+SELECT ${countMismatches(STATED_BY_OWN)} + ${countMismatches(STATED_BY_LOSS)} AS count`;
 
 /**
  * The SELECT of gifts whose shares do not add up, among those that a SELECT of ids and lines of the file mentions. A gift with an unknown
@@ -243,10 +243,12 @@ HAVING count(share.amount) = count(*) AND sum(share.amount) <> gift.amount`;
 // PostgreSQL cannot estimate the number of gifts of both sources together, and would look up gift by gift.
 const FIND_MISMATCHES = `
 SELECT *, count(*) OVER () AS count FROM (
-  ${mismatchesOf('SELECT transaction_id AS id, min(line) AS line FROM import_line GROUP BY transaction_id')}
+  ${mismatchesOf(`
+    SELECT transaction_id AS id, min(line) AS line FROM import_line
+    WHERE transaction_id IN (${STATED_BY_OWN} UNION ALL ${STATED_BY_LOSS}) GROUP BY transaction_id`)}
   UNION ALL
   ${mismatchesOf(`
     SELECT id, min(line) AS line FROM left_transaction gone
-    WHERE NOT EXISTS (SELECT FROM import_line WHERE transaction_id = gone.id) GROUP BY id`)}
+    WHERE id IN (${STATED_BY_LOSS}) AND NOT EXISTS (SELECT FROM import_line WHERE transaction_id = gone.id) GROUP BY id`)}
 ) AS mismatch
 ORDER BY line, "transactionId" LIMIT $2`;

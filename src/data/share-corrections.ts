@@ -25,8 +25,8 @@ export const CREATE_TOUCHED = `
 CREATE TEMPORARY TABLE touched_gift (id text COLLATE "C" NOT NULL, amount_before numeric(14,2)) ON COMMIT DROP`;
 
 /**
- * Brings known shares in line with the amounts that a file corrects without stating shares, as a v2 answer does. Call it when allocations
- * are where they shall be.
+ * Brings known shares in line with the gifts whose amount or allocations a file changes without stating shares, as a v2 answer does. Call it
+ * when allocations are where they shall be.
  */
 export async function correctShares(books: BookTransaction, limit: number): Promise<ShareCorrections> {
   await books.query('ANALYZE touched_gift');
@@ -46,15 +46,18 @@ CREATE TEMPORARY TABLE corrected_share (
   share_before numeric(14,2), share numeric(14,2)
 ) ON COMMIT DROP`;
 
-// A gift is judged by the file's shares where a line of it states one, or a line that takes an allocation of it away.
-const STATED = `
-SELECT transaction_id FROM import_line WHERE allocation_amount IS NOT NULL
-UNION ALL
+/**
+ * The SELECTs of the gifts that are judged by the file's shares: a line of the file states one, or takes an allocation away and states its
+ * share. All others whose shares do not add up are corrected or left as they were.
+ */
+export const STATED_BY_OWN = 'SELECT transaction_id AS id FROM import_line WHERE allocation_amount IS NOT NULL';
+export const STATED_BY_LOSS = `
 SELECT gone.id FROM left_transaction gone JOIN import_line l ON l.line = gone.line WHERE l.allocation_amount IS NOT NULL`;
 
 /**
- * The only allocation of a gift takes its amount. Of several, none says how a corrected amount is split, so that shares which do not add up
- * to it become unknown. Beside an unknown share nothing says whether the known ones still hold. A gift of nothing has shares of nothing.
+ * The only allocation of a gift takes its amount. Of several, none says how an amount is split among other allocations than before, or how
+ * another amount is split, so that shares which do not add up become unknown. Beside an unknown share nothing says whether the known ones
+ * still hold. A gift of nothing has shares of nothing; the share of an only allocation is inferred.
  */
 const NOTE_CORRECTED = `
 INSERT INTO corrected_share
@@ -64,14 +67,16 @@ SELECT * FROM (
   FROM (
     SELECT t.id, t.amount, touched.amount_before, count(*) AS allocations
     FROM (
-      SELECT id, max(amount_before) AS amount_before FROM touched_gift WHERE id NOT IN (${STATED}) GROUP BY id
+      SELECT id, max(amount_before) AS amount_before FROM touched_gift
+      WHERE id NOT IN (${STATED_BY_OWN} UNION ALL ${STATED_BY_LOSS}) GROUP BY id
     ) AS touched
     JOIN transaction t ON t.organization_id = $1 AND t.id = touched.id
     JOIN allocation share ON share.organization_id = $1 AND share.transaction_id = t.id
     GROUP BY t.id, t.amount, touched.amount_before
-    HAVING count(share.amount) > 0 AND CASE
-      WHEN count(share.amount) = count(*) THEN sum(share.amount) <> t.amount
-      ELSE touched.amount_before IS NOT NULL
+    HAVING CASE count(share.amount)
+      WHEN count(*) THEN sum(share.amount) <> t.amount
+      WHEN 0 THEN t.amount = 0 AND count(*) > 1
+      ELSE true
     END
   ) AS gift
   JOIN allocation a ON a.organization_id = $1 AND a.transaction_id = gift.id

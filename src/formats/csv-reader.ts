@@ -8,10 +8,12 @@ import { v2Fields } from './v2-line';
  * Reads CSV (RFC 4180) with a header that names the fields in any order. Lines may end in CRLF, LF or CR. Lines without a value are left out,
  * as are columns without a name and a value: spreadsheets write both. A semicolon or a tab may stand for the comma where the header or a line
  * `sep=;` before it says so. Papa knows one line end for a text and takes a misplaced quote for a character, so `cutRecords` makes the ends one
- * and finds such quotes first. The lines come as many at once as a piece of the text has.
+ * and finds such quotes first. The lines come as many at once as a piece of the text has, or as several of them where a record is long.
  */
 export async function* readCsv(text: AsyncIterable<string>, maxRecordLength: number): AsyncGenerator<readonly RawLine[]> {
-  let delimiter: string | undefined;
+  // Quotes make a record at most three times as long as its values with commas between them.
+  const maxLength = 3 * maxRecordLength + 3;
+  let start: TableStart = { text: '', skipped: 0 };
   let parseRecords: ReturnType<typeof openParser>;
   let header: readonly string[] | undefined;
   /** The places of the columns that have a name. */
@@ -21,25 +23,27 @@ export async function* readCsv(text: AsyncIterable<string>, maxRecordLength: num
   let line = 1;
   const toLines = async (piece: string): Promise<readonly RawLine[]> => {
     const lines: RawLine[] = [];
-    const unread = rest + piece;
-    // An LF that belongs to a CR at the end may follow.
-    const end = unread.length - (unread.endsWith('\r') ? 1 : 0);
-    if (delimiter === undefined) {
-      delimiter = findDelimiter(unread.slice(0, end));
-      if (delimiter === undefined) {
-        if (unread.length > 3 * maxRecordLength + 3) throw tooLong(1, maxRecordLength);
+    let unread = rest + piece;
+    if (start.delimiter === undefined) {
+      const end = endOf(unread);
+      start = findStart(unread.slice(0, end), line, start.said);
+      line += start.skipped;
+      unread = start.text + unread.slice(end);
+      if (start.delimiter === undefined) {
+        if (unread.length > maxLength) throw tooLong(line, maxRecordLength);
         rest = unread;
         return lines;
       }
-      parseRecords = openParser(delimiter);
+      parseRecords = openParser(start.delimiter);
     }
-    const cut = cutRecords(unread.slice(0, end), delimiter);
+    const end = endOf(unread);
+    const cut = cutRecords(unread.slice(0, end), start.delimiter);
     rest = cut.rest + unread.slice(end);
     const isQuoted = cut.records.includes('"');
     for (const fields of await parseRecords(cut.records)) {
       const first = line;
       line += isQuoted ? countLines(fields) : 1;
-      if (fields.every(isBlank) || (header === undefined && fields.length <= 2 && SEPARATOR.test(fields.join(delimiter)))) continue;
+      if (fields.every(isBlank)) continue;
       if (cut.records.length > maxRecordLength && fields.join().length > maxRecordLength) throw tooLong(first, maxRecordLength);
       if (header === undefined) {
         header = checkHeader(fields, first);
@@ -54,17 +58,18 @@ export async function* readCsv(text: AsyncIterable<string>, maxRecordLength: num
       }
     }
     if (cut.fault !== undefined) throw invalid(line, cut.fault);
-    // Quotes make a record at most three times as long as its values with commas between them.
-    if (rest.length > 3 * maxRecordLength + 3) throw tooLong(line, maxRecordLength);
+    if (rest.length > maxLength) throw tooLong(line, maxRecordLength);
     return lines;
   };
-  for await (const piece of text) yield await toLines(piece);
-  yield await toLines('\n');
-  if (delimiter === undefined) {
-    const at = rest.split(/\r\n|\n|\r/).findIndex((text) => /[^\s,;"]/.test(text));
-    if (at >= 0) checkHeader([], at + 1);
-    rest = '';
+  let waiting = '';
+  for await (const piece of text) {
+    waiting += piece;
+    // A record that is not whole is gone over again when as much has come again, so that its time grows with its length alone.
+    if (waiting.length < rest.length && rest.length + waiting.length <= maxLength) continue;
+    yield await toLines(waiting);
+    waiting = '';
   }
+  yield await toLines(`${waiting}\n`);
   if (rest !== '') throw invalid(line, 'begins a record with a quote that has no end');
   if (header === undefined) throw new OperatorError('The file is empty: a CSV file begins with a header that names the fields');
 }
@@ -135,38 +140,71 @@ const invalid = (line: number, fault: string): OperatorError => new OperatorErro
 const tooLong = (line: number, maxLength: number): OperatorError =>
   invalid(line, `begins a record of more than ${maxLength} characters; a quote may have no end`);
 
-/** The line by which a file tells Excel its separator. */
-const SEPARATOR = /^sep=([,;\t|])$/i;
+/** The length of a text without a CR at its end, because an LF that belongs to it may follow. */
+const endOf = (text: string): number => text.length - (text.endsWith('\r') ? 1 : 0);
+
+/** The line by which a file tells Excel its separator. A spreadsheet may have put it in quotes and filled it up with separators. */
+const SEPARATOR = /^"?sep=([,;\t|])"?[\s,;|]*$/i;
+/** The separators that are looked for in a header. The last is taken only where a line `sep=|` says it. */
+const DELIMITERS = [',', ';', '\t', '|'];
+const LINE_END = /\r\n|\n|\r/;
 const known: readonly string[] = [...v2Fields, ...optionalFields];
+const toName = (cell: string): string => cell.trim().toLowerCase();
 const isBlank = (value: string): boolean => value.trim() === '';
-const namesField = (names: readonly string[]): boolean => names.some((name) => known.includes(name.trim()));
+const namesField = (names: readonly string[]): boolean => names.some((name) => known.includes(toName(name)));
 const cellsOf = (line: string, delimiter: string): string[] => line.split(delimiter).map((cell) => cell.replace(/^\s*"|"\s*$/g, ''));
 
-/**
- * The separator of a file that begins with a text: the one of a line `sep=`, or the one by which the header names fields. Undefined while the
- * first lines are not whole. A comma where no line names a field by any; the header's faults say what is wrong then.
- */
-function findDelimiter(text: string): string | undefined {
-  const lines = text.split(/\r\n|\n|\r/);
-  const whole = lines.slice(0, -1).filter((line) => line.trim() !== '');
-  const said = SEPARATOR.exec(whole[0] ?? '');
-  if (said) return said[1];
-  const found = whole.flatMap((line) => [',', ';', '\t'].filter((delimiter) => namesField(cellsOf(line, delimiter))));
-  // Titles stand in the first lines of a file, if they do.
-  return found[0] ?? (whole.length > MAX_TITLES ? ',' : undefined);
+interface TableStart {
+  /** The text from the begin of the header, or of the first line that is not whole. */
+  readonly text: string;
+  /** The number of lines that were left out before it. */
+  readonly skipped: number;
+  /** The separator that a line `sep=` says. */
+  readonly said?: string | undefined;
+  /** The separator of the header; undefined while its first line is not whole. */
+  readonly delimiter?: string;
 }
 
-/** The most lines of titles that are looked through for a header. */
-const MAX_TITLES = 20;
+/**
+ * Finds the header of a text that begins with a line: rows of blanks and separators alone, marks of UTF-8 and a line `sep=` may stand before
+ * it. Throws an OperatorError where the first other line names no field, or names them by a separator that the file does not tell.
+ */
+function findStart(text: string, line: number, said?: string): TableStart {
+  const content = text.search(/[^\s,;|"]/);
+  const before = content < 0 ? text : text.slice(0, content);
+  const blanks = before.slice(0, Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r')) + 1);
+  // An odd quote opens a value that goes on in the next line.
+  const isOpen = blanks.split('"').length % 2 === 0;
+  const skipped = isOpen ? 0 : blanks.split(LINE_END).length - 1;
+  const rest = text.slice(isOpen ? 0 : blanks.length).replace(/^\uFEFF+/, '');
+  const end = LINE_END.exec(rest);
+  if (end === null) return { text: rest, skipped, said };
+  const first = rest.slice(0, end.index);
+  const separator = said === undefined ? SEPARATOR.exec(first)?.[1] : undefined;
+  if (separator !== undefined) {
+    const next = findStart(rest.slice(end.index + end[0].length), line + skipped + 1, separator);
+    return { ...next, skipped: skipped + 1 + next.skipped };
+  }
+  if (isOpen) return { text: rest, skipped, said, delimiter: said ?? ',' };
+  const found = [said ?? ',', ...DELIMITERS].find((delimiter) => namesField(cellsOf(first, delimiter)));
+  if (found === undefined) throw noHeader(line + skipped);
+  if (found !== said && (said !== undefined || found === '|')) {
+    throw new OperatorError(
+      `Line ${line + skipped}, the header, has "${found}" between its names: the file must begin with the line sep=${found}`,
+    );
+  }
+  return { text: rest, skipped, said, delimiter: found };
+}
+
+const noHeader = (line: number): OperatorError =>
+  new OperatorError(
+    `Line ${line} is not a header, because it names no field such as deposit_id: the line with the fields' names must be the first`,
+  );
 
 /** The names of the columns; an empty one for a column that has none. Throws an OperatorError for a header that is none. */
 function checkHeader(fields: readonly string[], line: number): readonly string[] {
-  const header = fields.map((name) => name.trim());
-  if (!namesField(header)) {
-    throw new OperatorError(
-      `Line ${line} is not a header, because it names no field such as deposit_id: take away the lines before the one with the fields' names`,
-    );
-  }
+  const header = fields.map(toName);
+  if (!namesField(header)) throw noHeader(line);
   const faults = [
     ...v2Fields.filter((field) => !header.includes(field)).map((field) => `${field} is missing`),
     ...header.filter((name) => name !== '' && !known.includes(name)).map((name) => `${name} is not a field of a deposit line`),

@@ -25,6 +25,8 @@ export function readImportLines(format: FileFormat, file: AsyncIterable<Buffer>)
   }
 }
 
+const CUT_OFF = 'The file ends within a character of UTF-8, so it is not whole: a download may have been cut off';
+
 /** The beginnings of files that are no text of lines, and what to do with each. The longer ones come before those that they begin with. */
 const FOREIGN: readonly (readonly [start: readonly number[], sentence: string])[] = [
   [[0x50, 0x4b], 'The file is a spreadsheet or an archive (zip): open it and save it as "CSV UTF-8"'],
@@ -42,6 +44,8 @@ const MARKED: readonly (readonly [start: readonly number[], encoding: string])[]
 const findStart = <Meaning>(table: readonly (readonly [readonly number[], Meaning])[], head: Buffer): Meaning | undefined =>
   table.find(([start]) => start.every((byte, at) => head[at] === byte))?.[1];
 const MAX_START = 4;
+/** True for the first bytes of UTF-16 or UTF-32 without its mark, which has NULs beside each letter of its header. */
+const looksWide = (head: Buffer): boolean => [2, 3].includes(head.filter((byte) => byte === 0).length);
 
 /**
  * Decodes UTF-8, or UTF-16 with its byte order mark, and drops the mark. Throws an OperatorError for other bytes, which would become
@@ -50,12 +54,12 @@ const MAX_START = 4;
 async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   let encoding = 'utf-8';
+  let isAtEnd = false;
   const open = (head: Buffer): InstanceType<typeof TextDecoder> => {
     const foreign = findStart(FOREIGN, head);
     if (foreign !== undefined) throw new OperatorError(foreign);
     encoding = findStart(MARKED, head) ?? 'utf-8';
-    // Text of UTF-16 without its mark has a NUL beside each letter of its header.
-    if (encoding === 'utf-8' && head.includes(0)) throw new OperatorError('The file is UTF-16 text without its mark: save it as UTF-8');
+    if (encoding === 'utf-8' && looksWide(head)) throw new OperatorError('The file is UTF-16 text without its mark: save it as UTF-8');
     return new TextDecoder(encoding, { fatal: true });
   };
   try {
@@ -72,9 +76,11 @@ async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
     }
     decoder ??= open(head);
     yield decoder.decode(head, { stream: true });
+    isAtEnd = true;
     yield decoder.decode();
   } catch (error) {
     if ((error as { readonly code?: unknown }).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
+    if (isAtEnd && encoding === 'utf-8') throw new OperatorError(CUT_OFF, { cause: error });
     throw new OperatorError(
       encoding === 'utf-8'
         ? 'The file is not UTF-8 text, but perhaps Windows-1252 (ANSI), as spreadsheets save it: save it as "CSV UTF-8"'

@@ -80,6 +80,21 @@ const text = ({ minBytes = 0, maxBytes = Infinity } = {}): Check => {
 const idText = text({ minBytes: 1, maxBytes: 600 });
 /** The characters at an end of an id that nobody sees: blanks, controls, and what takes no place. */
 const UNSEEN = '[\\p{White_Space}\\p{Default_Ignorable_Code_Point}\\p{Cc}\\p{Cf}\\u2800]';
+/** All characters of `UNSEEN` in a text, for the database; it stores no NUL. */
+export function unseenCharacters(): string {
+  const unseen = new RegExp(UNSEEN, 'u');
+  let found = '';
+  for (let point = 1; point <= 0x10_ffff; point++) {
+    const character = String.fromCodePoint(point);
+    if (unseen.test(character)) found += character;
+  }
+  return found;
+}
+/** A text in quotes, with escapes in the place of what nobody sees. */
+export const toSeen = (text: string): string =>
+  JSON.stringify(text).replace(new RegExp(`(?! )${UNSEEN}`, 'gu'), (character) =>
+    Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
+  );
 const PADDED = new RegExp(`^${UNSEEN}|${UNSEEN}$`, 'u');
 /** Nearly all ids begin and end with a character of these, in which nothing is unseen. */
 const PLAIN_ENDS = /^[!-~](?:.*[!-~])?$/s;
@@ -234,7 +249,8 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 const readText: FieldReader = (text) => text;
 /** A number with leading zeros would go out in another form than it came in. */
 const readNumber: FieldReader = (text) => (/^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : text);
-const readBoolean: FieldReader = (text) => BOOLEANS.get(text) ?? text;
+/** Excel writes TRUE and FALSE. */
+const readBoolean: FieldReader = (text) => BOOLEANS.get(text.toLowerCase()) ?? text;
 
 function fieldReader(field: string): FieldReader {
   const column = allLineColumns[field];

@@ -150,7 +150,11 @@ describe('an operator whose file states no share of a gift and corrects the gift
       [],
     ],
     ['in its fund alone', whole, [line('A1', 'T1', '100.00', undefined, { designation_id: 9 })], {}, { A1: '100.00' }, []],
-    ['of an unknown share', [line('A1', 'T1', '100.00'), line('A2', 'T1', '100.00')], both('0.00'), {}, { A1: null, A2: null }, []],
+    ['of unknown shares', both('100.00'), both('90.00'), {}, { A1: null, A2: null }, []],
+    [
+      ...(['of unknown shares to nothing', both('100.00'), both('0.00'), {}, { A1: '0.00', A2: '0.00' }] as const),
+      ['T1 100.00→0.00 A1 null→0.00', 'T1 100.00→0.00 A2 null→0.00'],
+    ],
     ['of shares that are known in part', partly, both('90.00'), {}, { A1: null, A2: null }, ['T1 100.00→90.00 A1 60.00→null']],
     [
       ...(['of shares that are known in part, to nothing,', partly, both('0.00'), {}, { A1: '0.00', A2: '0.00' }] as const),
@@ -181,7 +185,84 @@ describe('an operator whose file states no share of a gift and corrects the gift
       { A1: null, A2: null },
       ['T1 100.00→150.00 A1 100.00→null'],
     ],
-    ['and adds a line to the same amount', whole, [...one('100.00'), line('A2', 'T1', '100.00')], {}, { A1: '100.00', A2: null }, []],
+    ['and adds a line to the same amount', whole, both('100.00'), {}, { A1: null, A2: null }, ['T1 100.00→100.00 A1 100.00→null']],
+    [
+      'and tells the added line alone',
+      whole,
+      [line('A2', 'T1', '100.00')],
+      {},
+      { A1: null, A2: null },
+      ['T1 100.00→100.00 A1 100.00→null'],
+    ],
+    [
+      ...(['and adds a line to a split one', split, [...both('100.00'), line('A3', 'T1', '100.00')], {}] as const),
+      ...([{ A1: null, A2: null, A3: null }, ['T1 100.00→100.00 A1 60.00→null', 'T1 100.00→100.00 A2 40.00→null']] as const),
+    ] as unknown as Case,
+    [
+      'and has another line instead of one of two',
+      split,
+      [line('A1', 'T1', '100.00'), line('A3', 'T1', '100.00')],
+      JANUARY,
+      { A1: null, A3: null },
+      ['T1 100.00→100.00 A1 60.00→null'],
+    ],
+    [
+      'and moves a line of unknown share to it',
+      [...whole, line('A5', 'T2', '5.00')],
+      [line('A5', 'T1', '100.00')],
+      {},
+      { A1: null, A5: null },
+      ['T1 100.00→100.00 A1 100.00→null'],
+    ],
+    [
+      'and moves a line of inferred share to it',
+      [...whole, line('A5', 'T2', '5.00')],
+      [line('A5', 'T1', '100.00', '100.00', { allocation_amount_inferred: true })],
+      {},
+      { A1: null, A5: null },
+      ['T1 100.00→100.00 A1 100.00→null'],
+    ],
+    [
+      'and gives it another id, and adds a line',
+      whole,
+      [line('A1', 'T9', '100.00'), line('A2', 'T9', '100.00')],
+      {},
+      { A1: null, A2: null },
+      ['T9 100.00→100.00 A1 100.00→null'],
+    ],
+    [
+      'and has one line less beside an unknown share',
+      [...partly, line('A3', 'T1', '100.00')],
+      both('100.00'),
+      JANUARY,
+      { A1: null, A2: null },
+      ['T1 100.00→100.00 A1 60.00→null'],
+    ],
+    [
+      'of nothing, and adds a line',
+      [line('A1', 'T1', '0.00', '0.00')],
+      both('0.00'),
+      {},
+      { A1: '0.00', A2: '0.00' },
+      ['T1 0.00→0.00 A2 null→0.00'],
+    ],
+    [
+      ...(['of nothing and unknown shares, and adds a line', both('0.00'), [line('A3', 'T1', '0.00')], {}] as const),
+      ...([
+        { A1: '0.00', A2: '0.00', A3: '0.00' },
+        ['T1 0.00→0.00 A1 null→0.00', 'T1 0.00→0.00 A2 null→0.00', 'T1 0.00→0.00 A3 null→0.00'],
+      ] as const),
+    ] as unknown as Case,
+    ['of an only unknown share to nothing', one('100.00'), one('0.00'), {}, { A1: null }, []],
+    ['in its memo alone', partly, both('100.00').map((each) => ({ ...each, main_memo: 'late' })), {}, { A1: '60.00', A2: null }, []],
+    [
+      'of nothing in its memo alone',
+      both('0.00'),
+      both('0.00').map((each) => ({ ...each, main_memo: 'late' })),
+      {},
+      { A1: null, A2: null },
+      [],
+    ],
     ['and has one line less', split, one('60.00'), JANUARY, { A1: '60.00' }, []],
     ['and has one line less of the same amount', split, one('100.00'), JANUARY, { A1: '100.00' }, ['T1 100.00→100.00 A1 60.00→100.00']],
     ['and has another line instead', whole, [line('A3', 'T1', '70.00')], JANUARY, { A3: null }, []],
@@ -241,6 +322,22 @@ describe('an operator whose file states no share of a gift and corrects the gift
       expect(await sharesOf(organization)).toEqual(shares);
     }
     await expectSound(organization);
+  });
+
+  test('leaves gifts alone whose shares did not add up before, and judges those of which it states a share', async () => {
+    const stray = [line('A1', 'T1', '100.00', '60.00'), line('A2', 'T1', '100.00', '30.00')];
+    const organization = await createBooks([...stray, line('B1', 'T2', '50.00', '50.00')]);
+    const strict = { allowsMismatch: false };
+    const file = [...both('100.00'), line('B1', 'T2', '70.00')];
+    for (const options of [strict, { ...strict, ...JANUARY }])
+      expect(await importLines(gateway.services, organization, file, options)).toMatchObject({ mismatches: { count: 0, first: [] } });
+    expect(await sharesOf(organization)).toEqual({ A1: '60.00', A2: '30.00', B1: '70.00' });
+    const reason = 'adds up to 90.00 over the gift T1, whose amount is 100.00';
+    // The second line states the share, and the first is the gift's first.
+    await expect(
+      importLines(gateway.services, organization, [line('B1', 'T2', '70.00'), line('A1', 'T1', '100.00'), stray[1]!], strict),
+    ).rejects.toMatchObject({ faults: [{ line: 2, field: 'allocation_amount', reason }] });
+    expect(await importLines(gateway.services, organization, stray)).toMatchObject({ mismatches: { count: 1 }, version: null });
   });
 
   test('is judged by the shares of each gift that it states, as before', async () => {

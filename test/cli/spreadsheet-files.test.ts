@@ -38,14 +38,22 @@ describe('an operator whose file comes from a spreadsheet', () => {
     ['UTF-16 with its mark', Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]), [2, 3]],
     ['UTF-16 of the other order', Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]).swap16(), [2, 3]],
     ['a mark of UTF-8', `\uFEFF${plain}`, [2, 3]],
+    ['a line sep=; that is filled up with separators', `sep=;${';'.repeat(25)}\r\n${withSeparator(';')}`, [3, 4]],
+    ['a line "sep=," in quotes, filled up with commas', `"sep=,"${blanks}\n${plain}`, [3, 4]],
+    ['blank lines before a line sep=;', `\n;;\nsep=;\n;;\n${withSeparator(';')}`, [6, 7]],
+    ['30 rows of semicolons before the header', `${';;;;\r\n'.repeat(30)}${withSeparator(';')}`, [32, 33]],
+    ['30 rows of quoted blanks before the header', `${'"";" ";""\n'.repeat(30)}${withSeparator(';')}`, [32, 33]],
+    ['names of fields in capitals', [head.toUpperCase(), first, second].join('\n'), [2, 3]],
+    ['names of fields in capitals, and semicolons', withSeparator(';').replace(/^.*/, (names) => names.toUpperCase()), [2, 3]],
+    ['two marks of UTF-8', `\uFEFF\uFEFF${plain}`, [2, 3]],
+    ['two marks of UTF-8 before a header in quotes', `\uFEFF\uFEFF${plain.replace('deposit_id', '"deposit_id"')}`, [2, 3]],
     ['CR alone at line ends', plain.replaceAll('\r\n', '\r'), [2, 3]],
   ])('that has %s gives its lines', async (_title, content, numbers) => {
     const expected = lines.map((values, at) => ({ line: numbers[at], values }));
     for (const cuts of [[1], [3, 7], [100_000]]) expect(await readLines('csv', content, cuts)).toEqual(expected);
   });
 
-  const NO_HEADER =
-    "is not a header, because it names no field such as deposit_id: take away the lines before the one with the fields' names";
+  const NO_HEADER = "is not a header, because it names no field such as deposit_id: the line with the fields' names must be the first";
   test.each<[string, string | Buffer, string]>([
     [
       'a value in a column without name',
@@ -55,6 +63,29 @@ describe('an operator whose file comes from a spreadsheet', () => {
     ['a title before its header', `Deposit report January,,,\n${plain}`, `Line 1 ${NO_HEADER}`],
     ['a title with a semicolon', `Report; January\n${withSeparator(';')}`, `Line 1 ${NO_HEADER}`],
     ['no header', first, `Line 1 ${NO_HEADER}`],
+    ['no header behind blank lines', `\n,,\r\n${first}\n${plain}`, `Line 3 ${NO_HEADER}`],
+    [
+      'semicolons behind a line sep=,',
+      `sep=,\n${withSeparator(';')}`,
+      'Line 2, the header, has ";" between its names: the file must begin with the line sep=;',
+    ],
+    [
+      'pipes that no line sep= tells',
+      withSeparator('|'),
+      'Line 1, the header, has "|" between its names: the file must begin with the line sep=|',
+    ],
+    ['a field twice, in two cases', [`${head},CITY`, `${first},`].join('\n'), 'Line 1, the header: city stands twice'],
+    [
+      'UTF-8 cut within its last character',
+      Buffer.from(plain.trimEnd() + 'é').subarray(0, -1),
+      'The file ends within a character of UTF-8, so it is not whole: a download may have been cut off',
+    ],
+    ['a NUL as its first byte', `\0${plain}`, 'Line 1, the header: deposit_id is missing, \0deposit_id is not a field of a deposit line'],
+    [
+      'UTF-16 of the other order without its mark',
+      Buffer.from(utf16).swap16(),
+      'The file is UTF-16 text without its mark: save it as UTF-8',
+    ],
     [
       'Windows-1252',
       Buffer.from(plain, 'latin1'),
@@ -78,5 +109,42 @@ describe('an operator whose file comes from a spreadsheet', () => {
     ['blanks alone', ' \r\n,\r\n', 'The file is empty: a CSV file begins with a header that names the fields'],
   ])('is told in a sentence that it has %s', async (_title, content, sentence) => {
     for (const cuts of [[1], [100_000]]) expect(await readLines('csv', content, cuts)).toBe(sentence);
+  });
+
+  test('has inferred shares whose marks a spreadsheet has put in capitals', async () => {
+    const marked = [`${head},allocation_amount,allocation_amount_inferred`, `${first},10.50,TRUE`, `${second},10.50,FALSE`].join('\n');
+    expect(await readLines('csv', marked, [100_000])).toEqual(
+      [true, false].map((allocation_amount_inferred, at) => ({
+        line: at + 2,
+        values: { ...lines[at], allocation_amount: '10.50', allocation_amount_inferred },
+      })),
+    );
+  });
+
+  /** The CPU seconds that a file takes, whose lines are read right. */
+  const secondsOf = async (content: string, expected: object[]): Promise<number> => {
+    const before = process.cpuUsage();
+    expect(await readLines('csv', content, [32_768])).toEqual(expected);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1e6;
+  };
+  const linesAt = (number: number): object[] => lines.map((values, at) => ({ line: number + at, values }));
+  const quotes = (count: number) => v2Line({ main_memo: '"'.repeat(count) });
+
+  // A reader that goes over the text again for each piece takes a hundred times as long for ten times as much.
+  test.each<[string, number, (count: number) => string, (count: number) => object[]]>([
+    ['blank lines before the header', 5_000_000, (count) => '\n'.repeat(count) + plain, (count) => linesAt(count + 2)],
+    ['rows of commas before the header', 185_000, (count) => `${blanks}\r\n`.repeat(count) + plain, (count) => linesAt(count + 2)],
+    [
+      'blank lines behind the header',
+      5_000_000,
+      (count) => `${head}${'\r'.repeat(count)}${first}\n${second}`,
+      (count) => linesAt(count + 1),
+    ],
+    ['quotes in one text', 990_000, (count) => toCsv([quotes(count)], CSV_HEADER, '\n'), (count) => [{ line: 2, values: quotes(count) }]],
+  ])('that has many %s takes a time that grows with its length', async (_title, count, contentOf, linesOf) => {
+    const part = await secondsOf(contentOf(count / 10), linesOf(count / 10));
+    const whole = await secondsOf(contentOf(count), linesOf(count));
+    expect(whole).toBeLessThan(40 * Math.max(part, 0.02));
   });
 });

@@ -112,6 +112,7 @@ test('a correction by SQL is found, named without values, and repaired as a vers
   const { books } = gateway.services;
   expect(await books.check(organization.id)).toEqual({
     ...{ lines: 2, differences: 2, version: 1, versionsAreWhole: true, totalsAgree: true, unsearchableDonors: 1 },
+    paddedIds: { count: 0, first: [] },
     first: [
       { allocationId: '2', kind: 'surplus', columns: expect.arrayContaining(['allocation_id']) as string[] },
       { allocationId: 'P100', kind: 'different', columns: ['donor_last_name'] },

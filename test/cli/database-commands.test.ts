@@ -41,6 +41,7 @@ describe('an operator whose database or settings are not right', () => {
         '20261125120000_names_in_index',
         '20261125140000_import_attempts',
         '20261125160000_named_periods',
+        '20261125180000_capitals_and_accents_of_all_scripts',
         '20261125210000_unknown_shares',
       ];
       const lacking = failed('The database lacks migrations: run `deposit-gateway migrate`');

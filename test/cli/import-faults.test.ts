@@ -231,10 +231,10 @@ describe('a file that is not what it says', () => {
     ],
     ['a response that is no array', 'answer.json', `{"response":${line}}`, `${NOT_JSON}"response" must be an array`],
     [
-      'a v2 answer that is not UTF-8',
+      'a v2 answer that ends within a character',
       'answer.json',
       cut(`{"response":[${line}]}`),
-      'The file is not UTF-8 text, but perhaps Windows-1252 (ANSI), as spreadsheets save it: save it as "CSV UTF-8"',
+      'The file ends within a character of UTF-8, so it is not whole: a download may have been cut off',
     ],
     ['NDJSON with a broken line', 'lines.ndjson', `${line}\n\n${line.slice(1)}\n`, 'Line 3 is not JSON at column 13'],
     ['an empty CSV file', 'lines.csv', '', 'The file is empty: a CSV file begins with a header that names the fields'],

@@ -229,7 +229,10 @@ const anyImport: fc.Arbitrary<HistoryImport> = fc
     which: pick<0 | 1>(0, 1),
     file: anyFile,
     allowsMismatch: fc.boolean(),
-    edit: fc.option(fc.record({ kind: pick('add', 'move', 'keep'), of: fc.nat(), at: fc.nat() }), { nil: undefined, freq: 1 }),
+    edit: fc.option(fc.record({ kind: pick<Edit['kind']>('add', 'move', 'keep'), of: fc.nat(), at: fc.nat() }), {
+      nil: undefined,
+      freq: 1,
+    }),
     range: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: anyRange }),
   })
   .map((next) => (next.range ? { ...next, edit: undefined, file: next.file.map((line) => moveInto(line, next.range!)) } : next));

@@ -97,7 +97,7 @@ function toWho({ username, provision, door }: AuditEntry): string {
 
 function toRow(entry: AuditEntry): string[] {
   const { kind, door, operation, startDate, endDate, conditions, subject, detail } = entry;
-  const basis = isByTransactionDate(conditions) ? ' (with days of gifts)' : '';
+  const basis = isByTransactionDate(conditions) ? ' (some by transaction date)' : '';
   const isReading = kind === 'read' || kind === 'file';
   return [
     entry.startedAt.toISOString(),

@@ -100,7 +100,7 @@ function readPeriod({ start, end, period, includePending }: ExportOptions, self:
     return (organization) => toReportPeriod({ ...datesAt(organization, now)(period), includePending });
   }
   for (const [name, date] of Object.entries({ start, end })) {
-    if (date === undefined) self.error(`error: required option '--${name} <date>' not specified`);
+    if (date === undefined) self.error(`error: required option '--${name} <date>' not specified, nor --period in place of both dates`);
     if (!isLocalDate(date)) throw new UsageError(`--${name}: ${describeDateFault(date)}`);
   }
   const given = toReportPeriod({ startDate: start!, endDate: end!, includePending });

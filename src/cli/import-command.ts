@@ -178,7 +178,7 @@ function describeCorrected({ gifts, count, first }: ImportResult['correctedShare
     ...[each.shareBefore ?? 'unknown', each.share ?? 'unknown'],
   ]);
   return [
-    `The file states no shares of ${gifts} gifts that it corrects; ${count} shares follow them${count > first.length ? `; the first ${first.length}` : ''}:`,
+    `The file changes ${gifts} gifts and states no shares of them, so that ${count} known shares change${count > first.length ? `; the first ${first.length}` : ''}:`,
     formatTable(['LINE', 'TRANSACTION', 'AMOUNT BEFORE', 'AMOUNT', 'ALLOCATION', 'SHARE BEFORE', 'SHARE'], rows),
   ];
 }

@@ -34,7 +34,7 @@ export class ImportSource {
     this.isPipe = file === STANDARD_INPUT;
   }
 
-  /** The bytes of the file. Throws an OperatorError when it cannot be read. An empty standard input is one whose source has failed. */
+  /** The bytes of the file. Throws an OperatorError when it cannot be read. An empty standard input is refused: its source has most likely failed. */
   async *read(): AsyncGenerator<Buffer> {
     const { file, isPipe, hash, context } = this;
     const progress = isPipe ? this.awaitInput() : startProgress(context.terminal, await sizeOf(file), FILE_PROGRESS);
@@ -64,7 +64,7 @@ export class ImportSource {
   private awaitInput(): Progress {
     const { terminal, json } = this.context;
     if (!terminal.input.isTTY) return startProgress(terminal, undefined, INPUT_PROGRESS);
-    if (!json) terminal.errors.write(`Type or paste deposit lines as ${this.format}; Ctrl-D at the begin of a line ends them\n`);
+    if (!json) terminal.errors.write(`Type or paste deposit lines as ${this.format}; Ctrl-D at the start of a line ends them\n`);
     return NO_PROGRESS;
   }
 }

@@ -60,7 +60,7 @@ function readSettingsFile(file: string, mayLack: boolean): { readonly text: stri
 }
 
 /**
- * Parses `NAME=value` lines as systemd's EnvironmentFile and Docker's --env-file agree on them: a `#` begins a comment at the begin of a line
+ * Parses `NAME=value` lines as systemd's EnvironmentFile and Docker's --env-file agree on them: a `#` begins a comment at the start of a line
  * alone, and no value goes on in the next line. A line that the two read differently is a fault, but for quotes around a whole value, which
  * are no part of it. Node's own parser would end a password at its first `#`.
  */

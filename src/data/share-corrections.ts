@@ -1,6 +1,6 @@
 import type { BookTransaction } from './book-transaction';
 
-/** A share that an import changed, because the file corrects its gift and states none of the gift's shares. Amounts are exact decimal text. */
+/** A known share that an import changed with its gift, of which the file states no share. Amounts are exact decimal text. */
 interface CorrectedShare {
   /** The first line of the gift in the file; the first line that takes a share away when the file has none of the gift. */
   readonly line: number;
@@ -54,16 +54,18 @@ export const STATED_BY_OWN = 'SELECT transaction_id AS id FROM import_line WHERE
 export const STATED_BY_LOSS = `
 SELECT gone.id FROM left_transaction gone JOIN import_line l ON l.line = gone.line WHERE l.allocation_amount IS NOT NULL`;
 
+const UNKNOWN = 'SELECT transaction_id FROM import_line WHERE allocation_amount_unknown';
+
 /**
- * The only allocation of a gift takes its amount. Of several, none says how an amount is split among other allocations than before, or how
- * another amount is split, so that shares which do not add up become unknown. Beside an unknown share nothing says whether the known ones
- * still hold. A gift of nothing has shares of nothing; the share of an only allocation is inferred.
+ * The only allocation of a gift takes its amount, unless the file says that its share is unknown. Nothing says how a gift is split that has
+ * another amount or other allocations, so that several shares which do not add up become unknown. Known shares beside an unknown one may not
+ * hold either. A gift of nothing has shares of nothing; the share of an only allocation is inferred.
  */
 const NOTE_CORRECTED = `
 INSERT INTO corrected_share
 SELECT * FROM (
   SELECT gift.id, COALESCE(gift.amount_before, gift.amount), gift.amount, a.id, a.amount AS share_before,
-    CASE WHEN gift.allocations = 1 OR gift.amount = 0 THEN gift.amount END AS share
+    CASE WHEN gift.amount = 0 OR (gift.allocations = 1 AND gift.id NOT IN (${UNKNOWN})) THEN gift.amount END AS share
   FROM (
     SELECT t.id, t.amount, touched.amount_before, count(*) AS allocations
     FROM (
@@ -84,7 +86,7 @@ SELECT * FROM (
 WHERE share_before IS DISTINCT FROM share`;
 
 const CORRECT_SHARES = `
-UPDATE allocation a SET amount = c.share FROM corrected_share c WHERE a.organization_id = $1 AND a.id = c.allocation_id`;
+UPDATE allocation a SET amount = c.share, amount_unknown = a.amount_unknown AND c.share IS NULL FROM corrected_share c WHERE a.organization_id = $1 AND a.id = c.allocation_id`;
 
 const COUNT_GIFTS = 'SELECT count(DISTINCT transaction_id)::int AS count FROM corrected_share';
 

@@ -2,7 +2,7 @@ import type { BookTransaction } from './book-transaction';
 
 /**
  * Marks the shares that the staged lines say are unknown and that the books would infer, because the gift has no other allocation: a file
- * of one fund has the other ones left out. Call it when allocations are where they shall be. Returns the number of marked allocations that
+ * of one fund has the other ones left out. Call it when shares are corrected. Returns the number of marked allocations that
  * the merge has not written, none of which are left in books that were empty before.
  */
 export async function markUnknownShares(books: BookTransaction, wereEmpty: boolean): Promise<number> {

@@ -121,8 +121,8 @@ export class ImportService {
       if (refusal !== null && !isTrial) throw new OperatorError(`Nothing was imported: ${refusal}`);
       const allocations = complete ? await transaction.removeMissing() : 0;
       const removed = { allocations, ...(await transaction.removeEmpty(complete)) };
-      const counts = { ...merged, allocations: merged.allocations + (await transaction.markUnknownShares()) };
       const correctedShares = await transaction.correctShares(MAX_SHOWN);
+      const counts = { ...merged, allocations: merged.allocations + (await transaction.markUnknownShares()) };
       const mismatches = await transaction.findMismatches(MAX_FAULTS);
       if (!allowsMismatch) faults.add(mismatches.first.map(describeMismatch), mismatches.count);
       faults.assertNone();

@@ -59,8 +59,8 @@ beforeAll(async () => {
     gateway.services.savedReports.save(
       organization.id,
       {
-        ...{ name: 'fund', updatedBy: 'ada' },
-        query: `query Fund($name: String!) { depositDetails(${PERIOD.join(', ')}) { amount } ${CANARY}: depositSummary(${PERIOD.join(', ')}, filter: { donorName: $name }) { all { lines } } }`,
+        ...{ name: 'fund', updatedBy: 'ada', period: 'all-time' },
+        query: `query Fund($name: String!, $startDate: LocalDate!, $endDate: LocalDate!) { depositDetails(startDate: $startDate, endDate: $endDate) { amount } ${CANARY}: depositSummary(${PERIOD.join(', ')}, filter: { donorName: $name }) { all { lines } } }`,
         variables: { name: `${CANARY}-${of}` },
       },
       new SchemaReportDocuments(createSchema()),

@@ -50,7 +50,7 @@ async function choose(page: Page, name: string): Promise<void> {
 }
 
 const BY_GIFTS = 'Gifts count by the date on which they were given, not by that of their deposit.';
-const NAMED = '1 gift of 2025 was deposited in another year: T1, 500.00, given Dec 31, 2025, deposited Jan 2, 2026.';
+const NAMED = '1 gift of 2025 was deposited in another year: T1, whole gift 500.00, given Dec 31, 2025, deposited Jan 2, 2026.';
 
 describe('the year-end of a donor', () => {
   test('counts by the date of the gift, and names the gifts that were deposited in another year', async () => {
@@ -106,7 +106,7 @@ describe('the year-end of a donor', () => {
     await dialog.getByRole('button', { name: 'Copy curl' }).click();
     await dialog.getByText('The command is copied.').waitFor();
     const command = await page.evaluate<string>('navigator.clipboard.readText()');
-    expect(command).toContain('start_date=2025-01-01&end_date=2025-12-31&date_basis=TRANSACTION_DATE');
+    expect(command).toContain('period=last-year&date_basis=TRANSACTION_DATE');
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     const saving = page.getByRole('dialog', { name: 'Save the report' });

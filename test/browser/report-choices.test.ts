@@ -98,7 +98,7 @@ test('an analyst elsewhere in the world sees the month of the organization, and 
   await page.getByRole('cell', { name: 'Wells' }).waitFor();
   await page.getByRole('button', { name: 'Last month Period' }).waitFor();
   await page.getByRole('button', { name: 'Download' }).click();
-  await page.getByText('Each time it has “Last month” of that day.').waitFor();
+  await page.getByText('Each file has “Last month” as of its own day.').waitFor();
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: 'Copy curl command' }).click();
   await page.getByText(/^The command is copied/).waitFor();

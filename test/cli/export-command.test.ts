@@ -92,8 +92,12 @@ describe('an operator who exports', () => {
   });
 
   test.concurrent.each([
-    ['no dates', [], "error: required option '--start <date>' not specified"],
-    ['a start alone', ['--start', '2024-01-01'], "error: required option '--end <date>' not specified"],
+    ['no dates', [], "error: required option '--start <date>' not specified, nor --period in place of both dates"],
+    [
+      'a start alone',
+      ['--start', '2024-01-01'],
+      "error: required option '--end <date>' not specified, nor --period in place of both dates",
+    ],
     [
       'a period beside a start',
       ['--period', 'today', '--start', '2024-01-01'],

@@ -265,7 +265,7 @@ describe('an operator who imports', () => {
     ];
     const answer = JSON.stringify({ response: corrected });
     const told = [
-      'The file states no shares of 2 gifts that it corrects; 3 shares follow them:',
+      'The file changes 2 gifts and states no shares of them, so that 3 known shares change:',
       'LINE  TRANSACTION  AMOUNT BEFORE  AMOUNT  ALLOCATION  SHARE BEFORE  SHARE',
       '1     P10          100.00         0.00    P100        50.00         0.00',
       '1     P10          100.00         0.00    P101        50.00         0.00',

@@ -145,7 +145,7 @@ test('an operator at a terminal is told what is awaited', async () => {
   let shown = '';
   child.stdout!.setEncoding('utf8').on('data', (piece: string) => (shown += piece));
   const closed = once(child, 'close');
-  await until(() => shown.includes('Type or paste deposit lines as ndjson; Ctrl-D at the begin of a line ends them'));
+  await until(() => shown.includes('Type or paste deposit lines as ndjson; Ctrl-D at the start of a line ends them'));
   child.stdin!.write(`${toNdjson(lines)}\u0004`);
   await closed;
   expect(shown).toContain('Imported 2 lines');

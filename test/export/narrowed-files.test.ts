@@ -67,6 +67,23 @@ describe('a file of one fund', () => {
     },
   );
 
+  test('corrects a gift of a known share whose share it does not know, and leaves that unknown', async () => {
+    const known = await createOrganization(gateway.services);
+    const both = [
+      v2Line({ allocation_amount: '4.00' }),
+      v2Line({ allocation_id: 'P101', designation_id: 4, designation: 'Missions', allocation_amount: '6.50' }),
+    ];
+    await importLines(gateway.services, known, both);
+    const unknown = { allocation_amount: null, allocation_amount_inferred: null };
+    const range = ['--replace', '--from', '2024-01-01', '--to', '2024-12-31', '--max-removed', '1'];
+    await importFile(known, 'ndjson', JSON.stringify({ ...v2Line(), ...unknown }), ...range);
+    expect(await sharesOf(known)).toBe('"P100",,');
+    const single = await createOrganization(gateway.services);
+    await importLines(gateway.services, single, [v2Line({ allocation_amount: '10.50' })]);
+    await importFile(single, 'ndjson', JSON.stringify({ ...v2Line({ amount: '15.00', net_amount: '14.50' }), ...unknown }));
+    expect(await sharesOf(single)).toBe('"P100",,');
+  });
+
   test('gives null to a client of GraphQL, for lines, pages and records alike', async () => {
     const { body } = await download('deposit-details.csv', `&designation_id=3&columns=all${UNSPLIT}`, of(gateway.organization));
     const elsewhere = await createOrganization(gateway.services);

@@ -30,7 +30,7 @@ export function AddressCopies({ request, notes = [], period, columns, provision 
       setOutcome({ text: (error as Error).message, isProblem: true });
     }
   };
-  const sentences = [...(period ? [`Each time it has “${presets[period].title}” of that day.`] : []), ...notes];
+  const sentences = [...(period ? [`Each file has “${presets[period].title}” as of its own day.`] : []), ...notes];
   return (
     <section className="dialog-part" aria-label="For other programs">
       <p>Other programs can fetch the CSV file again whenever they like, with the gateway’s names of the columns. {sentences.join(' ')}</p>

@@ -111,7 +111,7 @@ function SaveForm({
       {earlier && !isSaved && (
         <p role="alert">
           This name is taken: “{earlier.title}”, saved by {describeSaving(earlier)}. A new one takes its place for everybody.
-          {earlierPeriod && ` It has “${presets[earlierPeriod].title}” anew each time.`}
+          {earlierPeriod && ` The one that is there has “${presets[earlierPeriod].title}” anew each time.`}
         </p>
       )}
       <p role={outcome?.isFault ? 'alert' : 'status'}>{outcome?.text}</p>

@@ -129,8 +129,8 @@ interface SavedReportFactsProps {
 
 function SavedReportFacts({ report, words }: SavedReportFactsProps) {
   const { title, name, path } = report;
-  // A file has all rows, so that the place of a page changes nothing.
   const period = fromPeriodEnum(report.period);
+  // A file has all rows, so that the place of a page changes nothing.
   const parameters = ownParametersOf(report).filter((parameter) => !['first', 'last', 'after', 'before'].includes(parameter.name));
   return (
     <div>
@@ -160,8 +160,8 @@ function SavedReportFacts({ report, words }: SavedReportFactsProps) {
 /** Says a saved period, and the dates that it has today. */
 function describePeriod({ parameters }: SavedReport, period: PeriodName): string {
   const dateOf = (name: string): string => toParameterTexts(parameters.find((each) => each.name === name)?.value).join('');
-  const dates = period === 'all-time' ? '' : `, today ${dateOf('startDate')} to ${dateOf('endDate')}`;
-  return `“${presets[period].title}”, anew each time${dates}`;
+  if (period === 'all-time') return presets[period].title;
+  return `“${presets[period].title}”, anew each time; now ${dateOf('startDate')} to ${dateOf('endDate')}`;
 }
 
 async function copyLink(report: SavedReport): Promise<string> {

@@ -21,7 +21,7 @@ export interface PeriodCrossings {
 }
 
 export const NO_CROSSINGS: PeriodCrossings = { gifts: [], isWhole: true };
-/** The rows that are looked through. No donor gives so often in a year. */
+/** The rows that are looked through. Hardly a donor gives so often in a year. */
 const MAX_ROWS = 10_000;
 /** The gifts that are named. A sentence of more would be longer than the table. */
 const MAX_NAMED = 20;
@@ -62,10 +62,10 @@ export function describeCrossings({ choices, period }: Pick<ReportPlan, 'choices
   const year = toYear(period);
   const place = year === undefined ? 'outside this period' : 'in another year';
   const column = isByGift ? 'Deposit date' : 'Gift date';
-  if (!isWhole) return `The rows are too many to name the gifts that were ${verb} ${place}. Sort them by ${column} to see those.`;
+  if (!isWhole) return `The rows are too many to look for gifts that were ${verb} ${place}. Sort the rows by ${column} to find such gifts.`;
   if (gifts.length === 0) return undefined;
   const named = gifts.slice(0, MAX_NAMED).map(toText);
-  const more = gifts.length > named.length ? `; and ${String(gifts.length - named.length)} more, which the column ${column} tells` : '';
+  const more = gifts.length > named.length ? `; and ${String(gifts.length - named.length)} more, which the column ${column} shows` : '';
   const what = toWhat(gifts.length, { isByGift, year });
   return `${what} ${gifts.length === 1 ? 'was' : 'were'} ${verb} ${place}: ${named.join('; ')}${more}.`;
 }
@@ -86,4 +86,4 @@ function toYear({ startDate = '', endDate = '' }: Period): string | undefined {
 }
 
 const toText = ({ id, amount, given, deposited }: PeriodCrossing): string =>
-  `${id}, ${writeValue(amount, 'money')}, given ${writeValue(given, 'date')}, deposited ${writeValue(deposited, 'date')}`;
+  `${id}, whole gift ${writeValue(amount, 'money')}, given ${writeValue(given, 'date')}, deposited ${writeValue(deposited, 'date')}`;

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { Disclosure, DisclosurePanel, Button, Heading, Tab, TabList, TabPanel, Tabs, type Key } from 'react-aria-components';
-import { findToday, isPeriodName } from '../../../values/periods';
+import { findToday, isPeriodName, isTimeZone } from '../../../values/periods';
 import { copyText } from '../look/clipboard';
 import { DownloadDialog } from '../files/download-dialog';
 import { SaveDialog } from '../files/save-dialog';
@@ -58,8 +58,10 @@ export function ReportView({
   const names = useNames(provision, { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] });
   const readsDonors = mayReadDonors(viewer);
   const maySave = readsDonors && rows !== 'versions';
-  // A page may stay open over midnight: the next render plans “last month” anew, like the dates that the form shows. The day is that of the organization, as in the gateway's files.
-  const now = findToday(viewer);
+  const knowsZone = isTimeZone(viewer.timeZone);
+  // A page may stay open over midnight: the next render plans “last month” anew, like the dates that the form shows. The day is that of the
+  // organization, as in the gateway's files.
+  const now = findToday(knowsZone ? viewer : { ...viewer, timeZone: ownTimeZone() });
   const { today, fiscalYearStart } = now;
   // The viewer itself is a new object each time the gateway is asked who is logged in. A plan of it would run the report again each time.
   const plan = useMemo(() => planReport(choices, { today, fiscalYearStart }, readsDonors), [choices, today, fiscalYearStart, readsDonors]);
@@ -122,6 +124,11 @@ export function ReportView({
           A part of this link cannot be read: {unread.join(', ')}. The report is of its usual choices there.
         </p>
       )}
+      {!knowsZone && (
+        <p className="problem" role="alert">
+          This browser does not know the time zone {viewer.timeZone}. Periods such as “Last month” go by this computer’s day here.
+        </p>
+      )}
       {state.kind !== 'done' && <StateNote {...{ title, state }} lines={plan ? toPrintLines(plan) : []} />}
       {state.kind === 'done' && (
         <FaultBoundary part="The results" resetKeys={[state.result]}>
@@ -141,7 +148,9 @@ export function ReportView({
 /** The most gifts that the report of the largest ones shows. */
 const MAX_GIFTS = Math.max(...reportDefinitions.largest.top.limits);
 
-/** Says where a program gets other figures than a colleague on this page. */
+const ownTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Says which period is saved, and where a program gets other figures than a colleague on this page. */
 function toSavingNote(plan: ReportPlan, { timeZone }: Viewer): string | undefined {
   const {
     choices: { period: name },

@@ -49,10 +49,11 @@ export function readSavedChoices({
   if (!choices) return undefined;
   const { hasFixedDates, hasFixedPending } = definitionOf(choices.report);
   // Reports that were saved before there was a choice go by the date of the deposit.
-  const { dateBasis = 'DEPOSIT_DATE', pending } = (variables ?? {}) as { readonly dateBasis?: unknown; readonly pending?: unknown };
+  const { dateBasis = 'DEPOSIT_DATE', pending, startDate, endDate } = (variables ?? {}) as Readonly<Record<string, unknown>>;
+  const dates = typeof startDate === 'string' && typeof endDate === 'string' ? `${startDate}..${endDate}` : choices.period;
   return {
     ...choices,
-    period: fromPeriodEnum(period) ?? choices.period,
+    period: fromPeriodEnum(period) ?? dates,
     ...(!hasFixedDates && isDateBasis(dateBasis) && { dateBasis }),
     ...(!hasFixedPending && isPendingChoice(pending) && { pending }),
   };

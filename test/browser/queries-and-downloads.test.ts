@@ -87,7 +87,7 @@ describe('an analyst who downloads', () => {
       .filter({ hasText: /^1 row in .*checked: digest [0-9a-f]{12}/ })
       .waitFor();
     const columns =
-      'deposit_id,deposit_date,transaction_date,transaction_id,donor_last_name,designation,allocation_amount,amount,fee_amount,net_amount';
+      'deposit_id,deposit_date,transaction_date,transaction_id,donor_id,donor_last_name,designation,allocation_amount,amount,fee_amount,net_amount';
     const content = await readFile(await saved.path());
     expect(content).toEqual(await file(`/export/deposit-details.csv?${last30Days()}&bom=true&columns=${columns}`));
     expect(content.toString()).toContain('"Łukasiewicz ""Jan"" 🌻"');

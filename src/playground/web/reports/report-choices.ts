@@ -147,8 +147,7 @@ export function readAddress(hash: string): ReportChoices | undefined {
     paymentTypes: offered('paymentTypes', parameters.getAll('paymentTypes')),
     accountTypes: offered('accountTypes', parameters.getAll('accountTypes')),
     statuses: offered('statuses', parameters.getAll('statuses')),
-    // A report without conditions has whole deposits.
-    deposit: filters.length > 0 ? (parameters.get('deposit') ?? '') : '',
+    deposit: parameters.get('deposit') ?? '',
   };
 }
 

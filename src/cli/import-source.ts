@@ -34,7 +34,10 @@ export class ImportSource {
     this.isPipe = file === STANDARD_INPUT;
   }
 
-  /** The bytes of the file. Throws an OperatorError when it cannot be read. An empty standard input is refused: its source has most likely failed. */
+  /**
+   * The bytes of the file. Throws an OperatorError when it cannot be read, and for an empty standard input: its source has most likely
+   * failed.
+   */
   async *read(): AsyncGenerator<Buffer> {
     const { file, isPipe, hash, context } = this;
     const progress = isPipe ? this.awaitInput() : startProgress(context.terminal, await sizeOf(file), FILE_PROGRESS);

@@ -2,8 +2,8 @@ import type { BookTransaction } from './book-transaction';
 
 /**
  * Marks the shares that the staged lines say are unknown and that the books would infer, because the gift has no other allocation: a file
- * of one fund has the other ones left out. Call it when shares are corrected. Returns the number of marked allocations that
- * the merge has not written, none of which are left in books that were empty before.
+ * of one fund has the other ones left out. Call it when shares are corrected. Returns the number of marked allocations that the merge has
+ * not written. In books that were empty before, the merge has written all of them.
  */
 export async function markUnknownShares(books: BookTransaction, wereEmpty: boolean): Promise<number> {
   await books.query(CREATE_UNKNOWN);

@@ -92,7 +92,7 @@ test('an analyst elsewhere in the world sees the month of the organization, and 
   await saving.getByRole('status').filter({ hasText: 'Saved as every-month.' }).waitFor();
   await page.keyboard.press('Escape');
   const { rows } = await gateway.database.client.query(`SELECT period, variables FROM saved_report WHERE name = 'every-month'`);
-  expect(rows).toEqual([{ period: 'last-month', variables: { pending: 'WITH' } }]);
+  expect(rows).toEqual([{ period: 'last-month', variables: { dateBasis: 'DEPOSIT_DATE', pending: 'WITH' } }]);
   await page.goto('about:blank');
   await page.goto(`${gateway.url}/playground#saved/every-month`);
   await page.getByRole('cell', { name: 'Wells' }).waitFor();

@@ -80,7 +80,8 @@ describe('the year-end of a donor', () => {
     await page
       .getByRole('note')
       .filter({
-        hasText: '1 gift that was deposited in 2025 was given in another year: T3, 7.00, given Dec 31, 2024, deposited Jan 3, 2025.',
+        hasText:
+          /^1 gift that was deposited in 2025 was given in another year: T3, whole gift 7.00, given Dec 31, 2024, deposited Jan 3, 2025.$/,
       })
       .waitFor();
     expect(await page.getByText(BY_GIFTS).count()).toBe(0);

@@ -1,8 +1,9 @@
 import { atScale, readDecimal, toPlainDigits, writeDecimal } from './exact-decimal';
-import { countBeginnings, foldText, foldWords, searchForms } from './folded-text';
+import { foldText } from './folded-text';
 import { createCellFormat } from './cell-format';
 import { isTime, type Cell, type ColumnFilter, type ColumnKind, type ColumnSum } from './table-types';
 import type { ValueList } from './value-list';
+import { WordIndex } from './word-index';
 
 /** The rank of rows without a value, which come last in both directions. */
 export const NO_RANK = 0xffffffff;
@@ -26,7 +27,7 @@ export class ColumnIndex {
   #ranks: Uint32Array | undefined;
   #units: ColumnUnits | undefined;
   #texts: readonly string[] | undefined;
-  #forms: readonly (readonly string[])[] | undefined;
+  #words: WordIndex | undefined;
 
   constructor(values: ValueList, kind: ColumnKind, locales: readonly string[]) {
     this.#values = values;
@@ -45,9 +46,7 @@ export class ColumnIndex {
       const plain = toPlainDigits(word, this.#locales);
       return this.#mark(plain, (text, start) => start !== '' && text.startsWith(start));
     }
-    this.#forms ??= this.#values.kept.map((value) => this.#writings(value).flatMap(searchForms));
-    const start = foldWords(word);
-    return Uint8Array.from(this.#forms, (forms) => Math.min(255, Math.max(0, ...forms.map((form) => countBeginnings(form, start)))));
+    return (this.#words ??= new WordIndex(this.#writingsOfAll())).countsOf(word);
   }
 
   /** For each code, 1 when the value meets the condition. A value that is not there lies in no range. */
@@ -99,6 +98,10 @@ export class ColumnIndex {
   #mark(wanted: string, isMatch: (text: string, wanted: string) => boolean): Uint8Array {
     this.#texts ??= this.#values.kept.map((value) => foldText(this.#writings(value).join(' ')));
     return Uint8Array.from(this.#texts, (text) => (isMatch(text, wanted) ? 1 : 0));
+  }
+
+  *#writingsOfAll(): Generator<readonly string[]> {
+    for (const value of this.#values.kept) yield this.#writings(value);
   }
 
   /** A date is found as the page shows it and as the gateway writes it. */

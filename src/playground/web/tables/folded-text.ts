@@ -68,8 +68,3 @@ export function searchForms(text: string): readonly string[] {
     ...(SPACED_APOSTROPHE.test(text) ? [foldWords(text.replace(APOSTROPHE_AND_SPACES, ''))] : []),
   ];
 }
-
-/** The number of words that begin with `start`, which may go on into the words that follow; 0 for nothing. */
-export function countBeginnings(form: string, start: string): number {
-  return start === '' ? 0 : ` ${form}`.split(` ${start}`).length - 1;
-}

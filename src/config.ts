@@ -230,7 +230,7 @@ export const settings = {
   BOOK_MEMORY_MEGABYTES: {
     schema: wholeNumber(0, 65536),
     fallback: '64',
-    meaning: 'Memory for answers, records, totals, counts and digests of a data version; 0 keeps none',
+    meaning: 'Memory for answers, totals, counts and digests of a data version; 0 keeps none',
   },
   READER_STALL_SECONDS: {
     schema: wholeNumber(1, 3600),

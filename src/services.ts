@@ -83,14 +83,14 @@ export interface Figures {
   readonly replicas: readonly ReplicaFigures[];
   readonly audit: AuditFigures;
   readonly guesses: GuessFigures;
-  /** The memories for what was read from the books, by their names: `totals`, `rows` and `answers`. */
+  /** The memories for what was read from the books, by their names: `totals` and `answers`. */
   readonly memories: Readonly<Record<string, MemoryFigures>>;
 }
 
 const MS_PER_SECOND = 1000;
 const BYTES_PER_MEGABYTE = 1_000_000;
 /** The parts of the memory for the books. A total may have cost the reading of a year, and an answer only that of a page. */
-const MEMORY_SHARES = { totals: 0.5, rows: 0.25, answers: 0.25 };
+const MEMORY_SHARES = { totals: 0.5, answers: 0.5 };
 /** The fewest connections for short queries that a process has, so that a slow one does not hold up all others. */
 const MIN_POOL_SIZE = 2;
 /** The most audit rows that may wait in memory. Some hundred bytes each, they take a few megabytes. */
@@ -174,12 +174,12 @@ export function createServices(
   const keptBytes = (config.BOOK_MEMORY_MEGABYTES * BYTES_PER_MEGABYTE) / processes;
   const remember = (share: number): VersionMemory => new VersionMemory(keptBytes * share);
   const totals = remember(MEMORY_SHARES.totals);
-  const [rows, answers] = keptBytes === 0 ? [] : [remember(MEMORY_SHARES.rows), remember(MEMORY_SHARES.answers)];
+  const answers = keptBytes === 0 ? undefined : remember(MEMORY_SHARES.answers);
   const opener = new BookOpener({
     database,
     replicas,
     queue,
-    kept: { totals, rows },
+    totals,
     timeoutMs: config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND,
   });
   const books = new BookService(new BookStore(database), opener);
@@ -232,7 +232,7 @@ export function createServices(
       queue: queue.figures,
       audit: auditWriter.figures,
       guesses: guesses.figures,
-      memories: { totals: totals.figures, ...(rows && { rows: rows.figures }), ...(answers && { answers: answers.figures }) },
+      memories: { totals: totals.figures, ...(answers && { answers: answers.figures }) },
       pools: { ...database.figures, ...replicas.pools },
       replicas: replicas.figures,
     }),

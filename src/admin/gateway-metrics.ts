@@ -81,7 +81,7 @@ export class GatewayMetrics {
     );
     this.total(
       'gateway_book_memory_total',
-      'Totals, rows and answers that were kept from a request before, and that were read from the books',
+      'Totals and answers that were kept from a request before, and that were read from the books',
       ['memory', 'outcome'],
       ({ memories }) =>
         Object.entries(memories).flatMap(([memory, { kept, read }]) =>

@@ -4,14 +4,16 @@ import type { Replicas } from './postgres/replicas';
 import type { ReportQueue } from './postgres/report-queue';
 import { ReportSnapshot } from './postgres/report-snapshot';
 import { RequestTimes } from './postgres/request-times';
-import { RequestBooks, type BooksRequest, type KeptBooks } from './request-books';
+import { RequestBooks, type BooksRequest } from './request-books';
+import type { VersionMemory } from './version-memory';
 
 /** The parts that read the books. */
 interface OpenerParts {
   readonly database: Database;
   readonly replicas: Replicas;
   readonly queue: ReportQueue;
-  readonly kept: KeptBooks;
+  /** Totals, groups, counts and digests, which are kept by data version. */
+  readonly totals: VersionMemory;
   /** Milliseconds after which the answer to a request is given up. */
   readonly timeoutMs: number;
 }
@@ -25,10 +27,10 @@ export class BookOpener {
 
   /** Opens the books for a request: on a replica that has the version at which the access was checked, or on the primary. */
   open(request: BooksRequest): RequestBooks {
-    const { database, replicas, queue, kept, timeoutMs } = this.parts;
+    const { replicas, queue, totals, timeoutMs } = this.parts;
     const source = replicas.openSource(request.checkedState, request.isPrimary);
     const snapshot = new ReportSnapshot(source, queue, { ...request, timeoutMs });
-    return new RequestBooks({ kept, source, snapshot, patienceMs: database.patienceMs }, request);
+    return new RequestBooks({ totals, source, snapshot }, request);
   }
 
   /** Opens the books for an operator's command, which reads one state of the primary. */

@@ -120,7 +120,7 @@ export class DepositDetailStore {
     });
     const lines = await (isShort
       ? books.list<Partial<DepositDetailLine>>(lineSet.organizationId, select)
-      : books.listLong<Partial<DepositDetailLine>>(select));
+      : books.snapshot.list<Partial<DepositDetailLine>>(select));
     return page.fromEnd ? [...lines].reverse() : lines;
   }
 

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type { QueryResultRow } from 'pg';
 import { Prisma } from '../generated/prisma/client';
 import type { BookSource } from './postgres/book-source';
@@ -8,7 +7,7 @@ import type { ReportSnapshot } from './postgres/report-snapshot';
 import type { RequestTimes } from './postgres/request-times';
 import { stampOf, type VersionStamp } from './postgres/version-stamp';
 import { Turns } from './postgres/turns';
-import type { VersionedValue, VersionMemory } from './version-memory';
+import type { VersionMemory } from './version-memory';
 
 const { sql } = Prisma;
 
@@ -28,26 +27,17 @@ export interface BooksRequest {
   readonly isPrimary: boolean;
 }
 
-/** The parts of the books that are kept by data version. Each has room of its own, because a total may have cost the reading of a year. */
-export interface KeptBooks {
-  /** Totals, groups, counts and digests. */
-  readonly totals: VersionMemory;
-  /** Pages of lines, records and lists; undefined where nothing is kept. */
-  readonly rows: VersionMemory | undefined;
-}
-
 interface BooksParts {
-  readonly kept: KeptBooks;
+  /** Totals, groups, counts and digests, which are kept by data version. */
+  readonly totals: VersionMemory;
   readonly source: BookSource;
   readonly snapshot: ReportSnapshot;
-  /** Milliseconds for which a short statement waits for another request that reads the same rows. */
-  readonly patienceMs: number;
 }
 
 /**
- * The books as one request reads them. A short statement sees the newest data and tells the data version that it saw, or its rows are kept
- * from a request before. A long one reads the request's snapshot, and so does every statement of a request that is held. A request that saw
- * two versions is noticed, at no cost to the others. The books must be closed.
+ * The books as one request reads them. A short statement sees the newest data and tells the data version that it saw. A long one reads the
+ * request's snapshot, and so does every statement of a request that is held. A request that saw two versions is noticed, at no cost to the
+ * others. The books must be closed.
  */
 export class RequestBooks {
   private readonly seen = new Set<VersionStamp>();
@@ -95,24 +85,15 @@ export class RequestBooks {
     return this.parts.source.isBroken;
   }
 
-  /** Reads the rows of a SELECT over the organization's books, as a short statement. Other requests may get the same rows. */
+  /** Reads the rows of a SELECT over the organization's books, as a short statement. */
   async list<Row extends QueryResultRow>(organizationId: number, select: Prisma.Sql): Promise<readonly Readonly<Row>[]> {
     if (this.request.isHeld) return this.snapshot.list<Row>(select);
-    // A request that reads for others has its turn, so that nobody waits for the statements before it.
     const endTurn = await this.turns.take();
     try {
-      const { version, value } = await this.request.times.database.during(this.readOnce<Row>(organizationId, select));
-      this.seen.add(version);
-      return value;
+      return await this.read<Row>(organizationId, select);
     } finally {
       endTurn();
     }
-  }
-
-  /** Reads the rows of a SELECT that may take long from the snapshot, unless they are kept. Other requests may get the same rows. */
-  listLong<Row extends QueryResultRow>(select: Prisma.Sql): Promise<readonly Readonly<Row>[]> {
-    const read = (snapshot: ReportSnapshot): Promise<Row[]> => snapshot.list<Row>(select);
-    return this.parts.kept.rows ? this.find(this.parts.kept.rows, keyOf(select), read) : read(this.snapshot);
   }
 
   /**
@@ -120,7 +101,7 @@ export class RequestBooks {
    * value from all others, of other organizations and other tiers too.
    */
   once<Value extends object>(key: string, compute: (snapshot: ReportSnapshot) => Promise<Value>): Promise<Value> {
-    const known = this.asked.get(key) ?? this.find(this.parts.kept.totals, key, compute);
+    const known = this.asked.get(key) ?? this.find(key, compute);
     this.asked.set(key, known);
     return known as Promise<Value>;
   }
@@ -157,16 +138,9 @@ export class RequestBooks {
     return version;
   }
 
-  private async readOnce<Row extends QueryResultRow>(organizationId: number, select: Prisma.Sql): Promise<VersionedRows<Row>> {
-    const { kept, patienceMs } = this.parts;
-    const compute = (): Promise<VersionedRows<Row>> => this.read<Row>(organizationId, select);
-    if (!kept.rows) return compute();
-    return kept.rows.get(this.present, keyOf(select), { compute, patience: () => setTimeout(patienceMs, undefined, { ref: false }) });
-  }
-
-  private async read<Row extends QueryResultRow>(organizationId: number, select: Prisma.Sql): Promise<VersionedRows<Row>> {
+  private async read<Row extends QueryResultRow>(organizationId: number, select: Prisma.Sql): Promise<Row[]> {
     // The outer join keeps the order of its one right side, and gives a row even when that has none. Rows and version are of one statement,
-    // which a distributed database runs on one node: a value of another version would be kept.
+    // which a distributed database runs on one node.
     const statement = sql`SELECT "seenVersion", source.* FROM (SELECT ${stampOf(organizationId)} AS "seenVersion") AS seen
         LEFT JOIN (SELECT true AS "isRow", found.* FROM (${select}) AS found) AS source ON true`;
     const listed = this.parts.source.run(
@@ -174,17 +148,14 @@ export class RequestBooks {
       ([row]) => row!.seenVersion,
     );
     const rows = await this.request.times.database.during(listed, { name: 'SELECT', sql: select.text });
-    return { version: rows[0]!.seenVersion, value: rows[0]!.isRow ? rows : [] };
+    this.seen.add(rows[0]!.seenVersion);
+    return rows[0]!.isRow ? rows : [];
   }
 
-  private async find<Value extends object>(
-    kept: VersionMemory,
-    key: string,
-    compute: (snapshot: ReportSnapshot) => Promise<Value>,
-  ): Promise<Value> {
+  private async find<Value extends object>(key: string, compute: (snapshot: ReportSnapshot) => Promise<Value>): Promise<Value> {
     const { snapshot } = this;
     if (this.request.isHeld) await snapshot.open();
-    const { version, value } = await kept.get<Value>(this.present, key, {
+    const { version, value } = await this.parts.totals.get<Value>(this.present, key, {
       compute: async () => {
         const computed = await compute(snapshot);
         await snapshot.confirm();
@@ -197,7 +168,3 @@ export class RequestBooks {
     return value;
   }
 }
-
-type VersionedRows<Row> = VersionedValue<readonly Readonly<Row>[]>;
-
-const keyOf = ({ text, values }: Prisma.Sql): string => JSON.stringify([text, values]);

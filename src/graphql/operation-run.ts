@@ -64,7 +64,7 @@ export class OperationRun {
     let answer = await this.execute(refusal);
     for (let again = 1; again <= MAX_RERUNS && (this.opened.books.haveSeveralVersions || this.opened.books.areBroken); again++) {
       // Nothing is written twice, because no mutation reads the books. The first time the books have most likely come to rest. The last
-      // time all is read from one snapshot, which takes a lane.
+      // time all is read from one snapshot of the primary, which takes a lane.
       answer = await this.executeAgain(again === MAX_RERUNS, refusal);
     }
     await this.parts.keptAnswers?.keep(request, this.opened, answer);
@@ -116,7 +116,7 @@ export class OperationRun {
     const { books, outcome } = this.opened;
     await books.close();
     await loopTurns.next();
-    const again = this.parts.kit.openRequest(this.request, this.response, isHeld, books.areBroken);
+    const again = this.parts.kit.openRequest(this.request, this.response, isHeld, isHeld || books.areBroken);
     this.opened = { ...again, insertions: new Insertions(), outcome: { budget: outcome.budget } };
     return this.execute(refusal);
   }

@@ -3,19 +3,19 @@ import { OtherVersion, type BookState, type Replica } from './replica';
 import type { VersionStamp } from './version-stamp';
 
 /** A replica that was chosen for a request, and the version of the books that the request is to read. */
-interface Chosen {
+export interface Chosen {
   readonly state: BookState;
   readonly replica: Replica;
 }
 
 /**
- * The database that one request reads the books from: a replica that has the request's version, or the primary. A replica is chosen with
- * the first reading. When it fails, the request goes on at the primary.
+ * The database that one request reads the books from, for the whole of its answer: a replica that has the request's version, or the primary.
+ * When a replica fails a reading, the source is broken, and the door asks again from the primary unless a part of the answer has left.
  */
 export class BookSource {
   private choosing: Promise<Chosen | undefined> | undefined;
-  private chosen: Chosen | undefined;
-  private hasLeft = false;
+  private replica: Chosen | undefined;
+  private reading: Database | undefined;
   private broken = false;
 
   constructor(
@@ -23,27 +23,35 @@ export class BookSource {
     private readonly choose: () => Promise<Chosen | undefined> = () => Promise.resolve(undefined),
   ) {}
 
-  /** True when the answer as a whole has to be read again, because a replica failed after a part of it was read, or its rows have moved. */
+  /** True when the answer as a whole has to be read again, because a replica has failed, or its rows have moved. */
   get isBroken(): boolean {
     return this.broken;
   }
 
-  /** The database to read from. */
-  async database(): Promise<Database> {
-    this.chosen = await (this.choosing ??= this.choose());
-    return this.hasLeft || !this.chosen?.replica.serves ? this.primary : this.chosen.replica.database;
+  /** Resolves when a replica has the request's version, or none is waited for any longer. Call it before anything scarce is held. */
+  async ready(): Promise<void> {
+    await (this.choosing ??= this.choose());
   }
 
-  /** Runs a statement that stands for itself, on the primary when the replica fails it. `versionOf` tells the version that it saw. */
+  /** The database to read from. The first reading decides: a replica that was set aside meanwhile is not read. */
+  async database(): Promise<Database> {
+    const chosen = await (this.choosing ??= this.choose());
+    if (!this.reading) {
+      this.replica = chosen?.replica.serves ? chosen : undefined;
+      this.reading = this.replica?.replica.database ?? this.primary;
+    }
+    return this.reading;
+  }
+
+  /** Runs a statement that stands for itself. `versionOf` tells the version that it saw. */
   async run<Value>(read: (database: Database) => Promise<Value>, versionOf: (value: Value) => VersionStamp): Promise<Value> {
-    const database = await this.database();
     try {
-      const value = await this.whileServing(read(database), database);
-      this.assertVersion(versionOf(value), database);
+      const value = await this.whileServing(read(await this.database()));
+      this.assertVersion(versionOf(value));
       return value;
     } catch (error) {
-      if (!this.leave(error, database)) throw error;
-      return read(this.primary);
+      this.noteFailure(error);
+      throw error;
     }
   }
 
@@ -51,25 +59,14 @@ export class BookSource {
    * Waits for a reading. It fails as soon as its replica is set aside, as a silent one is. With a grace, it has so many milliseconds more
    * for its answer.
    */
-  whileServing<Value>(reading: Promise<Value>, database: Database, graceMs = 0): Promise<Value> {
-    const { chosen } = this;
-    return !chosen || chosen.replica.database !== database ? reading : chosen.replica.whileServing(reading, graceMs);
+  whileServing<Value>(reading: Promise<Value>, graceMs = 0): Promise<Value> {
+    return this.replica ? this.replica.replica.whileServing(reading, graceMs) : reading;
   }
 
   /** Throws unless a reading saw the request's own version on the replica. The primary may have gone on. */
-  assertVersion(version: VersionStamp, database: Database): void {
-    const { chosen } = this;
-    if (!chosen || chosen.replica.database !== database || chosen.state.version === version) return;
+  assertVersion(version: VersionStamp): void {
+    if (!this.replica || this.replica.state.version === version) return;
     throw new OtherVersion('The replica has another version of the books than the request');
-  }
-
-  /** True when the error is the replica's. The request then reads from the primary from now on. */
-  leave(error: unknown, database: Database | undefined): boolean {
-    const { chosen } = this;
-    if (!chosen || chosen.replica.database !== database || !chosen.replica.failsBy(error, chosen.state)) return false;
-    if (!this.hasLeft) chosen.replica.countLeaving();
-    this.hasLeft = true;
-    return true;
   }
 
   /** Notes that the answer as a whole has to be read again. */
@@ -77,8 +74,10 @@ export class BookSource {
     this.broken = true;
   }
 
-  /** Notes that an answer failed. It can be read again when the request has left a replica. */
-  noteFailure(error: unknown, database: Database | undefined): void {
-    if (this.hasLeft || this.leave(error, database)) this.broken = true;
+  /** Notes that a reading failed. One that the primary would not have failed is the replica's failure. */
+  noteFailure(error: unknown): void {
+    if (this.broken || !this.replica?.replica.failsBy(error, this.replica.state)) return;
+    this.replica.replica.countLeaving();
+    this.broken = true;
   }
 }

@@ -39,7 +39,7 @@ export async function beginCopy(select: Prisma.Sql, reading: CopyReading): Promi
   let hasRows = false;
   /** Waits for output, but for no replica that has fallen silent. One that has given rows has a while to go on. */
   const during = (output: Promise<void>): Promise<void> =>
-    times.database.during(source.whileServing(output, lane.database, hasRows ? lane.database.answerTimeoutMs : 0));
+    times.database.during(source.whileServing(output, hasRows ? lane.database.answerTimeoutMs : 0));
   let version: VersionStamp | undefined;
   let lastVersion: VersionStamp | undefined;
   const copy = new CopyQuery({
@@ -52,13 +52,13 @@ export async function beginCopy(select: Prisma.Sql, reading: CopyReading): Promi
     onAnswerAfter: (answer) => void (lastVersion = answer),
   });
   const onEnd = (): void => {
-    if (isDistributed && isLast) seen.noteLast(lastVersion!);
+    if (isDistributed && isLast) seen.note(lastVersion!);
   };
   try {
     const output = lane.client.query(copy).read();
     const first = await output.next();
     hasRows = true;
-    seen.noteOpened(version!, lane.database);
+    seen.note(version!);
     return readOn(first, output, { onEnd, endSpan });
   } catch (error) {
     endSpan?.(error);

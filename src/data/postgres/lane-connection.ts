@@ -33,43 +33,34 @@ export class LaneConnection {
   ) {}
 
   /**
-   * Waits for a lane and a connection. The database is chosen when the lane is there, because a replica may be set aside meanwhile. Throws
+   * Waits for a lane and a connection. The database is asked for when the lane is there, because a replica may be set aside meanwhile. Throws
    * SetAside, the error of the queue or of the database, or the signal's reason.
    */
-  static async open(use: LaneUse, choose: () => Promise<Database>): Promise<LaneConnection> {
+  static async open(use: LaneUse): Promise<LaneConnection> {
     const { queue, caller, times, signal } = use;
     const leave = await times.queue.during(queue.enter(caller, signal), WAIT);
-    return LaneConnection.connect(use, leave, choose, (connecting) => connecting);
+    return LaneConnection.connect(use, leave, (connecting) => connecting);
   }
 
   /** Takes a second lane and a connection, which must be there within the time. Resolves to undefined without a lane. Throws as `open`. */
-  static async openBeside(use: LaneUse, database: Database, limitMs: number): Promise<LaneConnection | undefined> {
+  static async openBeside(use: LaneUse, limitMs: number): Promise<LaneConnection | undefined> {
     const { queue, caller, times, signal } = use;
     const leave = await times.queue.during(queue.enterBeside(caller, signal), WAIT);
-    return (
-      leave &&
-      LaneConnection.connect(
-        use,
-        leave,
-        () => Promise.resolve(database),
-        (connecting) => orFailAfter(connecting, limitMs),
-      )
-    );
+    return leave && LaneConnection.connect(use, leave, (connecting) => orFailAfter(connecting, limitMs));
   }
 
   /** The pool keeps a connection that comes when nobody waits for it any more. */
   private static async connect(
     { source, caller, times, signal }: LaneUse,
     leave: () => void,
-    choose: () => Promise<Database>,
     limit: (connecting: Promise<PoolClient>) => Promise<PoolClient>,
   ): Promise<LaneConnection> {
     let connecting: Promise<PoolClient> | undefined;
     try {
-      const database = await choose();
+      const database = await source.database();
       signal.throwIfAborted();
       connecting = database.longPool.connect();
-      const client = await times.database.during(source.whileServing(limit(connecting), database), { name: 'connect' });
+      const client = await times.database.during(source.whileServing(limit(connecting)), { name: 'connect' });
       signal.throwIfAborted();
       return new LaneConnection(client, caller, database, leave);
     } catch (error) {

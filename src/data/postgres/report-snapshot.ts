@@ -4,7 +4,6 @@ import { Prisma } from '../../generated/prisma/client';
 import { AnswerDeadline } from './answer-deadline';
 import type { BookSource } from './book-source';
 import { beginCopy } from './copy-reading';
-import type { Database } from './database';
 import { toDataSourceError } from './database-errors';
 import { LaneConnection, type LaneUse } from './lane-connection';
 import type { Caller, ReportQueue } from './report-queue';
@@ -46,10 +45,6 @@ export class ReportSnapshot {
   private readonly state = new SnapshotState();
   private failure: AppError | undefined;
   private lane: LaneConnection | undefined;
-  /** The database that a connection was asked of. */
-  private asked: Database | undefined;
-  /** The number of times that a replica was left. */
-  private leavings = 0;
   private readonly turns = new Turns();
   private readonly deadline: AnswerDeadline;
   private readonly seen: SeenVersions;
@@ -70,7 +65,7 @@ export class ReportSnapshot {
     /** Another connection's state that this one shall read. */
     private readonly shared?: SharedState,
   ) {
-    this.seen = new SeenVersions(source, shared);
+    this.seen = new SeenVersions(source);
     this.deadline = new AnswerDeadline({
       readerLeft: options.signal,
       timeoutMs: options.timeoutMs,
@@ -101,7 +96,7 @@ export class ReportSnapshot {
     const { lane } = this;
     if (!lane?.database.isDistributed || !['idle', 'busy'].includes(this.state.current)) return;
     const [row] = await this.list<{ version: VersionStamp }>(sql`SELECT ${stampOf(lane.caller.organizationId)} AS version`);
-    this.seen.noteLast(row!.version);
+    this.seen.note(row!.version);
   }
 
   /** Begins the transaction, unless a statement has, so that its version is known. */
@@ -122,7 +117,7 @@ export class ReportSnapshot {
   async *copy(select: Prisma.Sql): AsyncGenerator<Buffer> {
     const state = await this.stateForSecond();
     const caller = await this.options.caller();
-    const second = state && (await readBeside(select, state, this.useOf(caller)));
+    const second = state && (await readBeside(select, state, { ...this.useOf(caller), seen: this.seen }));
     yield* second ?? this.readCopy(select, false);
   }
 
@@ -180,7 +175,7 @@ export class ReportSnapshot {
     // The long pool sets no time limit, so this statement brings one.
     const ending = lane.client.query({ text: COMMIT.text, query_timeout: lane.database.answerTimeoutMs } as QueryConfig);
     // All rows are there: when the replica falls silent now, its connection is dropped and the answer goes on.
-    await this.source.whileServing(ending, lane.database).then(
+    await this.source.whileServing(ending).then(
       () => lane.release(),
       () => lane.drop(),
     );
@@ -189,7 +184,7 @@ export class ReportSnapshot {
   /** The state when a second connection should read it, or else undefined. */
   private async stateForSecond(): Promise<SharedState | undefined> {
     try {
-      const state = await this.orOnPrimary(() => (this.begun ??= this.begin()));
+      const state = await (this.begun ??= this.begin());
       return this.turns.areTaken && this.queue.isQuiet ? state : undefined;
     } catch (error) {
       throw this.fail(error);
@@ -208,7 +203,7 @@ export class ReportSnapshot {
     // For several statements pg returns a list of results, which its types leave out.
     const rows = [answers].flat().flatMap((answer) => answer.rows);
     const version = rows.find((row) => row.version !== undefined)!.version!;
-    this.seen.noteOpened(version, database);
+    this.seen.note(version);
     if (!shares) return undefined;
     return database.isDistributed ? { database, version } : { database, name: rows.at(-1)!.name! };
   }
@@ -217,7 +212,7 @@ export class ReportSnapshot {
   private async inTurn<Value>(run: () => Promise<Value>): Promise<Value> {
     const endTurn = await this.turns.take();
     try {
-      return await this.orOnPrimary(run);
+      return await run();
     } catch (error) {
       throw this.fail(error);
     } finally {
@@ -225,33 +220,10 @@ export class ReportSnapshot {
     }
   }
 
-  /** Runs a statement, and runs it again in the same state on the primary when a replica fails it. */
-  private async orOnPrimary<Value>(run: () => Promise<Value>): Promise<Value> {
-    const { leavings } = this;
-    try {
-      return await run();
-    } catch (error) {
-      this.signal.throwIfAborted();
-      if (this.shared || !this.source.leave(error, this.asked)) throw error;
-      // Two statements may have waited for the same beginning. The first of them leaves.
-      if (leavings === this.leavings) this.leaveReplica();
-      return run();
-    }
-  }
-
-  /** Gives up the connection to a replica, so that the next statement opens one to the primary. */
-  private leaveReplica(): void {
-    this.leavings++;
-    this.lane?.drop();
-    this.lane = undefined;
-    this.begun = undefined;
-    if (this.state.current !== 'unopened') this.state.move('unopened');
-  }
-
   private async *readCopy(select: Prisma.Sql, isLast: boolean): AsyncGenerator<Buffer> {
     const endTurn = await this.turns.take();
     try {
-      yield* await this.orOnPrimary(() => this.beginCopy(select, isLast));
+      yield* await this.beginCopy(select, isLast);
       this.leaveStatement(isLast ? 'ended' : 'idle');
       // The transaction is over, and rows that are not yet sent need no connection.
       if (isLast) this.lane?.release();
@@ -295,8 +267,8 @@ export class ReportSnapshot {
   private async openLane(): Promise<LaneConnection> {
     const caller = await this.options.caller();
     // A replica that lags is waited for before a lane is held.
-    if (!this.shared) await this.source.database();
-    return LaneConnection.open(this.useOf(caller), async () => (this.asked = this.shared?.database ?? (await this.source.database())));
+    await this.source.ready();
+    return LaneConnection.open(this.useOf(caller));
   }
 
   private useOf(caller: Caller): LaneUse {
@@ -307,7 +279,7 @@ export class ReportSnapshot {
   /** Waits for the answer to a statement, but for no replica that has fallen silent. One that has given rows has a while to answer. */
   private waitFor<Answer>(lane: LaneConnection, answer: Promise<Answer>, wait: Wait): Promise<Answer> {
     const graceMs = this.hasGivenRows ? lane.database.answerTimeoutMs : 0;
-    const serving = this.source.whileServing(answer, lane.database, graceMs);
+    const serving = this.source.whileServing(answer, graceMs);
     return this.options.times.database.during(serving, wait);
   }
 
@@ -323,7 +295,7 @@ export class ReportSnapshot {
   private fail(error: unknown): AppError {
     this.lane?.drop();
     this.signal.throwIfAborted();
-    this.source.noteFailure(error, this.asked);
+    this.source.noteFailure(error);
     if (this.state.current !== 'failed') this.state.move('failed');
     return (this.failure ??= toDataSourceError(error));
   }

@@ -2,8 +2,8 @@ import type { Prisma } from '../../generated/prisma/client';
 import { beginCopy } from './copy-reading';
 import { describeConnectionFault, toDataSourceError } from './database-errors';
 import { LaneConnection, type LaneUse } from './lane-connection';
-import { OtherVersion, SetAside } from './replica';
-import { SeenVersions } from './seen-versions';
+import { SetAside } from './replica';
+import type { SeenVersions } from './seen-versions';
 import { toOpening, type SharedState } from './snapshot-statements';
 import { findSqlFault } from './sql-fault';
 
@@ -18,12 +18,16 @@ const PATIENCE_MS = 1000;
  * the other connection should read it instead: there is no second lane, or the second connection has failed, which is told as a lost
  * connection. The output must be read to its end or closed. It throws an AppError, or the signal's reason when the answer is given up.
  */
-export async function readBeside(select: Prisma.Sql, state: SharedState, use: LaneUse): Promise<AsyncGenerator<Buffer> | undefined> {
+export async function readBeside(
+  select: Prisma.Sql,
+  state: SharedState,
+  use: LaneUse & { readonly seen: SeenVersions },
+): Promise<AsyncGenerator<Buffer> | undefined> {
   const { database } = state;
-  const { source, queue, times, signal } = use;
+  const { source, queue, times, signal, seen } = use;
   let lane: LaneConnection | undefined;
   try {
-    lane = await LaneConnection.openBeside(use, database, PATIENCE_MS);
+    lane = await LaneConnection.openBeside(use, PATIENCE_MS);
     if (!lane) return undefined;
     signal.addEventListener('abort', () => void lane?.abandon(), { once: true });
     signal.throwIfAborted();
@@ -34,16 +38,16 @@ export async function readBeside(select: Prisma.Sql, state: SharedState, use: La
       isQuiet: queue.isQuiet,
       isLast: true,
       opening: toOpening(database, state),
-      seen: new SeenVersions(source, state),
+      seen,
       answerTimeoutMs: Math.min(PATIENCE_MS, database.answerTimeoutMs),
     });
     return readToEnd(output, lane, use);
   } catch (error) {
     lane?.drop();
     signal.throwIfAborted();
-    // Nothing is lost where the books of a distributed database have changed meanwhile. Operators know of a replica that is set aside.
-    if (!(error instanceof OtherVersion || error instanceof SetAside))
-      database.noteLoss(new Error(`A second connection for a report failed: ${toReason(error)}`));
+    // The whole answer is read again where it is broken. Operators know of a replica that is set aside.
+    if (source.isBroken) throw error;
+    if (!(error instanceof SetAside)) database.noteLoss(new Error(`A second connection for a report failed: ${toReason(error)}`));
     return undefined;
   }
 }
@@ -56,7 +60,7 @@ async function* readToEnd(output: AsyncGenerator<Buffer>, lane: LaneConnection, 
   } catch (error) {
     lane.drop();
     signal.throwIfAborted();
-    source.noteFailure(error, lane.database);
+    source.noteFailure(error);
     throw toDataSourceError(error);
   } finally {
     // A reader that has left ends the reading without an error.

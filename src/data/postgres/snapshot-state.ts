@@ -2,10 +2,10 @@
 const TRANSITIONS = {
   // Nothing was asked yet. The first statement takes a connection, or fails to.
   unopened: ['busy', 'failed', 'closed'],
-  // The transaction waits for a statement. Ending and closing commit it. A replica that turns out to have another version is left.
-  idle: ['unopened', 'busy', 'ended', 'closed'],
-  // A statement is under way. Closing cancels it. When a replica fails it, the same state is opened on the primary.
-  busy: ['unopened', 'idle', 'ended', 'failed', 'closed'],
+  // The transaction waits for a statement. Ending and closing commit it.
+  idle: ['busy', 'ended', 'closed'],
+  // A statement is under way. Closing cancels it.
+  busy: ['idle', 'ended', 'failed', 'closed'],
   // The last COPY or `end` has committed the transaction. A statement that comes too late fails.
   ended: ['failed', 'closed'],
   // A later statement would see another state of the data, so there is none.

@@ -16,6 +16,7 @@ import { LinkKeyStore } from './data/link-key-store';
 import { LoginAttemptStore } from './data/login-attempt-store';
 import { OrganizationStore } from './data/organization-store';
 import { ProvisionStore } from './data/provision-store';
+import { citus, ColumnPacking } from './data/postgres/citus';
 import { Database, type DatabaseAddress, type PoolFigures } from './data/postgres/database';
 import { FairQueue } from './data/postgres/fair-queue';
 import { findObstacle } from './data/postgres/migration-engine';
@@ -153,6 +154,7 @@ export function createServices(
   }: ServiceOptions = {},
 ): Services & { close(): Promise<void> } {
   const { queue, guesses, createMemory, processes } = shared;
+  const isOnCitus = config.DATABASE_ENGINE === 'citus';
   // The second half is for the extra lanes of organizations that hold no lane.
   const longConnections = config.REPORT_CONCURRENCY * 2;
   const poolSize = processes === 1 ? config.POOL_SIZE : Math.max(Math.floor(config.POOL_SIZE / processes), MIN_POOL_SIZE);
@@ -166,7 +168,7 @@ export function createServices(
       connectTimeoutMs: config.DATABASE_CONNECT_MILLISECONDS,
       answerTimeoutMs: config.DATABASE_ANSWER_MILLISECONDS,
       isPooled: config.DATABASE_POOLER === 'transaction',
-      isDistributed: config.DATABASE_ENGINE === 'citus',
+      ...(isOnCitus && { placement: citus }),
       onConnectionLost: onLost,
     });
   const database = open(address, onConnectionLost);
@@ -183,7 +185,9 @@ export function createServices(
     timeoutMs: config.REPORT_TIMEOUT_SECONDS * MS_PER_SECOND,
   });
   const books = new BookService(new BookStore(database), opener);
-  const depositDetails = new DepositDetailService(new DepositDetailStore(database, isServing && database.isDistributed));
+  const depositDetails = new DepositDetailService(
+    new DepositDetailStore(database, isServing && isOnCitus ? new ColumnPacking() : undefined),
+  );
   const chains = new AuditChainStore(database);
   const auditWriter = new AuditWriter(chains, {
     maxWaitMs: config.DATABASE_ANSWER_MILLISECONDS,

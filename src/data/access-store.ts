@@ -172,7 +172,7 @@ export class AccessStore {
     private readonly database: Database,
     private readonly sessionIdleMinutes: number,
   ) {
-    const { isDistributed } = database;
+    const { isDistributed } = database.placement;
     this.statements = { access: versioned(FIND_ACCESS, isDistributed), provision: versioned(FIND_PROVISION, isDistributed) };
     this.wait = { name: 'SELECT', sql: this.statements.access };
     this.loader = new DataLoader<Credential, AccessRow | null, string>((credentials) => this.readNext(credentials), {
@@ -186,7 +186,7 @@ export class AccessStore {
   /** Finds a provision and, when a token's hash is given, the session of that token. Null when there is no such provision. */
   async find(credential: Credential): Promise<AccessRow | null> {
     const found = await this.loader.load(credential);
-    return found && this.database.isDistributed ? this.withVersion(found) : found;
+    return found && this.database.placement.isDistributed ? this.withVersion(found) : found;
   }
 
   /** Reads the version of one organization by itself, so that a node that is away concerns its own organizations alone. */

@@ -4,7 +4,7 @@ import { destroyConnection } from './postgres/client-session';
 import { CopyQuery } from './postgres/copy-query';
 import type { DatabaseAddress } from './postgres/database';
 import { toDataSourceError } from './postgres/database-errors';
-import { IS_DISTRIBUTED } from './postgres/distribution';
+import { IS_DISTRIBUTED } from './postgres/citus';
 import { beginWith } from './postgres/local-settings';
 import { Stopwatch } from './postgres/request-times';
 import { findSchemaFaults } from './schema-faults';

@@ -4,9 +4,9 @@ import type { LocalDate } from '../values/dates';
 import { lineFields, toColumn } from './line-columns';
 import { folded } from './entity-set';
 import { whereLines, type LineSet } from './line-set';
+import type { ColumnPacking } from './postgres/citus';
 import type { Database } from './postgres/database';
 import { columnKeyFields, selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
-import { chooseLetter, packColumns, unpackColumns } from './postgres/packed-columns';
 import type { Copy, ReportSnapshot } from './postgres/report-snapshot';
 import type { RequestBooks } from './request-books';
 
@@ -64,13 +64,10 @@ const LINES_IN_ORDER: { readonly [Field in LineOrderField]?: (organizationId: nu
 const REPORT_ORDER = columnList(Object.keys(lineOrders.DATE.columns));
 
 export class DepositDetailStore {
-  /** The organizations whose texts have the character that separates packed columns. */
-  private readonly unpacked = new Set<number>();
-
   constructor(
     private readonly database: Database,
-    /** True where readers can ask again after the first text with the character that separates packed columns. */
-    private readonly packsColumns: boolean,
+    /** Undefined where columns are read by themselves. */
+    private readonly packing: ColumnPacking | undefined,
   ) {}
 
   /**
@@ -83,20 +80,13 @@ export class DepositDetailStore {
     columns: readonly RowColumn[],
   ): AsyncGenerator<Buffer> {
     const { organizationId } = lineSet;
-    if (!this.packsColumns || this.unpacked.has(organizationId)) {
-      return copy(selectLines(columnList(columns.map(toCopied)), lineSet));
-    }
-    const letter = chooseLetter();
+    const read = (values: Prisma.Sql): AsyncGenerator<Buffer> => copy(selectLines(values, lineSet));
+    if (!this.packing || this.packing.isForeignTo(organizationId)) return read(columnList(columns.map(toCopied)));
     const copied = columns.map((column) => ({
       expression: toCopied(column),
       isNullable: column.kind === 'nullable' || column.kind === 'boolean' || column.section !== undefined,
     }));
-    const packed = copy(selectLines(raw(packColumns(copied, letter)), lineSet));
-    const onForeign = (): void => {
-      this.unpacked.add(organizationId);
-      snapshot.spoil();
-    };
-    return unpackColumns(packed, { columns: columns.length, letter, onForeign });
+    return this.packing.read(read, copied, { organizationId, onForeign: () => snapshot.markBroken() });
   }
 
   /** Reads the lines as objects, in report order. */

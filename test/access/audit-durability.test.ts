@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { Client } from 'pg';
 import { AuditChainStore } from '../../src/data/audit-chain-store';
 import { AuditWriter } from '../../src/data/audit-writer';
+import { citus } from '../../src/data/postgres/citus';
 import { Database } from '../../src/data/postgres/database';
 import { NO_FACTS } from '../../src/formats/audit-row';
 import { readAudit, whileAuditIsHeld } from '../support/audit-reader';
@@ -166,7 +167,8 @@ test('a row is refused at once while as many wait as may, and those that wait ar
   const database = new Database({
     address: { connectionString: gateway.database.url },
     ...{ poolSize: 1, longConnections: 1, connectTimeoutMs: 60_000, answerTimeoutMs: 60_000, onConnectionLost: () => undefined },
-    ...{ isPooled, isDistributed },
+    isPooled,
+    ...(isDistributed && { placement: citus }),
   });
   const writer = new AuditWriter(new AuditChainStore(database), { maxWaitMs: 60_000, maxWaiting: 2 });
   const write = () =>

@@ -1,4 +1,5 @@
 import { BookSource } from '../../src/data/postgres/book-source';
+import { citus } from '../../src/data/postgres/citus';
 import { Database } from '../../src/data/postgres/database';
 import { FairQueue } from '../../src/data/postgres/fair-queue';
 import { ReportSnapshot } from '../../src/data/postgres/report-snapshot';
@@ -231,7 +232,8 @@ describe('a data source', () => {
     const database = new Database({
       address: { connectionString: gateway.database.url },
       ...{ poolSize: 1, longConnections: 1, connectTimeoutMs: 30_000, answerTimeoutMs: 3000, onConnectionLost: () => undefined },
-      ...{ isPooled, isDistributed },
+      isPooled,
+      ...(isDistributed && { placement: citus }),
     });
     const snapshot = new ReportSnapshot(new BookSource(database), new FairQueue({ width: 1, guests: 0, maxWaiting: 0, maxWaitMs: 0 }), {
       ...{ signal: new AbortController().signal, timeoutMs: 60_000, times: new RequestTimes() },

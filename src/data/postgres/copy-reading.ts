@@ -1,7 +1,7 @@
 import type { Prisma } from '../../generated/prisma/client';
 import type { BookSource } from './book-source';
 import { CopyQuery } from './copy-query';
-import { withConstants, withSettings } from './copy-values';
+import { withSettings } from './copy-values';
 import type { LaneConnection } from './lane-connection';
 import type { RequestTimes } from './request-times';
 import type { SeenVersions } from './seen-versions';
@@ -31,11 +31,11 @@ export interface CopyReading {
  */
 export async function beginCopy(select: Prisma.Sql, reading: CopyReading): Promise<AsyncGenerator<Buffer>> {
   const { lane, opening, isQuiet, isLast, source, seen, times, answerTimeoutMs } = reading;
-  const { isDistributed } = lane.database;
+  const { placement } = lane.database;
   const { organizationId } = lane.caller;
-  const sql = withSettings(select);
+  const { text, settings } = placement.toCopy(select);
   // The span has the text without values, which may be a donor's.
-  const endSpan = times.spans?.wait({ name: 'COPY', sql });
+  const endSpan = times.spans?.wait({ name: 'COPY', sql: withSettings(select) });
   let hasRows = false;
   /** Waits for output, but for no replica that has fallen silent. One that has given rows has a while to go on. */
   const during = (output: Promise<void>): Promise<void> =>
@@ -43,16 +43,16 @@ export async function beginCopy(select: Prisma.Sql, reading: CopyReading): Promi
   let version: VersionStamp | undefined;
   let lastVersion: VersionStamp | undefined;
   const copy = new CopyQuery({
-    before: [...opening, toSettings(isDistributed ? undefined : select, organizationId, isQuiet)],
-    text: isDistributed ? withConstants(select) : sql,
-    after: isLast ? [...(isDistributed ? [toStamp(organizationId)] : []), COMMIT] : [],
+    before: [...opening, toSettings(settings, organizationId, isQuiet)],
+    text,
+    after: isLast ? [...(placement.isDistributed ? [toStamp(organizationId)] : []), COMMIT] : [],
     answerTimeoutMs,
     waiting: { during },
     onAnswer: (answer) => void (version = answer),
     onAnswerAfter: (answer) => void (lastVersion = answer),
   });
   const onEnd = (): void => {
-    if (isDistributed && isLast) seen.note(lastVersion!);
+    if (placement.isDistributed && isLast) seen.note(lastVersion!);
   };
   try {
     const output = lane.client.query(copy).read();

@@ -7,6 +7,7 @@ import { limitAnswer } from './answer-timeout';
 import { toDataSourceError } from './database-errors';
 import { SHORT_SETTINGS, toStartupOptions } from './local-settings';
 import { paceReading } from './paced-reading';
+import { oneNode, type Placement } from './placement';
 import { createPooledClient } from './pooled-client';
 import { keepsTooMany, runPrepared } from './prepared-statements';
 import { ReadingSocket } from './reading-socket';
@@ -29,8 +30,8 @@ export interface DatabaseOptions {
   readonly answerTimeoutMs: number;
   /** True behind a pooler that may give each transaction another connection of the server. */
   readonly isPooled?: boolean;
-  /** True where Citus distributes the books over nodes. */
-  readonly isDistributed?: boolean;
+  /** The place of the books; one node unless it is given. */
+  readonly placement?: Placement;
   /** Called when an idle connection is lost; the pool replaces it without help. */
   readonly onConnectionLost: (error: Error) => void;
 }
@@ -82,7 +83,7 @@ export class Database {
   readonly longPool: Pool;
   readonly prisma: Models;
   readonly answerTimeoutMs: number;
-  readonly isDistributed: boolean;
+  readonly placement: Placement;
   private readonly keptLongConnections: number;
   private isClosing = false;
   private renewedAt = -Infinity;
@@ -115,7 +116,7 @@ export class Database {
       ...(options.isPooled ? { Client: createPooledClient(settings) } : withOptions(options.address, toStartupOptions(settings))),
     });
     this.answerTimeoutMs = options.answerTimeoutMs;
-    this.isDistributed = options.isDistributed ?? false;
+    this.placement = options.placement ?? oneNode;
     limitUse(this.pool, options.answerTimeoutMs);
     this.keptLongConnections = options.keptLongConnections ?? options.longConnections;
     this.longPool = createPool({ max: options.longConnections });

@@ -10,7 +10,7 @@ import { Client, escapeLiteral, Pool, type PoolConfig, type QueryResult, type Qu
 import { AppError } from '../../errors';
 import type { Database, DatabaseAddress } from './database';
 import { describeConnectionFault, toDataSourceError } from './database-errors';
-import { distributeBooks, IS_DISTRIBUTED } from './distribution';
+import { distributeBooks, IS_DISTRIBUTED } from './citus';
 import { grantServingRole } from './serving-role';
 import { findSqlFault, LOCK_TIMEOUT, MISSING_GRANT, MISSING_TABLE } from './sql-fault';
 import { overOptions } from './startup-options';
@@ -123,7 +123,7 @@ export async function findObstacle(database: Database, { mustLead = false } = {}
     const rows = await database.query<{ isDistributed: boolean; isStandby: boolean }>({ name: 'is-migrated', text: IS_MIGRATED, values });
     if (!rows[0]) return NOT_MIGRATED;
     if (mustLead && rows[0].isStandby) return STANDBY;
-    if (rows[0].isDistributed === database.isDistributed) return undefined;
+    if (rows[0].isDistributed === database.placement.isDistributed) return undefined;
     return rows[0].isDistributed ? NOT_KNOWN_AS_DISTRIBUTED : NOT_DISTRIBUTED;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

@@ -94,7 +94,7 @@ export class ReportSnapshot {
    */
   async confirm(): Promise<void> {
     const { lane } = this;
-    if (!lane?.database.isDistributed || !['idle', 'busy'].includes(this.state.current)) return;
+    if (!lane?.database.placement.isDistributed || !['idle', 'busy'].includes(this.state.current)) return;
     const [row] = await this.list<{ version: VersionStamp }>(sql`SELECT ${stampOf(lane.caller.organizationId)} AS version`);
     this.seen.note(row!.version);
   }
@@ -122,7 +122,7 @@ export class ReportSnapshot {
   }
 
   /** Notes that the answer as a whole has to be read again, because of what was read. */
-  spoil(): void {
+  markBroken(): void {
     this.source.markBroken();
   }
 
@@ -205,7 +205,7 @@ export class ReportSnapshot {
     const version = rows.find((row) => row.version !== undefined)!.version!;
     this.seen.note(version);
     if (!shares) return undefined;
-    return database.isDistributed ? { database, version } : { database, name: rows.at(-1)!.name! };
+    return database.placement.isDistributed ? { database, version } : { database, name: rows.at(-1)!.name! };
   }
 
   /** Runs a statement when those before it have ended. Throws an AppError, or the abort reason when the reader has left. */

@@ -20,11 +20,10 @@ export const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ R
 export const COMMIT: Statement = { text: 'COMMIT' };
 
 /** The statements that open a transaction, which may read the state of another connection, together with its first one. */
-export const toOpening = ({ isDistributed }: Pick<Database, 'isDistributed'>, shared: SharedState | undefined): Statement[] => [
+export const toOpening = ({ placement }: Pick<Database, 'placement'>, shared: SharedState | undefined): Statement[] => [
   BEGIN,
   ...(shared && 'name' in shared ? [{ text: `SET TRANSACTION SNAPSHOT '${shared.name}'` }] : []),
-  // The settings beside the version are made on the node that has it.
-  ...(isDistributed ? [{ text: `SELECT ${SETTINGS}` }] : []),
+  ...placement.opening,
 ];
 
 /**
@@ -33,12 +32,12 @@ export const toOpening = ({ isDistributed }: Pick<Database, 'isDistributed'>, sh
  */
 export function toBeginning(
   organizationId: number,
-  database: Pick<Database, 'isDistributed'>,
+  database: Pick<Database, 'placement'>,
   { isQuiet, shares, shared }: { readonly isQuiet: boolean; readonly shares: boolean; readonly shared: SharedState | undefined },
 ): string {
   // Several statements at once take no parameters. The id is a number of the database.
   const stamp = `SELECT ${selectStamp(String(organizationId))} AS version, ${SETTINGS}`;
-  const last = [...(isQuiet ? [] : [ONE_CORE]), ...(shares && !database.isDistributed ? [SHARE] : [])];
+  const last = [...(isQuiet ? [] : [ONE_CORE]), ...(shares && !database.placement.isDistributed ? [SHARE] : [])];
   return [...toOpening(database, shared).map(({ text }) => text), stamp, ...last].join('; ');
 }
 

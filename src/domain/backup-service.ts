@@ -1,6 +1,6 @@
 import { BackupSnapshot, type SavedOrganization } from '../data/backup-store';
 import type { DatabaseAddress } from '../data/postgres/database';
-import { listMigrationNames } from '../data/postgres/migration-engine';
+import { listMigrationNames } from '../data/postgres/migrations';
 import { RestoreStore } from '../data/restore-store';
 import { OperatorError } from '../errors';
 import { formatAnchor } from '../formats/audit-row';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from './config';
 import { DirectoryInUseError } from './data/embedded/directory-lock';
-import { EmbeddedPostgres, type Upgrade } from './data/embedded/embedded-postgres';
+import { EmbeddedPostgres } from './data/embedded/embedded-postgres';
 import type { DatabaseAddress } from './data/postgres/database';
 import { toPlace, type DatabasePlace } from './data/postgres/database-place';
 import { applyMigrations, compareMigrations, type MigrationState } from './data/postgres/migrations';
@@ -101,10 +101,3 @@ export async function withScratchDatabase(signal: AbortSignal, fill: (address: D
     await EmbeddedPostgres.remove(directory);
   }
 }
-
-/** Brings the embedded database to the major version of this gateway's PostgreSQL. Undefined when it has that. The signal gives it up. */
-export const upgradeDatabase = (
-  config: Config,
-  signal: AbortSignal,
-  fill: (target: DatabaseAddress, source: DatabaseAddress) => Promise<void>,
-): Promise<Upgrade | undefined> => EmbeddedPostgres.upgrade(config.DATA_DIR, signal, fill);

@@ -290,9 +290,14 @@ testOnOneNode('an operator moves a backup into a PostgreSQL of their own, and ba
 });
 
 test('an operator restores a backup of an older schema, which is then the newest', async () => {
-  const later = makeLaterBuild(at('later'), { '99990101000000_notes': 'ALTER TABLE organization ADD COLUMN note TEXT' });
+  const later = makeLaterBuild(at('later'), {
+    '99990101000000_notes': 'CREATE INDEX organization_created_at_idx ON organization (created_at)',
+  });
   const restored = await succeed(inDirectory('older'), ['--json', 'restore', backup], '', later);
-  expect(JSON.parse(restored)).toMatchObject({ compared: true, organizations: expect.arrayContaining([{}]) as unknown });
+  expect(JSON.parse(restored)).toMatchObject({
+    compared: true,
+    organizations: [{ name: 'Church' }, { name: 'School' }, { name: 'Empty' }],
+  });
   expect(await succeed(inDirectory('older'), ['migrate', '--check'], '', later)).toBe('Every migration is applied\n');
   expect(await succeed(inDirectory('older'), ['organization', 'list'], '', later)).toContain('Church');
   // A newer gateway cannot tell the figures of a schema that it has not brought up to date.

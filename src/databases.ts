@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from './config';
 import { DirectoryInUseError } from './data/embedded/directory-lock';
-import { EmbeddedPostgres, type Upgrade } from './data/embedded/embedded-postgres';
+import { EmbeddedPostgres } from './data/embedded/embedded-postgres';
 import type { DatabaseAddress } from './data/postgres/database';
 import { toPlace, type DatabasePlace } from './data/postgres/database-place';
-import { applyMigrations, findDrift, listMissingMigrations } from './data/postgres/migration-engine';
+import { applyMigrations, compareMigrations, type MigrationState } from './data/postgres/migrations';
 import { renewServingRole } from './data/postgres/serving-role';
 
 /** A database that is reached by its address, or an embedded one that was started or is shared. */
@@ -19,10 +19,8 @@ export interface OpenDatabase {
   readonly outerPlace?: string | undefined;
   /** Applies the migrations that are missing and returns their names. `onWait` is called when a table that others read holds one up. */
   migrate(onWait?: () => void): Promise<string[]>;
-  /** The names of the migrations that are missing. Changes nothing. */
-  listMissingMigrations(): Promise<string[]>;
-  /** The SQL that would bring the migrations up to schema.prisma; empty when they agree. */
-  findDrift(): Promise<string>;
+  /** The migrations that the database and this gateway do not share. Changes nothing. */
+  compareMigrations(): Promise<MigrationState>;
   /** Leaves the database. An embedded one that was started here is stopped. */
   close(): Promise<void>;
   /** Stops an embedded database that was started here, even while other commands use it. */
@@ -53,8 +51,7 @@ export async function openDatabase(
     address,
     servingAddress: () => (isOwn ? Promise.resolve({ connectionString: config.DATABASE_URL }) : renewServingRole(address)),
     migrate: (onWait) => applyMigrations(address, { onWait, mustDistribute: config.DATABASE_ENGINE === 'citus' }),
-    listMissingMigrations: () => listMissingMigrations(address),
-    findDrift: () => findDrift(address),
+    compareMigrations: () => compareMigrations(address),
     close,
     abandon,
   });
@@ -104,10 +101,3 @@ export async function withScratchDatabase(signal: AbortSignal, fill: (address: D
     await EmbeddedPostgres.remove(directory);
   }
 }
-
-/** Brings the embedded database to the major version of this gateway's PostgreSQL. Undefined when it has that. The signal gives it up. */
-export const upgradeDatabase = (
-  config: Config,
-  signal: AbortSignal,
-  fill: (target: DatabaseAddress, source: DatabaseAddress) => Promise<void>,
-): Promise<Upgrade | undefined> => EmbeddedPostgres.upgrade(config.DATA_DIR, signal, fill);

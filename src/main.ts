@@ -8,6 +8,6 @@ import { runProgram } from './cli/program';
 const terminal = { input: process.stdin, output: process.stdout, errors: process.stderr };
 
 void runProgram(process.argv.slice(2), process.env, terminal).then((status) => {
-  // The callback runs when all output is written. The explicit exit is needed because the schema engine keeps a timer for ten seconds.
+  // The callback runs when all output is written. Nothing that a library still waits for keeps a command that has ended.
   process.stdout.write('', () => process.exit(status));
 });

@@ -19,7 +19,7 @@ import { ProvisionStore } from './data/provision-store';
 import { citus, ColumnPacking } from './data/postgres/citus';
 import { Database, type DatabaseAddress, type PoolFigures } from './data/postgres/database';
 import { FairQueue } from './data/postgres/fair-queue';
-import { findObstacle } from './data/postgres/migration-engine';
+import { findObstacle } from './data/postgres/migrations';
 import type { ReplicaFigures } from './data/postgres/replica';
 import { Replicas } from './data/postgres/replicas';
 import type { QueueFigures, ReportQueue } from './data/postgres/report-queue';

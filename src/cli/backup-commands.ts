@@ -9,8 +9,8 @@ import {
   type FaultyAudit,
 } from '../domain/backup-service';
 import { OperatorError } from '../errors';
-import { openArchive, type BackupManifest, type OpenArchive } from '../formats/backup-archive';
-import { buildDatabase, findOuterPlace, upgradeDatabase, withScratchDatabase, type OpenDatabase } from '../databases';
+import type { BackupManifest, OpenArchive } from '../formats/backup-archive';
+import { buildDatabase, findOuterPlace, withScratchDatabase, type OpenDatabase } from '../databases';
 import { createEncryption, openBackupFile, type PassphraseOptions } from './backup-file';
 import { tellDatabase, useServices, withServices, type CommandContext } from './command';
 import { UsageError } from './command-options';
@@ -44,7 +44,6 @@ export function backupCommand(context: () => CommandContext): Command {
           withServices(context(), async ({ backups }) => {
             const manifest = await backups.write({
               gateway: context().version,
-              isAudited: true,
               put: (archive) => put(counted(encrypt ? encrypt(archive) : archive, (bytes) => progress.add(bytes))),
             });
             // The file is in place: neither a fault of the audit nor one of its check keeps anybody from the backup.
@@ -78,7 +77,7 @@ export function restoreCommand(context: () => CommandContext): Command {
         buildDatabase(config, signal, async (address) => {
           tellDatabase(context());
           auditFaults = await loadAndCompare(context(), address, withProgress(terminal, archive), signal);
-          await useServices(config, address, ({ backups }) => backups.noteRestore(archive.manifest, 'restore'));
+          await useServices(config, address, ({ backups }) => backups.noteRestore(archive.manifest));
         }),
       );
       const { manifest } = archive;
@@ -118,41 +117,6 @@ export function verifyCommand(context: () => CommandContext): Command {
       const result = { file, ...describe(manifest), compared: isCompared(manifest), auditFaults, differences };
       printResult(terminal, json, result, `${formatComparison(manifest)}\n${verdict}`);
       failFor(auditFaults, differences?.length ? `The database has changed since the backup:\n${describeDifferences(differences)}` : '');
-    });
-}
-
-/** `upgrade`: brings the embedded database to the major version of this gateway's PostgreSQL. */
-export function upgradeCommand(context: () => CommandContext): Command {
-  return new Command('upgrade')
-    .description("brings the embedded database to the major version of this gateway's PostgreSQL; the earlier one is kept beside it")
-    .action(async () => {
-      const { terminal, json, config, version } = context();
-      if (config.DATABASE_URL !== '') throw new OperatorError('DATABASE_URL is set: upgrade that PostgreSQL as you upgrade others');
-      tellDatabase(context());
-      let auditFaults: FaultyAudit[] = [];
-      const upgrade = await untilSignal((signal) =>
-        upgradeDatabase(config, signal, (target, source) =>
-          useServices(config, source, ({ backups }) => {
-            let manifest: BackupManifest | undefined;
-            return backups
-              .write({
-                gateway: version,
-                isAudited: false,
-                put: async (content) => {
-                  const archive = await openArchive(content);
-                  ({ manifest } = archive);
-                  auditFaults = await loadAndCompare(context(), target, withProgress(terminal, archive), signal);
-                },
-              })
-              .then(() => useServices(config, target, (services) => services.backups.noteRestore(manifest!, 'upgrade')));
-          }),
-        ),
-      );
-      const text = upgrade
-        ? `Upgraded from PostgreSQL ${upgrade.from} to ${upgrade.to}; nobody is logged in. The earlier database is kept in ${upgrade.kept}`
-        : 'Nothing to upgrade';
-      printResult(terminal, json, upgrade ? { ...upgrade, auditFaults } : null, text);
-      failFor(auditFaults);
     });
 }
 

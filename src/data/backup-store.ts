@@ -72,8 +72,7 @@ export class BackupSnapshot {
   }
 
   async listOrganizations(): Promise<SavedOrganization[]> {
-    const [schema] = await this.list<{ hasAudit: boolean }>(`SELECT to_regclass('audit_chain') IS NOT NULL AS "hasAudit"`);
-    return this.list<SavedOrganization & QueryResultRow>(schema!.hasAudit ? ORGANIZATIONS : ORGANIZATIONS_WITHOUT_AUDIT);
+    return this.list<SavedOrganization & QueryResultRow>(ORGANIZATIONS);
   }
 
   async readSchema(): Promise<SavedSchema> {
@@ -137,8 +136,5 @@ function fail(error: unknown): never {
 const ORGANIZATIONS = `
 SELECT id, name, number::float8 AS "auditNumber", hash AS "auditHash"
 FROM organization LEFT JOIN audit_chain ON organization_id = id ORDER BY id`;
-/** The organizations in a schema from before the audit, which an upgrade reads. */
-const ORGANIZATIONS_WITHOUT_AUDIT = `
-SELECT id, name, NULL::float8 AS "auditNumber", NULL::text AS "auditHash" FROM organization ORDER BY id`;
 const MIGRATIONS = `
 SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL ORDER BY migration_name`;

@@ -5,7 +5,7 @@ import { OperatorError } from '../errors';
 import type { BackupManifest, BackupTable, TablePiece } from '../formats/backup-archive';
 import type { DatabaseAddress } from './postgres/database';
 import { rethrowTranslated, toDataSourceError } from './postgres/database-errors';
-import { applyMigrations, listMigrationNames } from './postgres/migration-engine';
+import { applyMigrations, listMigrationNames } from './postgres/migrations';
 import { destroyConnection } from './postgres/client-session';
 import { beginWith } from './postgres/local-settings';
 import { listForeignKeys, listTables, toColumnList } from './table-catalog';

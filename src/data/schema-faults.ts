@@ -1,6 +1,6 @@
 import type { BackupManifest, BackupTable } from '../formats/backup-archive';
 import { Prisma } from '../generated/prisma/client';
-import { listMigrationNames, readMigrations } from './postgres/migration-engine';
+import { listMigrationNames, readMigrations } from './postgres/migrations';
 import { PASSING } from './table-catalog';
 
 /**
@@ -38,8 +38,7 @@ function findLacking(tables: readonly BackupTable[], second: readonly BackupTabl
 
 /** The tables and columns whose names a migration has. An older schema may have some that a later migration takes away. */
 async function listKnown(tables: readonly BackupTable[]): Promise<BackupTable[]> {
-  const { migrationDirectories } = await readMigrations();
-  const words = new Set(migrationDirectories.flatMap(({ migrationFile }) => migrationFile.content.value.match(/\w+/g) ?? []));
+  const words = new Set((await readMigrations()).flatMap(({ sql }) => sql.match(/\w+/g) ?? []));
   const known = tables.filter(({ name }) => words.has(name));
   return known.map(({ name, columns }) => ({ name, columns: columns.filter((column) => words.has(column)) }));
 }

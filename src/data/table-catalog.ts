@@ -6,7 +6,7 @@ import type { BackupTable } from '../formats/backup-archive';
  * restore, and a stolen backup has no use for them. The costs are those of the last minutes.
  */
 export const PASSING: readonly string[] = ['session', 'link_key', 'spent_cost'];
-/** The list of migrations belongs to Prisma Migrate, which writes it anew. */
+/** The list of migrations is written anew by a restore. */
 const LEFT_OUT = ['_prisma_migrations', ...PASSING];
 
 /** A foreign key, as SQL. */

@@ -1,6 +1,6 @@
 import { BackupSnapshot, type SavedOrganization } from '../data/backup-store';
 import type { DatabaseAddress } from '../data/postgres/database';
-import { listMigrationNames } from '../data/postgres/migration-engine';
+import { listMigrationNames } from '../data/postgres/migrations';
 import { RestoreStore } from '../data/restore-store';
 import { OperatorError } from '../errors';
 import { formatAnchor } from '../formats/audit-row';
@@ -26,8 +26,6 @@ export interface FaultyAudit extends AuditFault {
 interface BackupOptions {
   /** The version of the gateway. */
   readonly gateway: string;
-  /** True when the audit of each organization shall say that its data were read. */
-  readonly isAudited: boolean;
   /** Takes the archive. The file is complete when it resolves. */
   readonly put: (archive: AsyncIterable<Buffer>) => Promise<void>;
 }
@@ -42,17 +40,17 @@ export class BackupService {
   ) {}
 
   /** Writes a backup of one state of the database. Throws an OperatorError when no restore would take the backup as a whole. */
-  async write({ gateway, isAudited, put }: BackupOptions): Promise<BackupManifest> {
+  async write({ gateway, put }: BackupOptions): Promise<BackupManifest> {
     const snapshot = await BackupSnapshot.open(this.address);
     try {
       if (snapshot.name === undefined) throw new OperatorError(NO_ONE_STATE);
       const saved = await snapshot.listOrganizations();
-      // The file could replace a good backup. An upgrade of an empty database goes on.
-      if (isAudited && saved.length === 0) throw new OperatorError('The database has no organization: there is nothing to back up');
+      // The file could replace a good backup.
+      if (saved.length === 0) throw new OperatorError('The database has no organization: there is nothing to back up');
       const schema = await snapshot.readSchema();
       const faults = await snapshot.findFaults(schema);
       if (faults.length > 0) throw new OperatorError(`The database is not as the gateway makes it:\n${faults.join('\n')}`);
-      return await this.accompany(isAudited ? saved : [], 'backup', async () => {
+      return await this.accompany(saved, 'backup', async () => {
         const createdAt = new Date().toISOString();
         const organizations = (await isNewest(schema)) ? await this.listFigures(saved, snapshot) : null;
         const manifest: BackupManifest = { gateway, createdAt, ...schema, organizations };
@@ -100,11 +98,11 @@ export class BackupService {
   }
 
   /** Adds a row to the audit of each organization that says that its data come from a backup. */
-  async noteRestore({ createdAt, gateway }: BackupManifest, operation: string): Promise<void> {
+  async noteRestore({ createdAt, gateway }: BackupManifest): Promise<void> {
     const snapshot = await BackupSnapshot.open(this.address);
     const saved = await snapshot.listOrganizations().finally(() => snapshot.close());
     const detail = `backup of ${createdAt} by gateway ${gateway}`;
-    for (const { id } of saved) await this.audit.record(this.audit.operator(id), this.audit.command(operation), { kind: 'rights', detail });
+    for (const { id } of saved) await this.audit.record(this.audit.operator(id), this.audit.command('restore'), { kind: 'rights', detail });
   }
 
   private async listFigures(saved: readonly SavedOrganization[], { name }: BackupSnapshot): Promise<OrganizationFigures[]> {

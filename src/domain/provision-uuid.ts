@@ -6,7 +6,7 @@ export const FIRST_CHARACTERS = 8;
 
 const sha256 = (content: string | Buffer): Buffer => createHash('sha256').update(content).digest();
 
-/** The SHA-256 of a provision's UUID in lower case, the form in which it is stored. The migration of the keys computes the same. */
+/** The SHA-256 of a provision's UUID in lower case, the form in which it is stored. */
 export const hashUuid = (uuid: string): Buffer => sha256(uuid.toLowerCase());
 
 /**

@@ -97,7 +97,7 @@ export const NO_FACTS = {
   tellsDonors: null,
 } as const satisfies Partial<AuditFacts>;
 
-/** The fields that a row's hash covers, in order. The migration audit_chain has the same order. */
+/** The fields that a row's hash covers, in order. */
 const HASHED = [
   ...['entry', 'part', 'at', 'kind', 'door', 'operation', 'operationHash', 'username', 'provisionLabel', 'provisionStart', 'address'],
   ...['report', 'format', 'startDate', 'endDate', 'pending', 'conditions', 'reads', 'lines', 'bytes', 'fileSha256', 'digest'],

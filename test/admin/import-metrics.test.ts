@@ -104,16 +104,4 @@ describe('an operator reads in the metrics', () => {
     await succeed(environment(), ['organization', 'delete', own.name, '--confirm', own.name]);
     expect(await readFigures(own)).toBeUndefined();
   });
-
-  test('the imports of before the update, by their data versions', async () => {
-    const own = await createOrganization(gateway.services);
-    await succeed(environment(), wordsOf(own), good);
-    const [version] = await gateway.services.books.newestVersions(own.id, 1);
-    const name = '20261125140000_import_attempts';
-    await gateway.database.client.query('DROP TABLE import_attempt');
-    await gateway.database.client.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [name]);
-    expect(await succeed(environment(), ['--json', 'migrate'])).toBe(`{"applied":["${name}"]}\n`);
-    const at = version!.recordedAt.getTime() / 1000;
-    expect(await readFigures(own)).toEqual({ attempt: at, success: at, failures: 0 });
-  });
 });

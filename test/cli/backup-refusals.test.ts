@@ -8,6 +8,7 @@ import { failed, runCommand, succeed, type Environment } from '../support/comman
 import { createTestDatabase } from '../support/database';
 import { depositBook } from '../support/deposit-book';
 import { toNdjson } from '../support/deposit-files';
+import { makeLaterBuild } from '../support/later-build';
 import { testOnOneNode } from '../support/limited-tests';
 
 let root: string;
@@ -95,12 +96,12 @@ testOnOneNode('an operator is told of tables, columns and sequences that no rest
 });
 
 testOnOneNode('an operator is told of them also before a migration, and gets a backup without them', async () => {
+  const later = makeLaterBuild(at('later'), { '99990101000000_records': 'DROP TABLE export_record' });
   await withBooks(async (own, client) => {
-    await client.query("DELETE FROM _prisma_migrations WHERE migration_name >= '20261122173000'");
     await client.query('CREATE TABLE export_record (id uuid)');
     await client.query('CREATE TABLE donor_before_fix AS SELECT * FROM donor');
     await client.query('ALTER TABLE donor ADD noted_by text');
-    expect(await runCommand(own, ['backup', at('older.backup')])).toEqual(
+    expect(await runCommand(own, ['backup', at('older.backup')], '', later)).toEqual(
       foreign(
         "the column donor.noted_by is not the gateway's: keep it in another schema",
         "the table donor_before_fix is not the gateway's: keep it in another schema",
@@ -109,17 +110,19 @@ testOnOneNode('an operator is told of them also before a migration, and gets a b
     await client.query('CREATE SCHEMA elsewhere');
     await client.query('ALTER TABLE donor_before_fix SET SCHEMA elsewhere');
     await client.query('ALTER TABLE donor DROP noted_by');
-    await succeed(own, ['backup', at('older.backup')]);
+    await succeed(own, ['backup', at('older.backup')], '', later);
   });
 });
 
 testOnOneNode('an operator is told of a migration that is missing between others, which no restore would take', async () => {
+  const later = makeLaterBuild(at('later-notes'), { '99990101000000_notes': 'ALTER TABLE donor ADD COLUMN note TEXT' });
   await withBooks(async (own, client) => {
-    for (const condition of ["= '20261120180000_list_indexes'", "= '20261120090000_init'", "<> ''"]) {
+    await succeed(own, ['migrate'], '', later);
+    for (const condition of ["= '20261125220000_books'", "<> ''"]) {
       await client.query(`DELETE FROM _prisma_migrations WHERE migration_name ${condition}`);
-      const { status, stderr } = await runCommand(own, ['backup', at('hole.backup')]);
+      const { status, stderr } = await runCommand(own, ['backup', at('hole.backup')], '', later);
       expect([condition, status]).toEqual([condition, 1]);
-      expect(stderr).toMatch(/^the migration 20261120[0-9]{6}_\w+ is missing: run `deposit-gateway migrate`$/m);
+      expect(stderr).toMatch(/^the migration 20261125220000_books is missing: run `deposit-gateway migrate`$/m);
     }
   });
 });

@@ -13,6 +13,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database';
 import { depositBook } from '../support/deposit-book';
 import { toNdjson } from '../support/deposit-files';
 import { openSession, PASSWORD } from '../support/gateway';
+import { makeLaterBuild } from '../support/later-build';
 import { testOnOneNode } from '../support/limited-tests';
 import { until } from '../support/until';
 
@@ -289,25 +290,26 @@ testOnOneNode('an operator moves a backup into a PostgreSQL of their own, and ba
 });
 
 test('an operator restores a backup of an older schema, which is then the newest', async () => {
-  const [manifest] = await readBackup(backup);
-  const older = JSON.parse(manifest!.content.toString()) as { migrations: string[] };
-  const { migrations } = older;
-  const content = {
-    ...{ ...older, migrations: migrations.filter((name) => name < '20261122160000'), organizations: null, sequences: [] },
-    tables: [{ name: 'organization', columns: ['id', 'name', 'hosts'] }],
-  };
-  const entries = [
-    { name: 'manifest.json', content: Buffer.from(JSON.stringify(content)) },
-    { name: 'tables/organization/000001.copy', content: Buffer.from('1\tOlder Church\t{}\n') },
-  ];
-  await writeBackup(at('older.backup'), [...entries, sumsOf(entries)]);
-  await succeed(inDirectory('older'), ['restore', at('older.backup')]);
-  expect(await succeed(inDirectory('older'), ['migrate', '--check'])).toBe('Every migration is applied\n');
-  expect(JSON.parse(await succeed(inDirectory('older'), ['--json', 'organization', 'list']))).toMatchObject([{ name: 'Older Church' }]);
+  const later = makeLaterBuild(at('later'), {
+    '99990101000000_notes': 'CREATE INDEX organization_created_at_idx ON organization (created_at)',
+  });
+  const restored = await succeed(inDirectory('older'), ['--json', 'restore', backup], '', later);
+  expect(JSON.parse(restored)).toMatchObject({
+    compared: true,
+    organizations: [{ name: 'Church' }, { name: 'School' }, { name: 'Empty' }],
+  });
+  expect(await succeed(inDirectory('older'), ['migrate', '--check'], '', later)).toBe('Every migration is applied\n');
+  expect(await succeed(inDirectory('older'), ['organization', 'list'], '', later)).toContain('Church');
+  // A newer gateway cannot tell the figures of a schema that it has not brought up to date.
+  await succeed(source, ['backup', at('older.backup')], '', later);
   const notCompared = 'not compared: the backup is of an older schema, and tells no figures';
+  expect(await succeed(inDirectory('older-too'), ['restore', at('older.backup')], '', later)).toContain(notCompared);
   expect(await succeed(source, ['verify', at('older.backup'), '--current'])).toContain(notCompared);
-  const restored = await succeed(inDirectory('older-json'), ['--json', 'restore', at('older.backup')]);
-  expect(JSON.parse(restored)).toMatchObject({ organizations: [], compared: false });
+  // The backup of the newer schema is not for the earlier gateway.
+  await succeed(inDirectory('older'), ['backup', at('newer.backup')], '', later);
+  expect(await runCommand(inDirectory('newer'), ['restore', at('newer.backup')])).toEqual(
+    failed('The backup has the migration 99990101000000_notes, which this gateway does not know: use a newer one'),
+  );
 });
 
 testOnOneNode('an operator gets the same data from a database whose address sets how dates are written', async () => {

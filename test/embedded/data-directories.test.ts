@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { chmod, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -61,6 +61,21 @@ test.concurrent('an operator starts a first database of whose password a power c
 
 test.concurrent('an operator has a database in a directory with a comma and quotation marks in its name', async () => {
   const directory = await copyData('Hope, "Inc"');
+  expect(await listOrganizations(directory)).toEqual(CHURCH);
+});
+
+test.concurrent.each([
+  [15, 'make a backup with the gateway that it is from, and restore it into a new directory'],
+  [99, 'use the gateway that made it'],
+])('an operator with a database of PostgreSQL %i is refused by every command, and told what to do', async (major, advice) => {
+  const directory = await copyData();
+  const file = join(directory, 'postgres/cluster/PG_VERSION');
+  const own = (await readFile(file, 'utf8')).trim();
+  await writeFile(file, `${major}\n`);
+  const refusal = failed(`The embedded database in ${directory} is of PostgreSQL ${major}, and this gateway has ${own}: ${advice}`);
+  const commands = [['serve'], ['migrate'], ['migrate', '--check'], ['organization', 'list'], ['demo'], ['backup', join(directory, 'b')]];
+  for (const words of commands) expect([words, await runCommand(settings(directory), words)]).toEqual([words, refusal]);
+  await writeFile(file, `${own}\n`);
   expect(await listOrganizations(directory)).toEqual(CHURCH);
 });
 

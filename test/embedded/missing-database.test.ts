@@ -37,7 +37,6 @@ describe('an operator who names a directory without a database', () => {
     ['report', 'list', ...CHURCH],
     ['check'],
     ['migrate', '--check'],
-    ['upgrade'],
   ])('is told so by %s %s, which makes none', async (...words) => {
     const name = `none-${words.slice(0, 2).join('-')}`;
     const given = words.map((word) => (word === 'LINES' ? at('lines.ndjson') : word));

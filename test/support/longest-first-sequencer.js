@@ -8,7 +8,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  */
 const LONGEST = [
   ...['cli/backups', 'access/access-matrix', 'documents/document-commands', 'report/replica-failures', 'embedded/embedded-database'],
-  ...['report/replica-reads', 'workers/worker-stops', 'workers/worker-deaths', 'access/audit-chain', 'embedded/engine-upgrade'],
+  ...['report/replica-reads', 'workers/worker-stops', 'workers/worker-deaths', 'access/audit-chain'],
   ...['cli/killed-backups', 'cli/replacing-imports', 'graphql/kept-documents', 'report/report-queue', 'admin/metrics'],
   ...['cli/import-and-export', 'http/http-hardening', 'report/long-reports', 'report/fair-queue', 'cli/operator-commands'],
   ...['workers/shared-limits', 'http/data-source-failures', 'access/ended-rights', 'graphql/generated-queries'],

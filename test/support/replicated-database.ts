@@ -50,7 +50,7 @@ export async function createReplicatedDatabase(): Promise<ReplicatedDatabase> {
   const toAddress = (port: number) => ({ host: home.directory, port, user: USER, password, database: DATABASE });
   const toUrl = (port: number) => `postgresql://${USER}:${password}@localhost:${port}/${DATABASE}?host=${home.directory}`;
   const toServer = (name: string, port: number) =>
-    new PostgresServer({ home, bin: home.bin, cluster: join(home.directory, name), log: `${name}.log` }, toAddress(port));
+    new PostgresServer({ home, cluster: join(home.directory, name), log: `${name}.log` }, toAddress(port));
   configure(cluster, SETTINGS);
   const primary = toServer('primary', FIRST_PORT);
   await primary.start();

@@ -57,11 +57,10 @@ export class RestartedGateway {
     private readonly settings: Environment,
   ) {}
 
-  /** Starts a gateway, which may be of another build. */
-  static async start(settings: Environment, main?: string): Promise<RestartedGateway> {
+  static async start(settings: Environment): Promise<RestartedGateway> {
     const gateway = new RestartedGateway(await freePort(), settings);
     endAtLast(async () => void (await gateway.stop()));
-    await gateway.start(main);
+    await gateway.start();
     return gateway;
   }
 
@@ -69,14 +68,13 @@ export class RestartedGateway {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Stops the gateway and starts it again, which may be of another build then. */
-  async restart(main?: string): Promise<Restart> {
+  async restart(): Promise<Restart> {
     const stoppedAt = Date.now();
     const status = await this.stop();
     const stopMs = Date.now() - stoppedAt;
     await sleep(AWAY_MS);
     const startedAt = Date.now();
-    await this.start(main);
+    await this.start();
     return { status, stopMs, startMs: Date.now() - startedAt };
   }
 
@@ -86,7 +84,7 @@ export class RestartedGateway {
     return serve ? serve.end('SIGTERM') : null;
   }
 
-  private async start(main: string | undefined): Promise<void> {
-    this.serve = await startServe({ ...USUAL_WAITS, ...this.settings, PORT: String(this.port) }, 'pipe', main);
+  private async start(): Promise<void> {
+    this.serve = await startServe({ ...USUAL_WAITS, ...this.settings, PORT: String(this.port) });
   }
 }

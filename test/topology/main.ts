@@ -7,7 +7,6 @@ import { runAttack } from '../trust/attack-process';
 /** The parts, by their files in this folder, and the longest time that each may take. */
 const PARTS: Readonly<Record<string, { readonly minutes: number }>> = {
   'rolling-restart': { minutes: 6 },
-  upgrade: { minutes: 6 },
   'many-organizations': { minutes: 8 },
   pooler: { minutes: 10 },
   citus: { minutes: 20 },

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chown, mkdir, mkdtemp, realpath, rm, stat } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { connect as connectSocket } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -15,14 +15,13 @@ import {
   draftDirectory,
   findMajor,
   findServer,
-  formerDirectory,
   hasCluster,
   initialise,
   makeCluster,
   tidyUp,
   USER,
 } from './postgres-cluster';
-import { findEngine, openPostgresHome, type PostgresHome } from './postgres-home';
+import { openPostgresHome, type PostgresHome } from './postgres-home';
 import { DATABASE, PostgresServer } from './postgres-server';
 import { hasCode, readStateFile, writeStateFile } from './state-file';
 
@@ -76,10 +75,10 @@ export class EmbeddedPostgres {
     const { home, lock } = await inDirectory(dataDirectory, openHome(dataDirectory));
     let postgres: EmbeddedPostgres | undefined;
     try {
-      await assertSameMajor(home);
+      await assertSameMajor(home, dataDirectory);
       const password = await initialise(home);
       const address = { host: await makeSocketDirectory(home), port: PORT, user: USER, password, database: DATABASE };
-      const parts = { home, bin: home.bin, cluster: clusterDirectory(home), log: 'server.log' };
+      const parts = { home, cluster: clusterDirectory(home), log: 'server.log' };
       postgres = new EmbeddedPostgres(new PostgresServer(parts, address, onServerLost), dataDirectory, home, lock);
       await postgres.server.start();
       await prepare(address);
@@ -102,36 +101,6 @@ export class EmbeddedPostgres {
       const result = await withDraft(home, host, signal, fill);
       await complete(home);
       return result;
-    });
-  }
-
-  /**
-   * Makes a database of this gateway's PostgreSQL from the database of an earlier one, whose program is still in the directory. The earlier
-   * database is read by `fill` and stays beside the new one. Undefined when nothing is to be done.
-   */
-  static async upgrade(
-    dataDirectory: string,
-    signal: AbortSignal,
-    fill: (target: DatabaseAddress, source: DatabaseAddress) => Promise<void>,
-  ): Promise<Upgrade | undefined> {
-    await EmbeddedPostgres.assertDatabase(dataDirectory);
-    return withHome(dataDirectory, async (home, host) => {
-      const from = await findMajor(home);
-      if (from === undefined) throw noDatabase(dataDirectory);
-      if (from === home.major) return undefined;
-      const bin = await findEngine(home, from);
-      if (bin === undefined) {
-        throw new OperatorError(
-          `${home.directory} lacks the program of PostgreSQL ${from}: make a backup with the earlier gateway, and restore it`,
-        );
-      }
-      const kept = formerDirectory(home, from);
-      if (await stat(kept).catch(() => undefined)) throw new OperatorError(`${kept} is there already: move it away first`);
-      const address = { host, port: PORT, user: USER, password: await initialise(home), database: DATABASE };
-      const source = new PostgresServer({ home, bin, cluster: clusterDirectory(home), log: `server-${from}.log` }, address);
-      await running(source, signal, () => withDraft(home, host, signal, (target) => fill(target, address)));
-      await complete(home);
-      return { from, to: home.major, kept };
     });
   }
 
@@ -198,13 +167,6 @@ export class EmbeddedPostgres {
   }
 }
 
-/** The outcome of an upgrade: the major versions, and the place of the earlier database. */
-export interface Upgrade {
-  readonly from: number;
-  readonly to: number;
-  readonly kept: string;
-}
-
 /** Takes the data directory for this process, and ends what a killed one has left behind. */
 async function openHome(dataDirectory: string): Promise<{ readonly home: PostgresHome; readonly lock: DirectoryLock }> {
   await assertNoHiddenHolder(dataDirectory);
@@ -245,7 +207,7 @@ async function withDraft<Result>(
   try {
     const password = await makeCluster(home, cluster);
     const address = { host, port: DRAFT_PORT, user: USER, password, database: DATABASE };
-    const server = new PostgresServer({ home, bin: home.bin, cluster, log: 'restore.log' }, address);
+    const server = new PostgresServer({ home, cluster, log: 'restore.log' }, address);
     return await running(server, signal, () => fill(address));
   } catch (error) {
     await rm(cluster, { recursive: true, force: true });
@@ -269,11 +231,16 @@ async function running<Result>(server: PostgresServer, signal: AbortSignal, use:
   }
 }
 
-async function assertSameMajor(home: PostgresHome): Promise<void> {
+async function assertSameMajor(home: PostgresHome, dataDirectory: string): Promise<void> {
   const major = await findMajor(home);
   if (major === undefined || major === home.major) return;
-  const advice = major < home.major ? 'run `deposit-gateway upgrade`' : 'use the gateway that made it';
-  throw new OperatorError(`The embedded database is of PostgreSQL ${major}, and this gateway has ${home.major}: ${advice}`);
+  const advice =
+    major < home.major
+      ? 'make a backup with the gateway that it is from, and restore it into a new directory'
+      : 'use the gateway that made it';
+  throw new OperatorError(
+    `The embedded database in ${resolve(dataDirectory)} is of PostgreSQL ${major}, and this gateway has ${home.major}: ${advice}`,
+  );
 }
 
 const noDatabase = (dataDirectory: string): OperatorError =>
@@ -286,7 +253,7 @@ const readAddress = (dataDirectory: string): Promise<DatabaseAddress | undefined
 
 /**
  * Throws an OperatorError when a process in another container holds the directory. That process is invisible here, so its lock looks stale,
- * but the sockets of its servers on the shared volume answer: the one that it serves or upgrades, and the one that it fills.
+ * but the sockets of its servers on the shared volume answer: the one that it serves, and the one that it fills.
  */
 async function assertNoHiddenHolder(dataDirectory: string): Promise<void> {
   if ((await findHolder(dataDirectory)) !== undefined) return;

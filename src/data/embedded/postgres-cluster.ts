@@ -18,17 +18,12 @@ const POLL_MS = 20;
 export const clusterDirectory = (home: Pick<PostgresHome, 'directory'>): string => join(home.directory, 'cluster');
 /** A cluster that is being filled. It is worth nothing when its gateway has died. */
 export const draftDirectory = (home: Pick<PostgresHome, 'directory'>): string => join(home.directory, 'cluster.filling');
-/** A cluster that is complete, and takes the place of the one that is served. */
-const readyDirectory = (home: Pick<PostgresHome, 'directory'>): string => join(home.directory, 'cluster.ready');
-/** The earlier cluster of another major version. */
-export const formerDirectory = (home: PostgresHome, major: number): string => join(home.directory, `cluster-${major}`);
 
 /** Nothing of the caller's environment reaches PostgreSQL: PGDATA, locale or time zone would change what it does. */
 export const childOptions = (home: PostgresHome) => ({ cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC' }, ...home.account });
 
-/** True when there is a cluster that gateways serve, or one that is complete and takes its place at the next start. */
-export const hasCluster = async (home: Pick<PostgresHome, 'directory'>): Promise<boolean> =>
-  (await exists(clusterDirectory(home))) || (await exists(readyDirectory(home)));
+/** True when there is a cluster that gateways serve. */
+export const hasCluster = (home: Pick<PostgresHome, 'directory'>): Promise<boolean> => exists(clusterDirectory(home));
 
 /** Makes the cluster that gateways serve if there is none yet, and returns its password. */
 export async function initialise(home: PostgresHome): Promise<string> {
@@ -60,27 +55,16 @@ export async function findMajor(home: PostgresHome): Promise<number | undefined>
   return text === undefined ? undefined : Number.parseInt(text, 10);
 }
 
-/** Stops what a killed gateway has left running, removes a cluster that it was filling, and puts one in place that it had completed. */
+/** Stops what a killed gateway has left running, and removes a cluster that it was filling. */
 export async function tidyUp(home: PostgresHome): Promise<void> {
   await endOrphan(clusterDirectory(home));
   await endOrphan(draftDirectory(home));
   await rm(draftDirectory(home), { recursive: true, force: true });
-  await putInPlace(home);
 }
 
-/** Declares the cluster complete that was being filled, and puts it in place. Its server must have stopped. */
+/** Puts the cluster in place that was being filled. Its server must have stopped. */
 export async function complete(home: PostgresHome): Promise<void> {
-  await rename(draftDirectory(home), readyDirectory(home));
-  await synchronise(home.directory);
-  await putInPlace(home);
-}
-
-/** The cluster in place, if there is one, is of an earlier major version and is kept. Each step may be the last one before a power cut. */
-async function putInPlace(home: PostgresHome): Promise<void> {
-  if (!(await exists(readyDirectory(home)))) return;
-  const major = await findMajor(home);
-  if (major !== undefined) await rename(clusterDirectory(home), formerDirectory(home, major));
-  await rename(readyDirectory(home), clusterDirectory(home));
+  await rename(draftDirectory(home), clusterDirectory(home));
   await synchronise(home.directory);
 }
 

@@ -68,12 +68,6 @@ async function makeHome(directory: string, account: Account | undefined): Promis
   await symlink(reachable, directory);
 }
 
-/** The programs of a major version that an earlier gateway has left in the home; undefined when there are none. */
-export async function findEngine({ directory }: PostgresHome, major: number): Promise<string | undefined> {
-  const engine = (await readdir(directory)).find((name) => name.startsWith(`${ENGINE}${major}.`));
-  return engine === undefined ? undefined : join(directory, engine, 'bin');
-}
-
 /** The name of an engine's directory begins with this, and ends with the version. */
 const ENGINE = 'engine-';
 

@@ -32,8 +32,6 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
 /** The parts that a server is made of. */
 interface ServerParts {
   readonly home: PostgresHome;
-  /** The directory of the program postgres. */
-  readonly bin: string;
   readonly cluster: string;
   /** The name of the log in the home. */
   readonly log: string;
@@ -78,7 +76,7 @@ export class PostgresServer {
       await giveToOwnerOf(this.parts.home.directory, log);
       // The server has its own process group, because Ctrl-C in the gateway's terminal must not stop it before the gateway has drained.
       this.server = spawn(
-        join(this.parts.bin, 'postgres'),
+        join(this.parts.home.bin, 'postgres'),
         ['-D', this.parts.cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
         { ...childOptions(this.parts.home), detached: true, stdio: ['ignore', log.fd, log.fd] },
       );

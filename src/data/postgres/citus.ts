@@ -7,6 +7,7 @@ import { Prisma } from '../../generated/prisma/client';
 import { toCopy } from './copy-values';
 import type { DatabaseAddress } from './database';
 import { LONG_SETTINGS, setLocally } from './local-settings';
+import { TAKE_MIGRATION_LOCK } from './migration-lock';
 import type { Placement } from './placement';
 
 const CITUS_FILE = join(__dirname, '../../../prisma/citus.sql');
@@ -27,7 +28,7 @@ export async function distributeBooks(address: DatabaseAddress, mustDistribute: 
     await client.connect();
     const { rowCount } = await client.query(`SELECT FROM pg_extension WHERE extname = 'citus'`);
     if (rowCount === 0 && mustDistribute) throw new Error('DATABASE_ENGINE is citus, but the database lacks the extension citus');
-    if (rowCount === 1) await client.query(await readFile(CITUS_FILE, 'utf8'));
+    if (rowCount === 1) await client.query(`${TAKE_MIGRATION_LOCK};\n${await readFile(CITUS_FILE, 'utf8')}`);
   } finally {
     await client.end().catch(() => undefined);
   }

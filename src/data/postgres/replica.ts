@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from './database';
 import { describeConnectionFault, toDataSourceError } from './database-errors';
-import { findObstacle } from './migration-engine';
+import { findObstacle } from './migrations';
 import { findSqlFault, MISSING_GRANT, MISSING_TABLE } from './sql-fault';
 import { numberOf, selectStamp, type VersionStamp } from './version-stamp';
 

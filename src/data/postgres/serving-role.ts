@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { DatabaseAddress } from './database';
+import { TAKE_MIGRATION_LOCK } from './migration-lock';
 
 /** The role that a gateway serves as. The files in prisma/roles name it too. */
 const SERVING_ROLE = 'deposit_gateway_serving';
@@ -11,12 +12,12 @@ const PASSWORD_BYTES = 32;
 
 /**
  * Gives the serving role its grants, where the server has that role. All are given in one transaction, so a gateway that serves meanwhile
- * misses none. The address is the owner's.
+ * misses none. The address is the owner's. Two who grant at once would meet at the rows of the catalog.
  */
 export async function grantServingRole(address: DatabaseAddress): Promise<void> {
   const grants = await readFile(GRANTS_FILE, 'utf8');
   await asOwner(address, async (client) => {
-    if (await hasServingRole(client)) await client.query(grants);
+    if (await hasServingRole(client)) await client.query(`${TAKE_MIGRATION_LOCK};\n${grants}`);
   });
 }
 

@@ -7,10 +7,6 @@ import type { PoolConfig } from 'pg';
 export const withOptions = (address: PoolConfig, options: string): PoolConfig =>
   hasOptions(address) ? afterOwn(address, options) : { ...address, options };
 
-/** The same where an address has options of its own. Any other address stays as it is: a pooler may refuse all options. */
-export const overOptions = (address: PoolConfig, options: string): PoolConfig =>
-  hasOptions(address) ? afterOwn(address, options) : address;
-
 const hasOptions = ({ connectionString }: PoolConfig): boolean =>
   connectionString !== undefined && new URL(connectionString).searchParams.has('options');
 

@@ -1,13 +1,182 @@
--- Names are found whatever their capitals and accents, in all scripts. Names in Chinese, Japanese or Korean letters are also found without the
--- space between them, and a name with an apostrophe beside a space as one with the apostrophe alone.
+-- The tables of the gateway. prisma/schema.prisma says what each of them holds. The comments here tell what its language cannot say: checks,
+-- functions, the view, partitions, and indexes over expressions. Text that is ordered is ordered bytewise (COLLATE "C"), whatever the
+-- server's collation is.
 
--- Imports and repairs write donors and funds before they number their version, and wait until this is done. Readers go on but for the moments
--- in which an index is made again. The order of the tables is that of an import, so that the two cannot block each other for good.
-LOCK TABLE "designation", "donor" IN SHARE ROW EXCLUSIVE MODE;
+-- Organizations
 
--- As in the migration words_end_at_punctuation, whose classes of characters are here too. The capitals and their small letters are those of
--- Unicode 17. A test compares each code point with the page.
-CREATE OR REPLACE FUNCTION "fold_for_search"(value TEXT) RETURNS TEXT LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$
+CREATE TABLE organization (
+  id SERIAL PRIMARY KEY,
+  name TEXT COLLATE "C" NOT NULL,
+  hosts TEXT[] DEFAULT ARRAY[]::TEXT[],
+  under_maintenance BOOLEAN NOT NULL DEFAULT false,
+  created_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  fiscal_year_start INTEGER NOT NULL DEFAULT 1 CHECK (fiscal_year_start BETWEEN 1 AND 12),
+  time_zone TEXT NOT NULL DEFAULT 'UTC'
+);
+CREATE UNIQUE INDEX organization_name_key ON organization (name);
+
+-- Provisions
+
+CREATE TYPE provision_kind AS ENUM ('WEB', 'MOBILE', 'API');
+
+CREATE TABLE provision (
+  organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  kind provision_kind NOT NULL,
+  label TEXT NOT NULL DEFAULT '',
+  privileges TEXT[] DEFAULT ARRAY[]::TEXT[],
+  created_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  last_used_at TIMESTAMPTZ,
+  revoked_at TIMESTAMPTZ,
+  id SERIAL PRIMARY KEY,
+  expires_at TIMESTAMPTZ,
+  addresses TEXT[] DEFAULT ARRAY[]::TEXT[],
+  reports TEXT[] DEFAULT ARRAY[]::TEXT[],
+  -- Public provisions are for whole apps.
+  CONSTRAINT provision_reports_check CHECK (kind = 'API' OR cardinality(reports) = 0)
+);
+CREATE INDEX provision_organization_id_idx ON provision (organization_id);
+
+CREATE TABLE provision_key (
+  uuid_hash BYTEA PRIMARY KEY,
+  link_hash BYTEA NOT NULL,
+  provision_id INTEGER NOT NULL REFERENCES provision (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  first_characters TEXT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  expires_at TIMESTAMPTZ
+);
+CREATE UNIQUE INDEX provision_key_link_hash_key ON provision_key (link_hash);
+CREATE INDEX provision_key_provision_id_idx ON provision_key (provision_id);
+CREATE INDEX provision_key_first_characters_idx ON provision_key (first_characters);
+
+-- Users and their logins
+
+CREATE TABLE "user" (
+  organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  id SERIAL NOT NULL,
+  username TEXT COLLATE "C" NOT NULL,
+  password_hash TEXT NOT NULL,
+  privileges TEXT[] DEFAULT ARRAY[]::TEXT[],
+  created_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  disabled_at TIMESTAMPTZ,
+  PRIMARY KEY (organization_id, id)
+);
+CREATE UNIQUE INDEX user_organization_id_username_key ON "user" (organization_id, username);
+
+CREATE TABLE session (
+  token_hash BYTEA PRIMARY KEY,
+  organization_id INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  last_seen_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  expires_at TIMESTAMPTZ NOT NULL,
+  link_hash BYTEA,
+  provision_id INTEGER NOT NULL REFERENCES provision (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  FOREIGN KEY (organization_id, user_id) REFERENCES "user" (organization_id, id) ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE UNIQUE INDEX session_link_hash_key ON session (link_hash);
+CREATE INDEX session_organization_id_user_id_idx ON session (organization_id, user_id);
+CREATE INDEX session_provision_id_idx ON session (provision_id);
+
+CREATE TABLE known_address (
+  organization_id INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  address_hash BYTEA NOT NULL,
+  last_login_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (organization_id, user_id, address_hash),
+  FOREIGN KEY (organization_id, user_id) REFERENCES "user" (organization_id, id) ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX known_address_last_login_at_idx ON known_address (last_login_at);
+
+CREATE TABLE login_attempt (
+  key TEXT PRIMARY KEY,
+  points INTEGER NOT NULL DEFAULT 0,
+  expire BIGINT
+);
+
+-- The cost of operations. The table is UNLOGGED, because each operation writes to it, and a crash may lose a minute.
+
+CREATE UNLOGGED TABLE spent_cost (
+  key TEXT PRIMARY KEY,
+  points INTEGER NOT NULL DEFAULT 0,
+  expire BIGINT
+);
+
+-- Links to files
+
+CREATE TABLE link_key (
+  id SERIAL PRIMARY KEY,
+  key BYTEA NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+
+-- The audit: one list for each organization, whose rows are chained by hash. src/formats/audit-row.ts says how a hash is computed.
+
+CREATE TABLE audit_record (
+  organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE RESTRICT ON UPDATE CASCADE,
+  number BIGINT NOT NULL,
+  entry UUID NOT NULL,
+  part TEXT NOT NULL,
+  at TIMESTAMPTZ(3) NOT NULL,
+  kind TEXT NOT NULL,
+  door TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  operation_hash TEXT,
+  username TEXT,
+  provision_label TEXT,
+  provision_start TEXT,
+  address TEXT,
+  report TEXT,
+  format TEXT,
+  start_date DATE,
+  end_date DATE,
+  pending TEXT,
+  conditions TEXT[],
+  reads BIGINT,
+  lines BIGINT,
+  bytes BIGINT,
+  file_sha256 TEXT,
+  digest TEXT,
+  data_version BIGINT,
+  outcome TEXT,
+  subject TEXT,
+  detail TEXT,
+  tells_donors BOOLEAN,
+  hash TEXT NOT NULL,
+  PRIMARY KEY (organization_id, number)
+);
+CREATE UNIQUE INDEX audit_record_organization_id_entry_part_key ON audit_record (organization_id, entry, part);
+CREATE INDEX audit_record_organization_id_at_idx ON audit_record (organization_id, at);
+
+CREATE TABLE audit_chain (
+  organization_id INTEGER PRIMARY KEY REFERENCES organization (id) ON DELETE RESTRICT ON UPDATE CASCADE,
+  number BIGINT NOT NULL,
+  hash TEXT NOT NULL,
+  anchor_number BIGINT NOT NULL,
+  anchor_hash TEXT NOT NULL
+);
+
+-- Saved reports
+
+CREATE TABLE saved_report (
+  organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  name TEXT COLLATE "C" NOT NULL,
+  query TEXT NOT NULL,
+  variables JSONB NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL,
+  updated_by TEXT,
+  title TEXT,
+  period TEXT,
+  PRIMARY KEY (organization_id, name)
+);
+
+-- The search of names
+
+-- Writes a text as its words: small letters without accents, one space between words, no apostrophes. A word ends at every character that is
+-- no letter, mark or number. Invisible characters are not there at all. The classes of characters, the capitals and their small letters are
+-- written out as those of Unicode 17, because PostgreSQL's own depend on its version and on the locale. A range may run over code points that
+-- Unicode has not assigned. A test compares each code point with JavaScript's \p{L}, \p{M} and \p{N}, and with the page. The function is not
+-- STRICT, because PostgreSQL does not write a strict function with a CASE into its callers; it returns NULL for NULL all the same.
+CREATE FUNCTION fold_for_search(value TEXT) RETURNS TEXT LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$
 SELECT CASE
     -- A text of as many bytes as characters is ASCII.
     WHEN octet_length(value) = char_length(value) THEN
@@ -53,7 +222,7 @@ $$;
 
 -- Folded words, and after them the form in which words in Chinese, Japanese or Korean letters are one. No fold yields the sign between two
 -- forms, so that no search goes on from one into the next.
-CREATE OR REPLACE FUNCTION "with_unspaced_form"(folded TEXT) RETURNS TEXT LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION with_unspaced_form(folded TEXT) RETURNS TEXT LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$
 SELECT folded || CASE
     WHEN folded COLLATE "C" ~ '[\u1100-\u11FF\u2E80-\u31FF\u3400-\u9FFF\uA960-\uA97F\uAC00-\uD7FF\uF900-\uFAFF\U0001AFF0-\U0001B16F\U00020000-\U0003FFFF] [\u1100-\u11FF\u2E80-\u31FF\u3400-\u9FFF\uA960-\uA97F\uAC00-\uD7FF\uF900-\uFAFF\U0001AFF0-\U0001B16F\U00020000-\U0003FFFF]'
         THEN ' | ' || regexp_replace(folded COLLATE "C", '([\u1100-\u11FF\u2E80-\u31FF\u3400-\u9FFF\uA960-\uA97F\uAC00-\uD7FF\uF900-\uFAFF\U0001AFF0-\U0001B16F\U00020000-\U0003FFFF]) (?=[\u1100-\u11FF\u2E80-\u31FF\u3400-\u9FFF\uA960-\uA97F\uAC00-\uD7FF\uF900-\uFAFF\U0001AFF0-\U0001B16F\U00020000-\U0003FFFF])', '\1', 'g')
@@ -64,7 +233,7 @@ $$;
 -- The forms in which a name is searched, each folded. A name with an apostrophe is also found by the words beside it, and by both as one where
 -- a space is beside the apostrophe. The first condition is there because the second function takes a while: it has the letters of which a fold
 -- makes Chinese, Japanese or Korean ones.
-CREATE OR REPLACE FUNCTION "search_forms"(name TEXT) RETURNS TEXT LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION search_forms(name TEXT) RETURNS TEXT LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$
 SELECT CASE
     WHEN name COLLATE "C" ~ '[\u1100-\u11FF\u2E80-\uA48F\uA960-\uA97F\uAC00-\uD7FF\uF900-\uFAFF\uFF00-\uFFEF\U0001AFF0-\U0001B16F\U0001F200-\U0001F2FF\U00020000-\U0003FFFF]'
         THEN with_unspaced_form(fold_for_search(name))
@@ -80,23 +249,214 @@ END || CASE
 END
 $$;
 
--- PostgreSQL does not know that the function has changed. What may have to wait for readers comes before what takes long.
-REINDEX INDEX "donor_name_idx";
-REINDEX INDEX "designation_name_idx";
+-- A donor is found with either name first.
+CREATE FUNCTION donor_search_forms(first_name TEXT, last_name TEXT) RETURNS TEXT LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$
+SELECT search_forms(first_name || ' ' || last_name) || ' | ' || search_forms(last_name || ' ' || first_name)
+$$;
 
--- A name of ASCII letters without apostrophes is searched as before.
-UPDATE "donor" SET "search_text" = "donor_search_forms"("first_name", "last_name")
-WHERE ("first_name" || "last_name") COLLATE "C" ~ '[^\u0001-\u007F]|[''`]' AND "search_text" <> "donor_search_forms"("first_name", "last_name");
+-- The books. Ids that are numbers are exact in JSON: at most 2^53 - 1. Dates have a text of ten characters: no infinity, no BC. The type
+-- numeric knows NaN, which is no amount.
 
-UPDATE "deposit_line" SET "donor_search" = "donor_search_forms"("donor_first_name", "donor_last_name")
-WHERE "donor_id" <> 0 AND ("donor_first_name" || "donor_last_name") COLLATE "C" ~ '[^\u0001-\u007F]|[''`]'
-    AND "donor_search" <> "donor_search_forms"("donor_first_name", "donor_last_name");
+-- Names are ordered without regard to case and accents. An index row must fit on a third of a page, and folding can make a name longer, so
+-- only its first 100 characters are ordered. An import analyzes the tables that it writes: without SET STATISTICS 0, it would fold up to
+-- 30,000 names for statistics that no query needs.
 
--- The same question may have another answer now, so that the answer needs another version: gateways and their clients keep answers by it.
-INSERT INTO "data_version" ("organization_id", "number", "recorded_at", "cause", "lines_added", "lines_changed", "lines_removed",
-    "lines", "transactions", "amount", "fee_amount")
-SELECT last."organization_id", last."number" + 1, now(), 'migration', 0, 0, 0, last."lines", last."transactions", last."amount", last."fee_amount"
-FROM "data_version" last
-WHERE NOT EXISTS (
-    SELECT FROM "data_version" later WHERE later."organization_id" = last."organization_id" AND later."number" > last."number"
+CREATE TABLE designation (
+  organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE RESTRICT ON UPDATE CASCADE,
+  id BIGINT NOT NULL CONSTRAINT designation_id_range CHECK (id BETWEEN 0 AND 9007199254740991),
+  name TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (organization_id, id)
+);
+CREATE INDEX designation_name_idx ON designation (organization_id, left(fold_for_search(name), 100), id);
+ALTER INDEX designation_name_idx ALTER COLUMN 2 SET STATISTICS 0;
+
+CREATE TABLE donor (
+  organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE RESTRICT ON UPDATE CASCADE,
+  -- Donor 0 is the report's "no donor".
+  id BIGINT NOT NULL CONSTRAINT donor_id_range CHECK (id BETWEEN 1 AND 9007199254740991),
+  first_name TEXT COLLATE "C" NOT NULL DEFAULT '',
+  last_name TEXT COLLATE "C" NOT NULL DEFAULT '',
+  address1 TEXT NOT NULL DEFAULT '',
+  address2 TEXT NOT NULL DEFAULT '',
+  address3 TEXT NOT NULL DEFAULT '',
+  city TEXT NOT NULL DEFAULT '',
+  state TEXT NOT NULL DEFAULT '',
+  zip TEXT NOT NULL DEFAULT '',
+  phone TEXT NOT NULL DEFAULT '',
+  email TEXT NOT NULL DEFAULT '',
+  search_text TEXT NOT NULL,
+  PRIMARY KEY (organization_id, id)
+);
+-- The order of lines by the donor's name reads the folded names of all donors from this index. PostgreSQL reads an expression from an index
+-- alone where the columns in the expression are in the index too.
+CREATE INDEX donor_name_idx ON donor (organization_id, left(fold_for_search(last_name), 100), left(fold_for_search(first_name), 100), id)
+  INCLUDE (last_name, first_name);
+ALTER INDEX donor_name_idx ALTER COLUMN 2 SET STATISTICS 0, ALTER COLUMN 3 SET STATISTICS 0;
+
+CREATE TYPE deposit_status AS ENUM ('POSTED', 'PENDING');
+
+CREATE TABLE deposit (
+  organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE RESTRICT ON UPDATE CASCADE,
+  id TEXT COLLATE "C" NOT NULL,
+  deposit_date DATE NOT NULL CONSTRAINT deposit_date_range CHECK (deposit_date BETWEEN '0001-01-01' AND '9999-12-31'),
+  status deposit_status NOT NULL,
+  PRIMARY KEY (organization_id, id)
+);
+CREATE INDEX deposit_organization_id_deposit_date_id_idx ON deposit (organization_id, deposit_date, id);
+CREATE INDEX deposit_organization_id_status_deposit_date_id_idx ON deposit (organization_id, status, deposit_date, id);
+
+CREATE TABLE transaction (
+  organization_id INTEGER NOT NULL,
+  id TEXT COLLATE "C" NOT NULL,
+  deposit_id TEXT COLLATE "C" NOT NULL,
+  donor_id BIGINT,
+  transaction_date DATE NOT NULL CONSTRAINT transaction_date_range CHECK (transaction_date BETWEEN '0001-01-01' AND '9999-12-31'),
+  amount DECIMAL(14, 2) NOT NULL,
+  fee_amount DECIMAL(14, 2) NOT NULL,
+  status TEXT NOT NULL DEFAULT '',
+  account_type TEXT NOT NULL DEFAULT '',
+  payment_type TEXT NOT NULL DEFAULT '',
+  main_memo TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, deposit_id) REFERENCES deposit (organization_id, id) ON DELETE CASCADE ON UPDATE CASCADE,
+  FOREIGN KEY (organization_id, donor_id) REFERENCES donor (organization_id, id) ON DELETE RESTRICT ON UPDATE CASCADE,
+  CONSTRAINT transaction_amounts_are_numbers CHECK (amount <> 'NaN' AND fee_amount <> 'NaN')
+);
+CREATE INDEX transaction_organization_id_deposit_id_id_idx ON transaction (organization_id, deposit_id, id);
+CREATE INDEX transaction_organization_id_donor_id_transaction_date_id_idx ON transaction (organization_id, donor_id, transaction_date, id);
+CREATE INDEX transaction_organization_id_transaction_date_id_idx ON transaction (organization_id, transaction_date, id);
+CREATE INDEX transaction_organization_id_amount_id_idx ON transaction (organization_id, amount, id);
+
+CREATE TABLE allocation (
+  organization_id INTEGER NOT NULL,
+  id TEXT COLLATE "C" NOT NULL,
+  transaction_id TEXT COLLATE "C" NOT NULL,
+  designation_id BIGINT NOT NULL,
+  amount DECIMAL(14, 2) CONSTRAINT allocation_amount_is_number CHECK (amount <> 'NaN'),
+  memo TEXT NOT NULL DEFAULT '',
+  amount_unknown BOOLEAN NOT NULL DEFAULT false,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, transaction_id) REFERENCES transaction (organization_id, id) ON DELETE CASCADE ON UPDATE CASCADE,
+  FOREIGN KEY (organization_id, designation_id) REFERENCES designation (organization_id, id) ON DELETE RESTRICT ON UPDATE CASCADE
+);
+-- A gift has few allocations, so they are sorted by id when they are read, and the index needs no ids.
+CREATE INDEX allocation_organization_id_transaction_id_idx ON allocation (organization_id, transaction_id);
+CREATE INDEX allocation_organization_id_designation_id_id_idx ON allocation (organization_id, designation_id, id);
+
+-- The report
+
+-- The join from which lines are computed. It is written only here. No column is null but the shares.
+CREATE VIEW deposit_detail AS
+SELECT
+  d.organization_id,
+  d.status AS deposit_status,
+  d.id AS deposit_id,
+  t.transaction_date,
+  d.deposit_date,
+  t.id AS transaction_id,
+  a.id AS allocation_id,
+  COALESCE(o.id, 0) AS donor_id,
+  COALESCE(o.first_name, '') AS donor_first_name,
+  COALESCE(o.last_name, '') AS donor_last_name,
+  COALESCE(o.address1, '') AS address1,
+  COALESCE(o.address2, '') AS address2,
+  COALESCE(o.address3, '') AS address3,
+  COALESCE(o.city, '') AS city,
+  COALESCE(o.state, '') AS state,
+  COALESCE(o.zip, '') AS zip,
+  COALESCE(o.phone, '') AS phone,
+  COALESCE(o.email, '') AS email_address,
+  t.amount,
+  t.fee_amount,
+  (t.amount - t.fee_amount)::numeric(15, 2) AS net_amount,
+  t.status,
+  t.account_type,
+  t.payment_type,
+  a.designation_id,
+  g.name AS designation,
+  a.memo AS designation_memo,
+  t.main_memo,
+  -- A gift with one allocation gives all of its amount to it, unless a file said that the share is unknown.
+  COALESCE(a.amount, CASE WHEN NOT a.amount_unknown AND beside.organization_id IS NULL THEN t.amount END)::numeric(14, 2) AS allocation_amount,
+  a.amount IS NULL AND NOT a.amount_unknown AND beside.organization_id IS NULL AS allocation_amount_inferred,
+  COALESCE(o.search_text, '') AS donor_search,
+  a.amount AS allocation_known_amount
+FROM deposit d
+JOIN transaction t ON t.organization_id = d.organization_id AND t.deposit_id = d.id
+JOIN allocation a ON a.organization_id = t.organization_id AND a.transaction_id = t.id
+JOIN designation g ON g.organization_id = a.organization_id AND g.id = a.designation_id
+LEFT JOIN donor o ON o.organization_id = t.organization_id AND o.id = t.donor_id
+-- Another allocation of the gift. Its organization is named outside of the subquery too, because Citus looks for the value there that tells the
+-- node: a LIMIT would keep it out, and each node would be asked. DISTINCT tells PostgreSQL that one row is enough.
+LEFT JOIN LATERAL (
+  SELECT DISTINCT other.organization_id FROM allocation other
+  WHERE a.amount IS NULL AND other.organization_id = a.organization_id AND other.transaction_id = a.transaction_id AND other.id <> a.id
+) beside ON beside.organization_id = a.organization_id;
+
+-- A line moves from the current partition to the past one when it ends.
+CREATE TABLE deposit_line (
+  organization_id INTEGER NOT NULL,
+  since BIGINT NOT NULL,
+  until BIGINT NOT NULL DEFAULT 9007199254740991,
+  donor_id BIGINT NOT NULL,
+  designation_id BIGINT NOT NULL,
+  deposit_date DATE NOT NULL,
+  transaction_date DATE NOT NULL,
+  deposit_status deposit_status NOT NULL,
+  allocation_amount_inferred BOOLEAN NOT NULL,
+  deposit_id TEXT COLLATE "C" NOT NULL,
+  transaction_id TEXT COLLATE "C" NOT NULL,
+  allocation_id TEXT COLLATE "C" NOT NULL,
+  donor_first_name TEXT COLLATE "C" NOT NULL,
+  donor_last_name TEXT COLLATE "C" NOT NULL,
+  address1 TEXT COLLATE "C" NOT NULL,
+  address2 TEXT COLLATE "C" NOT NULL,
+  address3 TEXT COLLATE "C" NOT NULL,
+  city TEXT COLLATE "C" NOT NULL,
+  state TEXT COLLATE "C" NOT NULL,
+  zip TEXT COLLATE "C" NOT NULL,
+  phone TEXT COLLATE "C" NOT NULL,
+  email_address TEXT COLLATE "C" NOT NULL,
+  amount DECIMAL(14, 2) NOT NULL,
+  fee_amount DECIMAL(14, 2) NOT NULL,
+  net_amount DECIMAL(15, 2) NOT NULL,
+  status TEXT COLLATE "C" NOT NULL,
+  account_type TEXT COLLATE "C" NOT NULL,
+  payment_type TEXT COLLATE "C" NOT NULL,
+  designation TEXT COLLATE "C" NOT NULL,
+  designation_memo TEXT COLLATE "C" NOT NULL,
+  main_memo TEXT COLLATE "C" NOT NULL,
+  allocation_amount DECIMAL(14, 2),
+  donor_search TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (organization_id, allocation_id, until)
+) PARTITION BY LIST (until);
+CREATE TABLE deposit_line_current PARTITION OF deposit_line FOR VALUES IN (9007199254740991);
+CREATE TABLE deposit_line_past PARTITION OF deposit_line DEFAULT;
+CREATE INDEX deposit_line_report_idx ON deposit_line (organization_id, deposit_date, deposit_id, transaction_id, allocation_id);
+CREATE INDEX deposit_line_organization_id_donor_id_deposit_date_idx ON deposit_line (organization_id, donor_id, deposit_date);
+
+CREATE TABLE data_version (
+  organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE RESTRICT ON UPDATE CASCADE,
+  number BIGINT NOT NULL,
+  recorded_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  cause TEXT NOT NULL,
+  file_name TEXT,
+  file_sha256 TEXT,
+  lines_added BIGINT NOT NULL,
+  lines_changed BIGINT NOT NULL,
+  lines_removed BIGINT NOT NULL,
+  lines BIGINT NOT NULL,
+  transactions BIGINT NOT NULL,
+  amount DECIMAL(40, 2) NOT NULL,
+  fee_amount DECIMAL(40, 2) NOT NULL,
+  PRIMARY KEY (organization_id, number)
+);
+
+-- The newest import that an organization has tried and the newest that has succeeded, so that metrics tell an import that changes nothing from
+-- one that no longer runs.
+CREATE TABLE import_attempt (
+  organization_id INTEGER PRIMARY KEY REFERENCES organization (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  last_attempt_at TIMESTAMPTZ NOT NULL,
+  last_success_at TIMESTAMPTZ,
+  failures INTEGER NOT NULL DEFAULT 0
 );

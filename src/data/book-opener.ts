@@ -42,7 +42,7 @@ export class BookOpener {
   openState(organizationId: number, shared?: string): ReportSnapshot {
     const { database, queue } = this.parts;
     const options = { ...toOperatorRequest(organizationId), timeoutMs: WHOLE_TIMEOUT_MS };
-    return new ReportSnapshot(new BookSource(database), queue, options, shared === undefined ? undefined : { database, name: shared });
+    return new ReportSnapshot(new BookSource(database), queue, options, shared);
   }
 }
 

@@ -111,7 +111,7 @@ export class DepositDetailStore {
     const lines = await (isShort
       ? books.list<Partial<DepositDetailLine>>(lineSet.organizationId, select)
       : books.snapshot.list<Partial<DepositDetailLine>>(select));
-    return page.fromEnd ? [...lines].reverse() : lines;
+    return page.fromEnd ? lines.reverse() : lines;
   }
 
   async count(lineSet: LineSet, snapshot: ReportSnapshot): Promise<{ count: number }> {

@@ -80,13 +80,18 @@ export class RequestBooks {
     return this.versions.length === 1 && !this.isInDoubt;
   }
 
-  /** True when the answer as a whole has to be read again from the primary, because a replica failed after a part of it was read. */
+  /** True when the answer as a whole has to be read again from the primary. */
   get areBroken(): boolean {
     return this.parts.source.isBroken;
   }
 
+  /** True when a replica has failed, so that nobody gets what was read. */
+  get haveFailed(): boolean {
+    return this.parts.source.hasFailed;
+  }
+
   /** Reads the rows of a SELECT over the organization's books, as a short statement. */
-  async list<Row extends QueryResultRow>(organizationId: number, select: Prisma.Sql): Promise<readonly Readonly<Row>[]> {
+  async list<Row extends QueryResultRow>(organizationId: number, select: Prisma.Sql): Promise<Row[]> {
     if (this.request.isHeld) return this.snapshot.list<Row>(select);
     const endTurn = await this.turns.take();
     try {
@@ -157,7 +162,11 @@ export class RequestBooks {
     if (this.request.isHeld) await snapshot.open();
     const { version, value } = await this.parts.totals.get<Value>(this.present, key, {
       compute: async () => {
-        const computed = await compute(snapshot);
+        const computed = await compute(snapshot).catch((error: unknown) => {
+          // Of the requests that wait for the value, one goes on to compute it, and the others wait for that one.
+          if (this.haveFailed) throw new Error('The replica has failed', { cause: error });
+          throw error;
+        });
         await snapshot.confirm();
         return { version: snapshot.version!, value: computed };
       },

@@ -30,7 +30,7 @@ interface Computing<Value> {
 }
 
 /**
- * Keeps values that were read or computed from the books, such as rows and totals, within a bound of memory. A value is right for as long
+ * Keeps values that were read or computed from the books, such as totals and answers, within a bound of memory. A value is right for as long
  * as it is kept, because the data version is part of its key. Requests that want the same value at the same time compute it once.
  */
 export class VersionMemory {

@@ -118,7 +118,8 @@ function answerPlugin({
             }
             const appError = toAppError(cause);
             if (appError.code === 'PRIVILEGE_NOT_FOUND') contextValue.outcome.refusal ??= appError;
-            if (appError.cause !== undefined) onInternalError(appError, contextValue);
+            // An answer that is made again from the primary has no failure to look into. Metrics tell of the replica.
+            if (appError.cause !== undefined && !contextValue.books.haveFailed) onInternalError(appError, contextValue);
             if (operation?.operation === OperationTypeNode.MUTATION) addInput(error, appError);
             response.http.status = appError.graphqlStatus ?? response.http.status ?? 200;
             if (appError.retryAfterSeconds !== undefined) response.http.headers.set('retry-after', String(appError.retryAfterSeconds));

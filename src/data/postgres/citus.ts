@@ -9,6 +9,7 @@ import type { DatabaseAddress } from './database';
 import { LONG_SETTINGS, setLocally } from './local-settings';
 import { TAKE_MIGRATION_LOCK } from './migration-lock';
 import type { Placement } from './placement';
+import { selectStamp } from './version-stamp';
 
 const CITUS_FILE = join(__dirname, '../../../prisma/citus.sql');
 
@@ -52,9 +53,8 @@ const FORMS: Readonly<Record<string, RegExp>> = {
 const CAST = /^::([a-z]+(?:\[\])?)/;
 
 /**
- * The COPY of a SELECT with its values as constants: settings do not reach its nodes, and hide from it the
- * organization whose node has the rows. Each value has the cast of a type whose form it meets, and is quoted here and nowhere else. Throws
- * for any other value.
+ * The COPY of a SELECT with its values as constants: settings do not reach the nodes, and hide from Citus the organization whose node has
+ * the rows. Each value has the cast of a type whose form it meets, and is quoted here and nowhere else. Throws for any other value.
  */
 const withConstants = ({ strings, values }: Prisma.Sql): string =>
   toCopy(strings, (position) => {
@@ -69,6 +69,9 @@ export const citus: Placement = {
   isDistributed: true,
   // Settings beside the version are made on the node that has it.
   opening: [{ text: `SELECT ${setLocally(LONG_SETTINGS)}` }],
+  sharing: [],
+  // Rows that move to another node take a transaction to a later state.
+  closing: (organizationId) => [{ text: `SELECT ${selectStamp('$1::int')} AS version`, values: [String(organizationId)] }],
   toCopy: (select) => ({ text: withConstants(select), settings: undefined }),
 };
 

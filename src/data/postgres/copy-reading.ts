@@ -5,7 +5,7 @@ import { withSettings } from './copy-values';
 import type { LaneConnection } from './lane-connection';
 import type { RequestTimes } from './request-times';
 import type { SeenVersions } from './seen-versions';
-import { COMMIT, toSettings, toStamp } from './snapshot-statements';
+import { COMMIT, toSettings } from './snapshot-statements';
 import type { Statement } from './statement-messages';
 import type { VersionStamp } from './version-stamp';
 
@@ -17,6 +17,8 @@ export interface CopyReading {
   readonly isQuiet: boolean;
   /** True when the transaction ends with the COPY. */
   readonly isLast: boolean;
+  /** True on a second connection, which is to read the state of the first. */
+  readonly isBeside?: boolean;
   readonly source: BookSource;
   /** Gets the data versions that the COPY sees. */
   readonly seen: SeenVersions;
@@ -30,7 +32,7 @@ export interface CopyReading {
  * Throws pg's errors, SetAside, and those of a data version that is another than before.
  */
 export async function beginCopy(select: Prisma.Sql, reading: CopyReading): Promise<AsyncGenerator<Buffer>> {
-  const { lane, opening, isQuiet, isLast, source, seen, times, answerTimeoutMs } = reading;
+  const { lane, opening, isQuiet, isLast, isBeside, source, seen, times, answerTimeoutMs } = reading;
   const { placement } = lane.database;
   const { organizationId } = lane.caller;
   const { text, settings } = placement.toCopy(select);
@@ -45,20 +47,21 @@ export async function beginCopy(select: Prisma.Sql, reading: CopyReading): Promi
   const copy = new CopyQuery({
     before: [...opening, toSettings(settings, organizationId, isQuiet)],
     text,
-    after: isLast ? [...(placement.isDistributed ? [toStamp(organizationId)] : []), COMMIT] : [],
+    after: isLast ? [...placement.closing(organizationId), COMMIT] : [],
     answerTimeoutMs,
     waiting: { during },
     onAnswer: (answer) => void (version = answer),
     onAnswerAfter: (answer) => void (lastVersion = answer),
   });
   const onEnd = (): void => {
-    if (placement.isDistributed && isLast) seen.note(lastVersion!);
+    if (lastVersion !== undefined) seen.note(lastVersion);
   };
   try {
     const output = lane.client.query(copy).read();
     const first = await output.next();
     hasRows = true;
-    seen.note(version!);
+    if (isBeside) seen.assertSame(version!);
+    else seen.note(version!);
     return readOn(first, output, { onEnd, endSpan });
   } catch (error) {
     endSpan?.(error);

@@ -4,13 +4,14 @@ import type { Statement } from './statement-messages';
 
 /** The differences between statements over books on one node and over books that are distributed. */
 export interface Placement {
-  /**
-   * True where rows may move to another node, which takes a transaction to a later state: its last statement tells the version again. No
-   * name of a state means the same on all nodes, and the check of access reads no version.
-   */
+  /** True where the newest version of the books may be on another node than the one that checks access, which then reads it by itself. */
   readonly isDistributed: boolean;
   /** The statements that follow BEGIN. */
   readonly opening: readonly Statement[];
+  /** The statements that give a transaction's state a name, by which other connections read it; none where names mean nothing elsewhere. */
+  readonly sharing: readonly Statement[];
+  /** The statements whose first value is the version at the end of a transaction; none where a transaction stays in its state. */
+  closing(organizationId: number): readonly Statement[];
   /** The COPY of a SELECT, and the SELECT whose values must be settings of the transaction before. */
   toCopy(select: Prisma.Sql): { readonly text: string; readonly settings: Prisma.Sql | undefined };
 }
@@ -19,5 +20,8 @@ export interface Placement {
 export const oneNode: Placement = {
   isDistributed: false,
   opening: [],
+  // It is sent before the first statement, which may be long and would keep the connection busy.
+  sharing: [{ text: 'SELECT pg_export_snapshot() AS name' }],
+  closing: () => [],
   toCopy: (select) => ({ text: withSettings(select), settings: select }),
 };

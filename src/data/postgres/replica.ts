@@ -18,7 +18,7 @@ export interface ReplicaFigures {
   readonly read: number;
   /** The requests that waited for their version in vain, or did not wait because others had. */
   readonly late: number;
-  /** The requests that left for the primary after they had begun. */
+  /** The requests that met a failure after they had begun, and were answered by the primary or cut. */
   readonly left: number;
 }
 
@@ -143,7 +143,7 @@ export class Replica {
     });
   }
 
-  /** True for an error of this replica that a reading on the primary would not have. The request then leaves for the primary. */
+  /** True for an error of this replica that a reading on the primary would not have. The primary then answers the request. */
   failsBy(error: unknown, { organizationId }: BookState): boolean {
     if (!this.isBlamedFor(error)) return false;
     this.versions.delete(organizationId);

@@ -11,9 +11,9 @@ import type { RequestTimes, Wait } from './request-times';
 import { readBeside } from './second-reading';
 import { SeenVersions } from './seen-versions';
 import { SnapshotState } from './snapshot-state';
-import { BEGIN, COMMIT, toBeginning, toOpening, type SharedState } from './snapshot-statements';
+import { BEGIN, COMMIT, toBeginning, toOpening } from './snapshot-statements';
 import { Turns } from './turns';
-import { stampOf, type VersionStamp } from './version-stamp';
+import type { VersionStamp } from './version-stamp';
 
 const { sql, raw } = Prisma;
 
@@ -29,6 +29,11 @@ export interface SnapshotOptions {
   readonly times: RequestTimes;
   /** Milliseconds after which the whole answer is given up, counted from the moment at which its connection is there. */
   readonly timeoutMs: number;
+}
+
+/** A state that a second connection may read. Its name is undefined where names mean nothing to other nodes. */
+interface NamedState {
+  readonly name: string | undefined;
 }
 
 /**
@@ -52,8 +57,8 @@ export class ReportSnapshot {
   /** Resolves when the snapshot holds a lane of the queue. */
   readonly laneTaken = new Promise<void>((resolve) => (this.tellLane = resolve));
   /** Resolves when the transaction has begun: to the state that a second connection may read, or to undefined. */
-  private begun: Promise<SharedState | undefined> | undefined;
-  /** True when a part of a SELECT has been given, so that the rest cannot be read elsewhere. */
+  private begun: Promise<NamedState | undefined> | undefined;
+  /** True when a part of a SELECT has been given: a replica that falls silent then has a while to go on. */
   private hasGivenRows = false;
   /** The number of COPYs that were prepared and have not begun. */
   private unread = 0;
@@ -62,8 +67,8 @@ export class ReportSnapshot {
     private readonly source: BookSource,
     private readonly queue: ReportQueue,
     private readonly options: SnapshotOptions,
-    /** Another connection's state that this one shall read. */
-    private readonly shared?: SharedState,
+    /** The name of another connection's state, which this one shall read. */
+    private readonly shared?: string,
   ) {
     this.seen = new SeenVersions(source);
     this.deadline = new AnswerDeadline({
@@ -94,9 +99,11 @@ export class ReportSnapshot {
    */
   async confirm(): Promise<void> {
     const { lane } = this;
-    if (!lane?.database.placement.isDistributed || !['idle', 'busy'].includes(this.state.current)) return;
-    const [row] = await this.list<{ version: VersionStamp }>(sql`SELECT ${stampOf(lane.caller.organizationId)} AS version`);
-    this.seen.note(row!.version);
+    if (!lane || !['idle', 'busy'].includes(this.state.current)) return;
+    for (const { text, values = [] } of lane.database.placement.closing(lane.caller.organizationId)) {
+      const [row] = await this.list<{ version: VersionStamp }>({ text, values });
+      this.seen.note(row!.version);
+    }
   }
 
   /** Begins the transaction, unless a statement has, so that its version is known. */
@@ -117,7 +124,7 @@ export class ReportSnapshot {
   async *copy(select: Prisma.Sql): AsyncGenerator<Buffer> {
     const state = await this.stateForSecond();
     const caller = await this.options.caller();
-    const second = state && (await readBeside(select, state, { ...this.useOf(caller), seen: this.seen }));
+    const second = state && (await readBeside(select, state.name, { ...this.useOf(caller), seen: this.seen }));
     yield* second ?? this.readCopy(select, false);
   }
 
@@ -127,11 +134,11 @@ export class ReportSnapshot {
   }
 
   /** Reads the rows of a SELECT. Throws an AppError, or the abort reason when the reader has left. */
-  list<Row extends QueryResultRow>({ text, values }: Prisma.Sql): Promise<Row[]> {
+  list<Row extends QueryResultRow>({ text, values }: { readonly text: string; readonly values: readonly unknown[] }): Promise<Row[]> {
     return this.inTurn(async () => {
       await (this.begun ??= this.begin());
       const lane = await this.enterStatement();
-      const { rows } = await this.waitFor(lane, lane.client.query<Row>(text, values), { name: 'SELECT', sql: text });
+      const { rows } = await this.waitFor(lane, lane.client.query<Row>(text, [...values]), { name: 'SELECT', sql: text });
       this.leaveStatement('idle');
       return rows;
     });
@@ -182,7 +189,7 @@ export class ReportSnapshot {
   }
 
   /** The state when a second connection should read it, or else undefined. */
-  private async stateForSecond(): Promise<SharedState | undefined> {
+  private async stateForSecond(): Promise<NamedState | undefined> {
     try {
       const state = await (this.begun ??= this.begin());
       return this.turns.areTaken && this.queue.isQuiet ? state : undefined;
@@ -191,21 +198,20 @@ export class ReportSnapshot {
     }
   }
 
-  private async begin(): Promise<SharedState | undefined> {
+  private async begin(): Promise<NamedState | undefined> {
     const lane = await this.enterStatement();
     const { client, caller, database } = lane;
     const { isQuiet, hasSecondLanes } = this.queue;
     const shares = isQuiet && hasSecondLanes;
-    const statements = toBeginning(caller.organizationId, database, { isQuiet, shares, shared: this.shared });
+    const statements = toBeginning(caller.organizationId, database.placement, { isQuiet, shares, name: this.shared });
     const begun = client.query<{ readonly version?: string; readonly name?: string }>(statements);
     const answers = await this.waitFor(lane, begun, { name: 'BEGIN', sql: BEGIN.text });
-    this.leaveStatement('idle');
     // For several statements pg returns a list of results, which its types leave out.
     const rows = [answers].flat().flatMap((answer) => answer.rows);
-    const version = rows.find((row) => row.version !== undefined)!.version!;
-    this.seen.note(version);
-    if (!shares) return undefined;
-    return database.placement.isDistributed ? { database, version } : { database, name: rows.at(-1)!.name! };
+    const find = (key: 'version' | 'name'): string | undefined => rows.find((row) => row[key] !== undefined)?.[key];
+    this.seen.note(find('version')!);
+    this.leaveStatement('idle');
+    return shares ? { name: find('name') } : undefined;
   }
 
   /** Runs a statement when those before it have ended. Throws an AppError, or the abort reason when the reader has left. */
@@ -247,7 +253,7 @@ export class ReportSnapshot {
       isLast,
       isQuiet: this.queue.isQuiet,
       times: this.options.times,
-      opening: isFirst ? toOpening(lane.database, this.shared) : [],
+      opening: isFirst ? toOpening(lane.database.placement, this.shared) : [],
       answerTimeoutMs: lane.database.answerTimeoutMs,
     });
   }

@@ -2,9 +2,9 @@ import type { Prisma } from '../../generated/prisma/client';
 import { beginCopy } from './copy-reading';
 import { describeConnectionFault, toDataSourceError } from './database-errors';
 import { LaneConnection, type LaneUse } from './lane-connection';
-import { SetAside } from './replica';
+import { OtherVersion, SetAside } from './replica';
 import type { SeenVersions } from './seen-versions';
-import { toOpening, type SharedState } from './snapshot-statements';
+import { toOpening } from './snapshot-statements';
 import { findSqlFault } from './sql-fault';
 
 /**
@@ -14,16 +14,15 @@ import { findSqlFault } from './sql-fault';
 const PATIENCE_MS = 1000;
 
 /**
- * Reads a COPY of a state that another connection has opened. Resolves to its output when the first of it is there, or to undefined when
+ * Reads a COPY of the state that another connection has opened and named. Resolves to its output when the first of it is there, or to undefined when
  * the other connection should read it instead: there is no second lane, or the second connection has failed, which is told as a lost
  * connection. The output must be read to its end or closed. It throws an AppError, or the signal's reason when the answer is given up.
  */
 export async function readBeside(
   select: Prisma.Sql,
-  state: SharedState,
+  name: string | undefined,
   use: LaneUse & { readonly seen: SeenVersions },
 ): Promise<AsyncGenerator<Buffer> | undefined> {
-  const { database } = state;
   const { source, queue, times, signal, seen } = use;
   let lane: LaneConnection | undefined;
   try {
@@ -31,23 +30,29 @@ export async function readBeside(
     if (!lane) return undefined;
     signal.addEventListener('abort', () => void lane?.abandon(), { once: true });
     signal.throwIfAborted();
+    const { placement, answerTimeoutMs } = lane.database;
     const output = await beginCopy(select, {
       lane,
       source,
       times,
       isQuiet: queue.isQuiet,
       isLast: true,
-      opening: toOpening(database, state),
+      isBeside: true,
+      opening: toOpening(placement, name),
       seen,
-      answerTimeoutMs: Math.min(PATIENCE_MS, database.answerTimeoutMs),
+      answerTimeoutMs: Math.min(PATIENCE_MS, answerTimeoutMs),
     });
     return readToEnd(output, lane, use);
   } catch (error) {
     lane?.drop();
     signal.throwIfAborted();
-    // The whole answer is read again where it is broken. Operators know of a replica that is set aside.
-    if (source.isBroken) throw error;
-    if (!(error instanceof SetAside)) database.noteLoss(new Error(`A second connection for a report failed: ${toReason(error)}`));
+    // An answer that is read again as a whole needs no other connection now.
+    if (source.isBroken) throw toDataSourceError(error);
+    // Nothing is lost where the books of a distributed database have changed meanwhile. Operators know of a replica that is set aside.
+    if (!(error instanceof OtherVersion || error instanceof SetAside)) {
+      const database = await source.database();
+      database.noteLoss(new Error(`A second connection for a report failed: ${toReason(error)}`));
+    }
     return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import { AppError } from '../../errors';
 import type { BookSource } from './book-source';
+import { OtherVersion } from './replica';
 import type { VersionStamp } from './version-stamp';
 
 /** The rows have moved to another node while they were read, and the books have changed. */
@@ -21,6 +22,11 @@ export class SeenVersions {
   /** The versions that were seen. They are several only when rows have moved to another node meanwhile. */
   get all(): readonly VersionStamp[] {
     return [...this.seen];
+  }
+
+  /** Throws when a second connection has opened another version than the first. Nothing is read from it then. */
+  assertSame(version: VersionStamp): void {
+    if (version !== this.version) throw new OtherVersion('The books have changed between the two connections of an answer');
   }
 
   /**

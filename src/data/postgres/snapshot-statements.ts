@@ -1,29 +1,21 @@
 import type { Prisma } from '../../generated/prisma/client';
 import { toSettings as settingsOf } from './copy-values';
-import type { Database } from './database';
 import { LONG_SETTINGS, setLocally } from './local-settings';
+import type { Placement } from './placement';
 import type { Statement } from './statement-messages';
-import { selectStamp, type VersionStamp } from './version-stamp';
-
-/**
- * A state that several connections to a server read: by the name that PostgreSQL gave it, or on a distributed database, where a name means
- * nothing to other nodes, by the version of the organization's books.
- */
-export type SharedState = { readonly database: Database } & ({ readonly name: string } | { readonly version: VersionStamp });
+import { selectStamp } from './version-stamp';
 
 const SETTINGS = setLocally(LONG_SETTINGS);
 /** Keeps a report to one core for its whole transaction, when other reports are read at the same time. */
 const ONE_CORE = 'SET LOCAL max_parallel_workers_per_gather = 0';
-/** Names the state for a second connection. It is sent before the first statement, which may be long and would keep the connection busy. */
-const SHARE = 'SELECT pg_export_snapshot() AS name';
 export const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' };
 export const COMMIT: Statement = { text: 'COMMIT' };
 
-/** The statements that open a transaction, which may read the state of another connection, together with its first one. */
-export const toOpening = ({ placement }: Pick<Database, 'placement'>, shared: SharedState | undefined): Statement[] => [
+/** The statements that open a transaction together with its first one. With a name, it reads the state of that name. */
+export const toOpening = ({ opening }: Placement, name: string | undefined): Statement[] => [
   BEGIN,
-  ...(shared && 'name' in shared ? [{ text: `SET TRANSACTION SNAPSHOT '${shared.name}'` }] : []),
-  ...placement.opening,
+  ...(name === undefined ? [] : [{ text: `SET TRANSACTION SNAPSHOT '${name}'` }]),
+  ...opening,
 ];
 
 /**
@@ -32,19 +24,15 @@ export const toOpening = ({ placement }: Pick<Database, 'placement'>, shared: Sh
  */
 export function toBeginning(
   organizationId: number,
-  database: Pick<Database, 'placement'>,
-  { isQuiet, shares, shared }: { readonly isQuiet: boolean; readonly shares: boolean; readonly shared: SharedState | undefined },
+  placement: Placement,
+  { isQuiet, shares, name }: { readonly isQuiet: boolean; readonly shares: boolean; readonly name: string | undefined },
 ): string {
   // Several statements at once take no parameters. The id is a number of the database.
   const stamp = `SELECT ${selectStamp(String(organizationId))} AS version, ${SETTINGS}`;
-  const last = [...(isQuiet ? [] : [ONE_CORE]), ...(shares && !database.placement.isDistributed ? [SHARE] : [])];
-  return [...toOpening(database, shared).map(({ text }) => text), stamp, ...last].join('; ');
+  const sharing = shares ? placement.sharing : [];
+  const texts = (statements: readonly Statement[]): string[] => statements.map(({ text }) => text);
+  return [...texts(toOpening(placement, name)), stamp, ...(isQuiet ? [] : [ONE_CORE]), ...texts(sharing)].join('; ');
 }
-
-export const toStamp = (organizationId: number): Statement => ({
-  text: `SELECT ${selectStamp('$1::int')}`,
-  values: [String(organizationId)],
-});
 
 /** The statement before a COPY, which makes settings of the transaction. The first value of its answer is the data version. */
 export function toSettings(select: Prisma.Sql | undefined, organizationId: number, isQuiet: boolean): Statement {

@@ -15,7 +15,9 @@ export class WordIndex {
     let [code, end] = [0, 0];
     for (const writings of values) {
       for (const form of writings.flatMap(searchForms)) {
-        end += parts[parts.push(` ${form}\n`) - 1]!.length;
+        const part = ` ${form}\n`;
+        parts.push(part);
+        end += part.length;
         ends.push(end);
         codeOf.push(code);
       }

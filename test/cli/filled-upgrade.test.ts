@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
-import { v2Fields } from '../../src/formats/v2-line';
+import { v2Names } from '../../src/line/line-fields';
 import { done, runCommand } from '../support/command';
 import { createEarlierDatabase, type EarlierDatabase } from '../support/earlier-database';
 import { importLines, v2Line, withGateway } from '../support/gateway';
@@ -35,7 +35,7 @@ const ORDER = 'organization_id, deposit_date, deposit_id, transaction_id, alloca
 
 /** The v2 fields of all lines, and what else a line says, as text. */
 async function readLines(client: Client, table: string): Promise<Record<string, string | null>[]> {
-  const columns = ['organization_id', ...v2Fields, 'deposit_status', 'allocation_amount', 'allocation_amount_inferred'];
+  const columns = ['organization_id', ...v2Names, 'deposit_status', 'allocation_amount', 'allocation_amount_inferred'];
   const texts = columns.map((column) => `${column}::text`).join(', ');
   return (await client.query<Record<string, string | null>>(`SELECT ${texts} FROM ${table} ORDER BY ${ORDER}`)).rows;
 }
@@ -56,9 +56,9 @@ testOnOneNode('an operator updates a filled database of an earlier release, and 
       const query = 'start_date=2024-01-01&end_date=2024-12-31&include_pending=true';
       const answer = await fetch(`${address}/api/v2/${REPORT_PRIVILEGE}?${query}`, { headers: { Provision } });
       const { response } = (await answer.json()) as { response: Record<string, string | number>[] };
-      const texts = response.map((line) => v2Fields.map((field) => String(line[field])));
+      const texts = response.map((line) => v2Names.map((field) => String(line[field])));
       expect(texts).toEqual(
-        before.filter((line) => line.organization_id === String(id)).map((line) => v2Fields.map((field) => line[field])),
+        before.filter((line) => line.organization_id === String(id)).map((line) => v2Names.map((field) => line[field])),
       );
       const sound = { differences: 0, versionsAreWhole: true, totalsAgree: true, unsearchableDonors: 0 };
       expect(await services.books.check(id)).toMatchObject({ ...sound, lines: texts.length });

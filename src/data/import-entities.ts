@@ -1,5 +1,5 @@
-import { lineFields, lineNames, type EntityKind } from '../line/line-fields';
-import { isStaged, type Column, type StagedName } from './import-columns';
+import { isStored, lineFields, lineNames, type EntityKind, type StoredName } from '../line/line-fields';
+import type { Column } from './import-columns';
 import { toSnakeCase } from './line-columns';
 
 /** A kind of entity of the books, and its form in the staged lines. */
@@ -31,11 +31,11 @@ export interface Entity {
  */
 function partOf(
   kind: EntityKind,
-  key: StagedName,
-  belongsTo: readonly StagedName[] = [],
+  key: StoredName,
+  belongsTo: readonly StoredName[] = [],
 ): Pick<Entity, 'table' | 'key' | 'said' | 'values'> {
-  const said = lineNames.filter(isStaged).filter((name) => name !== key && (lineFields[name].of === kind || belongsTo.includes(name)));
-  const columnOf = (name: StagedName): string => (belongsTo.includes(name) ? name : toSnakeCase(lineFields[name].as));
+  const said = lineNames.filter(isStored).filter((name) => name !== key && (lineFields[name].of === kind || belongsTo.includes(name)));
+  const columnOf = (name: StoredName): string => (belongsTo.includes(name) ? name : toSnakeCase(lineFields[name].as));
   return { table: kind, key, said, values: Object.fromEntries(said.map((name) => [columnOf(name), `l.${name}`])) };
 }
 

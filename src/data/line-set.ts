@@ -52,7 +52,7 @@ function whereCondition(name: ConditionName, filter: LineFilter): Prisma.Sql[] {
   const column = condition.of;
   const type = SQL_TYPES[lineFields[column].type];
   if (condition.compares === undefined) return [isAmong(column, value as readonly string[] | readonly number[], type)];
-  return [sql`${raw(`${column} ${condition.compares}`)} ${value as string}::${raw(type)}`];
+  return [sql`${raw(`${column} ${condition.compares}`)} ${value}::${raw(type)}`];
 }
 
 /** The condition on a deposit's status; none when posted and pending deposits are both wanted. */

@@ -9,6 +9,7 @@ import {
   type FieldType,
   type FileValues,
   type LineName,
+  type StoredName,
   type V2Name,
 } from '../line/line-fields';
 import { isLocalDate } from '../values/dates';
@@ -27,7 +28,7 @@ export interface RawLine {
 type V2Values = Pick<FileValues, V2Name>;
 
 /** A checked line, which the report can return byte for byte. A value beyond v2 is undefined or null where the file does not state it. */
-export interface ImportLine extends V2Values, Given<Exclude<ExtraName, 'allocation_amount_inferred'>> {
+export interface ImportLine extends V2Values, Given<ExtraName & StoredName> {
   /** True when the file says that nobody knows the share, false when it states or infers it, undefined when it says nothing. */
   readonly allocation_amount_unknown?: boolean | undefined;
 }
@@ -198,7 +199,7 @@ function findContradictions(line: CheckedLine): FieldFault[] {
     if (line.net_amount !== net) faults.push({ field: 'net_amount', reason: `is not amount minus fee_amount, ${net}` });
   }
   if (line.donor_id === 0) {
-    const filled = donorNames.filter((field) => (line[field] ?? '') !== '');
+    const filled = donorNames.filter((field) => line[field]);
     faults.push(...filled.map((field) => ({ field, reason: 'must be empty where donor_id is 0' })));
   }
   const { allocation_amount: share, allocation_amount_inferred: isInferred } = line;

@@ -95,6 +95,8 @@ export type FieldOf<Name extends LineName> = Rows[Name]['field'];
 export type NamesOfType<Type extends FieldType> = { [Name in LineName]: Rows[Name]['type'] extends Type ? Name : never }[LineName];
 /** The names of the fields that entities of a kind have. */
 export type NamesOf<Kind extends EntityKind> = { [Name in LineName]: Rows[Name]['of'] extends Kind ? Name : never }[LineName];
+/** The names of the fields that the books hold. The others follow from these. */
+export type StoredName = { [Name in LineName]: Rows[Name] extends { readonly isComputed: true } ? never : Name }[LineName];
 
 type ValueOf<Row extends LineField> = TypeValues[Row['type']] | (Row extends { readonly isNullable: true } ? null : never);
 /** Null stands for a value that the caller may not read. Whoever may not read donors gets no donor at all. */
@@ -126,3 +128,4 @@ export const namesOf = <Kind extends EntityKind>(kind: Kind): readonly NamesOf<K
 
 export const isLineName = (name: string): name is LineName => Object.hasOwn(lineFields, name);
 export const isExtraName = (name: string): name is ExtraName => Object.hasOwn(extraRows, name);
+export const isStored = (name: LineName): name is StoredName => !lineFields[name].isComputed;

@@ -47,7 +47,7 @@ const TIMES: Readonly<Record<TimeGroup, Grouping>> = {
 const SPLITS: Readonly<Record<EntityKind, Grouping['splits']>> = {
   ...{ deposit: undefined, transaction: 'deposits', donor: 'deposits', allocation: 'transactions', designation: 'transactions' },
 };
-/** The names belong to the id, and grouping by an id is quicker than by an id and names. */
+/** The names belong to the id, and grouping by an id is quicker than by an id and names. No group is of a boolean. */
 function byField([name, ...labels]: readonly [LineName, ...LineName[]]): Grouping {
   const { type, of } = lineFields[name];
   return { key: { type: SQL_TYPES[type] as KeyType, expression: () => name }, labels, splits: SPLITS[of] };

@@ -1,4 +1,4 @@
-import { lineFields, type LineName, type NamesOfType } from '../line/line-fields';
+import { lineFields, type FieldType, type NamesOfType } from '../line/line-fields';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
 
@@ -18,25 +18,18 @@ export type LineCondition = {
   readonly path: string;
   /** The parameter's name in the address of a file. */
   readonly parameter: string;
-} & (
-  | Comparison<'date', NamesOfType<'date'>>
-  | Comparison<'amount', NamesOfType<'money'>>
-  | List<'ids', NamesOfType<'id'>>
-  | List<'words', NamesOfType<'text'>>
-  | List<'numbers', NamesOfType<'number'>>
-  | { readonly type: 'name' }
-);
-/** A condition that compares a field with the end of a range. */
-interface Comparison<Type, Name extends LineName> {
+} &
+  /** The field is compared with the end of a range. */
+  (
+    | ((Of<'date', 'date'> | Of<'amount', 'money'>) & { readonly compares: '>=' | '<=' })
+    /** The field has one of the values. */
+    | ((Of<'ids', 'id'> | Of<'words', 'text'> | Of<'numbers', 'number'>) & { readonly compares?: undefined })
+    /** The donor has such a name. */
+    | { readonly type: 'name' }
+  );
+interface Of<Type, Field extends FieldType> {
   readonly type: Type;
-  readonly of: Name;
-  readonly compares: '>=' | '<=';
-}
-/** A condition that a field meets which has one of the values. */
-interface List<Type, Name extends LineName> {
-  readonly type: Type;
-  readonly of: Name;
-  readonly compares?: undefined;
+  readonly of: NamesOfType<Field>;
 }
 
 /** The conditions on the lines of a report. A line must meet all that are given; both ends of a range are included. */

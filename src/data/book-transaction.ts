@@ -1,5 +1,6 @@
 import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { OperatorError } from '../errors';
+import type { LineName } from '../line/line-fields';
 import type { LocalDate } from '../values/dates';
 import { columnsOf, computedColumns, differingColumns, IS_CURRENT } from './line-columns';
 import type { Database } from './postgres/database';
@@ -204,10 +205,11 @@ const NO_TOTALS: BookTotals = { lines: 0, transactions: 0, amount: '0.00', feeAm
 /** The number of new lines that makes new statistics worth their time. */
 const MANY_LINES = 5000;
 // The statistics of names, addresses and memos would help no plan, and take most of the time.
-const ANALYZE_LINES = `ANALYZE deposit_line (${[
-  ...['organization_id', 'since', 'until', 'deposit_date', 'deposit_id', 'transaction_id', 'allocation_id', 'donor_id', 'designation_id'],
-  ...['transaction_date', 'deposit_status', 'amount', 'status', 'account_type', 'payment_type'],
-].join(', ')})`;
+const WITH_STATISTICS = [
+  ...(['deposit_date', 'deposit_id', 'transaction_id', 'allocation_id', 'donor_id', 'designation_id'] as const),
+  ...(['transaction_date', 'deposit_status', 'amount', 'status', 'account_type', 'payment_type'] as const),
+] satisfies readonly LineName[];
+const ANALYZE_LINES = `ANALYZE deposit_line (organization_id, since, until, ${WITH_STATISTICS.join(', ')})`;
 
 const SET_TRIGGERS = `SELECT set_config('session_replication_role', $1, true)`;
 

@@ -1,7 +1,7 @@
-import { Prisma, type DepositLine } from '../generated/prisma/client';
+import { Prisma } from '../generated/prisma/client';
+import { lineFields, type LineValues } from '../line/line-fields';
 import type { RowColumn } from '../rows/row-template';
-import type { LocalDate } from '../values/dates';
-import { lineFields, toColumn } from './line-columns';
+import { CASTS, toColumn } from './line-columns';
 import { folded } from './entity-set';
 import { whereLines, type LineSet } from './line-set';
 import type { ColumnPacking } from './postgres/citus';
@@ -9,16 +9,6 @@ import type { Database } from './postgres/database';
 import { columnKeyFields, selectPage, type KeyOrder, type KeysetPage } from './postgres/keyset';
 import type { Copy, ReportSnapshot } from './postgres/report-snapshot';
 import type { RequestBooks } from './request-books';
-
-/** A line of the report: dates and amounts are text, numeric ids are numbers. */
-export type DepositDetailLine = Omit<DepositLine, Unread | Dates | Amounts | Ids | 'allocationAmountInferred'> &
-  Record<Dates, LocalDate> &
-  Record<Exclude<Amounts, 'allocationAmount'>, string> &
-  Record<Ids, number> & { allocationAmount: string | null; allocationAmountInferred: boolean | null };
-type Unread = 'organizationId' | 'since' | 'until' | 'donorSearch';
-type Dates = 'depositDate' | 'transactionDate';
-type Amounts = 'amount' | 'feeAmount' | 'netAmount' | 'allocationAmount';
-type Ids = 'donorId' | 'designationId';
 
 /** The fields that lines can be ordered by. The lines' ids decide between equal values. */
 export type LineOrderField = 'DATE' | 'AMOUNT' | 'DONOR_NAME' | 'DESIGNATION';
@@ -90,8 +80,8 @@ export class DepositDetailStore {
   }
 
   /** Reads the lines as objects, in report order. */
-  list(lineSet: LineSet): Promise<DepositDetailLine[]> {
-    return this.database.list<DepositDetailLine>(selectLines(LINE_VALUES, lineSet));
+  list(lineSet: LineSet): Promise<LineValues[]> {
+    return this.database.list<LineValues>(selectLines(LINE_VALUES, lineSet));
   }
 
   /** Reads a page of lines from the snapshot of the books or, with `isShort`, as a short statement. */
@@ -99,7 +89,7 @@ export class DepositDetailStore {
     { lineSet, order, fields }: LineList,
     page: KeysetPage,
     { books, isShort }: { readonly books: RequestBooks; readonly isShort: boolean },
-  ): Promise<readonly Partial<DepositDetailLine>[]> {
+  ): Promise<readonly Partial<LineValues>[]> {
     const select = selectPage({
       values: toValues([...fields, ...columnKeyFields(lineOrders[order.field])]),
       from: LINES_IN_ORDER[order.field]?.(lineSet.organizationId) ?? sql`deposit_line AS source`,
@@ -109,8 +99,8 @@ export class DepositDetailStore {
       page,
     });
     const lines = await (isShort
-      ? books.list<Partial<DepositDetailLine>>(lineSet.organizationId, select)
-      : books.snapshot.list<Partial<DepositDetailLine>>(select));
+      ? books.list<Partial<LineValues>>(lineSet.organizationId, select)
+      : books.snapshot.list<Partial<LineValues>>(select));
     return page.fromEnd ? lines.reverse() : lines;
   }
 
@@ -148,17 +138,10 @@ function toCopied({ field, kind, isLowerCase, globalIdOf, section }: RowColumn):
 const toGlobalIdSql = (type: string, column: string): string =>
   `translate(encode(convert_to('${type}:' || ${column}, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;
 
-/** The casts of columns that need one: dates become text; numeric ids, all of them below 2^53, become doubles, which hold them exactly. */
-const CASTS: Readonly<Record<string, string>> = {
-  depositDate: '::text',
-  transactionDate: '::text',
-  donorId: '::float8',
-  designationId: '::float8',
-};
-const UNREAD: readonly Unread[] = ['organizationId', 'since', 'until', 'donorSearch'];
-const LINE_VALUES = toValues(lineFields.filter((field) => !UNREAD.some((unread) => unread === field)));
+const CASTS_OF_FIELDS = new Map(Object.values(lineFields).map(({ field, type }) => [field, CASTS[type]]));
+const LINE_VALUES = toValues([...CASTS_OF_FIELDS.keys()]);
 
 /** The values of fields of a line, each once. */
 function toValues(fields: readonly string[]): Prisma.Sql {
-  return columnList([...new Set(fields)].map((field) => `${toValue(field)}${CASTS[field] ?? ''} AS "${field}"`));
+  return columnList([...new Set(fields)].map((field) => `${toValue(field)}${CASTS_OF_FIELDS.get(field) ?? ''} AS "${field}"`));
 }

@@ -1,4 +1,5 @@
-import { entityIds, type EntityKind } from '../formats/entity-edges';
+import { entityIds } from '../formats/entity-edges';
+import type { EntityKind } from '../line/line-fields';
 import type { EntityFilter, EntityOrder } from '../formats/entity-lists';
 import { Prisma } from '../generated/prisma/client';
 import { hasName, wherePending } from './line-set';

@@ -1,20 +1,12 @@
-import {
-  edgeOrigin,
-  entityEdges,
-  entityIds,
-  type EdgeTarget,
-  type EntityId,
-  type EntityKind,
-  type ManyEdgeName,
-} from '../formats/entity-edges';
+import { edgeOrigin, entityEdges, entityIds, type EdgeTarget, type EntityId, type ManyEdgeName } from '../formats/entity-edges';
 import { globalIdOf } from '../formats/entity-ids';
 import type { EntityFilter, EntityOrder } from '../formats/entity-lists';
 import { Prisma } from '../generated/prisma/client';
-import type { LocalDate } from '../values/dates';
+import { lineFields, namesOf, type EntityKind, type EntityValues } from '../line/line-fields';
 import type { Money } from '../values/money';
 import type { RequestBooks } from './request-books';
 import { readable, toKeyOrder, whereEntities, type EntityScope } from './entity-set';
-import { IS_CURRENT } from './line-columns';
+import { CASTS, IS_CURRENT, toSnakeCase } from './line-columns';
 import { selectPage, type KeysetPage } from './postgres/keyset';
 import { isAmong, rowsOf } from './postgres/value-list';
 
@@ -24,58 +16,25 @@ interface Identified {
   readonly id: () => string;
 }
 
-export interface DepositEntity extends Identified {
-  readonly depositId: string;
-  readonly depositDate: LocalDate;
-  readonly status: 'POSTED' | 'PENDING';
-}
+export interface DepositEntity extends Identified, EntityValues<'deposit'> {}
 
-export interface TransactionEntity extends Identified {
-  readonly transactionId: string;
+export interface TransactionEntity extends Identified, EntityValues<'transaction'> {
   readonly depositId: string;
-  readonly transactionDate: LocalDate;
-  readonly amount: Money;
-  readonly feeAmount: Money;
-  readonly netAmount: Money;
-  readonly status: string;
-  readonly accountType: string;
-  readonly paymentType: string;
-  /** Personal, as is `donorId`: both are null for callers who may not read donors. */
-  readonly mainMemo: string | null;
+  /** Null for callers who may not read donors too. */
   readonly donorId: number | null;
 }
 
-export interface AllocationEntity extends Identified {
-  readonly allocationId: string;
+/** The amount is the share that the books state, or else the one that the report infers. */
+export interface AllocationEntity extends Identified, EntityValues<'allocation'> {
   readonly transactionId: string;
   readonly designationId: number;
   /** The fund's name is read with the allocation, because nearly every caller shows both. */
   readonly designationName: string;
-  /** The share that the books state, or else the one that the report infers; null when neither exists. */
-  readonly amount: Money | null;
-  readonly amountInferred: boolean | null;
-  /** Personal: null for callers who may not read donors. */
-  readonly memo: string | null;
 }
 
-export interface DesignationEntity extends Identified {
-  readonly designationId: number;
-  readonly name: string;
-}
+export interface DesignationEntity extends Identified, EntityValues<'designation'> {}
 
-export interface DonorEntity extends Identified {
-  readonly donorId: number;
-  readonly firstName: string;
-  readonly lastName: string;
-  readonly address1: string;
-  readonly address2: string;
-  readonly address3: string;
-  readonly city: string;
-  readonly state: string;
-  readonly zip: string;
-  readonly phone: string;
-  readonly email: string;
-}
+export interface DonorEntity extends Identified, EntityValues<'donor'> {}
 
 interface Entities extends Readonly<Record<EntityKind, Identified>> {
   readonly deposit: DepositEntity;
@@ -94,7 +53,7 @@ interface Shares {
   readonly unknown: number;
 }
 
-const { sql, raw } = Prisma;
+const { sql, raw, join } = Prisma;
 
 /** The entities of a list, and their order. */
 export interface EntityList {
@@ -102,50 +61,49 @@ export interface EntityList {
   readonly order: EntityOrder;
 }
 
-interface Table {
-  readonly from: string;
-  readonly values: (scope: EntityScope) => Prisma.Sql;
-}
+/** The table of a kind. Its name may be a word of SQL. */
+const tableOf = (kind: EntityKind): Prisma.Sql => raw(`"${kind}"`);
 
 /** A column of the allocation's line. The rule of an inferred share is written in the view of the lines and nowhere else. */
 const ofLine = (column: string, organizationId: number): Prisma.Sql =>
   sql`(SELECT ${raw(column)} FROM deposit_line WHERE ${raw(IS_CURRENT)} AND organization_id = ${organizationId}::int AND allocation_id = source.id)`;
 
-/** The table of each kind of entity and the values that are read from it. Ids and dates have the report's form; amounts are text. */
-const TABLES: Readonly<Record<EntityKind, Table>> = {
-  deposit: {
-    from: '"deposit"',
-    values: () => sql`id AS "depositId", deposit_date::text AS "depositDate", status`,
+const ifReadable = (value: Prisma.Sql, mayReadDonors: boolean): Prisma.Sql => sql`CASE WHEN ${mayReadDonors}::boolean THEN ${value} END`;
+
+/**
+ * The values of an entity's own fields. Ids and dates have the report's form; amounts are text. `others` has the SQL of values that are not
+ * read from a column of their name, and of those that come from elsewhere.
+ */
+function valuesOf(kind: EntityKind, { mayReadDonors }: EntityScope, others: Readonly<Record<string, Prisma.Sql>> = {}): Prisma.Sql {
+  const own = namesOf(kind).map((name): [string, Prisma.Sql] => {
+    const { as, type, isPersonal } = lineFields[name];
+    const value = others[as] ?? raw(`${as === entityIds[kind].field ? 'id' : toSnakeCase(as)}${CASTS[type] ?? ''}`);
+    return [as, isPersonal && kind !== 'donor' ? ifReadable(value, mayReadDonors) : value];
+  });
+  return join(Object.entries({ ...others, ...Object.fromEntries(own) }).map(([as, value]) => sql`${value} AS ${raw(`"${as}"`)}`));
+}
+
+/** The values that are read of each kind of entity. */
+const VALUES: Readonly<Record<EntityKind, (scope: EntityScope) => Prisma.Sql>> = {
+  deposit: (scope) => valuesOf('deposit', scope),
+  transaction: (scope) =>
+    valuesOf('transaction', scope, {
+      depositId: raw('deposit_id'),
+      netAmount: raw('(amount - fee_amount)::text'),
+      donorId: ifReadable(raw('donor_id::float8'), scope.mayReadDonors),
+    }),
+  allocation: (scope) => {
+    const { organizationId } = scope;
+    return valuesOf('allocation', scope, {
+      transactionId: raw('transaction_id'),
+      designationId: raw('designation_id::float8'),
+      designationName: sql`(SELECT name FROM designation WHERE organization_id = ${organizationId}::int AND id = source.designation_id)`,
+      amount: sql`COALESCE(amount, ${ofLine('allocation_amount', organizationId)})`,
+      amountInferred: sql`CASE WHEN amount IS NULL THEN NULLIF(${ofLine('allocation_amount_inferred', organizationId)}, false) ELSE false END`,
+    });
   },
-  transaction: {
-    from: '"transaction"',
-    values: ({
-      mayReadDonors,
-    }) => sql`id AS "transactionId", deposit_id AS "depositId", transaction_date::text AS "transactionDate", amount,
-      fee_amount AS "feeAmount", (amount - fee_amount)::text AS "netAmount", status, account_type AS "accountType",
-      payment_type AS "paymentType", CASE WHEN ${mayReadDonors}::boolean THEN main_memo END AS "mainMemo",
-      CASE WHEN ${mayReadDonors}::boolean THEN donor_id::float8 END AS "donorId"`,
-  },
-  allocation: {
-    from: '"allocation"',
-    values: ({
-      organizationId,
-      mayReadDonors,
-    }) => sql`id AS "allocationId", transaction_id AS "transactionId", designation_id::float8 AS "designationId",
-      COALESCE(amount, ${ofLine('allocation_amount', organizationId)}) AS amount,
-      CASE WHEN amount IS NULL THEN NULLIF(${ofLine('allocation_amount_inferred', organizationId)}, false) ELSE false END AS "amountInferred",
-      (SELECT name FROM designation WHERE organization_id = ${organizationId}::int AND id = source.designation_id) AS "designationName",
-      CASE WHEN ${mayReadDonors}::boolean THEN memo END AS memo`,
-  },
-  designation: {
-    from: '"designation"',
-    values: () => sql`id::float8 AS "designationId", name`,
-  },
-  donor: {
-    from: '"donor"',
-    values: () => sql`id::float8 AS "donorId", first_name AS "firstName", last_name AS "lastName", address1, address2, address3,
-      city, state, zip, phone, email`,
-  },
+  designation: (scope) => valuesOf('designation', scope),
+  donor: (scope) => valuesOf('donor', scope),
 };
 
 /** Reads entities for one request. Each call is one statement, however many entities it asks for. */
@@ -154,11 +112,10 @@ export class EntityStore {
 
   /** Reads the entities that have one of the ids, in no particular order. Ids without an entity are left out. */
   find<Kind extends EntityKind>(kind: Kind, scope: EntityScope, ids: readonly EntityId[]): Promise<readonly EntityOf<Kind>[]> {
-    const { from, values } = TABLES[kind];
     return this.read(
       kind,
       scope,
-      sql`SELECT ${values(scope)} FROM ${raw(from)} AS source
+      sql`SELECT ${VALUES[kind](scope)} FROM ${tableOf(kind)} AS source
         WHERE ${readable(kind, scope)} AND ${isAmong('id', ids, entityIds[kind].type)}`,
     );
   }
@@ -176,7 +133,7 @@ export class EntityStore {
   async count(kind: EntityKind, scope: EntityScope, { filter }: EntityList): Promise<number> {
     const [row] = await this.books.list<{ count: number }>(
       scope.organizationId,
-      sql`SELECT count(*)::float8 AS count FROM ${raw(TABLES[kind].from)} AS source WHERE ${whereEntities(kind, scope, filter)}`,
+      sql`SELECT count(*)::float8 AS count FROM ${tableOf(kind)} AS source WHERE ${whereEntities(kind, scope, filter)}`,
     );
     return row!.count;
   }
@@ -190,7 +147,7 @@ export class EntityStore {
     page: KeysetPage,
   ): Promise<Map<EntityId, EntityOf<EdgeTarget<Edge>>[]>> {
     const { many: kind, by } = entityEdges[edge];
-    const pageOfOne = selectEntities(kind, scope, list, page, sql`source.${raw(toColumn(by))} = origin.id`);
+    const pageOfOne = selectEntities(kind, scope, list, page, sql`source.${raw(toSnakeCase(by))} = origin.id`);
     // The LIMIT in the lateral subquery forces a nested loop, which keeps the order of each list.
     const rows = await this.read<EdgeTarget<Edge>>(
       kind,
@@ -212,10 +169,10 @@ export class EntityStore {
     { filter }: EntityList,
   ): Promise<Map<EntityId, number>> {
     const { many: kind, by } = entityEdges[edge];
-    const column = `source.${toColumn(by)}`;
+    const column = `source.${toSnakeCase(by)}`;
     const rows = await this.books.list<{ originId: string; count: number }>(
       scope.organizationId,
-      sql`SELECT ${raw(column)}::text AS "originId", count(*)::float8 AS count FROM ${raw(TABLES[kind].from)} AS source
+      sql`SELECT ${raw(column)}::text AS "originId", count(*)::float8 AS count FROM ${tableOf(kind)} AS source
         WHERE ${whereEntities(kind, scope, filter)} AND ${isAmong(column, originIds, idTypeOf(edge))} GROUP BY ${raw(column)}`,
     );
     const counts = new Map(rows.map(({ originId, count }) => [originId, count]));
@@ -255,16 +212,12 @@ export class EntityStore {
 
 const idTypeOf = (edge: ManyEdgeName): string => entityIds[edgeOrigin(edge)].type;
 
-/** The column of an entity's field: deposit_id for depositId. */
-const toColumn = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
 /** The SELECT of a page of a kind's entities. */
 function selectEntities(kind: EntityKind, scope: EntityScope, list: EntityList, page: KeysetPage, condition?: Prisma.Sql): Prisma.Sql {
-  const { from, values } = TABLES[kind];
   const where = whereEntities(kind, scope, list.filter);
   return selectPage({
-    values: values(scope),
-    from: sql`${raw(from)} AS source`,
+    values: VALUES[kind](scope),
+    from: sql`${tableOf(kind)} AS source`,
     where: condition ? sql`${where} AND ${condition}` : where,
     order: toKeyOrder(kind, list.order),
     isDescending: list.order.direction === 'DESC',

@@ -1,34 +1,18 @@
-/** The columns of the staging table, in order. They have the names of an import line's members. */
-export const COLUMNS = {
-  line: 'bigint NOT NULL',
-  deposit_id: 'text COLLATE "C" NOT NULL',
-  transaction_date: 'date NOT NULL',
-  deposit_date: 'date NOT NULL',
-  transaction_id: 'text COLLATE "C" NOT NULL',
-  allocation_id: 'text COLLATE "C" NOT NULL',
-  donor_id: 'bigint NOT NULL',
-  donor_first_name: 'text NOT NULL',
-  donor_last_name: 'text NOT NULL',
-  address1: 'text NOT NULL',
-  address2: 'text NOT NULL',
-  address3: 'text NOT NULL',
-  city: 'text NOT NULL',
-  state: 'text NOT NULL',
-  zip: 'text NOT NULL',
-  phone: 'text NOT NULL',
-  email_address: 'text NOT NULL',
-  amount: 'numeric(14,2) NOT NULL',
-  fee_amount: 'numeric(14,2) NOT NULL',
-  status: 'text NOT NULL',
-  account_type: 'text NOT NULL',
-  payment_type: 'text NOT NULL',
-  designation_id: 'bigint NOT NULL',
-  designation: 'text NOT NULL',
-  designation_memo: 'text NOT NULL',
-  main_memo: 'text NOT NULL',
-  deposit_status: 'text',
-  allocation_amount: 'numeric(14,2)',
-  allocation_amount_unknown: 'boolean',
-} as const;
+import { isExtraName, isStored, lineFields, lineNames, type FieldType, type StoredName } from '../line/line-fields';
 
-export type Column = keyof typeof COLUMNS;
+/** The columns of the staging table. They have the names of an import line's members. */
+export type Column = 'line' | StoredName | 'allocation_amount_unknown';
+
+const TYPES: Readonly<Record<FieldType, string>> = {
+  ...{ id: 'text COLLATE "C"', text: 'text', name: 'text', code: 'text', status: 'text' },
+  ...{ number: 'bigint', date: 'date', money: 'numeric(14,2)', boolean: 'boolean' },
+};
+
+/** The columns of the staging table with their types, in order. */
+export const COLUMNS = new Map<Column, string>([
+  ['line', 'bigint NOT NULL'],
+  ...lineNames
+    .filter(isStored)
+    .map((name): [Column, string] => [name, `${TYPES[lineFields[name].type]}${isExtraName(name) ? '' : ' NOT NULL'}`]),
+  ['allocation_amount_unknown', 'boolean'],
+]);

@@ -1,4 +1,6 @@
+import { isStored, lineFields, lineNames, type EntityKind, type StoredName } from '../line/line-fields';
 import type { Column } from './import-columns';
+import { toSnakeCase } from './line-columns';
 
 /** A kind of entity of the books, and its form in the staged lines. */
 export interface Entity {
@@ -23,11 +25,22 @@ export interface Entity {
   readonly noted: Readonly<Record<string, string>>;
 }
 
+/**
+ * The part of an entity that follows from the table of fields: the columns of its own fields, and of the ids of the entities that it
+ * belongs to, which have the same name in the lines.
+ */
+function partOf(
+  kind: EntityKind,
+  key: StoredName,
+  belongsTo: readonly StoredName[] = [],
+): Pick<Entity, 'table' | 'key' | 'said' | 'values'> {
+  const said = lineNames.filter(isStored).filter((name) => name !== key && (lineFields[name].of === kind || belongsTo.includes(name)));
+  const columnOf = (name: StoredName): string => (belongsTo.includes(name) ? name : toSnakeCase(lineFields[name].as));
+  return { table: kind, key, said, values: Object.fromEntries(said.map((name) => [columnOf(name), `l.${name}`])) };
+}
+
 export const DESIGNATION: Entity = {
-  table: 'designation',
-  key: 'designation_id',
-  said: ['designation'],
-  values: { name: 'l.designation' },
+  ...partOf('designation', 'designation_id'),
   noted: {
     noted: `INSERT INTO changed_transaction
   SELECT a.transaction_id FROM allocation a JOIN differing w ON w.is_old AND a.designation_id = w.id WHERE a.organization_id = $1`,
@@ -35,24 +48,7 @@ export const DESIGNATION: Entity = {
 };
 
 export const DONOR: Entity = {
-  table: 'donor',
-  key: 'donor_id',
-  said: [
-    ...(['donor_first_name', 'donor_last_name', 'address1', 'address2', 'address3', 'city', 'state', 'zip', 'phone'] as const),
-    'email_address',
-  ],
-  values: {
-    first_name: 'l.donor_first_name',
-    last_name: 'l.donor_last_name',
-    address1: 'l.address1',
-    address2: 'l.address2',
-    address3: 'l.address3',
-    city: 'l.city',
-    state: 'l.state',
-    zip: 'l.zip',
-    phone: 'l.phone',
-    email: 'l.email_address',
-  },
+  ...partOf('donor', 'donor_id'),
   derived: { search_text: 'donor_search_forms(first_name, last_name)' },
   noted: {
     noted: `INSERT INTO changed_transaction
@@ -60,11 +56,10 @@ export const DONOR: Entity = {
   },
 };
 
+const deposit = partOf('deposit', 'deposit_id');
 export const DEPOSIT: Entity = {
-  table: 'deposit',
-  key: 'deposit_id',
-  said: ['deposit_date', 'deposit_status'],
-  values: { deposit_date: 'l.deposit_date', status: `COALESCE(upper(l.deposit_status)::deposit_status, 'POSTED')` },
+  ...deposit,
+  values: { ...deposit.values, status: `COALESCE(upper(l.deposit_status)::deposit_status, 'POSTED')` },
   // A v2 line does not say whether its deposit is pending: a deposit in the books keeps its status, a new one is posted.
   kept: { status: `COALESCE(upper(l.deposit_status)::deposit_status, old.status, 'POSTED')` },
   noted: {
@@ -73,24 +68,10 @@ export const DEPOSIT: Entity = {
   },
 };
 
+const transaction = partOf('transaction', 'transaction_id', ['deposit_id', 'donor_id']);
 export const TRANSACTION: Entity = {
-  table: 'transaction',
-  key: 'transaction_id',
-  said: [
-    ...(['deposit_id', 'transaction_date', 'donor_id', 'amount', 'fee_amount', 'status', 'account_type', 'payment_type'] as const),
-    'main_memo',
-  ],
-  values: {
-    deposit_id: 'l.deposit_id',
-    donor_id: 'NULLIF(l.donor_id, 0)',
-    transaction_date: 'l.transaction_date',
-    amount: 'l.amount',
-    fee_amount: 'l.fee_amount',
-    status: 'l.status',
-    account_type: 'l.account_type',
-    payment_type: 'l.payment_type',
-    main_memo: 'l.main_memo',
-  },
+  ...transaction,
+  values: { ...transaction.values, donor_id: 'NULLIF(l.donor_id, 0)' },
   noting: 'old.deposit_id AS left_id, old.amount AS amount_before',
   noted: {
     noted: 'INSERT INTO changed_transaction SELECT id FROM differing',
@@ -100,18 +81,12 @@ export const TRANSACTION: Entity = {
   },
 };
 
+const allocation = partOf('allocation', 'allocation_id', ['transaction_id', 'designation_id']);
 export const ALLOCATION: Entity = {
-  table: 'allocation',
-  key: 'allocation_id',
-  said: ['line', 'transaction_id', 'designation_id', 'allocation_amount', 'allocation_amount_unknown', 'designation_memo'],
+  ...allocation,
+  said: ['line', ...allocation.said, 'allocation_amount_unknown'],
   isSaidOnce: true,
-  values: {
-    transaction_id: 'l.transaction_id',
-    designation_id: 'l.designation_id',
-    amount: 'l.allocation_amount',
-    memo: 'l.designation_memo',
-    amount_unknown: 'false',
-  },
+  values: { ...allocation.values, amount_unknown: 'false' },
   // A line may also lack the share: a share in the books then stays. `markUnknownShares` says later which shares are unknown.
   kept: {
     amount: 'COALESCE(l.allocation_amount, old.amount)',

@@ -48,13 +48,12 @@ export interface StagedLine {
   readonly status: ImportStatus | undefined;
 }
 
-const columnNames = Object.keys(COLUMNS) as Column[];
 const ids = ['line', ...ENTITIES.map(({ key }) => key)];
-const valueNames = columnNames.filter((name) => name !== 'line' && name !== 'deposit_status');
+const valueNames = [...COLUMNS.keys()].filter((name) => name !== 'line' && name !== 'deposit_status');
 
 /** Writes the lines into the temporary table `import_line`, at the pace at which the database takes them, and returns their number. */
 export async function stageLines(books: BookTransaction, lines: AsyncIterable<readonly StagedLine[]>): Promise<number> {
-  const columns = Object.entries(COLUMNS).map(([name, type]) => `${name} ${type}`);
+  const columns = Array.from(COLUMNS, ([name, type]) => `${name} ${type}`);
   await books.query(`CREATE TEMPORARY TABLE import_line (${columns.join(', ')}) ON COMMIT DROP`);
   const copy = books.connection.query(copyFrom(`COPY import_line (${['line', 'deposit_status', ...valueNames].join(', ')}) FROM STDIN`));
   let sourceFailed = false;
@@ -128,8 +127,8 @@ async function* toCopyText(lines: AsyncIterable<readonly StagedLine[]>, onError:
 
 const COPY_ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-function toCopyValue(value: string | number | boolean | undefined): string {
-  if (value === undefined) return '\\N';
+function toCopyValue(value: string | number | boolean | null | undefined): string {
+  if (value === undefined || value === null) return '\\N';
   if (typeof value !== 'string') return String(value);
   // Few texts have a character to escape, and a search is quicker than a replacement.
   return /[\\\t\n\r]/.test(value) ? value.replace(/[\\\t\n\r]/g, (character) => COPY_ESCAPES[character]!) : value;

@@ -1,7 +1,16 @@
-import { conditionNames, type ConditionName, type DateBasis, type LineFilter, type PendingChoice } from '../formats/line-conditions';
+import {
+  conditionNames,
+  lineConditions,
+  type ConditionName,
+  type DateBasis,
+  type LineCondition,
+  type LineFilter,
+  type PendingChoice,
+} from '../formats/line-conditions';
 import { Prisma } from '../generated/prisma/client';
+import { lineFields } from '../line/line-fields';
 import type { LocalDate } from '../values/dates';
-import { IS_CURRENT } from './line-columns';
+import { IS_CURRENT, SQL_TYPES } from './line-columns';
 import { isAmong } from './postgres/value-list';
 
 /** The lines of an organization in a period, narrowed by a filter; both ends of the period are included. */
@@ -22,22 +31,6 @@ const { sql, raw } = Prisma;
 /** The column of deposit_line with the date that a line set goes by. */
 export const DATE_COLUMNS: Readonly<Record<DateBasis, string>> = { DEPOSIT_DATE: 'deposit_date', TRANSACTION_DATE: 'transaction_date' };
 
-/** The SQL of each condition over deposit_line. Every value has a cast, because a COPY sends its values as text. */
-const CONDITIONS: { readonly [Name in ConditionName]: (value: NonNullable<LineFilter[Name]>) => Prisma.Sql } = {
-  fromTransactionDate: (date) => sql`transaction_date >= ${date}::date`,
-  toTransactionDate: (date) => sql`transaction_date <= ${date}::date`,
-  minAmount: (amount) => sql`amount >= ${amount}::numeric`,
-  maxAmount: (amount) => sql`amount <= ${amount}::numeric`,
-  depositIds: (ids) => isAmong('deposit_id', ids, 'text'),
-  transactionIds: (ids) => isAmong('transaction_id', ids, 'text'),
-  designationIds: (ids) => isAmong('designation_id', ids, 'bigint'),
-  donorIds: (ids) => isAmong('donor_id', ids, 'bigint'),
-  statuses: (texts) => isAmong('status', texts, 'text'),
-  accountTypes: (texts) => isAmong('account_type', texts, 'text'),
-  paymentTypes: (texts) => isAmong('payment_type', texts, 'text'),
-  donorName: (name) => hasName('donor_search', name),
-};
-
 /** The WHERE clause that selects a line set from deposit_line. */
 export function whereLines({ organizationId, startDate, endDate, dateBasis, pending, filter, days }: LineSet): Prisma.Sql {
   const conditions = [
@@ -45,13 +38,21 @@ export function whereLines({ organizationId, startDate, endDate, dateBasis, pend
     sql`organization_id = ${organizationId}::int`,
     days ? isAmong('deposit_date', days, 'date') : sql`${raw(DATE_COLUMNS[dateBasis])} BETWEEN ${startDate}::date AND ${endDate}::date`,
     ...wherePending('deposit_status', pending),
-    ...conditionNames.flatMap((name) => whereCondition(name, filter[name])),
+    ...conditionNames.flatMap((name) => whereCondition(name, filter)),
   ];
   return Prisma.join(conditions, ' AND ');
 }
 
-function whereCondition<Name extends ConditionName>(name: Name, value: LineFilter[Name]): Prisma.Sql[] {
-  return value === undefined ? [] : [CONDITIONS[name](value)];
+/** The SQL of a condition over deposit_line. Every value has a cast, because a COPY sends its values as text. */
+function whereCondition(name: ConditionName, filter: LineFilter): Prisma.Sql[] {
+  const value = filter[name];
+  if (value === undefined) return [];
+  const condition: LineCondition = lineConditions[name];
+  if (condition.type === 'name') return [hasName('donor_search', value as string)];
+  const column = condition.of;
+  const type = SQL_TYPES[lineFields[column].type];
+  if (condition.compares === undefined) return [isAmong(column, value as readonly string[] | readonly number[], type)];
+  return [sql`${raw(`${column} ${condition.compares}`)} ${value}::${raw(type)}`];
 }
 
 /** The condition on a deposit's status; none when posted and pending deposits are both wanted. */

@@ -1,5 +1,7 @@
-import { groupColumns, type GroupBy } from '../formats/line-groups';
+import { fieldGroups, groupColumns, type FieldGroup, type GroupBy, type TimeGroup } from '../formats/line-groups';
+import { lineFields, type EntityKind, type LineName } from '../line/line-fields';
 import { daysBetween, monthsBetween, type LocalDate } from '../values/dates';
+import { CASTS, SQL_TYPES } from './line-columns';
 import type { KeyType } from './postgres/keyset';
 
 /** The steps by which a compared period is moved: by days, by whole weeks or by whole months. */
@@ -22,8 +24,6 @@ interface Grouping {
   readonly splits?: 'deposits' | 'transactions';
 }
 
-const column = (name: string, type: KeyType): KeyColumn => ({ type, expression: () => name });
-
 const period = (moves: Moves, expression: KeyColumn['expression']): Grouping => ({ key: { type: 'date', expression, moves } });
 /**
  * The first day of a part of a year that begins with any month. A fiscal year that begins before year 1 is named by the first day of all.
@@ -34,45 +34,30 @@ const firstDay =
     const months = `make_interval(months => ${fiscalYearStart - 1})`;
     return `GREATEST((date_trunc('${part}', ${date}::timestamp - ${months}) + ${months})::date, '0001-01-01')`;
   };
-const ofTransaction = (name: string): Grouping => ({ key: column(name, 'text'), splits: 'deposits' });
 
-/** The ways to group lines. */
-export const groupings: Readonly<Record<GroupBy, Grouping>> = {
+const TIMES: Readonly<Record<TimeGroup, Grouping>> = {
   DAY: period('days', (date) => date),
   WEEK: period('weeks', (date) => `GREATEST(date_trunc('week', ${date}::timestamp)::date, '0001-01-01')`),
   MONTH: period('months', (date) => `date_trunc('month', ${date}::timestamp)::date`),
   QUARTER: period('months', firstDay('quarter')),
   YEAR: period('months', firstDay('year')),
-  DEPOSIT: {
-    key: column('deposit_id', 'text'),
-    labels: ['deposit_date'],
-  },
-  TRANSACTION: {
-    key: column('transaction_id', 'text'),
-    labels: ['transaction_date'],
-    splits: 'deposits',
-  },
-  DEPOSIT_STATUS: { key: column('deposit_status', 'deposit_status') },
-  DESIGNATION: {
-    // The name belongs to the id, and grouping by a number is quicker than by a number and a text.
-    key: column('designation_id', 'bigint'),
-    labels: ['designation'],
-    splits: 'transactions',
-  },
-  STATUS: ofTransaction('status'),
-  ACCOUNT_TYPE: ofTransaction('account_type'),
-  PAYMENT_TYPE: ofTransaction('payment_type'),
-  DONOR: {
-    key: column('donor_id', 'bigint'),
-    labels: ['donor_first_name', 'donor_last_name'],
-    splits: 'deposits',
-  },
-  CITY: ofTransaction('city'),
-  STATE: ofTransaction('state'),
 };
 
-/** The SQL of an output, by the type of the value in a group's key: dates leave the database as text, ids as numbers. */
-const CASTS = { date: '::text', number: '::float8', text: '', status: '::text' } as const;
+/** A group by a value of a gift has parts of deposits, and one by a value of a share has parts of gifts. */
+const SPLITS: Readonly<Record<EntityKind, Grouping['splits']>> = {
+  ...{ deposit: undefined, transaction: 'deposits', donor: 'deposits', allocation: 'transactions', designation: 'transactions' },
+};
+/** The names belong to the id, and grouping by an id is quicker than by an id and names. No group is of a boolean. */
+function byField([name, ...labels]: readonly [LineName, ...LineName[]]): Grouping {
+  const { type, of } = lineFields[name];
+  return { key: { type: SQL_TYPES[type] as KeyType, expression: () => name }, labels, splits: SPLITS[of] };
+}
+
+/** The ways to group lines. */
+export const groupings: Readonly<Record<GroupBy, Grouping>> = {
+  ...TIMES,
+  ...(Object.fromEntries(Object.entries(fieldGroups).map(([by, names]) => [by, byField(names)])) as Record<FieldGroup, Grouping>),
+};
 
 /**
  * The fields of a group's key, each with its SQL over a row of the figures. The one that makes the group comes first, in the column `key`.
@@ -80,7 +65,7 @@ const CASTS = { date: '::text', number: '::float8', text: '', status: '::text' }
 export const groupValues = (by: GroupBy, key: string): (readonly [field: string, expression: string])[] =>
   groupColumns(by).map(([, { field, type }], index) => [
     field,
-    `figure.${index === 0 ? key : labelOf(groupings[by].labels![index - 1]!)}${CASTS[type]}`,
+    `figure.${index === 0 ? key : labelOf(groupings[by].labels![index - 1]!)}${CASTS[type] ?? ''}`,
   ]);
 
 /** The column of the figures that holds a label of the groups. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { extraColumns } from '../formats/file-columns';
-import { v2Columns, v2Layouts } from '../formats/v2-line';
+import { extraColumns, v2Columns } from '../formats/file-columns';
+import { v2Layouts } from '../formats/v2-line';
 import { LineTotals } from '../rows/line-totals';
 import { RowRenderer } from '../rows/row-renderer';
 import { joinColumns, widenTemplate, type RowColumn } from '../rows/row-template';

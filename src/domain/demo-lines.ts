@@ -1,4 +1,5 @@
 import type { ImportLine, RawLine } from '../formats/import-line';
+import type { NamesOf } from '../line/line-fields';
 import { toMoney } from '../values/money';
 
 const DAYS = 730;
@@ -138,20 +139,7 @@ export async function* createDemoLines(today: Date): AsyncGenerator<readonly Raw
   }
 }
 
-type DonorFields = Pick<
-  ImportLine,
-  | 'donor_id'
-  | 'donor_first_name'
-  | 'donor_last_name'
-  | 'address1'
-  | 'address2'
-  | 'address3'
-  | 'city'
-  | 'state'
-  | 'zip'
-  | 'phone'
-  | 'email_address'
->;
+type DonorFields = Pick<ImportLine, NamesOf<'donor'>>;
 
 const NOBODY: DonorFields = {
   donor_id: 0,

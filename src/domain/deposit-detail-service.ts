@@ -1,10 +1,11 @@
-import { lineOrders, type DepositDetailLine, type DepositDetailStore, type LineOrder } from '../data/deposit-detail-store';
+import { lineOrders, type DepositDetailStore, type LineOrder } from '../data/deposit-detail-store';
 import type { LineSet } from '../data/line-set';
 import type { ReportSnapshot } from '../data/postgres/report-snapshot';
 import { numberOf } from '../data/postgres/version-stamp';
 import type { RequestBooks } from '../data/request-books';
 import { AppError } from '../errors';
 import type { DateBasis, LineFilterInput, PendingChoice } from '../formats/line-conditions';
+import type { LineValues } from '../line/line-fields';
 import { CopySpool } from '../rows/copy-spool';
 import { renderRows, type RowStream } from '../rows/row-stream';
 import { widenTemplate, type RowColumn, type RowTemplate } from '../rows/row-template';
@@ -42,7 +43,7 @@ export interface ReportPeriod {
 }
 
 /** The rows of the report. */
-export interface LineStream extends RowStream<DepositDetailLine> {
+export interface LineStream extends RowStream<LineValues> {
   /** Reads the rows as `bytes` does, and their figures in the same reading. */
   bytesWithFigures(template: RowTemplate): RowsWithFigures;
   /**
@@ -126,7 +127,7 @@ export class DepositDetailService {
     { lineSet, order, fields }: { readonly lineSet: LineSet; readonly order: LineOrder; readonly fields: readonly string[] },
     page: PageParameters,
     { books, sealed, isShort }: { readonly books: RequestBooks; readonly sealed: SealedPlaces; readonly isShort: boolean },
-  ): Promise<Page<Partial<DepositDetailLine>>> {
+  ): Promise<Page<Partial<LineValues>>> {
     const list = {
       order: lineOrders[order.field],
       query: ['lines', lineSet, order],

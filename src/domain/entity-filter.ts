@@ -1,5 +1,5 @@
 import type { EntityFilter, EntityOrder } from '../formats/entity-lists';
-import type { EntityKind } from '../formats/entity-edges';
+import type { EntityKind } from '../line/line-fields';
 import type { PendingChoice } from '../formats/line-conditions';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';

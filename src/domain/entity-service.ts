@@ -9,10 +9,10 @@ import {
   type EdgeName,
   type EdgeTarget,
   type EntityId,
-  type EntityKind,
   type FigureName,
   type ManyEdgeName,
 } from '../formats/entity-edges';
+import type { EntityKind } from '../line/line-fields';
 import { EntityFigures, type FigureParameters, type FiguresOf } from './entity-figures';
 import { findFilterFault, toEntityFilter, toEntityOrder, type EntityParameters } from './entity-filter';
 import { digestQuery, readPage, toBounds, toPage, toSharedBounds, type Page, type PageParameters, type PagedList } from './keyset-page';

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { parse } from 'papaparse';
 import { OperatorError } from '../errors';
-import { createLineReader, optionalFields, type RawLine } from './import-line';
-import { v2Fields } from './v2-line';
+import { isLineName, v2Names } from '../line/line-fields';
+import { createLineReader, type RawLine } from './import-line';
 
 /**
  * Reads CSV (RFC 4180) with a header that names the fields in any order. Lines may end in CRLF, LF or CR. Lines without a value are left out,
@@ -148,10 +148,9 @@ const SEPARATOR = /^"?sep=([,;\t|])"?[\s,;|]*$/i;
 /** The separators that are looked for in a header. The last is taken only where a line `sep=|` says it. */
 const DELIMITERS = [',', ';', '\t', '|'];
 const LINE_END = /\r\n|\n|\r/;
-const known: readonly string[] = [...v2Fields, ...optionalFields];
 const toName = (cell: string): string => cell.trim().toLowerCase();
 const isBlank = (value: string): boolean => value.trim() === '';
-const namesField = (names: readonly string[]): boolean => names.some((name) => known.includes(toName(name)));
+const namesField = (names: readonly string[]): boolean => names.some((name) => isLineName(toName(name)));
 const cellsOf = (line: string, delimiter: string): string[] => line.split(delimiter).map((cell) => cell.replace(/^\s*"|"\s*$/g, ''));
 
 interface TableStart {
@@ -206,8 +205,8 @@ function checkHeader(fields: readonly string[], line: number): readonly string[]
   const header = fields.map(toName);
   if (!namesField(header)) throw noHeader(line);
   const faults = [
-    ...v2Fields.filter((field) => !header.includes(field)).map((field) => `${field} is missing`),
-    ...header.filter((name) => name !== '' && !known.includes(name)).map((name) => `${name} is not a field of a deposit line`),
+    ...v2Names.filter((field) => !header.includes(field)).map((field) => `${field} is missing`),
+    ...header.filter((name) => name !== '' && !isLineName(name)).map((name) => `${name} is not a field of a deposit line`),
     ...header.filter((name, position) => name !== '' && header.indexOf(name) !== position).map((name) => `${name} stands twice`),
   ];
   if (faults.length > 0) throw new OperatorError(`Line ${line}, the header: ${faults.join(', ')}`);

@@ -1,16 +1,22 @@
-/** The five kinds of entities in the books. The GraphQL type of each has the same name, capitalized. */
-export type EntityKind = 'deposit' | 'transaction' | 'allocation' | 'designation' | 'donor';
+import type { EntityKind, FieldOf, NamesOf, NamesOfType, FieldType } from '../line/line-fields';
+
 /** The books' own id of an entity. */
 export type EntityId = string | number;
 
-/** The field of each kind that holds the books' own id, as the report's lines name it, and the type of its values. */
+type Id<Kind extends EntityKind, Type extends FieldType, SqlType> = {
+  readonly field: FieldOf<NamesOf<Kind> & NamesOfType<Type>>;
+  readonly type: SqlType;
+};
+/** The field of each kind that holds the books' own id, as the report's lines name it, and the type of its values in SQL. */
 export const entityIds = {
   deposit: { field: 'depositId', type: 'text' },
   transaction: { field: 'transactionId', type: 'text' },
   allocation: { field: 'allocationId', type: 'text' },
   designation: { field: 'designationId', type: 'bigint' },
   donor: { field: 'donorId', type: 'bigint' },
-} as const satisfies Readonly<Record<EntityKind, { readonly field: string; readonly type: 'text' | 'bigint' }>>;
+} as const satisfies {
+  readonly [Kind in EntityKind]: Id<Kind, 'id', 'text'> | Id<Kind, 'number', 'bigint'>;
+};
 
 /** With `one`, the origin's field `by` holds the target's id. With `many`, the targets' field `by` holds the origin's id. */
 type Edge = { readonly one: EntityKind; readonly by: string } | { readonly many: EntityKind; readonly by: string };

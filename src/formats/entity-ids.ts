@@ -1,5 +1,6 @@
 import { fromGlobalId, toGlobalId } from '../values/global-id';
-import { entityIds, type EntityId, type EntityKind } from './entity-edges';
+import { entityIds, type EntityId } from './entity-edges';
+import type { EntityKind } from '../line/line-fields';
 
 /** The name of an entity's type in GraphQL. */
 export type EntityTypeName = Capitalize<EntityKind>;

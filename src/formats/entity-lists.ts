@@ -1,6 +1,6 @@
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
-import type { EntityKind } from './entity-edges';
+import type { EntityKind } from '../line/line-fields';
 import type { PendingChoice } from './line-conditions';
 
 /** The checked conditions of a list of entities. An entity must meet all that are given; both ends of a range are included. */

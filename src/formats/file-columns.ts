@@ -1,21 +1,32 @@
+import { extraNames, lineFields, lineNames, v2Names, type FieldType, type LineName } from '../line/line-fields';
 import type { RowColumn } from '../rows/row-template';
 import type { FileColumns } from './file-format';
 import { groupColumns, type GroupBy } from './line-groups';
-import { v2Columns, v2Fields } from './v2-line';
 
 const text = (field: string) => ({ field, kind: 'text' }) as const;
 const freeText = (field: string) => ({ field, kind: 'text', freeText: true }) as const;
 const number = (field: string) => ({ field, kind: 'number' }) as const;
 const nullable = (field: string) => ({ field, kind: 'nullable' }) as const;
 
-/** The columns of lines that v2 lacks. An import reads each of them too: the build fails until its schema has the field. */
-export const extraColumns = {
-  deposit_status: { field: 'depositStatus', kind: 'text', isLowerCase: true },
-  allocation_amount: nullable('allocationAmount'),
-  allocation_amount_inferred: { field: 'allocationAmountInferred', kind: 'boolean' },
-} as const satisfies FileColumns;
+/** The columns of each type of field that has a value in every line. */
+const COLUMNS: Readonly<Record<FieldType, (field: string) => RowColumn>> = {
+  ...{ id: freeText, text: freeText, name: freeText, code: freeText },
+  ...{ number, date: text, money: text },
+  status: (field) => ({ field, kind: 'text', isLowerCase: true }),
+  boolean: (field) => ({ field, kind: 'boolean' }),
+};
 
-export const allLineColumns: FileColumns = { ...v2Columns, ...extraColumns };
+const columnsOf = <Name extends LineName>(names: readonly Name[]): Readonly<Record<Name, RowColumn>> =>
+  Object.fromEntries(
+    names.map((name) => {
+      const { field, type, isNullable } = lineFields[name];
+      return [name, isNullable && type !== 'boolean' ? nullable(field) : COLUMNS[type](field)];
+    }),
+  ) as Record<Name, RowColumn>;
+
+export const v2Columns = columnsOf(v2Names);
+export const extraColumns = columnsOf(extraNames);
+export const allLineColumns = columnsOf(lineNames);
 
 /** The columns that files of one kind can have. */
 export interface ColumnChoice {
@@ -30,18 +41,12 @@ export interface ColumnChoice {
 export const lineColumns = (hasPending: boolean): ColumnChoice => ({
   all: allLineColumns,
   usual: hasPending ? { ...v2Columns, deposit_status: extraColumns.deposit_status } : v2Columns,
-  groups: { all: Object.keys(allLineColumns), v2: v2Fields },
+  groups: { all: lineNames, v2: v2Names },
 });
 
 /** The columns of a group's key. */
 const keyColumns = (by: GroupBy): FileColumns =>
-  Object.fromEntries(groupColumns(by).map(([name, { field, type }]) => [name, TYPES[type](`key.${field}`)]));
-const TYPES = {
-  date: text,
-  number,
-  text: freeText,
-  status: (field: string) => ({ field, kind: 'text', isLowerCase: true }) as const,
-};
+  Object.fromEntries(groupColumns(by).map(([name, { field, type }]) => [name, COLUMNS[type](`key.${field}`)]));
 
 const COUNTS = {
   lines: 'lines',

@@ -1,14 +1,21 @@
+import {
+  extraNames,
+  isExtraName,
+  isLineName,
+  lineFields,
+  namesOf,
+  v2Names,
+  type ExtraName,
+  type FieldType,
+  type FileValues,
+  type LineName,
+  type StoredName,
+  type V2Name,
+} from '../line/line-fields';
 import { isLocalDate } from '../values/dates';
 import { unguardFormula } from '../values/formula-guard';
 import { isMoney, isTooLong, toCents, toMoney, type Money } from '../values/money';
-import { allLineColumns, extraColumns } from './file-columns';
-import { v2Columns, v2Fields, type V2Field } from './v2-line';
-
-/** The columns that an import file may have beside the 26 fields of a v2 line. */
-export const optionalFields: readonly string[] = Object.keys(extraColumns);
-
-type OptionalField = keyof typeof extraColumns;
-type ImportField = V2Field | OptionalField;
+import { allLineColumns } from './file-columns';
 
 /** A line as it stands in the file: an object of values by field name, which is not checked yet. */
 export interface RawLine {
@@ -17,27 +24,21 @@ export interface RawLine {
   readonly values: unknown;
 }
 
-/** The values of the 26 fields, as v2 has them: ids of donors and designations are numbers, all else is text. */
-type V2Values = { readonly [Field in V2Field]: (typeof v2Columns)[Field]['kind'] extends 'number' ? number : string };
+/** The values of the fields that v2 has. */
+type V2Values = Pick<FileValues, V2Name>;
 
-/** A checked line, which the report can return byte for byte. */
-export interface ImportLine extends V2Values {
-  /** Undefined when the file does not state it; the same holds for the share. */
-  readonly deposit_status?: ImportStatus | undefined;
-  readonly allocation_amount?: Money | undefined;
+/** A checked line, which the report can return byte for byte. A value beyond v2 is undefined or null where the file does not state it. */
+export interface ImportLine extends V2Values, Given<ExtraName & StoredName> {
   /** True when the file says that nobody knows the share, false when it states or infers it, undefined when it says nothing. */
   readonly allocation_amount_unknown?: boolean | undefined;
 }
+type Given<Name extends ExtraName> = { readonly [Each in Name]?: FileValues[Each] | null | undefined };
 
 /** A line as the file has it, whose fields are good. */
-interface CheckedLine extends V2Values {
-  readonly deposit_status?: ImportStatus | null;
-  readonly allocation_amount?: Money | null;
-  readonly allocation_amount_inferred?: boolean | null;
-}
+interface CheckedLine extends V2Values, Given<ExtraName> {}
 
-export const importStatuses = ['posted', 'pending'] as const;
-export type ImportStatus = (typeof importStatuses)[number];
+export type ImportStatus = FileValues['deposit_status'];
+export const importStatuses = ['posted', 'pending'] as const satisfies readonly ImportStatus[];
 
 interface FieldFault {
   readonly field: string;
@@ -133,42 +134,21 @@ const number = check(
   `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}, without leading zeros`,
 );
 
-/** The fields of a line in the order in which their faults are told. */
-const CHECKS = {
-  deposit_id: id,
-  transaction_date: date,
-  deposit_date: date,
-  transaction_id: id,
-  allocation_id: id,
-  donor_id: number,
-  donor_first_name: name,
-  donor_last_name: name,
-  address1: text(),
-  address2: text(),
-  address3: text(),
-  city: text(),
-  state: text(),
-  zip: text(),
-  phone: text(),
-  email_address: text(),
-  amount: money,
-  fee_amount: money,
-  // A net amount may have a digit more than the amount and the fee, so their limit does not hold for it.
-  net_amount: check((value) => typeof value === 'string', MONEY_FAULT),
-  status: text(),
-  account_type: text(),
-  payment_type: text(),
-  designation_id: number,
-  designation: text(),
-  designation_memo: text(),
-  main_memo: text(),
-  deposit_status: optional(check((value) => value === 'posted' || value === 'pending', 'must be posted or pending')),
-  allocation_amount: optional(money),
-  allocation_amount_inferred: optional(check((value) => typeof value === 'boolean', 'must be true or false')),
-} satisfies Record<ImportField, Check>;
+const CHECKS: Readonly<Record<FieldType, Check>> = {
+  ...{ id, number, text: text(), name, code: text(), date, money },
+  status: check((value) => value === 'posted' || value === 'pending', 'must be posted or pending'),
+  boolean: check((value) => typeof value === 'boolean', 'must be true or false'),
+};
+/** A net amount may have a digit more than the amount and the fee, so their limit does not hold for it. */
+const net = check((value) => typeof value === 'string', MONEY_FAULT);
 
-const CHECK_LIST: readonly (readonly [string, Check])[] = Object.entries(CHECKS);
-const donorFields = v2Fields.slice(v2Fields.indexOf('donor_first_name'), v2Fields.indexOf('amount'));
+const checkOf = (name: LineName): Check => (name === 'net_amount' ? net : CHECKS[lineFields[name].type]);
+/** The fields of a line in the order in which their faults are told. */
+const CHECK_LIST: readonly (readonly [LineName, Check])[] = [
+  ...v2Names.map((name) => [name, checkOf(name)] as const),
+  ...extraNames.map((name) => [name, optional(checkOf(name))] as const),
+];
+const donorNames = namesOf('donor').filter((name) => name !== 'donor_id');
 
 /** Checks a line. Returns it, or its faults. A fault does not repeat the value, which may be personal. */
 export function parseImportLine({ line, values }: RawLine): ImportLine | LineFault[] {
@@ -178,14 +158,13 @@ export function parseImportLine({ line, values }: RawLine): ImportLine | LineFau
   const checked = values as unknown as CheckedLine;
   const contradictions = findContradictions(checked);
   if (contradictions.length > 0) return contradictions.map((fault) => ({ line, ...fault }));
-  const { deposit_status: status, allocation_amount: share, allocation_amount_inferred: inferred } = checked;
-  if (status !== null && share === undefined && inferred === undefined) return values as unknown as ImportLine;
+  const { allocation_amount: share, allocation_amount_inferred: inferred } = checked;
+  if (share === undefined && inferred === undefined) return values as unknown as ImportLine;
   // An inferred share is not imported, because the books did not state it. The report infers it again. V8 is slow to copy an object that
   // gets more members afterwards, so `fields` stands last.
-  const { deposit_status, allocation_amount, allocation_amount_inferred: isInferred, ...fields } = checked;
+  const { allocation_amount, allocation_amount_inferred: isInferred, ...fields } = checked;
   const isSaid = isInferred === true || typeof allocation_amount === 'string';
   return {
-    deposit_status: deposit_status ?? undefined,
     allocation_amount: (isInferred ? undefined : allocation_amount) ?? undefined,
     // A file that infers shares, and has none here, does not know it. Only a file without that column leaves it to the books.
     allocation_amount_unknown: isSaid ? false : isInferred === undefined ? undefined : true,
@@ -208,7 +187,7 @@ function findFieldFaults(values: Readonly<Record<string, unknown>>): FieldFault[
   }
   const fields = Object.keys(values);
   if (fields.length === known) return faults;
-  const unknown = fields.filter((field) => !Object.hasOwn(CHECKS, field));
+  const unknown = fields.filter((field) => !isLineName(field));
   return [...faults, ...unknown.map((field) => ({ field, reason: 'is not a field of a deposit line' }))];
 }
 
@@ -220,7 +199,7 @@ function findContradictions(line: CheckedLine): FieldFault[] {
     if (line.net_amount !== net) faults.push({ field: 'net_amount', reason: `is not amount minus fee_amount, ${net}` });
   }
   if (line.donor_id === 0) {
-    const filled = donorFields.filter((field) => line[field] !== '');
+    const filled = donorNames.filter((field) => line[field]);
     faults.push(...filled.map((field) => ({ field, reason: 'must be empty where donor_id is 0' })));
   }
   const { allocation_amount: share, allocation_amount_inferred: isInferred } = line;
@@ -253,10 +232,11 @@ const readNumber: FieldReader = (text) => (/^(0|[1-9][0-9]{0,15})$/.test(text) ?
 const readBoolean: FieldReader = (text) => BOOLEANS.get(text.toLowerCase()) ?? text;
 
 function fieldReader(field: string): FieldReader {
+  if (!isLineName(field)) return readText;
   const column = allLineColumns[field];
   const read =
-    column?.kind === 'boolean' ? readBoolean : column?.kind === 'number' ? readNumber : column?.freeText ? unguardFormula : readText;
-  return optionalFields.includes(field) ? (text) => (text === '' ? null : read(text)) : read;
+    column.kind === 'boolean' ? readBoolean : column.kind === 'number' ? readNumber : column.freeText ? unguardFormula : readText;
+  return isExtraName(field) ? (text) => (text === '' ? null : read(text)) : read;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { lineFields, type FieldType, type NamesOfType } from '../line/line-fields';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
 
@@ -12,34 +13,49 @@ interface ConditionValues {
   readonly numbers: readonly number[];
 }
 
-interface LineCondition {
+export type LineCondition = {
   /** The path of the value in GraphQL's `filter`, its steps joined by dots. */
   readonly path: string;
   /** The parameter's name in the address of a file. */
   readonly parameter: string;
-  readonly type: keyof ConditionValues;
-  /** True for a condition that tells donors apart, and so needs the privilege to read them. */
-  readonly isPersonal?: true;
+} &
+  /** The field is compared with the end of a range. */
+  (
+    | ((Of<'date', 'date'> | Of<'amount', 'money'>) & { readonly compares: '>=' | '<=' })
+    /** The field has one of the values. */
+    | ((Of<'ids', 'id'> | Of<'words', 'text'> | Of<'numbers', 'number'>) & { readonly compares?: undefined })
+    /** The donor has such a name. */
+    | { readonly type: 'name' }
+  );
+interface Of<Type, Field extends FieldType> {
+  readonly type: Type;
+  readonly of: NamesOfType<Field>;
 }
 
 /** The conditions on the lines of a report. A line must meet all that are given; both ends of a range are included. */
 export const lineConditions = {
-  fromTransactionDate: { path: 'transactionDate.from', parameter: 'transaction_date_from', type: 'date' },
-  toTransactionDate: { path: 'transactionDate.to', parameter: 'transaction_date_to', type: 'date' },
+  fromTransactionDate: {
+    path: 'transactionDate.from',
+    parameter: 'transaction_date_from',
+    type: 'date',
+    of: 'transaction_date',
+    compares: '>=',
+  },
+  toTransactionDate: { path: 'transactionDate.to', parameter: 'transaction_date_to', type: 'date', of: 'transaction_date', compares: '<=' },
   // The amounts of the whole transaction are compared, not the shares.
-  minAmount: { path: 'amount.min', parameter: 'amount_min', type: 'amount' },
-  maxAmount: { path: 'amount.max', parameter: 'amount_max', type: 'amount' },
-  depositIds: { path: 'depositIds', parameter: 'deposit_id', type: 'ids' },
-  transactionIds: { path: 'transactionIds', parameter: 'transaction_id', type: 'ids' },
-  designationIds: { path: 'designationIds', parameter: 'designation_id', type: 'numbers' },
-  donorIds: { path: 'donorIds', parameter: 'donor_id', type: 'numbers', isPersonal: true },
-  statuses: { path: 'statuses', parameter: 'status', type: 'words' },
-  accountTypes: { path: 'accountTypes', parameter: 'account_type', type: 'words' },
-  paymentTypes: { path: 'paymentTypes', parameter: 'payment_type', type: 'words' },
+  minAmount: { path: 'amount.min', parameter: 'amount_min', type: 'amount', of: 'amount', compares: '>=' },
+  maxAmount: { path: 'amount.max', parameter: 'amount_max', type: 'amount', of: 'amount', compares: '<=' },
+  depositIds: { path: 'depositIds', parameter: 'deposit_id', type: 'ids', of: 'deposit_id' },
+  transactionIds: { path: 'transactionIds', parameter: 'transaction_id', type: 'ids', of: 'transaction_id' },
+  designationIds: { path: 'designationIds', parameter: 'designation_id', type: 'numbers', of: 'designation_id' },
+  donorIds: { path: 'donorIds', parameter: 'donor_id', type: 'numbers', of: 'donor_id' },
+  statuses: { path: 'statuses', parameter: 'status', type: 'words', of: 'status' },
+  accountTypes: { path: 'accountTypes', parameter: 'account_type', type: 'words', of: 'account_type' },
+  paymentTypes: { path: 'paymentTypes', parameter: 'payment_type', type: 'words', of: 'payment_type' },
   /**
    * The beginning of a word of the donor's names and the words that follow, in either order of names, without regard to case and accents.
    */
-  donorName: { path: 'donorName', parameter: 'donor_name', type: 'name', isPersonal: true },
+  donorName: { path: 'donorName', parameter: 'donor_name', type: 'name' },
 } as const satisfies Readonly<Record<string, LineCondition>>;
 
 export type ConditionName = keyof typeof lineConditions;
@@ -76,8 +92,8 @@ export const isByTransactionDate = (names: readonly string[]): boolean =>
 /** The names of all conditions, in the table's order. */
 export const conditionNames = Object.keys(lineConditions) as readonly ConditionName[];
 
-/** True for a condition that tells donors apart. */
+/** True for a condition that tells donors apart, and so needs the privilege to read them. */
 export function isPersonal(name: ConditionName): boolean {
   const condition: LineCondition = lineConditions[name];
-  return condition.isPersonal ?? false;
+  return condition.type === 'name' || (lineFields[condition.of].isPersonal ?? false);
 }

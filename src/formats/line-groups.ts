@@ -1,56 +1,44 @@
+import { lineFields, type FieldOf, type LineField, type LineName, type LineValues } from '../line/line-fields';
 import { daysBetween, monthsBetween, type LocalDate } from '../values/dates';
 
-interface GroupValues {
-  readonly date: LocalDate;
-  readonly number: number;
-  readonly text: string;
-  readonly status: 'POSTED' | 'PENDING';
-}
+/** The parts of time that group lines by a date. A week is named by its Monday; a month, a quarter and a year by their first day. */
+const timeGroups = ['DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'] as const;
+export type TimeGroup = (typeof timeGroups)[number];
 
-interface GroupColumn {
-  /** The field of a group's key, here and in GraphQL. */
-  readonly field: string;
-  readonly type: keyof GroupValues;
-}
+/** The other ways to group lines: the field that makes the groups, and those that name them too. */
+export const fieldGroups = {
+  DEPOSIT: ['deposit_id', 'deposit_date'],
+  TRANSACTION: ['transaction_id', 'transaction_date'],
+  DEPOSIT_STATUS: ['deposit_status'],
+  DESIGNATION: ['designation_id', 'designation'],
+  STATUS: ['status'],
+  ACCOUNT_TYPE: ['account_type'],
+  PAYMENT_TYPE: ['payment_type'],
+  DONOR: ['donor_id', 'donor_first_name', 'donor_last_name'],
+  CITY: ['city'],
+  STATE: ['state'],
+} as const satisfies Readonly<Record<string, readonly [LineName, ...LineName[]]>>;
+export type FieldGroup = keyof typeof fieldGroups;
 
-/** The ways to group lines, each with the columns that name a group in a file. */
-const lineGroups = {
-  DAY: { day: { field: 'day', type: 'date' } },
-  /** A week is named by its Monday; a month, a quarter and a year by their first day. */
-  WEEK: { week: { field: 'week', type: 'date' } },
-  MONTH: { month: { field: 'month', type: 'date' } },
-  QUARTER: { quarter: { field: 'quarter', type: 'date' } },
-  YEAR: { year: { field: 'year', type: 'date' } },
-  DEPOSIT: { deposit_id: { field: 'depositId', type: 'text' }, deposit_date: { field: 'depositDate', type: 'date' } },
-  TRANSACTION: { transaction_id: { field: 'transactionId', type: 'text' }, transaction_date: { field: 'transactionDate', type: 'date' } },
-  DEPOSIT_STATUS: { deposit_status: { field: 'depositStatus', type: 'status' } },
-  DESIGNATION: { designation_id: { field: 'designationId', type: 'number' }, designation: { field: 'designation', type: 'text' } },
-  STATUS: { status: { field: 'status', type: 'text' } },
-  ACCOUNT_TYPE: { account_type: { field: 'accountType', type: 'text' } },
-  PAYMENT_TYPE: { payment_type: { field: 'paymentType', type: 'text' } },
-  DONOR: {
-    donor_id: { field: 'donorId', type: 'number' },
-    donor_first_name: { field: 'donorFirstName', type: 'text' },
-    donor_last_name: { field: 'donorLastName', type: 'text' },
-  },
-  CITY: { city: { field: 'city', type: 'text' } },
-  STATE: { state: { field: 'state', type: 'text' } },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, GroupColumn>>>>;
+export type GroupBy = TimeGroup | FieldGroup;
+export const groupBys: readonly GroupBy[] = [...timeGroups, ...(Object.keys(fieldGroups) as FieldGroup[])];
 
-export type GroupBy = keyof typeof lineGroups;
-export const groupBys = Object.keys(lineGroups) as readonly GroupBy[];
-
-type Columns = { [By in GroupBy]: (typeof lineGroups)[By][keyof (typeof lineGroups)[By]] }[GroupBy];
+type GroupField = FieldOf<(typeof fieldGroups)[FieldGroup][number]>;
 /** The values that all lines of a group share. It has only the fields of the groupings that were asked for. */
-export type GroupKey = { readonly [Column in Columns as Column['field']]?: GroupValues[Column['type']] };
+export type GroupKey = { readonly [By in TimeGroup as Lowercase<By>]?: LocalDate } & { readonly [Field in GroupField]?: LineValues[Field] };
 
-/** The columns that a grouping adds to a group's key, in order. */
-export const groupColumns = (by: GroupBy): readonly (readonly [name: string, column: GroupColumn])[] => Object.entries(lineGroups[by]);
+const isFieldGroup = (by: GroupBy): by is FieldGroup => Object.hasOwn(fieldGroups, by);
 
-const personalGroups: readonly GroupBy[] = ['DONOR', 'CITY', 'STATE'];
+/** The columns that a grouping adds to a group's key, in order: the name of each in files, its field in GraphQL and its type. */
+export function groupColumns(by: GroupBy): readonly (readonly [name: string, column: Pick<LineField, 'field' | 'type'>])[] {
+  if (isFieldGroup(by)) return fieldGroups[by].map((name) => [name, lineFields[name]]);
+  const part = by.toLowerCase();
+  return [[part, { field: part, type: 'date' }]];
+}
 
 /** True for groupings that tell donors apart, which need the privilege to read donors. */
-export const groupsTellDonors = (groupBy: readonly GroupBy[]): boolean => groupBy.some((by) => personalGroups.includes(by));
+export const groupsTellDonors = (groupBy: readonly GroupBy[]): boolean =>
+  groupBy.some((by) => isFieldGroup(by) && fieldGroups[by].some((name) => lineFields[name].isPersonal));
 
 interface GroupedPeriod {
   readonly startDate: LocalDate;

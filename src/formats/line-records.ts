@@ -1,3 +1,4 @@
+import { lineFields, namesOf, type EntityKind } from '../line/line-fields';
 import { entityIds } from './entity-edges';
 import { kindOf, type EntityTypeName } from './entity-ids';
 
@@ -11,28 +12,15 @@ const RECORDS: Readonly<Record<string, EntityTypeName>> = {
   designation: 'Designation',
 };
 
+const columnsOf = (kind: EntityKind): Readonly<Record<string, string>> =>
+  Object.fromEntries(namesOf(kind).map((name) => [lineFields[name].as, lineFields[name].field]));
 /** The column of the line that holds each value of a record. A line has one record of each type. */
 const VALUES: Readonly<Record<EntityTypeName, Readonly<Record<string, string>>>> = {
-  Deposit: { depositId: 'depositId', depositDate: 'depositDate', status: 'depositStatus' },
-  Transaction: Object.fromEntries(
-    [...['transactionId', 'transactionDate', 'amount', 'feeAmount', 'netAmount', 'status', 'accountType', 'paymentType', 'mainMemo']].map(
-      (name) => [name, name],
-    ),
-  ),
-  Allocation: {
-    allocationId: 'allocationId',
-    amount: 'allocationAmount',
-    amountInferred: 'allocationAmountInferred',
-    memo: 'designationMemo',
-  },
-  Designation: { designationId: 'designationId', name: 'designation' },
-  Donor: {
-    donorId: 'donorId',
-    firstName: 'donorFirstName',
-    lastName: 'donorLastName',
-    email: 'emailAddress',
-    ...Object.fromEntries(['address1', 'address2', 'address3', 'city', 'state', 'zip', 'phone'].map((name) => [name, name])),
-  },
+  Deposit: columnsOf('deposit'),
+  Transaction: columnsOf('transaction'),
+  Allocation: columnsOf('allocation'),
+  Designation: columnsOf('designation'),
+  Donor: columnsOf('donor'),
 };
 
 export const isRecordType = (name: string): name is EntityTypeName => Object.hasOwn(VALUES, name);

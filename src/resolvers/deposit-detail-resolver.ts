@@ -1,9 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Args, Ctx, Info, Query, Resolver } from 'type-graphql';
-import type { DepositDetailLine } from '../data/deposit-detail-store';
 import { toReportPeriod, toNarrowedLineSet, toLineSet, type DepositDetailService } from '../domain/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/deposit-summary-service';
 import { entityEdges, isEdge } from '../formats/entity-edges';
+import type { LineValues } from '../line/line-fields';
 import type { RowStream } from '../rows/row-stream';
 import { PageArgs } from './connection-types';
 import {
@@ -33,7 +33,7 @@ export class DepositDetailResolver {
   async depositDetails(
     @Args() args: DepositDetailsArgs,
     @Ctx() { access, books, entities }: RequestContext,
-  ): Promise<RowStream<DepositDetailLine>> {
+  ): Promise<RowStream<LineValues>> {
     const { organization } = await access.authorizeReport();
     // Lines that are not streamed lead to their records, and whoever may read lines may read donors.
     entities.enter({ organizationId: organization.id, mayReadDonors: true });

@@ -5,6 +5,7 @@ import type { LineOrder } from '../data/deposit-detail-store';
 import type { ReportParameters } from '../domain/deposit-detail-service';
 import type * as domain from '../domain/deposit-summary-service';
 import type { Page } from '../domain/keyset-page';
+import type { LineValues } from '../line/line-fields';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
 import { createConnectionType } from './connection-types';
@@ -70,7 +71,7 @@ export class LineListArgs extends LineArgs {
   description:
     "A line of the deposit report: one allocation with its transaction (gift), deposit, designation (fund), and the donor's contact information. A gift that is split over several funds has several lines. Lines hold donors' personal data and need the privilege of the report.",
 })
-export class DepositDetail {
+export class DepositDetail implements LineValues {
   @Field(() => String, { description: 'ID of the deposit, such as `"1043"`. All lines of a deposit repeat it.' })
   depositId!: string;
 
@@ -172,6 +173,9 @@ export class DepositDetail {
   @Field(() => depositStatusEnum, { description: 'Status of the deposit: posted or pending.' })
   depositStatus!: keyof typeof depositStatusEnum;
 }
+
+// The build fails here when DepositDetail has a field that lines do not have.
+({}) satisfies { [Field in Exclude<keyof DepositDetail, keyof LineValues>]: never };
 
 /** The source of the connection's fields. Each part, and each field of the lines, is read only when a query selects it. */
 export interface DepositDetailConnectionSource extends Page<Partial<DepositDetail>> {

@@ -18,6 +18,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ['rows'],
   ['processes'],
   ['errors', 'config'],
+  ['line'],
   ['values'],
 ];
 /** The build makes this folder from prisma/schema.prisma. */
@@ -52,14 +53,15 @@ function sourceFiles(directory: string): string[] {
 }
 
 const files = sourceFiles(SRC);
-const imports: Import[] = files.flatMap((path) => {
+function importsOf(path: string): Import[] {
   const text = readFileSync(path, 'utf8');
   const targets = [...text.matchAll(/(?:from|import|import\(|require\()\s*'([^']+)'/g)].map((match) => match[1]!);
   return targets.map((target) => ({
     file: relative(SRC, path),
     target: target.startsWith('.') ? relative(SRC, join(dirname(path), target)) : target,
   }));
-});
+}
+const imports: Import[] = files.flatMap(importsOf);
 
 const roomOf = (path: string): string => path.replace(/\.[jt]s$/, '').split('/')[0]!;
 const rankOf = (path: string): number => ROOMS.findIndex((rooms) => rooms.includes(roomOf(path)));
@@ -90,6 +92,14 @@ describe('the sources', () => {
       if (!isInside(target) || roomOf(file) === roomOf(target)) return false;
       return roomOf(target) === GENERATED ? roomOf(file) !== 'data' : rankOf(target) <= rankOf(file);
     });
+    expect(wrong).toEqual([]);
+  });
+
+  test('of the page import what is of use in a browser, and nothing else of the gateway', () => {
+    const page = readdirSync(join(SRC, 'playground/web'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
+    const outside = page.flatMap((name) => importsOf(join(SRC, 'playground/web', name))).filter(({ target }) => isInside(target));
+    const wrong = outside.filter(({ target }) => !['line', 'values', GENERATED].includes(roomOf(target)));
+    expect(page.length).toBeGreaterThan(40);
     expect(wrong).toEqual([]);
   });
 

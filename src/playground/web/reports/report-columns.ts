@@ -1,15 +1,11 @@
 import type { GroupBy } from '../../../generated/operations/graphql';
+import { lineFields, lineNames, type FieldType, type LineName } from '../../../line/line-fields';
 import type { ColumnKind, TableColumn } from '../tables/table-types';
 import type { ReportChoices } from './report-choices';
 import { definitionOf } from './report-definitions';
 
-/** A column of a report, and the selection that asks for it. */
-export interface ReportColumn extends TableColumn {
-  /** The column's name in a file of the gateway. Missing where the files have no such column. */
-  readonly fileName?: string;
-}
-
-type Column = Omit<ReportColumn, 'id' | 'adds'> & { readonly adds?: boolean };
+/** A column of a report. Its id is the path of the value in a row of the answer. */
+export type ReportColumn = TableColumn;
 
 const column = (id: string, title: string, kind: ColumnKind, more: Partial<ReportColumn> = {}): ReportColumn => ({
   adds: false,
@@ -19,68 +15,64 @@ const column = (id: string, title: string, kind: ColumnKind, more: Partial<Repor
   ...more,
 });
 
-const keyColumns: Readonly<Record<GroupBy, Readonly<Record<string, Column>>>> = {
-  DAY: { day: { title: 'Day', kind: 'date' } },
-  WEEK: { week: { title: 'Week of', kind: 'date', about: 'The Monday of the week.' } },
-  MONTH: { month: { title: 'Month', kind: 'month' } },
-  QUARTER: { quarter: { title: 'Quarter from', kind: 'month', about: 'The first month of the quarter.' } },
-  YEAR: { year: { title: 'Year from', kind: 'month', about: 'The first month of the year.' } },
-  DEPOSIT: { depositDate: { title: 'Deposit date', kind: 'date' }, depositId: { title: 'Deposit', kind: 'text', isCode: true } },
-  TRANSACTION: { transactionDate: { title: 'Gift date', kind: 'date' }, transactionId: { title: 'Gift', kind: 'text', isCode: true } },
-  DEPOSIT_STATUS: { depositStatus: { title: 'Status', kind: 'word' } },
-  DESIGNATION: {
-    designation: { title: 'Designation', kind: 'text' },
-    designationId: { title: 'Fund number', kind: 'text', isCode: true, about: 'Tells two funds of one name apart.' },
-  },
-  STATUS: { status: { title: 'Gift status', kind: 'text' } },
-  ACCOUNT_TYPE: { accountType: { title: 'Account type', kind: 'text' } },
-  PAYMENT_TYPE: { paymentType: { title: 'Payment type', kind: 'text' } },
-  DONOR: {
-    donorFirstName: { title: 'First name', kind: 'text' },
-    donorLastName: { title: 'Last name', kind: 'text' },
-    donorId: {
-      title: 'Donor number',
-      kind: 'text',
-      isCode: true,
-      about: 'Tells two donors of one name apart. 0 stands for gifts of nobody known.',
-    },
-  },
-  CITY: { city: { title: 'City', kind: 'text' } },
-  STATE: { state: { title: 'State', kind: 'text' } },
+const KINDS: Readonly<Record<FieldType, ColumnKind>> = {
+  ...({ id: 'text', number: 'text', text: 'text', name: 'text', code: 'text' } as const),
+  ...({ date: 'date', money: 'money', status: 'word', boolean: 'word' } as const),
+};
+/** The types of text of which a part would pass for another one. */
+const CODES: readonly FieldType[] = ['id', 'number', 'code'];
+
+/** The column of a field of the lines, whose values are at `prefix` in a row. */
+function fieldColumn(name: LineName, { prefix = '', ...more }: Partial<ReportColumn> & { readonly prefix?: string } = {}): ReportColumn {
+  const { field, title = field, type } = lineFields[name];
+  return column(prefix + field, title, KINDS[type], { isCode: CODES.includes(type), ...more });
+}
+
+const keyColumn = (name: LineName, more: Partial<ReportColumn> = {}): ReportColumn => fieldColumn(name, { prefix: 'key.', ...more });
+const timeColumn = (id: string, title: string, more: Partial<ReportColumn> = {}): ReportColumn => column(`key.${id}`, title, 'month', more);
+
+const keyColumns: Readonly<Record<GroupBy, readonly ReportColumn[]>> = {
+  DAY: [timeColumn('day', 'Day', { kind: 'date' })],
+  WEEK: [timeColumn('week', 'Week of', { kind: 'date', about: 'The Monday of the week.' })],
+  MONTH: [timeColumn('month', 'Month')],
+  QUARTER: [timeColumn('quarter', 'Quarter from', { about: 'The first month of the quarter.' })],
+  YEAR: [timeColumn('year', 'Year from', { about: 'The first month of the year.' })],
+  DEPOSIT: [keyColumn('deposit_date'), keyColumn('deposit_id')],
+  TRANSACTION: [keyColumn('transaction_date'), keyColumn('transaction_id')],
+  DEPOSIT_STATUS: [keyColumn('deposit_status')],
+  DESIGNATION: [keyColumn('designation'), keyColumn('designation_id', { about: 'Tells two funds of one name apart.' })],
+  STATUS: [keyColumn('status')],
+  ACCOUNT_TYPE: [keyColumn('account_type')],
+  PAYMENT_TYPE: [keyColumn('payment_type')],
+  DONOR: [
+    ...[keyColumn('donor_first_name'), keyColumn('donor_last_name')],
+    keyColumn('donor_id', { about: 'Tells two donors of one name apart. 0 stands for gifts of nobody known.' }),
+  ],
+  CITY: [keyColumn('city')],
+  STATE: [keyColumn('state')],
 };
 
-const giftDate = column('transactionDate', 'Gift date', 'date');
+/** The columns of lines that are in sight. The amounts are so at a width of 1280. */
+const inSight = [
+  ...(['deposit_date', 'transaction_date', 'donor_first_name', 'donor_last_name', 'donor_id', 'designation'] as const),
+  ...(['allocation_amount', 'amount', 'city', 'designation_id', 'deposit_id', 'deposit_status', 'transaction_id'] as const),
+] satisfies readonly LineName[];
+/** The first of the hidden ones. The others follow in the order of files. */
+const hiddenFirst = [
+  ...(['fee_amount', 'net_amount', 'payment_type', 'account_type', 'status', 'main_memo', 'designation_memo'] as const),
+] satisfies readonly LineName[];
 
-/** The columns of a line: the field of GraphQL, the name for people, the kind. The amounts are in sight at a width of 1280. */
+const MORE: { readonly [Name in LineName]?: Partial<ReportColumn> } = {
+  allocation_amount: { adds: true, about: 'The share of the gift that goes to this fund.' },
+  amount: { about: 'All lines of a split gift repeat it, so it is not added up.' },
+};
 const lineColumns: readonly ReportColumn[] = [
-  column('depositDate', 'Deposit date', 'date'),
-  giftDate,
-  column('donorFirstName', 'First name', 'text'),
-  column('donorLastName', 'Last name', 'text'),
-  column('donorId', 'Donor number', 'text', { isCode: true }),
-  column('designation', 'Designation', 'text'),
-  column('allocationAmount', 'To this fund', 'money', { adds: true, about: 'The share of the gift that goes to this fund.' }),
-  column('amount', 'Whole gift', 'money', { about: 'All lines of a split gift repeat it, so it is not added up.' }),
-  column('city', 'City', 'text'),
-  column('designationId', 'Fund number', 'text', { isCode: true }),
-  column('depositId', 'Deposit', 'text', { isCode: true }),
-  column('depositStatus', 'Status', 'word'),
-  column('transactionId', 'Gift', 'text', { isCode: true }),
-  column('feeAmount', 'Fee of the whole gift', 'money', { isHidden: true }),
-  column('netAmount', 'Net of the whole gift', 'money', { isHidden: true }),
-  column('paymentType', 'Payment type', 'text', { isHidden: true }),
-  column('accountType', 'Account type', 'text', { isHidden: true }),
-  column('status', 'Gift status', 'text', { isHidden: true }),
-  column('mainMemo', 'Memo', 'text', { isHidden: true }),
-  column('designationMemo', 'Memo of the fund', 'text', { isHidden: true }),
-  column('address1', 'Address', 'text', { isHidden: true }),
-  column('address2', 'Address, line 2', 'text', { isHidden: true }),
-  column('address3', 'Address, line 3', 'text', { isHidden: true }),
-  column('state', 'State', 'text', { isHidden: true }),
-  column('zip', 'ZIP', 'text', { isHidden: true, isCode: true }),
-  column('phone', 'Phone', 'text', { isHidden: true, isCode: true }),
-  column('emailAddress', 'Email', 'text', { isHidden: true }),
+  ...inSight.map((name) => fieldColumn(name, MORE[name])),
+  ...[...new Set([...hiddenFirst, ...lineNames.filter((name) => lineFields[name].title !== undefined)])]
+    .filter((name) => !inSight.some((shown) => shown === name))
+    .map((name) => fieldColumn(name, { isHidden: true })),
 ];
+const isGiftDate = ({ id }: ReportColumn): boolean => id === 'transactionDate';
 
 const versionColumns: readonly ReportColumn[] = [
   column('number', 'Version', 'count'),
@@ -112,13 +104,12 @@ export function columnsOf(choices: ReportChoices, mayReadDonors: boolean): reado
   const { rows } = definitionOf(choices.report);
   if (rows === 'versions') return mayReadDonors ? versionColumns : versionColumns.filter(({ id }) => id !== 'fileName');
   // The date that the period goes by comes first.
-  if (rows === 'lines')
-    return choices.dateBasis === 'TRANSACTION_DATE' ? [giftDate, ...lineColumns.filter((each) => each !== giftDate)] : lineColumns;
+  if (rows === 'lines') {
+    if (choices.dateBasis === 'DEPOSIT_DATE') return lineColumns;
+    return [...lineColumns.filter(isGiftDate), ...lineColumns.filter((each) => !isGiftDate(each))];
+  }
   const groupings = groupingsOf(choices, mayReadDonors);
-  const keys = groupings.flatMap((by) =>
-    Object.entries(keyColumns[by]).map(([field, { title, kind, ...more }]) => column(`key.${field}`, title, kind, more)),
-  );
-  return [...keys, ...figureColumns(choices, groupings)];
+  return [...groupings.flatMap((by) => keyColumns[by]), ...figureColumns(choices, groupings)];
 }
 
 /** The figures of a group. A figure adds up over the rows only where no gift, or no deposit, is in two of them. */

@@ -12,7 +12,7 @@ interface TypeValues {
   readonly number: number;
   /** Text that may be empty. */
   readonly text: string;
-  /** Text that lists are ordered by, so that an index must have room for it. */
+  /** Text that an index holds whole, so that it must have room for it. */
   readonly name: string;
   /** Text of which a part would pass for another one, such as a phone number. */
   readonly code: string;

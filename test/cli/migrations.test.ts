@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { done, failed, runCommand, startCommand, startServe, type Environment } from '../support/command';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { makeLaterBuild } from '../support/later-build';
+import { testOnOneNode } from '../support/limited-tests';
 import { until } from '../support/until';
 
 const FIRST = '20261125220000_books';
@@ -157,9 +158,11 @@ test('an operator is told that a database is newer than the gateway, which goes 
   await gateway.end('SIGTERM');
   // One that lacks a migration as well is of no release.
   await database.client.query(`UPDATE _prisma_migrations SET migration_name = 'elsewhere' WHERE migration_name = '${FIRST}'`);
-  const words = `The database has the migration ${NOTES}, which this gateway does not know, and lacks ${FIRST}: use a newer gateway`;
-  expect(await migrate()).toEqual(failed(`The migration failed: ${words}`));
-  expect(await migrate(undefined, '--check')).toEqual(failed(words));
+  const words = `The database has the migration elsewhere, which this gateway does not know, and lacks ${FIRST}: use a newer gateway`;
+  expect(await migrate(later)).toEqual(failed(`The migration failed: ${words}`));
+  expect(await migrate(later, '--check')).toEqual(failed(words));
+  const others = `The database has the migration ${NOTES}, and none of this gateway's: make a new one, and import again`;
+  expect(await migrate()).toEqual(failed(`The migration failed: ${others}`));
 });
 
 test('a balancer does not ask a gateway of a new release before its migrations are there', async () => {
@@ -179,4 +182,23 @@ test('an operator migrates a database in which a row of Prisma Migrate was left 
   await client.query('DROP TABLE _prisma_migrations');
   const words = "The database has tables that are not the gateway's: name an empty one";
   expect(await migrate()).toEqual(failed(`The migration failed: ${words}`));
+});
+
+testOnOneNode("an operator keeps the gateway's tables in a schema of their own, beside another application of Prisma", async () => {
+  const { client } = database;
+  await client.query(`DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE SCHEMA gateway; CREATE TABLE public._prisma_migrations (
+    id TEXT, checksum TEXT, migration_name TEXT, finished_at TIMESTAMPTZ, rolled_back_at TIMESTAMPTZ)`);
+  await client.query(`INSERT INTO public._prisma_migrations VALUES ('1', '', 'theirs', now(), NULL), ('2', '', 'open', NULL, NULL)`);
+  const url = new URL(database.url);
+  url.searchParams.set('options', '-c search_path=gateway,public');
+  environment = { DATABASE_URL: url.href };
+  expect(await migrate(undefined, '--json')).toEqual(applied(FIRST));
+  expect(await countIn('SELECT FROM gateway.deposit_line')).toBe(0);
+  expect(await countIn('SELECT FROM public._prisma_migrations WHERE rolled_back_at IS NULL')).toBe(2);
+  // A schema that comes before it from now on does not take the next tables.
+  await client.query('CREATE SCHEMA newer');
+  url.searchParams.set('options', '-c search_path=newer,gateway,public');
+  environment = { DATABASE_URL: url.href };
+  expect(await migrate(later, '--json')).toEqual(applied(NOTES, TAGS));
+  expect(await countIn('SELECT FROM gateway.tag')).toBe(0);
 });

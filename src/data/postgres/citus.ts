@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client, escapeLiteral } from 'pg';
+import { escapeLiteral } from 'pg';
 import { AppError } from '../../errors';
 import { Prisma } from '../../generated/prisma/client';
 import { toCopy } from './copy-values';
 import type { DatabaseAddress } from './database';
 import { LONG_SETTINGS, setLocally } from './local-settings';
-import { TAKE_MIGRATION_LOCK } from './migration-lock';
+import { asOwner, runAlone } from './owner-session';
 import type { Placement } from './placement';
 import { selectStamp } from './version-stamp';
 
@@ -22,17 +22,12 @@ export const IS_DISTRIBUTED = `EXISTS (SELECT FROM pg_trigger JOIN pg_proc ON pg
  * database without the extension is an error.
  */
 export async function distributeBooks(address: DatabaseAddress, mustDistribute: boolean): Promise<void> {
-  const client = new Client({ ...address, application_name: 'deposit-gateway migrate' });
-  // Without a handler, a lost connection would end the process. The statement that is under way gets the error.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
+  const statements = await readFile(CITUS_FILE, 'utf8');
+  await asOwner(address, async (client) => {
     const { rowCount } = await client.query(`SELECT FROM pg_extension WHERE extname = 'citus'`);
     if (rowCount === 0 && mustDistribute) throw new Error('DATABASE_ENGINE is citus, but the database lacks the extension citus');
-    if (rowCount === 1) await client.query(`${TAKE_MIGRATION_LOCK};\n${await readFile(CITUS_FILE, 'utf8')}`);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+    if (rowCount === 1) await runAlone(client, statements);
+  });
 }
 
 /**

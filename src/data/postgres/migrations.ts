@@ -2,17 +2,16 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { AppError, OperatorError } from '../../errors';
 import type { Database, DatabaseAddress } from './database';
 import { describeConnectionFault, toDataSourceError } from './database-errors';
 import { distributeBooks, IS_DISTRIBUTED } from './citus';
-import { TAKE_MIGRATION_LOCK } from './migration-lock';
+import { asOwner, beginAlone } from './owner-session';
 import { grantServingRole } from './serving-role';
-import { findSqlFault, LOCK_TIMEOUT, MISSING_GRANT, MISSING_TABLE } from './sql-fault';
+import { DEADLOCK, findSqlFault, LOCK_TIMEOUT, MISSING_GRANT, MISSING_TABLE } from './sql-fault';
 
 const MIGRATIONS_DIRECTORY = join(__dirname, '../../../prisma/migrations');
-const CONNECT_TIMEOUT_MS = 60_000;
 
 /** A migration of this gateway. */
 interface Migration {
@@ -24,10 +23,15 @@ interface Migration {
 
 /** The names of the migrations that a database lacks, and of those that only a newer gateway knows, each in order. */
 export interface MigrationState {
-  /** True when the database has the table of migrations. */
-  readonly isKept: boolean;
   readonly missing: readonly string[];
   readonly newer: readonly string[];
+}
+
+/** The schema of the gateway's tables, as SQL. */
+interface FoundSchema {
+  readonly schema: string;
+  /** True when it has the table of migrations. */
+  readonly isKept: boolean;
 }
 
 interface MigrationOptions {
@@ -47,9 +51,9 @@ export async function applyMigrations(
   address: DatabaseAddress,
   { onWait, mustDistribute = false, last }: MigrationOptions = {},
 ): Promise<string[]> {
+  const migrations = await readMigrations();
   try {
-    const migrations = await readMigrations();
-    const applied = await withClient(address, (client) => applyMissing(client, migrations, { onWait, last }));
+    const applied = await asOwner(address, (client) => applyMissing(client, migrations, { onWait, last }));
     if (last === undefined) {
       await distributeBooks(address, mustDistribute);
       await grantServingRole(address);
@@ -64,9 +68,9 @@ export async function applyMigrations(
 
 /** The migrations that the database and this gateway do not share. It only reads, so the right to read is enough. */
 export async function compareMigrations(address: DatabaseAddress): Promise<MigrationState> {
+  const migrations = await readMigrations();
   try {
-    const migrations = await readMigrations();
-    return await withClient(address, (client) => compare(client, migrations));
+    return await asOwner(address, (client) => compare(client, migrations));
   } catch (error) {
     throw error instanceof OperatorError ? error : toDataSourceError(error);
   }
@@ -90,18 +94,11 @@ export async function readMigrations(): Promise<Migration[]> {
 }
 
 /**
- * A long migration is no idle or slow statement; PostgreSQL knows transaction_timeout from 17 on. The server looks whether its client is
- * still there, where it can (on Linux), so that a killed one keeps the lock for a second at most.
- */
-const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '10s';
-  SELECT set_config(name, '0', true) FROM pg_settings
-    WHERE name IN ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout');
-  SELECT set_config('client_connection_check_interval', '1s', true) WHERE version() LIKE '%linux%'`;
-/**
  * A migration that waits for a table makes all new readers of the table wait behind it, and a report may be read for long. So it gives up
- * soon, which undoes it as a whole, lets those go on who wait, and begins again. A short query waits longer than this for its answer.
+ * soon, which undoes it as a whole, lets those go on who wait, and begins again. A short query waits longer than this for its answer. At the
+ * server's deadlock_timeout, a second, an autovacuum that is in the way is told to give way, so that the limit is longer.
  */
-const LIMIT_LOCKS = `SET LOCAL lock_timeout = '1s'`;
+const LIMIT_LOCKS = `SET LOCAL lock_timeout = '1500ms'`;
 const LOCK_PAUSE_MS = 2000;
 
 /** The table as Prisma Migrate makes it. */
@@ -115,11 +112,24 @@ const CREATE_TABLE = `CREATE TABLE _prisma_migrations (
   started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
   applied_steps_count INTEGER NOT NULL DEFAULT 0
 )`;
-const FIND_TABLES = `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS "isKept",
-  EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema()) AS "hasTables"`;
-const APPLIED = 'FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
-const LIST_APPLIED = `SELECT migration_name AS name, checksum ${APPLIED} ORDER BY migration_name`;
-/** A row that Prisma's CLI has left open keeps the CLI from all further work. Its migration was undone as a whole. */
+/**
+ * The schema of the gateway's tables, wherever the search path finds it, or else the one in which new tables are made. Another application of
+ * Prisma has a table of migrations too, and tables of an extension are no application's.
+ */
+const FIND_SCHEMA = `WITH own AS (SELECT COALESCE(
+  (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('_prisma_migrations')
+    AND EXISTS (SELECT FROM pg_class AS books WHERE books.relnamespace = pg_class.relnamespace AND books.relname = 'data_version')),
+  (SELECT oid FROM pg_namespace WHERE nspname = current_schema())) AS schema)
+SELECT own.schema::regnamespace::text AS schema,
+  EXISTS (SELECT FROM pg_class WHERE relnamespace = own.schema AND relname = '_prisma_migrations') AS "isKept",
+  EXISTS (SELECT FROM pg_class WHERE relnamespace = own.schema AND relkind IN ('r', 'p')
+    AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')) AS "hasTables"
+FROM own`;
+/** Makes the tables of a migration in that schema. */
+const USE_SCHEMA = `SELECT set_config('search_path', concat_ws(', ', $1::text, NULLIF(current_setting('search_path'), '')), true)`;
+const APPLIED = '_prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
+const listApplied = (schema: string): string => `SELECT migration_name AS name, checksum FROM ${schema}.${APPLIED} ORDER BY migration_name`;
+/** A row that Prisma's CLI has left open keeps the CLI from all further work. If a part of its migration stands, applying it fails and says so. */
 const NOTE_UNDONE = 'UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL AND rolled_back_at IS NULL';
 const NOTE_APPLIED = `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
   VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`;
@@ -131,11 +141,10 @@ const NOTE_APPLIED = `INSERT INTO _prisma_migrations (id, checksum, migration_na
 async function applyMissing(client: Client, migrations: readonly Migration[], { onWait, last }: MigrationOptions): Promise<string[]> {
   const names: string[] = [];
   for (;;) {
-    await client.query(BEGIN);
-    await client.query(TAKE_MIGRATION_LOCK).catch((error: unknown) => {
-      throw isLockTimeout(error) ? new Error('Another migration of the database is under way') : error;
+    await beginAlone(client).catch((error: unknown) => {
+      throw isInTheWay(error) ? new Error('Another migration of the database is under way') : error;
     });
-    const { isKept, missing } = await compare(client, migrations);
+    const { schema, isKept, missing } = await compare(client, migrations);
     const next = migrations.find(({ name }) => name === missing[0]);
     if (!next || (last !== undefined && next.name > last)) {
       await client.query('COMMIT');
@@ -143,14 +152,14 @@ async function applyMissing(client: Client, migrations: readonly Migration[], { 
     }
     try {
       await client.query(LIMIT_LOCKS);
+      await client.query(USE_SCHEMA, [schema]);
       await client.query(isKept ? NOTE_UNDONE : CREATE_TABLE);
       await client.query(next.sql);
       await client.query(NOTE_APPLIED, [randomUUID(), next.checksum, next.name]);
       await client.query('COMMIT');
       names.push(next.name);
     } catch (error) {
-      if (!isLockTimeout(error))
-        throw findSqlFault(error) ? new Error(`${next.name}: ${(error as Error).message}`, { cause: error }) : error;
+      if (!isInTheWay(error)) throw findSqlFault(error) ? new Error(`${next.name}: ${(error as Error).message}`, { cause: error }) : error;
       await client.query('ROLLBACK');
       onWait?.();
       await sleep(LOCK_PAUSE_MS);
@@ -158,37 +167,29 @@ async function applyMissing(client: Client, migrations: readonly Migration[], { 
   }
 }
 
-const isLockTimeout = (error: unknown): boolean => findSqlFault(error)?.sqlState === LOCK_TIMEOUT;
+/** True when others hold what a migration needs, for which it waits again. */
+const isInTheWay = (error: unknown): boolean => [LOCK_TIMEOUT, DEADLOCK].includes(findSqlFault(error)?.sqlState ?? '');
 
 /** Throws an OperatorError when the database is not one that these migrations have made, or can go on with. */
-async function compare(client: Client, migrations: readonly Migration[]): Promise<MigrationState> {
-  const { isKept, hasTables } = (await client.query<{ isKept: boolean; hasTables: boolean }>(FIND_TABLES)).rows[0]!;
+async function compare(client: Client, migrations: readonly Migration[]): Promise<MigrationState & FoundSchema> {
+  const { schema, isKept, hasTables } = (await client.query<FoundSchema & { hasTables: boolean }>(FIND_SCHEMA)).rows[0]!;
   if (!isKept && hasTables) throw new OperatorError("The database has tables that are not the gateway's: name an empty one");
-  const { rows } = isKept ? await client.query<{ name: string; checksum: string }>(LIST_APPLIED) : { rows: [] };
+  const { rows } = isKept ? await client.query<{ name: string; checksum: string }>(listApplied(schema)) : { rows: [] };
   const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]));
   const changed = migrations.find(({ name, checksum }) => applied.has(name) && applied.get(name) !== checksum);
   if (changed) throw new OperatorError(`The migration ${changed.name} is not as it was when it was applied: use an unchanged gateway`);
   const missing = migrations.flatMap(({ name }) => (applied.has(name) ? [] : name));
   const known = new Set(migrations.map(({ name }) => name));
   const newer = [...applied.keys()].filter((name) => !known.has(name));
+  if (newer.length > 0 && missing.length === migrations.length) {
+    throw new OperatorError(`The database has the migration ${newer[0]}, and none of this gateway's: make a new one, and import again`);
+  }
   if (missing.length > 0 && newer.length > 0) {
     throw new OperatorError(
       `The database has the migration ${newer[0]}, which this gateway does not know, and lacks ${missing[0]}: use a newer gateway`,
     );
   }
-  return { isKept, missing, newer };
-}
-
-async function withClient<Result>(address: DatabaseAddress, use: (client: Client) => Promise<Result>): Promise<Result> {
-  const client = new Client({ ...address, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, application_name: 'deposit-gateway migrate' });
-  // Without a handler, a lost connection would end the process. The statement that is under way gets the error.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return await use(client);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  return { schema, isKept, missing, newer };
 }
 
 /**
@@ -217,5 +218,5 @@ const STANDBY = 'DATABASE_URL leads to a standby, which takes no writes and may 
 const NOT_MIGRATED = 'The database lacks migrations: run `deposit-gateway migrate`';
 const NOT_KNOWN_AS_DISTRIBUTED = 'Citus distributes the books: set DATABASE_ENGINE to citus';
 const NOT_DISTRIBUTED = 'DATABASE_ENGINE is citus, but the books are not distributed: run `deposit-gateway migrate`';
-const IS_MIGRATED = `SELECT ${IS_DISTRIBUTED} AS "isDistributed", pg_is_in_recovery() AS "isStandby" ${APPLIED} AND migration_name = $1`;
+const IS_MIGRATED = `SELECT ${IS_DISTRIBUTED} AS "isDistributed", pg_is_in_recovery() AS "isStandby" FROM ${APPLIED} AND migration_name = $1`;
 let newestMigration: Promise<string | undefined> | undefined;

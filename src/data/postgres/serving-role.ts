@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { DatabaseAddress } from './database';
-import { TAKE_MIGRATION_LOCK } from './migration-lock';
+import { asOwner, runAlone } from './owner-session';
 
 /** The role that a gateway serves as. The files in prisma/roles name it too. */
 const SERVING_ROLE = 'deposit_gateway_serving';
@@ -17,7 +17,7 @@ const PASSWORD_BYTES = 32;
 export async function grantServingRole(address: DatabaseAddress): Promise<void> {
   const grants = await readFile(GRANTS_FILE, 'utf8');
   await asOwner(address, async (client) => {
-    if (await hasServingRole(client)) await client.query(`${TAKE_MIGRATION_LOCK};\n${grants}`);
+    if (await hasServingRole(client)) await runAlone(client, grants);
   });
 }
 
@@ -37,16 +37,4 @@ export async function renewServingRole(address: DatabaseAddress): Promise<Databa
 
 async function hasServingRole(client: Client): Promise<boolean> {
   return (await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVING_ROLE])).rowCount === 1;
-}
-
-async function asOwner(address: DatabaseAddress, use: (client: Client) => Promise<void>): Promise<void> {
-  const client = new Client({ ...address, application_name: 'deposit-gateway roles' });
-  // Without a handler, a lost connection would end the process. The statement that is under way gets the error.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await use(client);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
 }

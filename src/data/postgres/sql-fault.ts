@@ -13,6 +13,8 @@ export const DUPLICATE_KEY = '23505';
 export const MISSING_PARENT = '23503';
 /** lock_not_available: the statement has waited for a lock as long as lock_timeout allows. */
 export const LOCK_TIMEOUT = '55P03';
+/** deadlock_detected: the statement and another one have waited for each other. */
+export const DEADLOCK = '40P01';
 /** query_canceled: the statement has taken as long as statement_timeout allows. */
 export const QUERY_CANCELED = '57014';
 /** read_only_sql_transaction: the server follows another one, or writes nothing for another reason. */

@@ -37,7 +37,7 @@ describe('an address that leads to another server', () => {
     expect((await askFirst()).version).toBe(version);
     // The gateway knows that the replica has the version. The server that answers now does not.
     address.moveTo(asServing(behind.url), true);
-    // A snapshot that begins in the wrong state is no failure that operators should look into.
+    // Totals begin a snapshot. No failure is logged that operators would look into.
     const totals = await read(first.gateway.url, first.organization.apiProvision, TOTALS);
     expect([totals.status, totals.version, totals.body.includes('errors')]).toEqual([200, version, false]);
     expect(first.gateway.logLines.filter((line) => line.includes('request failed'))).toEqual([]);

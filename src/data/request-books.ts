@@ -163,7 +163,8 @@ export class RequestBooks {
     const { version, value } = await this.parts.totals.get<Value>(this.present, key, {
       compute: async () => {
         const computed = await compute(snapshot).catch((error: unknown) => {
-          // Of the requests that wait for the value, one goes on to compute it, and the others wait for that one.
+          // One of the requests that wait for the value then computes it, and the others wait for that one. An AppError would let all
+          // of them compute it at once.
           if (this.haveFailed) throw new Error('The replica has failed', { cause: error });
           throw error;
         });

@@ -6,8 +6,8 @@ import { DirectoryInUseError } from './data/embedded/directory-lock';
 import { EmbeddedPostgres } from './data/embedded/embedded-postgres';
 import type { DatabaseAddress } from './data/postgres/database';
 import { toPlace, type DatabasePlace } from './data/postgres/database-place';
-import { applyMigrations, compareMigrations, type MigrationState } from './data/postgres/migrations';
-import { renewServingRole } from './data/postgres/serving-role';
+import { applyMigrations, compareMigrations, type MigrationState } from './data/schema/migrations';
+import { renewServingRole } from './data/schema/serving-role';
 
 /** A database that is reached by its address, or an embedded one that was started or is shared. */
 export interface OpenDatabase {

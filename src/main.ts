@@ -3,7 +3,7 @@
 // This must be set before graphql is loaded: in any other environment graphql checks its own objects at every use.
 process.env.NODE_ENV ??= 'production';
 
-import { runProgram } from './cli/program';
+import { runProgram } from './cli/commands/program';
 
 const terminal = { input: process.stdin, output: process.stdout, errors: process.stderr };
 

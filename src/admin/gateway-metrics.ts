@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
-import type { BookFigures } from '../data/book-store';
-import type { ImportFigures } from '../data/import-store';
-import type { SeenEvent } from '../domain/audit-service';
+import type { BookFigures } from '../data/books/book-store';
+import type { ImportFigures } from '../data/imports/import-store';
+import type { SeenEvent } from '../domain/audit/audit-service';
 import type { RequestEnd, RequestObserver } from '../http/request-log';
 import type { RequestRecord } from '../http/request-record';
 import type { Figures, Services } from '../services';

@@ -1,5 +1,5 @@
 import { Argument, Option } from 'commander';
-import { privileges } from '../domain/privileges';
+import { privileges } from '../domain/access/privileges';
 import { OperatorError } from '../errors';
 import { periodNames } from '../values/periods';
 

@@ -1,10 +1,10 @@
 import { userInfo } from 'node:os';
 import { pino, type Logger } from 'pino';
 import type { Config } from '../config';
-import type { UnwrittenRows } from '../data/audit-writer';
+import type { UnwrittenRows } from '../data/audit/audit-writer';
 import { describePlace, type DatabasePlace } from '../data/postgres/database-place';
 import { findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
-import type { Operator } from '../domain/audit-service';
+import type { Operator } from '../domain/audit/audit-service';
 import { AppError, OperatorError } from '../errors';
 import { logUnwritten } from '../http/request-log';
 import { findPlace, openDatabase, type OpenDatabase } from '../databases';

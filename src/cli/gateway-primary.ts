@@ -5,9 +5,9 @@ import { GatewayMetrics, type MetricsOfProcess } from '../admin/gateway-metrics'
 import { SummedMetrics } from '../admin/summed-metrics';
 import { createOperatorsSide, createSignals, orExplain, type App, type RoleAddresses } from '../app';
 import type { Config } from '../config';
-import { serveAttemptMemories } from '../data/attempt-memory';
-import { serveQueue } from '../data/postgres/queue-channel';
-import { serveGuesses } from '../domain/guess-channel';
+import { serveAttemptMemories } from '../data/access/attempt-memory';
+import { serveQueue } from '../data/reading/queue-channel';
+import { serveGuesses } from '../domain/access/guess-channel';
 import { DealtListener } from '../http/dealt-listener';
 import type { WorkerProcess } from '../processes/worker-process';
 import { WorkerSet } from '../processes/worker-set';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import type { ChangeSource } from '../data/book-transaction';
+import type { ChangeSource } from '../data/books/book-transaction';
 import { OperatorError } from '../errors';
 import { fileFormats, type FileFormat } from '../formats/file-format';
 import type { CommandContext } from './command';

@@ -1,6 +1,6 @@
 import type { Request, Router } from 'express';
-import type { FileContent, FilePieces } from '../domain/audit-file';
-import type { ReadRange } from '../domain/audit-service';
+import type { FileContent, FilePieces } from '../domain/audit/audit-file';
+import type { ReadRange } from '../domain/audit/audit-service';
 import { AppError } from '../errors';
 import { chosenColumns, fileOptionNames, namesOfConditions, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout, fileFormats, type FileFormat } from '../formats/file-format';
@@ -9,8 +9,8 @@ import { EntityTag } from '../http/entity-tag';
 import { recordOf } from '../http/request-record';
 import { createRequestRouter, type Attempt, type RequestHandler } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
-import type { FileResolver, FileSource, FileTotals, Receipt } from '../resolvers/file-resolver';
-import type { RequestContext } from '../resolvers/request-context';
+import type { FileResolver, FileSource, FileTotals, Receipt } from '../resolvers/reports/file-resolver';
+import type { RequestContext } from '../resolvers/request/request-context';
 
 const BOM = '\uFEFF';
 /** The part of a file's name that says which dates its range is of. */

@@ -10,19 +10,19 @@ import {
   type GraphQLSchema,
   type ValidationContext,
 } from 'graphql';
-import type { BudgetService } from '../domain/budget-service';
+import type { BudgetService } from '../domain/access/budget-service';
 import { AppError, toAppError } from '../errors';
-import { limitOperations, operationLimits } from '../resolvers/operation-limits';
-import type { CheckedDocuments } from './checked-documents';
-import { formatError, isRequestError, toCause, withoutSuggestion } from './error-format';
-import { findArgument, findVariableFaults, type VariablePath } from './error-place';
-import { authorizeIntrospection, type Introspection } from './introspection-access';
-import { loopTurns } from './loop-turns';
-import { oncePerDocument } from './once-per-document';
-import { assertCost, findCost } from './operation-cost';
-import { COST_HEADER, spendBudget, toCostExtension } from './operation-budget';
-import type { GraphqlContext } from './row-field';
-import { createDocumentCache, type TrustedDocuments } from './trusted-documents';
+import { limitOperations, operationLimits } from '../resolvers/request/operation-limits';
+import type { CheckedDocuments } from './documents/checked-documents';
+import { formatError, isRequestError, toCause, withoutSuggestion } from './answers/error-format';
+import { findArgument, findVariableFaults, type VariablePath } from './answers/error-place';
+import { authorizeIntrospection, type Introspection } from './documents/introspection-access';
+import { loopTurns } from './answers/loop-turns';
+import { oncePerDocument } from './documents/once-per-document';
+import { assertCost, findCost } from './documents/operation-cost';
+import { COST_HEADER, spendBudget, toCostExtension } from './answers/operation-budget';
+import type { GraphqlContext } from './answers/row-field';
+import { createDocumentCache, type TrustedDocuments } from './documents/trusted-documents';
 
 export interface ApolloServerOptions {
   readonly documents: CheckedDocuments;

@@ -2,12 +2,12 @@ import { Router, type Request } from 'express';
 import { AppError, toAppError } from '../errors';
 import { isUtf8Body, readOperation } from '../http/operation-request';
 import { enterDoor, recordOf } from '../http/request-record';
-import { MEDIA_TYPES, PARTIAL_SUCCESS, RESPONSE_JSON, wantsResponseJson } from './answer-status';
-import { formatError, toCause } from './error-format';
-import { noteBody } from './kept-answers';
-import { loopTurns, strangerTurns } from './loop-turns';
+import { MEDIA_TYPES, PARTIAL_SUCCESS, RESPONSE_JSON, wantsResponseJson } from './answers/answer-status';
+import { formatError, toCause } from './answers/error-format';
+import { noteBody } from './answers/kept-answers';
+import { loopTurns, strangerTurns } from './answers/loop-turns';
 import { OperationRun, type RunParts } from './operation-run';
-import { FailedRows } from './ready-answer';
+import { FailedRows } from './answers/ready-answer';
 
 /** The door at /graphql. */
 export function createGraphqlRoute(parts: RunParts): Router {

@@ -1,22 +1,22 @@
 import { HeaderMap, type ApolloServer } from '@apollo/server';
 import type { Request, Response } from 'express';
 import { GraphQLError } from 'graphql';
-import type { BudgetService } from '../domain/budget-service';
+import type { BudgetService } from '../domain/access/budget-service';
 import { AppError } from '../errors';
 import { nameDataVersion, setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import { searchOf } from '../http/operation-request';
 import { recordOf, type RequestRecord } from '../http/request-record';
 import { sendRows, toContentCoding } from '../http/row-sender';
-import { wantsResponseJson } from './answer-status';
-import type { CheckedDocuments } from './checked-documents';
-import { Insertions } from './insertions';
-import { repeatAnswer, type KeptAnswers } from './kept-answers';
-import { loopTurns } from './loop-turns';
-import { spendBudget } from './operation-budget';
-import type { OperationFacts } from './operation-facts';
-import { FailedRows, toReadyAnswer, type ReadyAnswer } from './ready-answer';
-import type { GraphqlContext } from './row-field';
-import { toApolloBody, toApolloSearch } from './trusted-documents';
+import { wantsResponseJson } from './answers/answer-status';
+import type { CheckedDocuments } from './documents/checked-documents';
+import { Insertions } from './answers/insertions';
+import { repeatAnswer, type KeptAnswers } from './answers/kept-answers';
+import { loopTurns } from './answers/loop-turns';
+import { spendBudget } from './answers/operation-budget';
+import type { OperationFacts } from './documents/operation-facts';
+import { FailedRows, toReadyAnswer, type ReadyAnswer } from './answers/ready-answer';
+import type { GraphqlContext } from './answers/row-field';
+import { toApolloBody, toApolloSearch } from './documents/trusted-documents';
 
 /** The longest part of an operation's name in the log. */
 const MAX_NAME_LENGTH = 64;

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Router } from 'express';
 import { lexicographicSortSchema, printSchema, type GraphQLSchema } from 'graphql';
-import { SCHEMA_FILE } from '../domain/provision-bounds';
+import { SCHEMA_FILE } from '../domain/access/provision-bounds';
 import type { DoorKit } from '../http/door-kit';
 import { findKnownTag } from '../http/entity-tag';
 import { createRequestRouter } from '../http/request-router';
-import { authorizeIntrospection, type Introspection } from './introspection-access';
+import { authorizeIntrospection, type Introspection } from './documents/introspection-access';
 
 /** The schema as text, in alphabetical order. */
 export const printSorted = (schema: GraphQLSchema): string => `${printSchema(lexicographicSortSchema(schema))}\n`;

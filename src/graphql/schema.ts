@@ -2,12 +2,12 @@ import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type ClassType } from 'type-graphql';
 import { resolverClasses, type ResolverSet } from '../resolvers/resolver-set';
-import { assertListsAreBounded, streamedFields } from './list-bounds';
-import { restInLists } from './loop-turns';
-import { letFieldsFail } from './partial-answers';
-import { writePlainLists } from './plain-lists';
-import { callResolversDirectly } from './resolver-calls';
-import { streamRows } from './row-field';
+import { assertListsAreBounded, streamedFields } from './documents/list-bounds';
+import { restInLists } from './answers/loop-turns';
+import { letFieldsFail } from './answers/partial-answers';
+import { writePlainLists } from './answers/plain-lists';
+import { callResolversDirectly } from './answers/resolver-calls';
+import { streamRows } from './answers/row-field';
 import { printSorted } from './schema-route';
 
 const QUERY =

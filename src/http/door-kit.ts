@@ -1,13 +1,13 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from '../config';
-import type { AccessProvision } from '../data/access-store';
+import type { AccessProvision } from '../data/access/access-store';
 import { numberOf } from '../data/postgres/version-stamp';
-import { RequestEntities } from '../domain/entity-service';
-import { SealedPlaces } from '../domain/sealed-places';
-import { LEAST_VERSION, assertNewEnough, parseLeastVersion } from '../domain/least-version';
+import { RequestEntities } from '../domain/reports/entity-service';
+import { SealedPlaces } from '../domain/paging/sealed-places';
+import { LEAST_VERSION, assertNewEnough, parseLeastVersion } from '../domain/books/least-version';
 import type { AppError } from '../errors';
-import { LineCount, type RequestContext } from '../resolvers/request-context';
+import { LineCount, type RequestContext } from '../resolvers/request/request-context';
 import type { Services } from '../services';
 import { createErrorHandler, type ErrorFormat } from './error-handler';
 import { readCredentials, sessionCookie } from './request-credentials';

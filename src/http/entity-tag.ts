@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { VersionStamp } from '../data/postgres/version-stamp';
 import type { FileLayout } from '../formats/file-format';
-import type { RequestContext } from '../resolvers/request-context';
+import type { RequestContext } from '../resolvers/request/request-context';
 import { RENDERING, type RowStream } from '../rows/row-stream';
 import { setDataVersion } from './door-kit';
 

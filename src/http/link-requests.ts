@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import type { LinkService } from '../domain/link-service';
+import type { LinkService } from '../domain/access/link-service';
 import { parseLink, type LinkCaller } from '../formats/link-address';
 
 /**

@@ -1,9 +1,9 @@
 import type { Request } from 'express';
 import { numberOf } from '../data/postgres/version-stamp';
-import type { OpenReading, ReadingOutcome } from '../domain/audit-gathering';
-import type { AuditOperation, AuditService, ReadRange } from '../domain/audit-service';
+import type { OpenReading, ReadingOutcome } from '../domain/audit/audit-gathering';
+import type { AuditOperation, AuditService, ReadRange } from '../domain/audit/audit-service';
 import type { AppError } from '../errors';
-import type { RequestContext } from '../resolvers/request-context';
+import type { RequestContext } from '../resolvers/request/request-context';
 
 /** The operation of a request, as its door names it. */
 export type RequestOperation = Omit<AuditOperation, 'address'>;

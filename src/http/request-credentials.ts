@@ -1,8 +1,8 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request, Response } from 'express';
-import type { Credentials } from '../domain/credentials';
+import type { Credentials } from '../domain/access/credentials';
 import type { LinkCaller } from '../formats/link-address';
-import type { SessionCookie } from '../resolvers/request-context';
+import type { SessionCookie } from '../resolvers/request/request-context';
 
 /** The prefix makes browsers insist on Secure, Path=/ and no Domain, so that only this host can set it (RFC 6265bis section 4.1.3). */
 const SECURE_COOKIE = '__Host-deposit-gateway-session';

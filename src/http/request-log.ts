@@ -1,7 +1,7 @@
 import { BlockList, isIPv6 } from 'node:net';
 import type { Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import type { UnwrittenRows } from '../data/audit-writer';
+import type { UnwrittenRows } from '../data/audit/audit-writer';
 import { findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
 import type { AppError } from '../errors';
 import { RequestRecord } from './request-record';

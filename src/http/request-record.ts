@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import { RequestTimes } from '../data/postgres/request-times';
-import type { RequestAccess } from '../domain/access-service';
+import type { RequestAccess } from '../domain/access/access-service';
 import { errorTable, requestFaultTable } from '../errors';
-import type { LineCount } from '../resolvers/request-context';
+import type { LineCount } from '../resolvers/request/request-context';
 
 /** The ways into the gateway, by their names in the log and in metrics. `none` is a path that no door has. */
 export type RequestDoor = 'v2' | 'graphql' | 'file' | 'page' | 'health' | 'admin' | 'none';

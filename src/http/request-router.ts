@@ -1,8 +1,8 @@
 import { Router, type Request, type Response } from 'express';
-import type { OpenFileEntry } from '../domain/audit-file';
+import type { OpenFileEntry } from '../domain/audit/audit-file';
 import { AppError } from '../errors';
 import type { AuditDoor } from '../formats/audit-row';
-import type { RequestContext } from '../resolvers/request-context';
+import type { RequestContext } from '../resolvers/request/request-context';
 import type { DoorKit } from './door-kit';
 import { enterDoor, recordOf, type RequestDoor } from './request-record';
 

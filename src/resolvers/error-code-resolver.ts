@@ -1,6 +1,6 @@
 import { Ctx, Query, registerEnumType, Resolver } from 'type-graphql';
 import { errorTable, requestFaultTable } from '../errors';
-import type { RequestContext } from './request-context';
+import type { RequestContext } from './request/request-context';
 
 const rows = Object.entries({ ...errorTable, ...requestFaultTable });
 type Code = keyof typeof errorTable | keyof typeof requestFaultTable;

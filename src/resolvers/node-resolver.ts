@@ -1,16 +1,16 @@
 import { isObjectType, type GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, ID, Info, Query, Resolver } from 'type-graphql';
-import type { EntityGraph } from '../domain/entity-service';
-import type { SavedReportService } from '../domain/saved-report-service';
+import type { EntityGraph } from '../domain/reports/entity-service';
+import type { SavedReportService } from '../domain/reports/saved-report-service';
 import { AppError, InputError } from '../errors';
 import { parseEntityId, typeNameOf, type NamedEntity } from '../formats/entity-ids';
 import { fromGlobalId } from '../values/global-id';
 import { datesAt } from '../values/periods';
-import { memberEntities } from './entity-access';
-import { lookAhead } from './look-ahead';
-import { Node } from './node-types';
-import { refuse, type RequestContext } from './request-context';
-import { SAVED_REPORT, toSavedReport } from './saved-report-types';
+import { memberEntities } from './request/entity-access';
+import { lookAhead } from './request/look-ahead';
+import { Node } from './request/node-types';
+import { refuse, type RequestContext } from './request/request-context';
+import { SAVED_REPORT, toSavedReport } from './reports/saved-report-types';
 
 /** A record as its `id` names it: an entity of the books, or a saved report by its name. */
 type NamedRecord = NamedEntity | { readonly kind: typeof SAVED_REPORT; readonly id: string };

@@ -1,6 +1,6 @@
 import type { Request, Router } from 'express';
-import type { ReadRange } from '../domain/audit-service';
-import { toReportPeriod } from '../domain/deposit-detail-service';
+import type { ReadRange } from '../domain/audit/audit-service';
+import { toReportPeriod } from '../domain/reports/deposit-detail-service';
 import { AppError } from '../errors';
 import { v2Layouts } from '../formats/v2-line';
 import { setDataVersion, type DoorKit } from '../http/door-kit';
@@ -8,8 +8,8 @@ import { EntityTag } from '../http/entity-tag';
 import { REST_FORMAT } from '../http/error-handler';
 import { createRequestRouter } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
-import type { AuthenticationResolver } from '../resolvers/authentication-resolver';
-import type { DepositDetailResolver } from '../resolvers/deposit-detail-resolver';
+import type { AuthenticationResolver } from '../resolvers/access/authentication-resolver';
+import type { DepositDetailResolver } from '../resolvers/reports/deposit-detail-resolver';
 
 interface V2Resolvers {
   readonly authentication: AuthenticationResolver;

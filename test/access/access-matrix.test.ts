@@ -1,6 +1,6 @@
-import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
+import { REPORT_PRIVILEGE } from '../../src/domain/access/privileges';
 import { createSchema } from '../../src/graphql/schema';
-import { SchemaReportDocuments } from '../../src/resolvers/report-documents';
+import { SchemaReportDocuments } from '../../src/resolvers/reports/report-documents';
 import { createOrganization, importLines, login, openSession, PASSWORD, v2Line, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { REQUEST_ID } from '../support/request-id';

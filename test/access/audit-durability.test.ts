@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Client } from 'pg';
-import { AuditChainStore } from '../../src/data/audit-chain-store';
-import { AuditWriter } from '../../src/data/audit-writer';
-import { citus } from '../../src/data/postgres/citus';
+import { AuditChainStore } from '../../src/data/audit/audit-chain-store';
+import { AuditWriter } from '../../src/data/audit/audit-writer';
+import { citus } from '../../src/data/schema/citus';
 import { Database } from '../../src/data/postgres/database';
 import { NO_FACTS } from '../../src/formats/audit-row';
 import { readAudit, whileAuditIsHeld } from '../support/audit-reader';

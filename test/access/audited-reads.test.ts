@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { createSchema } from '../../src/graphql/schema';
-import { SchemaReportDocuments } from '../../src/resolvers/report-documents';
+import { SchemaReportDocuments } from '../../src/resolvers/reports/report-documents';
 import { readAudit, type AuditRecord } from '../support/audit-reader';
 import { succeed } from '../support/command';
 import { depositBook } from '../support/deposit-book';

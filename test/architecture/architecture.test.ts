@@ -21,6 +21,32 @@ const ROOMS: readonly (readonly string[])[] = [
   ['line'],
   ['values'],
 ];
+/** The rooms within a room, from left to right in the same way. The dot stands for the files of the room itself. */
+const INNER_ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  cli: [['commands'], ['.']],
+  graphql: [['.'], ['answers'], ['documents']],
+  playground: [['.']],
+  'playground/web': [
+    ...[
+      ['.'],
+      ['editors'],
+      ['reports'],
+      ['choices', 'charts', 'dialogs'],
+      ['tables'],
+      ['rows'],
+      ['files'],
+      ['session'],
+      ['values'],
+      ['look'],
+    ],
+  ],
+  resolvers: [['.'], ['operators', 'access', 'audit', 'reports'], ['books'], ['request']],
+  domain: [['backup', 'imports'], ['reports'], ['access'], ['audit', 'books'], ['paging']],
+  data: [['backup', 'imports', 'reports', 'access', 'audit'], ['books'], ['embedded', 'reading'], ['schema'], ['postgres']],
+  rows: [['.', 'assembly']],
+};
+/** More files than these are a drawer. */
+const MOST_FILES = 22;
 /** The build makes this folder from prisma/schema.prisma. */
 const GENERATED = 'generated';
 
@@ -52,6 +78,10 @@ function sourceFiles(directory: string): string[] {
   });
 }
 
+const PAGE = 'playground/web';
+const pageFiles = readdirSync(join(SRC, PAGE), { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.tsx?$/.test(name))
+  .map((name) => join(SRC, PAGE, name));
 const files = sourceFiles(SRC);
 function importsOf(path: string): Import[] {
   const text = readFileSync(path, 'utf8');
@@ -65,9 +95,17 @@ const imports: Import[] = files.flatMap(importsOf);
 
 const roomOf = (path: string): string => path.replace(/\.[jt]s$/, '').split('/')[0]!;
 const rankOf = (path: string): number => ROOMS.findIndex((rooms) => rooms.includes(roomOf(path)));
+const names = new Set([...files, ...pageFiles].map((path) => relative(SRC, path)));
 const isInside = (target: string): boolean =>
-  files.some((path) => [target, `${target}.ts`, target.replace(/\.js$/, '.ts')].includes(relative(SRC, path))) ||
+  [target, `${target}.ts`, `${target}.tsx`, target.replace(/\.js$/, '.ts')].some((name) => names.has(name)) ||
   target.startsWith('generated/');
+
+/** The room of a file within the outer room; undefined for a file outside of it. */
+function innerRoomOf(outer: string, path: string): string | undefined {
+  if (!path.startsWith(`${outer}/`)) return undefined;
+  const [first, ...rest] = path.slice(outer.length + 1).split('/');
+  return rest.length === 0 ? '.' : first;
+}
 
 describe('the sources', () => {
   test('are read at all', () => {
@@ -95,11 +133,34 @@ describe('the sources', () => {
     expect(wrong).toEqual([]);
   });
 
+  test.each(Object.entries(INNER_ROOMS))('in %s import from their own folder or from one further right', (outer, rooms) => {
+    const rank = (path: string): number | undefined => {
+      const room = innerRoomOf(outer, path);
+      return room === undefined ? undefined : rooms.findIndex((beside) => beside.includes(room));
+    };
+    const own = outer === PAGE ? pageFiles : files;
+    const unknown = own.map((path) => relative(SRC, path)).filter((path) => rank(path) === -1);
+    const wrong = own.flatMap(importsOf).filter(({ file, target }) => {
+      const [from, to] = [rank(file), rank(target)];
+      if (from === undefined || to === undefined || !isInside(target)) return false;
+      return innerRoomOf(outer, file) !== innerRoomOf(outer, target) && to <= from;
+    });
+    expect({ unknown, wrong }).toEqual({ unknown: [], wrong: [] });
+  });
+
+  test('stand in folders that can be read at a glance', () => {
+    const folderOf = (path: string): string => relative(SRC, dirname(path));
+    const all = [...files, ...pageFiles].map(folderOf);
+    const folders = [...new Set(all)];
+    expect(folders.filter((folder) => all.filter((other) => other === folder).length > MOST_FILES)).toEqual([]);
+    const nested = folders.filter((folder) => folder.includes('/') && folder !== PAGE);
+    expect(nested.filter((folder) => !(dirname(folder) in INNER_ROOMS))).toEqual([]);
+  });
+
   test('of the page import what is of use in a browser, and nothing else of the gateway', () => {
-    const page = readdirSync(join(SRC, 'playground/web'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
-    const outside = page.flatMap((name) => importsOf(join(SRC, 'playground/web', name))).filter(({ target }) => isInside(target));
+    const outside = pageFiles.flatMap(importsOf).filter(({ target }) => isInside(target) && !target.startsWith(`${PAGE}/`));
     const wrong = outside.filter(({ target }) => !['line', 'values', GENERATED].includes(roomOf(target)));
-    expect(page.length).toBeGreaterThan(40);
+    expect(pageFiles.length).toBeGreaterThan(40);
     expect(wrong).toEqual([]);
   });
 
@@ -125,9 +186,9 @@ describe('the sources', () => {
   });
 
   test('have names that explain, and at most 400 lines', () => {
-    const names = files.map((path) => relative(SRC, path));
-    expect(names.filter((name) => /(^|\/)(utils?|helpers?|common|shared|misc|lib|core|index)(\.|\/)/.test(name))).toEqual([]);
-    expect(names.filter((name) => !/^([a-z]+\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name))).toEqual([]);
+    const ours = files.map((path) => relative(SRC, path));
+    expect(ours.filter((name) => /(^|\/)(utils?|helpers?|common|shared|misc|lib|core|index)(\.|\/)/.test(name))).toEqual([]);
+    expect(ours.filter((name) => !/^([a-z]+\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name))).toEqual([]);
     expect(files.filter((path) => readFileSync(path, 'utf8').split('\n').length > 400)).toEqual([]);
   });
 });
@@ -139,7 +200,7 @@ test('the tests stand in a folder of their subject each, under names that differ
   const tests = paths.filter((path) => path.endsWith('.test.ts'));
   expect(tests.length).toBeGreaterThan(40);
   expect(tests.filter((path) => !path.includes('/'))).toEqual([]);
-  const names = tests.map((path) => basename(path));
-  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  const titles = tests.map((path) => basename(path));
+  expect(titles.filter((name, at) => titles.indexOf(name) !== at)).toEqual([]);
   expect(tests.filter((path) => readFileSync(join(TESTS, path), 'utf8').split('\n').length > 400)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { to as copyTo } from 'pg-copy-streams';
-import { IS_CURRENT } from '../../src/data/line-columns';
+import { IS_CURRENT } from '../../src/data/books/line-columns';
 import { LONG_SETTINGS, toStartupOptions } from '../../src/data/postgres/local-settings';
 import { fields, type Contender, type Period } from './contenders';
 import { connectTo, type BenchDatabase } from './database';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { IS_CURRENT } from '../../src/data/line-columns';
+import { IS_CURRENT } from '../../src/data/books/line-columns';
 import { LONG_SETTINGS, toStartupOptions } from '../../src/data/postgres/local-settings';
 import { toPost, type Period } from './contenders';
 import type { BenchDatabase } from './database';

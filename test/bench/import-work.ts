@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { to as copyTo } from 'pg-copy-streams';
-import { IS_CURRENT } from '../../src/data/line-columns';
+import { IS_CURRENT } from '../../src/data/books/line-columns';
 import { hasPsql } from './baselines';
 import { fields, type Period } from './contenders';
 import { connectTo, MAIN, run, type BenchDatabase, type EmptyDatabase } from './database';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import type { Page } from 'playwright-core';
-import { defaultChoices, toAddress } from '../../src/playground/web/reports/report-choices';
-import { definitionOf, hasChart, reportDefinitions, type ReportId } from '../../src/playground/web/reports/report-definitions';
+import { defaultChoices, toAddress } from '../../src/playground/web/choices/report-choices';
+import { definitionOf, hasChart, reportDefinitions, type ReportId } from '../../src/playground/web/choices/report-definitions';
 import { fillReport } from '../support/long-report';
 import { longestTask, rendererMegabytes } from '../support/page-tasks';
 import { execute, logIn, openPlayground, pasteInto } from '../support/playground-browser';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Page, Response } from 'playwright-core';
-import { createDemoLines } from '../../src/domain/demo-lines';
+import { createDemoLines } from '../../src/domain/imports/demo-lines';
 import { createOrganization, type TestOrganization } from '../support/gateway';
 import { execute, logIn, openPlayground, pasteInto, type OpenPage } from '../support/playground-browser';
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import type { Page } from 'playwright-core';
-import { defaultChoices, toAddress, type ReportChoices } from '../../src/playground/web/reports/report-choices';
-import { definitionOf, reportDefinitions, type ReportId } from '../../src/playground/web/reports/report-definitions';
+import { defaultChoices, toAddress, type ReportChoices } from '../../src/playground/web/choices/report-choices';
+import { definitionOf, reportDefinitions, type ReportId } from '../../src/playground/web/choices/report-definitions';
 import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
 import { logIn, openPlayground } from '../support/playground-browser';
 import { createOracle, summaryBook, toCents, toMoney, type SummaryLine } from '../support/summary-oracle';

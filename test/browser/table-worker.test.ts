@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page, Route } from 'playwright-core';
-import type { LoadedTable, LoadRequest, Row } from '../../src/playground/web/tables/table-types';
+import type { LoadedTable, LoadRequest, Row } from '../../src/playground/web/values/table-types';
 import { v2Line } from '../support/gateway';
 import { logIn, openPlayground } from '../support/playground-browser';
 

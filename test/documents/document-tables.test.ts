@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema, getNamedType, isEnumType, isInputObjectType } from 'graphql';
-import { privileges } from '../../src/domain/privileges';
+import { privileges } from '../../src/domain/access/privileges';
 import { errorTable } from '../../src/errors';
-import { operationLimits } from '../../src/resolvers/operation-limits';
+import { operationLimits } from '../../src/resolvers/request/operation-limits';
 import { succeed } from '../support/command';
 import { readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
 import { v2Line } from '../support/gateway';

@@ -6,7 +6,7 @@ import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/dri
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import { Pool, type PoolConfig, type QueryResult } from 'pg';
 import { EmbeddedPostgres } from '../../src/data/embedded/embedded-postgres';
-import { applyMigrations, readMigrations } from '../../src/data/postgres/migrations';
+import { applyMigrations, readMigrations } from '../../src/data/schema/migrations';
 
 // Fails when prisma/schema.prisma is ahead of prisma/migrations, and prints the SQL that is missing. Fails too when Prisma Migrate finds
 // anything to do in a database that the gateway has migrated: `prisma migrate status` and `prisma migrate deploy` ask its engine the same.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { pino } from 'pino';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
-import { REPORT_PRIVILEGE } from '../../src/domain/privileges';
+import { REPORT_PRIVILEGE } from '../../src/domain/access/privileges';
 import { databaseSettings, rolesOf } from '../support/database';
 import { createOrganization, graphql, login, openSession, PASSWORD, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { ControlTotals } from '../../src/domain/control-totals';
+import type { ControlTotals } from '../../src/domain/reports/control-totals';
 import { allLineColumns } from '../../src/formats/file-columns';
 import { bookLines } from '../support/any-lines';
 import { createExportReader } from '../support/export-reader';

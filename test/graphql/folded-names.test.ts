@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { foldWords, searchForms } from '../../src/playground/web/tables/folded-text';
+import { foldWords, searchForms } from '../../src/playground/web/values/folded-text';
 import { openGateway } from '../support/open-gateway';
 
 const gateway = openGateway();

@@ -1,4 +1,4 @@
-import { operationLimits } from '../../src/resolvers/operation-limits';
+import { operationLimits } from '../../src/resolvers/request/operation-limits';
 import { startDatabaseProxy } from '../support/database-proxy';
 import { depositBook } from '../support/deposit-book';
 import { createOrganization, graphql, startGateway, type GraphqlAnswer } from '../support/gateway';

@@ -1,4 +1,4 @@
-import { Insertions } from '../../src/graphql/insertions';
+import { Insertions } from '../../src/graphql/answers/insertions';
 import { depositBook } from '../support/deposit-book';
 import { login, PASSWORD } from '../support/gateway';
 import { createObjectAnswers, type ObjectAnswers } from '../support/object-answers';

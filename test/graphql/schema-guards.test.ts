@@ -1,6 +1,6 @@
 import { buildSchema, type GraphQLSchema } from 'graphql';
-import { assertListsAreBounded } from '../../src/graphql/list-bounds';
-import { streamRows } from '../../src/graphql/row-field';
+import { assertListsAreBounded } from '../../src/graphql/documents/list-bounds';
+import { streamRows } from '../../src/graphql/answers/row-field';
 import { createSchema } from '../../src/graphql/schema';
 
 const SCALARS = 'scalar Decimal scalar SafeInt';

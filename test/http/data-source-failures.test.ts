@@ -1,8 +1,8 @@
-import { BookSource } from '../../src/data/postgres/book-source';
-import { citus } from '../../src/data/postgres/citus';
+import { BookSource } from '../../src/data/reading/book-source';
+import { citus } from '../../src/data/schema/citus';
 import { Database } from '../../src/data/postgres/database';
-import { FairQueue } from '../../src/data/postgres/fair-queue';
-import { ReportSnapshot } from '../../src/data/postgres/report-snapshot';
+import { FairQueue } from '../../src/data/reading/fair-queue';
+import { ReportSnapshot } from '../../src/data/reading/report-snapshot';
 import { RequestTimes } from '../../src/data/postgres/request-times';
 import { Prisma } from '../../src/generated/prisma/client';
 import { isDistributed, isPooled } from '../support/database';

@@ -1,7 +1,7 @@
 import { kindOfFileColumn, lineFileColumns } from '../../src/playground/web/files/file-columns';
 import { writeFile } from '../../src/playground/web/files/file-writer';
 import type { FileFormat } from '../../src/playground/web/files/file-format';
-import type { Cell, TableColumn } from '../../src/playground/web/tables/table-types';
+import type { Cell, TableColumn } from '../../src/playground/web/values/table-types';
 import { v2Line } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 

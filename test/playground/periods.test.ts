@@ -1,4 +1,4 @@
-import { findCompared, findPeriod } from '../../src/playground/web/reports/periods';
+import { findCompared, findPeriod } from '../../src/playground/web/values/periods';
 import { findToday, isTimeZone, periodNames, toPeriodDates, type PeriodName } from '../../src/values/periods';
 
 /** A Sunday in a leap year, in the last month of the fiscal year. */

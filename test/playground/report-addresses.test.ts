@@ -1,5 +1,5 @@
-import { defaultChoices, readAddress, toAddress, type ReportChoices } from '../../src/playground/web/reports/report-choices';
-import { reportDefinitions, type ReportId } from '../../src/playground/web/reports/report-definitions';
+import { defaultChoices, readAddress, toAddress, type ReportChoices } from '../../src/playground/web/choices/report-choices';
+import { reportDefinitions, type ReportId } from '../../src/playground/web/choices/report-definitions';
 import { readSavedChoices, toSavedQuery } from '../../src/playground/web/reports/saved-choices';
 
 const ids = Object.keys(reportDefinitions) as ReportId[];

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, Kind, parse, validate } from 'graphql';
-import { findCompared, findPeriod } from '../../src/playground/web/reports/periods';
-import { defaultChoices, type ReportChoices } from '../../src/playground/web/reports/report-choices';
+import { findCompared, findPeriod } from '../../src/playground/web/values/periods';
+import { defaultChoices, type ReportChoices } from '../../src/playground/web/choices/report-choices';
 import { columnsOf } from '../../src/playground/web/reports/report-columns';
-import { definitionOf, reportDefinitions, type ReportId } from '../../src/playground/web/reports/report-definitions';
+import { definitionOf, reportDefinitions, type ReportId } from '../../src/playground/web/choices/report-definitions';
 import { toDocument } from '../../src/playground/web/reports/report-document';
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));

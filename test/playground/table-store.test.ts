@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { storeRows, type TableStore } from '../../src/playground/web/tables/table-store';
-import type { Arrangement, Cell, Row, TableColumn } from '../../src/playground/web/tables/table-types';
+import { storeRows, type TableStore } from '../../src/playground/web/rows/table-store';
+import type { Arrangement, Cell, Row, TableColumn } from '../../src/playground/web/values/table-types';
 
 const LOCALES = ['en-US'];
 const columns = [

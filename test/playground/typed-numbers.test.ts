@@ -1,5 +1,5 @@
-import { createCellFormat } from '../../src/playground/web/tables/cell-format';
-import { readTypedNumber } from '../../src/playground/web/tables/exact-decimal';
+import { createCellFormat } from '../../src/playground/web/values/cell-format';
+import { readTypedNumber } from '../../src/playground/web/values/exact-decimal';
 
 const LOCALES = ['en-US', 'de-DE', 'de-CH', 'fr-FR', 'hi-IN', 'sv-SE', 'ar-EG', 'fa-IR', 'bn-BD', 'he-IL', 'mr-IN', 'my-MM', 'ne-NP'];
 

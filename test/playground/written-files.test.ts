@@ -3,7 +3,7 @@ import { assert, array, asyncProperty, bigInt, constantFrom, double, integer, op
 import { writeFile } from '../../src/playground/web/files/file-writer';
 import type { FileContent } from '../../src/playground/web/files/file-content';
 import type { WrittenFormat } from '../../src/playground/web/files/file-format';
-import type { Row, TableColumn } from '../../src/playground/web/tables/table-types';
+import type { Row, TableColumn } from '../../src/playground/web/values/table-types';
 import { readXlsx } from '../support/xlsx-reader';
 
 const columns: readonly TableColumn[] = [

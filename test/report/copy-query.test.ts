@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { Stopwatch } from '../../src/data/postgres/request-times';
-import { CopyQuery, type CopyOptions } from '../../src/data/postgres/copy-query';
+import { CopyQuery, type CopyOptions } from '../../src/data/reading/copy-query';
 import { ReadingSocket } from '../../src/data/postgres/reading-socket';
 
 /** Hands on what the server sends in pieces that end where the test says, however the network has cut it. */

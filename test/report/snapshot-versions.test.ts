@@ -1,8 +1,8 @@
-import { BookSource } from '../../src/data/postgres/book-source';
+import { BookSource } from '../../src/data/reading/book-source';
 import { Database } from '../../src/data/postgres/database';
-import { FairQueue } from '../../src/data/postgres/fair-queue';
-import { Replica } from '../../src/data/postgres/replica';
-import { ReportSnapshot } from '../../src/data/postgres/report-snapshot';
+import { FairQueue } from '../../src/data/reading/fair-queue';
+import { Replica } from '../../src/data/reading/replica';
+import { ReportSnapshot } from '../../src/data/reading/report-snapshot';
 import { RequestTimes } from '../../src/data/postgres/request-times';
 import { Prisma } from '../../src/generated/prisma/client';
 import { createTestDatabase, isPooled } from '../support/database';

@@ -1,4 +1,4 @@
-import { createDemoLines } from '../../src/domain/demo-lines';
+import { createDemoLines } from '../../src/domain/imports/demo-lines';
 import type { ImportLine } from '../../src/formats/import-line';
 import { blocksOf, readDocument, sectionOf } from '../support/documents';
 import { createOrganization, graphql, importLines, login, v2Line } from '../support/gateway';

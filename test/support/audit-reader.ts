@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { AuditEntry } from '../../src/data/audit-store';
+import type { AuditEntry } from '../../src/data/audit/audit-store';
 import { graphql, type TestOrganization } from './gateway';
 import type { OpenGateway } from './open-gateway';
 

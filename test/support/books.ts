@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { BookStore } from '../../src/data/book-store';
+import { BookStore } from '../../src/data/books/book-store';
 import { Database } from '../../src/data/postgres/database';
 
 /** Brings an organization's lines in line with its books after a test has changed these by SQL. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { CompleteRange } from '../../src/data/import-removal';
-import { ImportError } from '../../src/domain/import-service';
+import type { CompleteRange } from '../../src/data/imports/import-removal';
+import { ImportError } from '../../src/domain/imports/import-service';
 import type { Services } from '../../src/services';
 import { importLines, v2Line, type TestOrganization } from './gateway';
 

@@ -1,12 +1,12 @@
 import { createApolloServer } from '../../src/graphql/apollo-server';
 import { RequestTimes } from '../../src/data/postgres/request-times';
-import { CheckedDocuments } from '../../src/graphql/checked-documents';
-import { RequestEntities } from '../../src/domain/entity-service';
-import { SealedPlaces } from '../../src/domain/sealed-places';
-import { writeRequestId } from '../../src/graphql/error-format';
-import type { GraphqlContext } from '../../src/graphql/row-field';
+import { CheckedDocuments } from '../../src/graphql/documents/checked-documents';
+import { RequestEntities } from '../../src/domain/reports/entity-service';
+import { SealedPlaces } from '../../src/domain/paging/sealed-places';
+import { writeRequestId } from '../../src/graphql/answers/error-format';
+import type { GraphqlContext } from '../../src/graphql/answers/row-field';
 import { createSchema } from '../../src/graphql/schema';
-import { LineCount } from '../../src/resolvers/request-context';
+import { LineCount } from '../../src/resolvers/request/request-context';
 import { createResolvers } from '../../src/resolvers/resolver-set';
 import type { Services } from '../../src/services';
 

@@ -8,7 +8,7 @@ import {
   type GraphQLInterfaceType,
   type GraphQLObjectType,
 } from 'graphql';
-import { operationLimits } from '../../src/resolvers/operation-limits';
+import { operationLimits } from '../../src/resolvers/request/operation-limits';
 import { createSchema } from '../../src/graphql/schema';
 
 /** The period of the books. */

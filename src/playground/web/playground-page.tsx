@@ -1,7 +1,7 @@
 import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from 'react';
-import type { EditorTexts } from './editors/editors';
+import type { EditorTexts } from './files/file-url';
 import { FaultBoundary, ReloadButton } from './look/fault-boundary';
-import { NO_REPORT, usePageMode, type PageMode } from './page-mode';
+import { NO_REPORT, usePageMode, type PageMode } from './reports/page-mode';
 import { useSession } from './session/session-state';
 import { SignInPage } from './session/sign-in-page';
 

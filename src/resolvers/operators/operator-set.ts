@@ -1,7 +1,7 @@
 import type { ClassType } from 'type-graphql';
-import type { OrganizationService } from '../../domain/organization-service';
-import type { ProvisionService } from '../../domain/provision-service';
-import type { UserService } from '../../domain/user-service';
+import type { OrganizationService } from '../../domain/access/organization-service';
+import type { ProvisionService } from '../../domain/access/provision-service';
+import type { UserService } from '../../domain/access/user-service';
 import { OrganizationOperations } from './organization-operations';
 import { ProvisionOperations } from './provision-operations';
 import { UserOperations } from './user-operations';

@@ -1,6 +1,6 @@
 import { Field, GraphQLISODateTime, Int, ObjectType, registerEnumType } from 'type-graphql';
-import type { ProvisionKind } from '../../data/organization-store';
-import type { ProvisionRow } from '../../data/provision-store';
+import type { ProvisionKind } from '../../data/access/organization-store';
+import type { ProvisionRow } from '../../data/access/provision-store';
 
 /** The kinds of applications, as operators choose them. */
 export const issuedKindEnum = { WEB: 'WEB', MOBILE: 'MOBILE', API: 'API' } as const satisfies Readonly<

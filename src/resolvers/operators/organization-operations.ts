@@ -1,6 +1,6 @@
 import { Arg, Int, Mutation, Query, Resolver } from 'type-graphql';
-import type { OrganizationRow } from '../../data/organization-store';
-import type { OrganizationService } from '../../domain/organization-service';
+import type { OrganizationRow } from '../../data/access/organization-store';
+import type { OrganizationService } from '../../domain/access/organization-service';
 import { formatAnchor } from '../../formats/audit-row';
 import { OperatedOrganization, OrganizationDeletion } from './operator-types';
 

@@ -1,7 +1,7 @@
 import { Arg, Mutation, Query, Resolver } from 'type-graphql';
-import type { ProvisionKind } from '../../data/organization-store';
-import { EXPIRY_FORMS, toExpiry, toSpanMs } from '../../domain/provision-bounds';
-import type { ProvisionService } from '../../domain/provision-service';
+import type { ProvisionKind } from '../../data/access/organization-store';
+import { EXPIRY_FORMS, toExpiry, toSpanMs } from '../../domain/access/provision-bounds';
+import type { ProvisionService } from '../../domain/access/provision-service';
 import { IssuedProvision, issuedKindEnum, NewProvision, toIssued } from './operator-types';
 
 const ORGANIZATION = { description: 'Name of the organization.' };

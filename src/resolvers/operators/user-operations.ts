@@ -1,6 +1,6 @@
 import { Arg, Int, Mutation, Query, Resolver } from 'type-graphql';
-import type { UserRow } from '../../data/user-store';
-import type { NamedSession, UserService } from '../../domain/user-service';
+import type { UserRow } from '../../data/access/user-store';
+import type { NamedSession, UserService } from '../../domain/access/user-service';
 import { OperatedSession, OperatedUser } from './operator-types';
 
 const ORGANIZATION = { description: 'Name of the organization.' };

@@ -1,8 +1,8 @@
 import { proxy, wrap } from 'comlink';
 import { createRoot } from 'react-dom/client';
-import { DownloadDialog } from '../../../src/playground/web/files/download-dialog';
-import type { DownloadableReport } from '../../../src/playground/web/files/downloadable-report';
-import type { Cell, TableColumn } from '../../../src/playground/web/tables/table-types';
+import { DownloadDialog } from '../../../src/playground/web/dialogs/download-dialog';
+import type { DownloadableReport } from '../../../src/playground/web/dialogs/downloadable-report';
+import type { Cell, TableColumn } from '../../../src/playground/web/values/table-types';
 import type { WriteWorker } from './write-worker';
 import '../../../src/playground/web/look/playground.css';
 import '../../../src/playground/web/look/dialogs.css';

@@ -1,8 +1,8 @@
 import { expose } from 'comlink';
-import type { DownloadableReport } from '../../../src/playground/web/files/downloadable-report';
+import type { DownloadableReport } from '../../../src/playground/web/dialogs/downloadable-report';
 import type { WrittenFormat } from '../../../src/playground/web/files/file-format';
 import { writeFile } from '../../../src/playground/web/files/file-writer';
-import type { Row } from '../../../src/playground/web/tables/table-types';
+import type { Row } from '../../../src/playground/web/values/table-types';
 
 let rows: readonly Row[] = [];
 let writing = new AbortController();

@@ -11,7 +11,7 @@ import {
   Tooltip,
   type ChartDataset,
 } from 'chart.js';
-import { createCellFormat } from '../tables/cell-format';
+import { createCellFormat } from '../values/cell-format';
 import { toLength, type GroupChart } from './group-chart';
 
 Chart.register(BarController, BarElement, CategoryScale, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip);

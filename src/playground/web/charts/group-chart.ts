@@ -1,9 +1,9 @@
 import { DESIGNATION, KEY, clip, toNames, toNaming, toWords } from './group-names';
-import { createCellFormat, type CellFormat } from '../tables/cell-format';
-import { tellApart } from '../tables/namesakes';
-import { atScale, readDecimal, writeDecimal } from '../tables/exact-decimal';
-import type { ResultColumn, ResultRow, ResultTable } from '../tables/result-tables';
-import type { ColumnKind } from '../tables/table-types';
+import { createCellFormat, type CellFormat } from '../values/cell-format';
+import { tellApart } from '../values/namesakes';
+import { atScale, readDecimal, writeDecimal } from '../values/exact-decimal';
+import type { ResultColumn, ResultRow, ResultTable } from '../rows/result-tables';
+import type { ColumnKind } from '../values/table-types';
 
 /** A chart of a summary's groups: lines over time, or bars. */
 export interface GroupChart {

@@ -1,5 +1,5 @@
-import { foldText } from '../tables/folded-text';
-import type { ResultRow } from '../tables/result-tables';
+import { foldText } from '../values/folded-text';
+import type { ResultRow } from '../rows/result-tables';
 
 /** The beginning of the columns that are keys of groups. */
 export const KEY = 'key.';

@@ -1,10 +1,10 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore, type RefObject } from 'react';
 import { useErrorBoundary } from 'react-error-boundary';
 import { saveFile } from '../files/download';
-import { describePrint, PrintSheet, usePrinting, type PrintHead } from '../look/print-sheet';
+import { describePrint, PrintSheet, usePrinting, type PrintHead } from '../tables/print-sheet';
 import { readColorScheme, subscribeColorScheme } from '../look/color-scheme';
 import { defaultColumn, toGroupChart, valueColumns, type GroupChart } from './group-chart';
-import type { ResultTable } from '../tables/result-tables';
+import type { ResultTable } from '../rows/result-tables';
 
 interface ResultChartProps {
   readonly table: ResultTable;

@@ -1,11 +1,6 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useMemo } from 'react';
-
-/** The texts of GraphiQL's editors: a GraphQL document, and its variables as JSON. */
-export interface EditorTexts {
-  readonly query: string;
-  readonly variables: string;
-}
+import type { EditorTexts } from '../files/file-url';
 
 interface Editors {
   /** False until GraphiQL has loaded both editors. */

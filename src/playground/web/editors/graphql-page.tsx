@@ -1,7 +1,7 @@
 import { useCallback, useRef, useState } from 'react';
 import { FaultBoundary } from '../look/fault-boundary';
-import { useTableClient } from '../tables/table-client';
-import type { EditorTexts } from './editors';
+import { useTableClient } from '../rows/table-client';
+import type { EditorTexts } from '../files/file-url';
 import QueryExplorer, { type ShownAnswer } from './query-explorer';
 import { ResultView, resultViewKinds, type ResultViewKind } from './result-view';
 import type { LinkedTable } from './share-link';

@@ -1,8 +1,8 @@
 import { Button, DialogTrigger } from 'react-aria-components';
 import type { ReportQuery } from '../files/file-url';
-import { ModalDialog } from '../files/modal-dialog';
-import { SaveDialog } from '../files/save-dialog';
-import { SavedReportList } from '../files/saved-report-list';
+import { ModalDialog } from '../dialogs/modal-dialog';
+import { SaveDialog } from '../dialogs/save-dialog';
+import { SavedReportList } from '../dialogs/saved-report-list';
 import { withoutChoices } from '../reports/saved-choices';
 
 interface SavedReportsProps {

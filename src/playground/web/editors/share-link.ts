@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { isViewParameter, type ViewParameters } from '../tables/view-link';
-import type { EditorTexts } from './editors';
+import type { EditorTexts } from '../files/file-url';
 
 /** Mail and chat programs may cut a longer link. */
 const MAX_LENGTH = 16_000;

@@ -1,5 +1,5 @@
-import { describeLost, toArrangement, type KeptView } from '../tables/filter-text';
-import type { Arrangement, TableColumn } from '../tables/table-types';
+import { describeLost, toArrangement, type KeptView } from '../rows/filter-text';
+import type { Arrangement, TableColumn } from '../values/table-types';
 
 /** The table of the answer that is on the screen, with its search, filters and sorting. */
 export interface ShownTable {

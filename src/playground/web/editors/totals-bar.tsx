@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { formatAmount, formatCount } from '../look/figures';
+import { formatAmount, formatCount } from '../values/figures';
 import { fetchTotals, type LineTotals, type ReportQuery } from '../files/file-url';
 
 interface TotalsBarProps {

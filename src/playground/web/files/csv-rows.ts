@@ -1,6 +1,6 @@
 import { stringify, type Options } from 'csv-stringify/browser/esm/sync';
 import { guardFormula } from '../../../values/formula-guard';
-import type { Cell, Row, TableColumn } from '../tables/table-types';
+import type { Cell, Row, TableColumn } from '../values/table-types';
 
 /** Excel reads a CSV file as UTF-8 only when it starts with a byte order mark. */
 const BYTE_ORDER_MARK = '\uFEFF';

@@ -1,4 +1,4 @@
-import type { Cell, ColumnKind, Row, TableColumn } from '../tables/table-types';
+import type { Cell, ColumnKind, Row, TableColumn } from '../values/table-types';
 
 /** Something to know about the rows, such as their period, the version of the books, or a total. */
 export interface FileFact {

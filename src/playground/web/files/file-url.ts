@@ -1,9 +1,14 @@
 import { Kind, parse, print } from 'graphql';
-import type { EditorTexts } from '../editors/editors';
 import { askGateway, GatewayError } from '../session/gateway-client';
 import type { FileFormat } from './file-format';
 import type { FileAddress } from './address-text';
 import fileUrlQuery from '../queries/file-url.graphql?raw';
+
+/** The texts of an editor: a GraphQL document, and its variables as JSON. */
+export interface EditorTexts {
+  readonly query: string;
+  readonly variables: string;
+}
 
 /** A query with the values of its variables. */
 export interface ReportQuery {

@@ -1,4 +1,4 @@
-import type { Row, TableColumn } from '../tables/table-types';
+import type { Row, TableColumn } from '../values/table-types';
 import { writeCsvHeader, writeCsvRows } from './csv-rows';
 import type { FileFormat } from './file-format';
 

@@ -1,5 +1,5 @@
 import { convertDateToSerialNumber, getCellAddress, sanitizeTextContent } from 'write-excel-file/utility';
-import type { Cell, ColumnKind } from '../tables/table-types';
+import type { Cell, ColumnKind } from '../values/table-types';
 
 /** The formats of a spreadsheet's cells. A text has none. */
 export const cellFormats: Readonly<Partial<Record<ColumnKind, string>>> = {

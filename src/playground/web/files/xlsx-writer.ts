@@ -1,7 +1,7 @@
 import { strFromU8, strToU8, unzipSync, Zip, ZipDeflate } from 'fflate';
 import writeWorkbook, { type SheetData } from 'write-excel-file/universal';
 import { getCellAddress } from 'write-excel-file/utility';
-import type { ColumnKind, Row, TableColumn } from '../tables/table-types';
+import type { ColumnKind, Row, TableColumn } from '../values/table-types';
 import { createBlobCollector } from './blob-collector';
 import { readChunks, type FileContent, type FileFact, type WriteOptions } from './file-content';
 import { cellFormats, toCellNumber, writeCell } from './xlsx-cells';

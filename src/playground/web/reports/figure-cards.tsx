@@ -1,8 +1,8 @@
-import { createCellFormat } from '../tables/cell-format';
-import type { ColumnKind } from '../tables/table-types';
-import { describeBasis, describePeriod } from './choice-texts';
-import { comparisons } from './periods';
-import { definitionOf, type PendingChoice } from './report-definitions';
+import { createCellFormat } from '../values/cell-format';
+import type { ColumnKind } from '../values/table-types';
+import { describeBasis, describePeriod } from '../choices/choice-texts';
+import { comparisons } from '../values/periods';
+import { definitionOf, type PendingChoice } from '../choices/report-definitions';
 import type { Change, Figures, ReportFigures } from './report-figures';
 import type { ReportPlan } from './use-report';
 

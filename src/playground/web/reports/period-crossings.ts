@@ -1,9 +1,9 @@
-import type { TableClient } from '../tables/table-client';
-import type { Cell, LoadedTable } from '../tables/table-types';
-import { writeValue } from './choice-texts';
-import type { Period } from './periods';
+import type { TableClient } from '../rows/table-client';
+import type { Cell, LoadedTable } from '../values/table-types';
+import { writeValue } from '../choices/choice-texts';
+import type { Period } from '../values/periods';
 import type { ReportColumn } from './report-columns';
-import { definitionOf } from './report-definitions';
+import { definitionOf } from '../choices/report-definitions';
 import type { ReportPlan } from './use-report';
 
 /** A gift of which one date lies in the period of the report, and the other one outside. */

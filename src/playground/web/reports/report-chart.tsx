@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from 'react';
 import { useErrorBoundary } from 'react-error-boundary';
 import { ResultChart } from '../charts/result-chart';
-import { NotePrint, type PrintHead } from '../look/print-sheet';
-import type { ResultTable } from '../tables/result-tables';
-import { toResultTable } from '../tables/result-tables';
-import type { TableClient } from '../tables/table-client';
-import type { LoadedTable, Row, TableColumn } from '../tables/table-types';
+import { NotePrint, type PrintHead } from '../tables/print-sheet';
+import type { ResultTable } from '../rows/result-tables';
+import { toResultTable } from '../rows/result-tables';
+import type { TableClient } from '../rows/table-client';
+import type { LoadedTable, Row, TableColumn } from '../values/table-types';
 
 interface ReportChartProps {
   readonly client: TableClient;

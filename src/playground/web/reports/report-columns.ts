@@ -1,8 +1,8 @@
 import type { GroupBy } from '../../../generated/operations/graphql';
 import { lineFields, lineNames, type FieldType, type LineName } from '../../../line/line-fields';
-import type { ColumnKind, TableColumn } from '../tables/table-types';
-import type { ReportChoices } from './report-choices';
-import { definitionOf } from './report-definitions';
+import type { ColumnKind, TableColumn } from '../values/table-types';
+import type { ReportChoices } from '../choices/report-choices';
+import { definitionOf } from '../choices/report-definitions';
 
 /** A column of a report. Its id is the path of the value in a row of the answer. */
 export type ReportColumn = TableColumn;

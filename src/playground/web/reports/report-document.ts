@@ -1,9 +1,9 @@
 import { Kind, parse, print, type FieldNode, type SelectionSetNode } from 'graphql';
 import type { DepositDetailFilter } from '../../../generated/operations/graphql';
-import type { ComparedPeriod, Period } from './periods';
-import type { ReportChoices } from './report-choices';
+import type { ComparedPeriod, Period } from '../values/periods';
+import type { ReportChoices } from '../choices/report-choices';
 import { groupingsOf, type ReportColumn } from './report-columns';
-import { definitionOf } from './report-definitions';
+import { definitionOf } from '../choices/report-definitions';
 
 /** A query of the gateway with the values of its variables. */
 export interface ReportDocument {

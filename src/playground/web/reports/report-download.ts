@@ -1,12 +1,12 @@
 import { isPeriodName } from '../../../values/periods';
-import type { DownloadableReport } from '../files/downloadable-report';
+import type { DownloadableReport } from '../dialogs/downloadable-report';
 import type { FileFact } from '../files/file-content';
 import type { TableView } from '../tables/data-table';
-import { describeArrangement, describeLost } from '../tables/filter-text';
-import type { TableClient } from '../tables/table-client';
-import { describeFetched } from './choice-texts';
+import { describeArrangement, describeLost } from '../rows/filter-text';
+import type { TableClient } from '../rows/table-client';
+import { describeFetched } from '../choices/choice-texts';
 import { describeCrossings } from './period-crossings';
-import { dateBases, definitionOf, pendingChoices } from './report-definitions';
+import { dateBases, definitionOf, pendingChoices } from '../choices/report-definitions';
 import type { ReportResult } from './use-report';
 
 interface Shown {

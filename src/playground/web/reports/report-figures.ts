@@ -1,5 +1,5 @@
 import type { GivenTotals } from '../tables/table-rows';
-import type { Cell, ColumnSum, TableColumn } from '../tables/table-types';
+import type { Cell, ColumnSum, TableColumn } from '../values/table-types';
 
 /** The totals of a report, as its document selects them. Each gift is counted once. */
 export interface Figures {

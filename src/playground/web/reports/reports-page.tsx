@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { listSavedReports, type SavedReport } from '../files/saved-reports';
+import { listSavedReports, type SavedReport } from '../dialogs/saved-reports';
 import { FaultBoundary } from '../look/fault-boundary';
-import { NO_REPORT, type PageMode, type SetMode } from '../page-mode';
+import { NO_REPORT, type PageMode, type SetMode } from './page-mode';
 import { mayReadDonors, type Viewer } from '../session/gateway-client';
-import { useTableClient } from '../tables/table-client';
-import { carryChoices, defaultChoices, type ReportChoices } from './report-choices';
-import { definitionOf, reportDefinitions, type ReportId } from './report-definitions';
+import { useTableClient } from '../rows/table-client';
+import { carryChoices, defaultChoices, type ReportChoices } from '../choices/report-choices';
+import { definitionOf, reportDefinitions, type ReportId } from '../choices/report-definitions';
 import { ReportView } from './report-view';
 import { readSavedChoices } from './saved-choices';
 import { SavedView } from './saved-view';

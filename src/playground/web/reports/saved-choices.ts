@@ -1,7 +1,7 @@
 import type { NamedPeriod } from '../../../generated/operations/graphql';
 import { fromPeriodEnum, isPeriodName, toPeriodEnum } from '../../../values/periods';
-import { readAddress, toAddress, type ReportChoices } from './report-choices';
-import { definitionOf, isDateBasis, isPendingChoice } from './report-definitions';
+import { readAddress, toAddress, type ReportChoices } from '../choices/report-choices';
+import { definitionOf, isDateBasis, isPendingChoice } from '../choices/report-definitions';
 import type { ReportDocument } from './report-document';
 
 /** The line of a saved query that holds the choices of the form, so that “last month” stays the month before the day it is opened. */

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useState } from 'react';
-import { SavedReportList } from '../files/saved-report-list';
-import { listSavedReports, type SavedReport } from '../files/saved-reports';
-import { describeChoices } from './choice-texts';
-import { useNames } from './report-names';
+import { SavedReportList } from '../dialogs/saved-report-list';
+import { listSavedReports, type SavedReport } from '../dialogs/saved-reports';
+import { describeChoices } from '../choices/choice-texts';
+import { useNames } from '../choices/report-names';
 import { readSavedChoices } from './saved-choices';
 
 interface SavedViewProps {

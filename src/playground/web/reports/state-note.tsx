@@ -1,5 +1,5 @@
-import { NotePrint } from '../look/print-sheet';
-import { createCellFormat } from '../tables/cell-format';
+import { NotePrint } from '../tables/print-sheet';
+import { createCellFormat } from '../values/cell-format';
 import type { ReportState } from './use-report';
 
 interface StateNoteProps {

@@ -1,25 +1,22 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Today } from '../../../values/periods';
 import { dataOf, GatewayError, postVersioned } from '../session/gateway-client';
-import { createStopped, isStopped } from '../tables/gateway-faults';
-import type { TableClient } from '../tables/table-client';
-import type { LoadedTable, LoadProgress } from '../tables/table-types';
+import { createStopped, isStopped } from '../rows/gateway-faults';
+import type { TableClient } from '../rows/table-client';
+import type { LoadedTable, LoadProgress } from '../values/table-types';
 import { NO_CROSSINGS, readCrossings, type PeriodCrossings } from './period-crossings';
-import { findCompared, findPeriod, type ComparedPeriod, type Period } from './periods';
-import type { ReportChoices } from './report-choices';
+import { findCompared, findPeriod } from '../values/periods';
+import type { PlannedPeriods } from '../choices/choice-texts';
+import type { ReportChoices } from '../choices/report-choices';
 import { columnsOf, type ReportColumn } from './report-columns';
-import { definitionOf, hasComparedRows } from './report-definitions';
+import { definitionOf, hasComparedRows } from '../choices/report-definitions';
 import { toDocument, type ReportDocument } from './report-document';
 import { findFigures, type ReportFigures } from './report-figures';
 
 /** The period, columns and document that the choices of a form ask for. */
-export interface ReportPlan {
-  readonly choices: ReportChoices;
+export interface ReportPlan extends PlannedPeriods {
   /** The day that it was planned for, as `YYYY-MM-DD`. */
   readonly today: string;
-  readonly period: Period;
-  /** The period to compare with; undefined for none. */
-  readonly compared: ComparedPeriod | undefined;
   /** False when the totals alone are compared. */
   readonly comparesRows: boolean;
   readonly columns: readonly ReportColumn[];

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState, type KeyboardEvent, type PointerEvent, type RefObject } from 'react';
 import { copyText } from '../look/clipboard';
-import { formatCount, formatRows } from '../look/figures';
-import type { ArrangedRows } from './arranged-rows';
+import { formatCount, formatRows } from '../values/figures';
+import type { ArrangedRows } from '../rows/arranged-rows';
 import { cornersOf, moveRange, type CellPlace, type CellRange } from './cell-range';
 import type { ShownColumn } from './column-layout';
 import { ROW_HEIGHT } from './table-body';
-import type { TableClient } from './table-client';
-import type { Row } from './table-types';
+import type { TableClient } from '../rows/table-client';
+import type { Row } from '../values/table-types';
 
 interface SelectionOptions {
   readonly client: TableClient;

@@ -1,8 +1,8 @@
 import { useRef, type PointerEvent } from 'react';
 import type { LayoutHeader } from './column-layout';
 import { FilterFields } from './filter-fields';
-import type { TypedFilter } from './filter-text';
-import type { TableColumn } from './table-types';
+import type { TypedFilter } from '../rows/filter-text';
+import type { TableColumn } from '../values/table-types';
 
 /** The pixels that a pointer moves before a press becomes a drag. */
 const DRAG_START = 6;

@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-table';
 import { useEffect, useMemo, useState } from 'react';
 import { inKeptOrder, keepLayout, readKeptLayout } from './kept-layout';
-import type { ColumnKind, Row, TableColumn } from './table-types';
+import type { ColumnKind, Row, TableColumn } from '../values/table-types';
 
 const features = tableFeatures({ columnOrderingFeature, columnResizingFeature, columnSizingFeature, columnVisibilityFeature });
 /** The rows are in the worker. The library has only the columns. */

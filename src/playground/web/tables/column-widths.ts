@@ -1,5 +1,5 @@
-import { createCellFormat } from './cell-format';
-import { isNeverCut, isTime, type Cell, type TableColumn } from './table-types';
+import { createCellFormat } from '../values/cell-format';
+import { isNeverCut, isTime, type Cell, type TableColumn } from '../values/table-types';
 
 /** Measures a text as a row writes it, or a total, which is bold. In pixels. */
 export type MeasureText = (text: string, isBold: boolean) => number;

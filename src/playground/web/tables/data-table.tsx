@@ -1,20 +1,20 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useState, type CSSProperties } from 'react';
 import { useErrorBoundary } from 'react-error-boundary';
-import type { PrintHead } from '../look/print-sheet';
-import { useArrangedRows } from './arranged-rows';
+import type { PrintHead } from './print-sheet';
+import { useArrangedRows } from '../rows/arranged-rows';
 import { useFieldFocus } from '../look/field-focus';
-import { createCellFormat } from './cell-format';
+import { createCellFormat } from '../values/cell-format';
 import { ColumnHeader } from './column-header';
 import { useColumnLayout } from './column-layout';
 import { createTextMeasure, widthOfContent, type MeasureText } from './column-widths';
 import { useCellSelection } from './cell-selection';
-import { describeArrangement, describeUnreadable, toArrangement, type KeptView, type TypedFilters } from './filter-text';
+import { describeArrangement, describeUnreadable, toArrangement, type KeptView, type TypedFilters } from '../rows/filter-text';
 import { TablePrint } from './table-print';
 import { TableBody } from './table-body';
-import type { TableClient } from './table-client';
+import type { TableClient } from '../rows/table-client';
 import { TotalsRow, toTotal, type GivenTotals } from './table-rows';
 import { TableToolbar } from './table-toolbar';
-import type { Arranged, Arrangement, LoadedTable, Row, TableColumn } from './table-types';
+import type { Arranged, Arrangement, LoadedTable, Row, TableColumn } from '../values/table-types';
 
 /** The part of a table that is shown at the moment: its rows, and the ids of its shown columns in order. */
 export interface TableView {

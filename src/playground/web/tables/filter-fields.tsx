@@ -1,5 +1,5 @@
-import { isRange, isUnreadable, type TypedFilter } from './filter-text';
-import { isTime, type TableColumn } from './table-types';
+import { isRange, isUnreadable, type TypedFilter } from '../rows/filter-text';
+import { isTime, type TableColumn } from '../values/table-types';
 
 interface FilterFieldsProps {
   readonly column: TableColumn;

@@ -1,11 +1,11 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, type RefObject } from 'react';
-import type { ArrangedRows } from './arranged-rows';
+import type { ArrangedRows } from '../rows/arranged-rows';
 import { cornersOf, type CellRange } from './cell-range';
 import type { ShownColumn } from './column-layout';
 import type { MeasureText } from './column-widths';
 import { TableRow } from './table-rows';
-import type { Row } from './table-types';
+import type { Row } from '../values/table-types';
 
 export const ROW_HEIGHT = 30;
 /** Rows that are in the page above and below the visible ones. */

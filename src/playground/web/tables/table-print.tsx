@@ -1,12 +1,12 @@
 import { useEffect, useState, type RefObject } from 'react';
 import { useErrorBoundary } from 'react-error-boundary';
-import { describePrint, PrintSheet, usePrinting, type PrintHead } from '../look/print-sheet';
-import type { ArrangedRows } from './arranged-rows';
-import { createCellFormat } from './cell-format';
+import { describePrint, PrintSheet, usePrinting, type PrintHead } from './print-sheet';
+import type { ArrangedRows } from '../rows/arranged-rows';
+import { createCellFormat } from '../values/cell-format';
 import type { ShownColumn } from './column-layout';
-import type { TableClient } from './table-client';
+import type { TableClient } from '../rows/table-client';
 import { toTotal, type GivenTotals } from './table-rows';
-import type { Arranged, LoadedTable, Row } from './table-types';
+import type { Arranged, LoadedTable, Row } from '../values/table-types';
 
 /** The most rows of a print: about a hundred pages. */
 const MAX_ROWS = 5_000;

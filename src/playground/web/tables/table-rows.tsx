@@ -1,8 +1,8 @@
 import { memo, type ReactNode } from 'react';
-import { createCellFormat } from './cell-format';
+import { createCellFormat } from '../values/cell-format';
 import type { ShownColumn } from './column-layout';
 import { isTooWide, type MeasureText } from './column-widths';
-import type { Arranged, Cell, ColumnSum, Row } from './table-types';
+import type { Arranged, Cell, ColumnSum, Row } from '../values/table-types';
 
 /** The widths of the columns in which not every value has room, and the measure of a text. */
 interface Room {

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { createCellFormat } from './cell-format';
+import { createCellFormat } from '../values/cell-format';
 import type { ColumnLayout } from './column-layout';
 import { ColumnsMenu } from './columns-menu';
 

@@ -1,6 +1,6 @@
-import { readDecimal, readTypedNumber, writeTypedNumber } from './exact-decimal';
-import { isRange, type KeptView, type TypedFilter } from './filter-text';
-import { isTime, type Arrangement, type TableColumn } from './table-types';
+import { readDecimal, readTypedNumber, writeTypedNumber } from '../values/exact-decimal';
+import { isRange, type KeptView, type TypedFilter } from '../rows/filter-text';
+import { isTime, type Arrangement, type TableColumn } from '../values/table-types';
 
 /** The parameters of a link that say which rows of a table are shown, as names and values. */
 export type ViewParameters = readonly (readonly [name: string, value: string])[];

@@ -1,0 +1,206 @@
+import { Command, Option } from 'commander';
+import { stat } from 'node:fs/promises';
+import {
+  BOOK_FIGURES,
+  describeDifferences,
+  describeFaultyAudits,
+  findDifferences,
+  loadBackup,
+  type FaultyAudit,
+} from '../../domain/backup/backup-service';
+import { OperatorError } from '../../errors';
+import type { BackupManifest, OpenArchive } from '../../formats/backup-archive';
+import { buildDatabase, findOuterPlace, withScratchDatabase, type OpenDatabase } from '../../databases';
+import { createEncryption, openBackupFile, type PassphraseOptions } from '../backup-file';
+import { tellDatabase, useServices, withServices, type CommandContext } from '../command';
+import { UsageError } from '../command-options';
+import { onStopSignal } from '../stop-signals';
+import { formatTable, printResult, startProgress, type Terminal } from '../terminal';
+import { writeWhole } from '../whole-file';
+
+const PASSPHRASE_FILE = ['--passphrase-file <file>', 'file whose first line is the passphrase; by default it is asked for'] as const;
+const PROGRESS = '{value} bytes | {duration_formatted}';
+
+interface BackupOptions extends PassphraseOptions {
+  readonly force: boolean;
+  readonly encrypt: boolean;
+}
+
+/** `backup FILE`: writes one state of the whole database to a file, also while a gateway serves it. */
+export function backupCommand(context: () => CommandContext): Command {
+  return new Command('backup')
+    .description('writes the whole database to a file, in one state, also while a gateway serves it')
+    .argument('<file>', 'file to write; it appears when it is complete')
+    .option('--force', 'replaces a file that is there', false)
+    .option('--encrypt', 'encrypts the file with a passphrase, in the format of age', false)
+    .option(...PASSPHRASE_FILE)
+    .action(async (file: string, options: BackupOptions) => {
+      const { terminal, json } = context();
+      if (options.passphraseFile !== undefined && !options.encrypt) throw new UsageError('--passphrase-file needs --encrypt');
+      const encrypt = options.encrypt ? await createEncryption(terminal, options) : undefined;
+      const progress = startProgress(terminal, undefined, `Writing | ${PROGRESS}`);
+      try {
+        const { manifest, auditFaults } = await writeWhole(file, options.force, (put) =>
+          withServices(context(), async ({ backups }) => {
+            const manifest = await backups.write({
+              gateway: context().version,
+              put: (archive) => put(counted(encrypt ? encrypt(archive) : archive, (bytes) => progress.add(bytes))),
+            });
+            // The file is in place: neither a fault of the audit nor one of its check keeps anybody from the backup.
+            const check = isCompared(manifest) ? backups.findFaultyAudits() : Promise.resolve(null);
+            return { manifest, auditFaults: await check.catch(() => null) };
+          }),
+        );
+        const { size } = await stat(file);
+        const result = { file, bytes: size, encrypted: options.encrypt, ...describe(manifest), auditFaults };
+        printResult(terminal, json, result, `${formatOrganizations(manifest)}\nWrote ${file}, ${size} bytes`);
+        if (json) return;
+        if (!auditFaults) terminal.errors.write('The audit was not checked\n');
+        else if (auditFaults.length > 0) terminal.errors.write(`${describeFaultyAudits(auditFaults)}\n`);
+      } finally {
+        progress.stop();
+      }
+    });
+}
+
+/** `restore FILE`: makes the database of a backup. */
+export function restoreCommand(context: () => CommandContext): Command {
+  return new Command('restore')
+    .description('makes the database of a backup, where there is none; an embedded one is in place when it is complete and compared')
+    .argument('<file>', 'file that `backup` wrote')
+    .option(...PASSPHRASE_FILE)
+    .action(async (file: string, options: PassphraseOptions) => {
+      const { terminal, json, config } = context();
+      const archive = await openBackupFile(terminal, file, options);
+      let auditFaults: FaultyAudit[] = [];
+      await untilSignal((signal) =>
+        buildDatabase(config, signal, async (address) => {
+          tellDatabase(context());
+          auditFaults = await loadAndCompare(context(), address, withProgress(terminal, archive), signal);
+          await useServices(config, address, ({ backups }) => backups.noteRestore(archive.manifest));
+        }),
+      );
+      const { manifest } = archive;
+      const text = `${formatComparison(manifest)}\nRestored the backup of ${manifest.createdAt}; nobody is logged in`;
+      const place = await findOuterPlace(config);
+      const result = { file, ...describe(manifest), compared: isCompared(manifest), auditFaults, place: place ?? null };
+      printResult(terminal, json, result, place === undefined ? text : `${text}\nThe data lie outside DATA_DIR, in ${place}`);
+      failFor(auditFaults);
+    });
+}
+
+interface VerifyOptions extends PassphraseOptions {
+  readonly current: boolean;
+}
+
+/** `verify FILE`: restores a backup into a database of its own, compares it, and removes it. */
+export function verifyCommand(context: () => CommandContext): Command {
+  return new Command('verify')
+    .description('restores a backup into a temporary database, compares the lines of each organization, and removes it')
+    .argument('<file>', 'file that `backup` wrote')
+    .addOption(new Option('--current', 'compares the backup with the database as it is now, too').default(false))
+    .option(...PASSPHRASE_FILE)
+    .action(async (file: string, options: VerifyOptions) => {
+      const { terminal, json } = context();
+      const archive = await openBackupFile(terminal, file, options);
+      const { manifest } = archive;
+      let auditFaults: FaultyAudit[] = [];
+      await untilSignal((signal) =>
+        withScratchDatabase(signal, async (address) => {
+          auditFaults = await loadAndCompare(context(), address, withProgress(terminal, archive), signal);
+        }),
+      );
+      const current = options.current ? await withServices(context(), ({ backups }) => backups.readAll('verify')) : undefined;
+      const { organizations } = manifest;
+      const differences = current && organizations ? findDifferences(organizations, current, BOOK_FIGURES) : null;
+      const verdict = `${file} restores to the database of ${manifest.createdAt}`;
+      const result = { file, ...describe(manifest), compared: isCompared(manifest), auditFaults, differences };
+      printResult(terminal, json, result, `${formatComparison(manifest)}\n${verdict}`);
+      failFor(auditFaults, differences?.length ? `The database has changed since the backup:\n${describeDifferences(differences)}` : '');
+    });
+}
+
+/** Ends a command, whose work is done, with the status 1 and these lines when an audit is faulty or there is another reason. */
+function failFor(faulty: readonly FaultyAudit[], reason = ''): void {
+  const lines = [describeFaultyAudits(faulty), reason].filter((line) => line !== '');
+  if (lines.length > 0) throw new OperatorError(lines.join('\n'));
+}
+
+/**
+ * Loads a backup, and compares the copy with what the backup tells of each organization, if it does. Returns the audits that were faulty
+ * before. The signal gives it up.
+ */
+async function loadAndCompare(
+  { config }: CommandContext,
+  address: OpenDatabase['address'],
+  archive: OpenArchive,
+  signal: AbortSignal,
+): Promise<FaultyAudit[]> {
+  await loadBackup(address, archive, signal);
+  signal.throwIfAborted();
+  return useServices(config, address, ({ backups }) => backups.compareCopy(archive.manifest));
+}
+
+/** Gives a signal that aborts when the process is told to end. The work is then undone before the process ends. */
+async function untilSignal<Result>(use: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  const controller = new AbortController();
+  const off = onStopSignal(() => controller.abort(new OperatorError('It was told to stop')));
+  try {
+    return await use(controller.signal);
+  } catch (error) {
+    controller.signal.throwIfAborted();
+    throw error;
+  } finally {
+    off();
+  }
+}
+
+async function* counted(content: AsyncIterable<Buffer>, add: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const block of content) {
+    add(block.length);
+    yield block;
+  }
+}
+
+/** The archive with a progress bar that counts the bytes of its rows. */
+function withProgress(terminal: Terminal, { manifest, pieces }: OpenArchive): OpenArchive {
+  async function* shown(): OpenArchive['pieces'] {
+    const progress = startProgress(terminal, undefined, `Loading | ${PROGRESS}`);
+    try {
+      for await (const piece of pieces) {
+        yield piece;
+        progress.add(piece.content.length);
+      }
+    } finally {
+      progress.stop();
+    }
+  }
+  return { manifest, pieces: shown() };
+}
+
+/** The part of a manifest that is printed. A digest is personal data. */
+function describe({ createdAt, gateway, postgres, organizations }: BackupManifest) {
+  const shown = (organizations ?? []).map(({ name, dataVersion, lines, transactions, amount }) => ({
+    name,
+    dataVersion,
+    lines,
+    transactions,
+    amount,
+  }));
+  return { createdAt, gateway, postgres, organizations: shown };
+}
+
+/** True when a copy is compared with the backup. The backup of an older schema tells no figures. */
+const isCompared = ({ organizations }: BackupManifest): boolean => organizations !== null;
+
+const formatComparison = (manifest: BackupManifest): string =>
+  isCompared(manifest) ? formatOrganizations(manifest) : 'not compared: the backup is of an older schema, and tells no figures';
+
+const formatOrganizations = ({ organizations }: BackupManifest): string =>
+  formatTable(
+    ['ORGANIZATION', 'VERSION', 'LINES', 'TRANSACTIONS', 'AMOUNT'],
+    (organizations ?? []).map(({ name, dataVersion, lines, transactions, amount }) => [
+      name,
+      ...[dataVersion, lines, transactions, amount].map(String),
+    ]),
+  );

@@ -1,0 +1,124 @@
+import { Command, Option } from 'commander';
+import type { FilePieces, SentFile } from '../../domain/audit/audit-file';
+import { toReportPeriod, toLineSet, type ReportPeriod } from '../../domain/reports/deposit-detail-service';
+import { chosenColumns, columnsOf, parseColumns } from '../../formats/file-address';
+import { createFileLayout, fileFormats, type FileColumns, type FileFormat } from '../../formats/file-format';
+import { ALL_TIME, describeDateFault, isLocalDate } from '../../values/dates';
+import { datesAt, type OrganizationCalendar, type PeriodName } from '../../values/periods';
+import type { Services } from '../../services';
+import { withServices, type CommandContext } from '../command';
+import { periodOption, UsageError } from '../command-options';
+import { NO_PROGRESS, printResult, startProgress, writeAll, type Progress } from '../terminal';
+import { writeWhole } from '../whole-file';
+
+/** `export`: writes the report to standard output, or to a file that appears only when it is complete. */
+export function exportCommand(context: () => CommandContext): Command {
+  return new Command('export')
+    .description('writes the deposit report of a range of deposit dates')
+    .requiredOption('--organization <name>', 'name of the organization')
+    .option('--start <date>', 'first deposit date, YYYY-MM-DD')
+    .option('--end <date>', 'last deposit date, YYYY-MM-DD')
+    .addOption(periodOption('in place of the two dates: a period that is counted from today').conflicts(['start', 'end']))
+    .option('--include-pending', 'includes pending deposits', false)
+    .addOption(
+      new Option('--format <format>', 'format of the file; json has the form of a v2 answer').choices(fileFormats).makeOptionMandatory(),
+    )
+    .option(
+      '--columns <names>',
+      "columns in their order, separated by commas, such as amount,designation; v2 stands for v2's 26 fields and all for every column; by default v2, and deposit_status with pending deposits",
+    )
+    .option('--out <file>', 'file to write; standard output when it is missing')
+    .action(async (options: ExportOptions, self: Command) => {
+      const findPeriod = readPeriod(options, self);
+      const columns = readColumns(options);
+      const { terminal, json } = context();
+      const { out } = options;
+      // A progress bar on the terminal that shows the report would overwrite some of its lines.
+      const isQuiet = out === undefined && terminal.output.isTTY;
+      const progress = isQuiet ? NO_PROGRESS : startProgress(terminal, undefined, 'Exporting | {value} bytes | {duration_formatted}');
+      const exportTo = (put: Put): Promise<ExportedFile> =>
+        withServices(context(), (services) =>
+          exportReport(services, { ...options, findPeriod, columns }, (pieces) => put(toBlocks(pieces, progress))),
+        );
+      try {
+        if (out === undefined) await exportTo((content) => writeAll(terminal.output, content));
+        else printResult(terminal, json, { file: out, ...(await writeWhole(out, true, exportTo)) }, '');
+      } finally {
+        progress.stop();
+      }
+    });
+}
+
+/** Takes the whole content of a file. */
+type Put = (content: AsyncIterable<Buffer>) => Promise<void>;
+
+/** A file that was written, and the id of its entry in the audit. */
+interface ExportedFile extends SentFile {
+  readonly id: string;
+}
+
+interface WantedReport extends Pick<ExportOptions, 'organization' | 'format'> {
+  readonly findPeriod: (organization: OrganizationCalendar) => ReportPeriod;
+  readonly columns: FileColumns;
+}
+
+/** Sends the file of a report, with an entry in the audit. Resolves to what that tells of the file. */
+async function exportReport(
+  { organizations, books, depositDetails, audit }: Services,
+  { organization: name, format, findPeriod, columns }: WantedReport,
+  send: (pieces: FilePieces) => Promise<void>,
+): Promise<ExportedFile> {
+  const organization = await organizations.get(name);
+  const organizationId = organization.id;
+  const lineSet = toLineSet(organizationId, findPeriod(organization));
+  const subject = { report: 'deposit-details', format, lineSet, conditions: [], tellsDonors: true } as const;
+  const entry = await audit.openFile(audit.operator(organizationId), audit.command('export'), subject);
+  const opened = books.openForOperator(organizationId);
+  try {
+    const { head, template, tail } = createFileLayout(format, columns);
+    const { rows, figures } = depositDetails.report(lineSet, opened).bytesWithFigures(template);
+    const content = () => ({ version: opened.version, lines: figures()?.totals.lines, digest: figures()?.digest });
+    return { id: entry.id, ...(await entry.accompany({ head, rows, tail }, send, content)) };
+  } finally {
+    await opened.close();
+  }
+}
+
+async function* toBlocks(pieces: FilePieces, progress: Progress): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    for await (const block of typeof piece === 'string' ? [Buffer.from(piece)] : piece) {
+      yield block;
+      progress.add(block.length);
+    }
+  }
+}
+
+/** Checks the dates as far as that needs no organization, whose calendar a named period goes by. */
+function readPeriod({ start, end, period, includePending }: ExportOptions, self: Command): WantedReport['findPeriod'] {
+  if (period !== undefined) {
+    const now = new Date();
+    return (organization) => toReportPeriod({ ...datesAt(organization, now)(period), includePending });
+  }
+  for (const [name, date] of Object.entries({ start, end })) {
+    if (date === undefined) self.error(`error: required option '--${name} <date>' not specified, nor --period in place of both dates`);
+    if (!isLocalDate(date)) throw new UsageError(`--${name}: ${describeDateFault(date)}`);
+  }
+  const given = toReportPeriod({ startDate: start!, endDate: end!, includePending });
+  return () => given;
+}
+
+function readColumns({ includePending, columns }: ExportOptions): FileColumns {
+  const query = { lines: { ...ALL_TIME, includePending, filter: {} } };
+  return chosenColumns({ ...query, ...(columns !== undefined && { columns: parseColumns(columns, columnsOf(query)) }) });
+}
+
+interface ExportOptions {
+  readonly organization: string;
+  readonly start?: string;
+  readonly end?: string;
+  readonly period?: PeriodName;
+  readonly includePending: boolean;
+  readonly format: FileFormat;
+  readonly columns?: string;
+  readonly out?: string;
+}

@@ -1,0 +1,113 @@
+import { Argument, Command } from 'commander';
+import { formatAnchor } from '../../formats/audit-row';
+import { withServices, type CommandContext } from '../command';
+import { append } from '../command-options';
+import { formatTable, printResult } from '../terminal';
+
+const months = Array.from({ length: 12 }, (_, index) => String(index + 1));
+
+/** `organization create | list | rename | hosts | maintenance | fiscal-year | time-zone | delete`: manages organizations. */
+export function organizationCommand(context: () => CommandContext): Command {
+  const command = new Command('organization').description('the organizations whose deposits are served');
+  command
+    .command('create')
+    .description('creates an organization')
+    .argument('<name>', 'name of the organization, such as "Hope Foundation"')
+    .option('--host <name>', 'host name that the organization is served at; may be repeated; any host name when it is missing', append, [])
+    .action(async (name: string, { host }: { host: string[] }) => {
+      const { terminal, json } = context();
+      const { id, hosts } = await withServices(context(), ({ organizations }) => organizations.create(name, host));
+      printResult(terminal, json, { id, name, hosts }, `Created organization "${name}"`);
+    });
+  command
+    .command('list')
+    .description('lists the organizations, their host names, whether they are under maintenance, and their time zones')
+    .action(async () => {
+      const { terminal, json } = context();
+      const list = await withServices(context(), ({ organizations }) => organizations.list());
+      const result = list.map(({ id, name, hosts, underMaintenance, fiscalYearStart, timeZone }) => ({
+        id,
+        name,
+        hosts,
+        underMaintenance,
+        fiscalYearStart,
+        timeZone,
+      }));
+      const rows = result.map(({ name, hosts, underMaintenance, timeZone }) => [
+        name,
+        hosts.join(' '),
+        underMaintenance ? 'on' : 'off',
+        timeZone,
+      ]);
+      printResult(terminal, json, result, formatTable(['NAME', 'HOSTS', 'MAINTENANCE', 'TIME ZONE'], rows));
+    });
+  command
+    .command('hosts')
+    .description('prints the host names that an organization is served at, or replaces them')
+    .argument('<name>', 'name of the organization')
+    .option('--host <name>', 'host name that replaces the earlier ones; may be repeated', append, [])
+    .option('--any', 'serves the organization at any host name again', false)
+    .action(async (name: string, { host, any }: { host: string[]; any: boolean }, self: Command) => {
+      if (any && host.length > 0) self.error("error: option '--any' cannot be used with option '--host <name>'");
+      const { terminal, json } = context();
+      const hosts = await withServices(context(), async ({ organizations }) =>
+        any || host.length > 0 ? organizations.setHosts(name, host) : (await organizations.get(name)).hosts,
+      );
+      printResult(terminal, json, { name, hosts }, `"${name}" is reached at ${hosts.length > 0 ? hosts.join(', ') : 'any host'}`);
+    });
+  command
+    .command('maintenance')
+    .description('answers "Under maintenance" to every request of an organization, or stops doing so')
+    .argument('<name>', 'name of the organization')
+    .addArgument(new Argument('<state>', 'whether requests are answered so').choices(['on', 'off']))
+    .action(async (name: string, state: string) => {
+      const { terminal, json } = context();
+      await withServices(context(), ({ organizations }) => organizations.setMaintenance(name, state === 'on'));
+      printResult(terminal, json, { name, underMaintenance: state === 'on' }, `Maintenance of "${name}" is ${state}`);
+    });
+  command
+    .command('fiscal-year')
+    .description('sets the month with which the fiscal year of an organization begins, for named periods')
+    .argument('<name>', 'name of the organization')
+    .addArgument(new Argument('<month>', 'number of the month').choices(months))
+    .action(async (name: string, month: string) => {
+      const { terminal, json } = context();
+      const fiscalYearStart = Number(month);
+      await withServices(context(), ({ organizations }) => organizations.setFiscalYear(name, fiscalYearStart));
+      const result = { name, fiscalYearStart };
+      printResult(terminal, json, result, `The fiscal year of "${name}" begins with month ${month}`);
+    });
+  command
+    .command('time-zone')
+    .description('sets the time zone in which the days of an organization begin, for named periods such as last-month')
+    .argument('<name>', 'name of the organization')
+    .argument('<zone>', 'IANA name of the time zone, such as America/New_York')
+    .action(async (name: string, timeZone: string) => {
+      const { terminal, json } = context();
+      await withServices(context(), ({ organizations }) => organizations.setTimeZone(name, timeZone));
+      printResult(terminal, json, { name, timeZone }, `The days of "${name}" begin at midnight in ${timeZone}`);
+    });
+  command
+    .command('rename')
+    .description('gives an organization another name; nothing else changes')
+    .argument('<name>', 'name of the organization')
+    .argument('<new-name>', 'its new name')
+    .action(async (name: string, newName: string) => {
+      const { terminal, json } = context();
+      await withServices(context(), ({ organizations }) => organizations.rename(name, newName));
+      printResult(terminal, json, { name: newName, earlierName: name }, `Renamed "${name}" to "${newName}"`);
+    });
+  command
+    .command('delete')
+    .description('deletes an organization for good: its books, provisions, users, saved reports and audit')
+    .argument('<name>', 'name of the organization')
+    .requiredOption('--confirm <name>', 'the name once more')
+    .action(async (name: string, { confirm }: { confirm: string }) => {
+      const { terminal, json } = context();
+      const deleted = await withServices(context(), ({ organizations }) => organizations.delete(name, confirm));
+      const counts = `${deleted.transactions} transactions, ${deleted.provisions} provisions, ${deleted.users} users`;
+      const anchor = deleted.audit ? `; the last anchor of its audit was ${formatAnchor(deleted.audit)}` : '';
+      printResult(terminal, json, { name, deleted }, `Deleted organization "${name}": ${counts}${anchor}`);
+    });
+  return command;
+}

@@ -1,0 +1,66 @@
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { AppError } from '../../errors';
+import { createOwnMemory, type CreateAttemptMemory } from './attempt-memory';
+import type { Database } from '../postgres/database';
+
+const WINDOW_SECONDS = 15 * 60;
+
+/** Counts login attempts by key. The count is in the database, so that all replicas share it, and in memory while the database is away. */
+export class LoginAttemptStore {
+  constructor(
+    private readonly database: Database,
+    private readonly createMemory: CreateAttemptMemory = createOwnMemory,
+  ) {}
+
+  /** Creates the limit for one kind of key, such as an address: at most this many attempts in 15 minutes. */
+  limit(kind: string, attempts: number): LoginLimit {
+    const options = { keyPrefix: kind, points: attempts, duration: WINDOW_SECONDS };
+    const limiter = new RateLimiterPostgres({
+      ...options,
+      storeClient: this.database.pool,
+      tableName: 'login_attempt',
+      tableCreated: true,
+      clearExpiredByTimeout: true,
+      insuranceLimiter: this.createMemory(options),
+    });
+    return new LoginLimit(limiter, this.database);
+  }
+}
+
+const toRefusal = ({ msBeforeNext }: RateLimiterRes): AppError =>
+  new AppError('TOO_MANY_LOGIN_ATTEMPTS', { retryAfterSeconds: Math.ceil(msBeforeNext / 1000) });
+
+export class LoginLimit {
+  constructor(
+    private readonly limiter: RateLimiterPostgres,
+    private readonly database: Database,
+  ) {}
+
+  /** Counts an attempt. Throws TOO_MANY_LOGIN_ATTEMPTS when the key has used up its attempts of the last 15 minutes. */
+  async count(key: string): Promise<void> {
+    try {
+      await this.limiter.consume(key);
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      throw toRefusal(refusal);
+    }
+  }
+
+  /** Counts nothing. Throws TOO_MANY_LOGIN_ATTEMPTS when the key has used up its attempts of the last 15 minutes. */
+  async assertLeft(key: string): Promise<void> {
+    const counted = await this.limiter.get(key);
+    if (counted && counted.consumedPoints >= this.limiter.points) throw toRefusal(counted);
+  }
+
+  async takeBack(key: string): Promise<void> {
+    await this.limiter.reward(key);
+  }
+
+  /** Forgets the attempts of all keys that begin with `keyStart`. */
+  async clear(keyStart: string): Promise<void> {
+    await this.database.query({
+      text: 'DELETE FROM login_attempt WHERE starts_with(key, $1)',
+      values: [this.limiter.getKey(keyStart)],
+    });
+  }
+}

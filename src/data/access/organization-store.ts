@@ -1,0 +1,91 @@
+import type { ChainPlace } from '../../formats/audit-row';
+import type { OrganizationCalendar } from '../../values/periods';
+import { BookTransaction } from '../books/book-transaction';
+import type { Database } from '../postgres/database';
+
+/** The kind of application that a provision was issued to. */
+export type ProvisionKind = 'WEB' | 'MOBILE' | 'API';
+
+export interface OrganizationRow extends OrganizationCalendar {
+  readonly id: number;
+  readonly name: string;
+  readonly hosts: readonly string[];
+  readonly underMaintenance: boolean;
+}
+
+/** The rows that went with an organization. */
+export interface DeletedRows {
+  readonly transactions: number;
+  readonly users: number;
+  readonly provisions: number;
+  /** The newest place of its audit; null when it had no row. */
+  readonly audit: ChainPlace | null;
+}
+
+/**
+ * The tables of an organization's rows, in an order in which none refers to rows that are gone. The rest goes with the organization's row.
+ */
+const TABLES = [
+  ...['deposit_line', 'data_version', 'allocation', 'transaction', 'deposit', 'donor', 'designation'],
+  ...['audit_record', 'saved_report', 'provision', 'user'],
+] as const;
+
+const DELETE_CHAIN = 'DELETE FROM audit_chain WHERE organization_id = $1 RETURNING number::float8 AS number, hash';
+
+/** Reads and writes organizations. */
+export class OrganizationStore {
+  constructor(private readonly database: Database) {}
+
+  async find(name: string): Promise<OrganizationRow | null> {
+    return this.database.prisma.organization.findUnique({ where: { name } });
+  }
+
+  async list(): Promise<OrganizationRow[]> {
+    return this.database.prisma.organization.findMany({ orderBy: { name: 'asc' } });
+  }
+
+  async insert(name: string, hosts: readonly string[]): Promise<OrganizationRow> {
+    return this.database.prisma.organization.create({ data: { name, hosts: [...hosts] } });
+  }
+
+  async updateMaintenance(id: number, underMaintenance: boolean): Promise<void> {
+    await this.database.prisma.organization.update({ where: { id }, data: { underMaintenance } });
+  }
+
+  async updateHosts(id: number, hosts: readonly string[]): Promise<void> {
+    await this.database.prisma.organization.update({ where: { id }, data: { hosts: [...hosts] } });
+  }
+
+  async updateFiscalYear(id: number, fiscalYearStart: number): Promise<void> {
+    await this.database.prisma.organization.update({ where: { id }, data: { fiscalYearStart } });
+  }
+
+  async updateTimeZone(id: number, timeZone: string): Promise<void> {
+    await this.database.prisma.organization.update({ where: { id }, data: { timeZone } });
+  }
+
+  async updateName(id: number, name: string): Promise<void> {
+    await this.database.prisma.organization.update({ where: { id }, data: { name } });
+  }
+
+  /** Deletes an organization and all that belongs to it, in one transaction that waits for imports to end. */
+  async delete(id: number): Promise<DeletedRows> {
+    return BookTransaction.run(this.database, id, async (books) => {
+      await books.lock();
+      // The chain goes first: gateways that add rows to it wait, and then find none.
+      const { rows } = await books.query<ChainPlace>(DELETE_CHAIN, [id]);
+      const counts = new Map<string, number>();
+      for (const table of TABLES) {
+        const { rowCount } = await books.query(`DELETE FROM "${table}" WHERE organization_id = $1`, [id]);
+        counts.set(table, rowCount ?? 0);
+      }
+      await books.query('DELETE FROM organization WHERE id = $1', [id]);
+      return {
+        transactions: counts.get('transaction')!,
+        users: counts.get('user')!,
+        provisions: counts.get('provision')!,
+        audit: rows[0] ?? null,
+      };
+    });
+  }
+}

@@ -1,0 +1,277 @@
+import type { QueryResultRow } from 'pg';
+import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../../formats/line-groups';
+import { Prisma } from '../../generated/prisma/client';
+import type { LocalDate } from '../../values/dates';
+import { DATE_COLUMNS, whereLines, type LineSet } from '../books/line-set';
+import { toArrayLiteral } from '../postgres/value-list';
+import { keyFields, selectPage, type KeyOrder, type KeysetPage } from '../postgres/keyset';
+import type { ReportSnapshot } from '../reading/report-snapshot';
+import { groupings, groupValues, labelOf, moveOf } from './summary-groupings';
+
+/** The counts that cost a pass of their own over the lines, and are made only when they are asked for. */
+export const costlyCounts = ['deposits', 'donors'] as const;
+export type CostlyCount = (typeof costlyCounts)[number];
+
+/** Counts and exact sums over the lines of a line set. Amounts are text with two decimals. */
+export interface SummaryRow {
+  /** ALL counts posted and pending deposits together. POSTED and PENDING have rows of their own only when the line set includes both. */
+  readonly part: 'ALL' | 'POSTED' | 'PENDING';
+  /** True for the figures of the period that is compared. */
+  readonly isCompared: boolean;
+  readonly lines: number;
+  readonly transactions: number;
+  /** Missing where it was not asked for. */
+  readonly deposits?: number;
+  /** Missing where it was not asked for. */
+  readonly donors?: number;
+  readonly splitTransactions: number;
+  readonly lineAmount: string;
+  readonly lineFeeAmount: string;
+  readonly lineNetAmount: string;
+  readonly transactionAmount: string;
+  readonly transactionFeeAmount: string;
+  readonly transactionNetAmount: string;
+  /** The sum of the shares that are known or inferred; null when there are none. */
+  readonly allocationAmount: string | null;
+  /** Allocations whose share the books state. */
+  readonly knownAllocations: number;
+  /** Allocations without a stated share that are the only one of their gift, so that the share is the gift's amount. */
+  readonly inferredAllocations: number;
+}
+
+/** A row of a group, which has the fields of its place too. `position` counts the groups of a reading; `groups` is the number of all. */
+export type GroupRow = GroupKey & SummaryRow & { readonly position: number; readonly groups: number };
+
+/** Both dates are included. */
+export interface Period {
+  readonly startDate: LocalDate;
+  readonly endDate: LocalDate;
+}
+
+/** The lines and the groups of figures. */
+export interface SummaryQuestion {
+  readonly lineSet: LineSet;
+  readonly groupBy: readonly GroupBy[];
+  /** The first month of quarters and years, 1 to 12. */
+  readonly fiscalYearStart: number;
+  /** The period whose figures stand beside those of the line set. */
+  readonly compareWith?: Period | undefined;
+}
+
+const { sql, raw, join, empty } = Prisma;
+
+const ONCE = 'FILTER (WHERE line_of_transaction = 1)';
+/** The figures over the rows of `selectLines`, by their names in a SummaryRow. */
+const FIGURES: Readonly<Record<string, string>> = {
+  lines: 'count(*)',
+  transactions: `count(*) ${ONCE}`,
+  splitTransactions: 'count(*) FILTER (WHERE line_of_transaction = 2)',
+  lineAmount: 'COALESCE(sum(amount), 0)',
+  lineFeeAmount: 'COALESCE(sum(fee_amount), 0)',
+  lineNetAmount: 'COALESCE(sum(amount) - sum(fee_amount), 0)',
+  transactionAmount: `COALESCE(sum(amount) ${ONCE}, 0)`,
+  transactionFeeAmount: `COALESCE(sum(fee_amount) ${ONCE}, 0)`,
+  transactionNetAmount: `COALESCE(sum(amount) ${ONCE} - sum(fee_amount) ${ONCE}, 0)`,
+  allocationAmount: 'sum(allocation_amount)',
+  knownAllocations: 'count(allocation_amount) FILTER (WHERE NOT allocation_amount_inferred)',
+  inferredAllocations: 'count(*) FILTER (WHERE allocation_amount_inferred)',
+};
+const COUNTS: Readonly<Record<CostlyCount, string>> = {
+  deposits: 'count(*) FILTER (WHERE line_of_deposit = 1)',
+  donors: 'count(DISTINCT NULLIF(donor_id, 0))',
+};
+/** A figure, as it leaves the database: amounts as exact text, counts as numbers. */
+const toOutput = (name: string): string => `figure."${name}"::${name.endsWith('Amount') ? 'numeric(40, 2)::text' : 'float8'} AS "${name}"`;
+
+/** The figures that groups can be ordered by. An order by KEY is that of the groups' values. */
+export const groupOrderFields = {
+  KEY: null,
+  LINES: 'lines',
+  TRANSACTIONS: 'transactions',
+  SPLIT_TRANSACTIONS: 'splitTransactions',
+  DEPOSITS: 'deposits',
+  DONORS: 'donors',
+  LINE_AMOUNT: 'lineAmount',
+  LINE_FEE_AMOUNT: 'lineFeeAmount',
+  LINE_NET_AMOUNT: 'lineNetAmount',
+  TRANSACTION_AMOUNT: 'transactionAmount',
+  TRANSACTION_FEE_AMOUNT: 'transactionFeeAmount',
+  TRANSACTION_NET_AMOUNT: 'transactionNetAmount',
+  ALLOCATION_AMOUNT: 'allocationAmount',
+} as const satisfies Readonly<Record<string, keyof SummaryRow | null>>;
+export type GroupOrderField = keyof typeof groupOrderFields;
+/** Groups with equal figures follow their values. A figure that is not known comes last. */
+export interface GroupOrder {
+  readonly field: GroupOrderField;
+  readonly isDescending: boolean;
+}
+
+/** The order of a question's groups, by a figure and by the values that make them. */
+export const toGroupOrder = ({ groupBy }: Pick<SummaryQuestion, 'groupBy'>, { field }: GroupOrder): KeyOrder => ({
+  columns: {
+    ...(groupOrderFields[field] !== null && ({ rank: 'numeric' } as const)),
+    ...Object.fromEntries(groupBy.map((by, index) => [`key_${index + 1}`, groupings[by].key.type])),
+  },
+  isPersonal: groupsTellDonors(groupBy),
+});
+
+/** Reads the rows of a SELECT. */
+export interface RowReader {
+  list<Row extends QueryResultRow>(select: Prisma.Sql): Promise<readonly Readonly<Row>[]>;
+}
+
+export class DepositSummaryStore {
+  /** Reads the totals of the whole line set: one row for each part. `without` are the values of groups whose lines are left out. */
+  totals(
+    question: SummaryQuestion,
+    counts: readonly CostlyCount[],
+    snapshot: ReportSnapshot,
+    without: readonly GroupKey[] = [],
+  ): Promise<readonly SummaryRow[]> {
+    const whole = { ...question, groupBy: [] };
+    const left = { groupBy: question.groupBy, keys: without };
+    return snapshot.list<SummaryRow>(sql`WITH ${withFigures(whole, counts, left)} SELECT ${raw(outputOf(whole, counts))} FROM figure`);
+  }
+
+  /** Reads a page of the groups: the rows of each, one after the other, in the order of the groups. */
+  groups(
+    question: SummaryQuestion,
+    counts: readonly CostlyCount[],
+    order: GroupOrder,
+    page: KeysetPage,
+    rows: RowReader,
+  ): Promise<readonly Readonly<GroupRow>[]> {
+    return rows.list<GroupRow>(selectGroups(question, counts, order, page));
+  }
+
+  /** Reads all groups in the order of their values, some at a time. */
+  allGroups(question: SummaryQuestion, counts: readonly CostlyCount[], snapshot: ReportSnapshot): AsyncGenerator<GroupRow[]> {
+    return snapshot.batches<GroupRow>(selectGroups(question, counts, { field: 'KEY', isDescending: false }));
+  }
+
+  /** Counts the groups. */
+  async countGroups(question: SummaryQuestion, snapshot: ReportSnapshot): Promise<number> {
+    const keys = keysOf(question).join(', ');
+    const [row] = await snapshot.list<{ count: number }>(
+      sql`WITH line AS (${selectLines(question, [])}) SELECT count(*)::float8 AS count FROM (SELECT DISTINCT ${raw(keys)} FROM line) AS found`,
+    );
+    return row!.count;
+  }
+}
+
+/** Groups whose lines are left out. */
+interface LeftOut {
+  readonly groupBy: readonly GroupBy[];
+  readonly keys: readonly GroupKey[];
+}
+
+/** The names of the columns that make the groups, in `line` and `figure`. */
+const keysOf = ({ groupBy }: SummaryQuestion): string[] => groupBy.map((_by, index) => `key_${index + 1}`);
+
+/**
+ * The common table `figure`: in each group a row for ALL, and rows for POSTED and PENDING when the line set includes both, of the period
+ * and of the one that is compared. Without a grouping, all lines are one group.
+ */
+function withFigures(question: SummaryQuestion, counts: readonly CostlyCount[], left?: LeftOut): Prisma.Sql {
+  const keys = keysOf(question);
+  const all = [...keys, ...(question.compareWith ? ['is_compared'] : [])].join(', ');
+  const [part, sets] =
+    question.lineSet.pending === 'WITH'
+      ? [
+          `CASE WHEN grouping(deposit_status) = 1 THEN 'ALL' ELSE deposit_status::text END`,
+          `GROUPING SETS ((${[...(all === '' ? [] : [all]), 'deposit_status'].join(', ')}), (${all}))`,
+        ]
+      : [`'ALL'`, `GROUPING SETS ((${all}))`];
+  const figures = { ...FIGURES, ...Object.fromEntries(counts.map((count) => [count, COUNTS[count]])) };
+  const columns = [
+    ...keys,
+    ...question.groupBy.flatMap((by) => groupings[by].labels ?? []).map((column) => `min(${column}) AS ${labelOf(column)}`),
+    `${question.compareWith ? 'is_compared' : 'false'} AS is_compared`,
+    `${part} AS part`,
+    ...Object.entries(figures).map(([name, expression]) => `${expression} AS "${name}"`),
+  ];
+  return sql`line AS (${selectLines(question, counts, left)}),
+    figure AS (SELECT ${raw(columns.join(', '))} FROM line GROUP BY ${raw(sets)})`;
+}
+
+/** The output of a row of `figure`. */
+function outputOf(question: SummaryQuestion, counts: readonly CostlyCount[]): string {
+  const values = question.groupBy.flatMap((by, index) =>
+    groupValues(by, `key_${index + 1}`).map(([field, expression]) => `${expression} AS "${field}"`),
+  );
+  return [...values, 'figure.part', 'figure.is_compared AS "isCompared"', ...[...Object.keys(FIGURES), ...counts].map(toOutput)].join(', ');
+}
+
+function selectGroups(question: SummaryQuestion, counts: readonly CostlyCount[], groupOrder: GroupOrder, page?: KeysetPage): Prisma.Sql {
+  const { isDescending } = groupOrder;
+  const order = toGroupOrder(question, groupOrder);
+  const keys = keysOf(question).join(', ');
+  const rank = groupOrderFields[groupOrder.field];
+  const direction = isDescending ? 'DESC' : 'ASC';
+  const places = Object.keys(order.columns).map((name) => `${name} ${direction}`);
+  // A figure that is not known comes last in both directions.
+  const ranked = `SELECT ${keys}, count(*) OVER () AS groups${rank === null ? '' : `, COALESCE((CASE WHEN bool_or(NOT is_compared) THEN max("${rank}") FILTER (WHERE NOT is_compared) ELSE 0 END)::numeric, '${isDescending ? '-' : ''}Infinity') AS rank`}
+    FROM figure WHERE part = 'ALL' GROUP BY ${keys}`;
+  const chosen = page
+    ? selectPage({ values: sql`*`, from: sql`ranked AS source`, where: sql`true`, order, isDescending, page })
+    : sql`SELECT * FROM ranked`;
+  const place = keyFields(order).map((field) => `${field === 'rank' ? 'round(rank, 2)' : field}::text AS "${field}"`);
+  return sql`WITH ${withFigures(question, counts)}, ranked AS (${raw(ranked)}), chosen AS (${chosen}),
+    numbered AS (SELECT *, row_number() OVER (ORDER BY ${raw(places.join(', '))}) AS position FROM chosen)
+    SELECT ${raw([outputOf(question, counts), ...place].join(', '))}, numbered.position::float8 AS position, numbered.groups::float8 AS groups
+    FROM numbered JOIN figure USING (${raw(keys)}) ORDER BY numbered.position`;
+}
+
+/**
+ * The SELECT of the lines, each with its number among those of its transaction, and of its deposit, in its group. The windows follow the
+ * order of the report, in which an index has the lines, so that most selections sort no more than the lines of a deposit. The dates of the
+ * period that is compared are moved to those of the line set, so that both periods fall into the same groups.
+ */
+function selectLines(question: SummaryQuestion, counts: readonly CostlyCount[], left?: LeftOut): Prisma.Sql {
+  const { lineSet, compareWith } = question;
+  const own = selectPeriod(question, counts, lineSet, left);
+  if (!compareWith) return own;
+  const compared = selectPeriod(question, counts, { ...lineSet, ...compareWith, days: undefined }, left);
+  return sql`SELECT *, false AS is_compared FROM (${own}) AS own UNION ALL SELECT *, true FROM (${compared}) AS compared`;
+}
+
+function selectPeriod(
+  { lineSet, groupBy, fiscalYearStart }: SummaryQuestion,
+  counts: readonly CostlyCount[],
+  period: LineSet,
+  left: LeftOut | undefined,
+): Prisma.Sql {
+  const toExpression = (by: GroupBy): string => {
+    const { expression, moves } = groupings[by].key;
+    const date = DATE_COLUMNS[period.dateBasis];
+    return expression(moves ? moveOf(date, moves, period.startDate, lineSet.startDate) : date, fiscalYearStart);
+  };
+  const splitsOf = (by: GroupBy): string => {
+    const { key, splits } = groupings[by];
+    return splits ?? (key.moves && period.dateBasis === 'TRANSACTION_DATE' ? 'deposits' : '');
+  };
+  const splitting = (...splits: readonly string[]): string[] => groupBy.filter((by) => splits.includes(splitsOf(by))).map(toExpression);
+  const numbered = (columns: readonly string[], name: string): string =>
+    `row_number() OVER (PARTITION BY ${columns.join(', ')}) AS ${name}`;
+  const columns = [
+    ...groupBy.map((by, index) => `${toExpression(by)} AS key_${index + 1}`),
+    ...groupBy.flatMap((by) => groupings[by].labels ?? []),
+    'deposit_status, amount, fee_amount, allocation_amount, allocation_amount_inferred',
+    numbered(['deposit_date', 'deposit_id', 'transaction_id', ...splitting('transactions')], 'line_of_transaction'),
+    ...(counts.includes('deposits')
+      ? [numbered(['deposit_date', 'deposit_id', ...splitting('deposits', 'transactions')], 'line_of_deposit')]
+      : []),
+    ...(counts.includes('donors') ? ['donor_id'] : []),
+  ];
+  const others = left && left.keys.length > 0 ? sql` AND ${notAmong(left, toExpression)}` : empty;
+  return sql`SELECT ${raw(columns.join(', '))} FROM deposit_line WHERE ${whereLines(period)}${others}`;
+}
+
+/** The condition on lines that are in none of the groups. */
+function notAmong({ groupBy, keys }: LeftOut, toExpression: (by: GroupBy) => string): Prisma.Sql {
+  const arrays = groupBy.map((by) => {
+    const [[, { field }]] = groupColumns(by) as [ReturnType<typeof groupColumns>[number]];
+    return sql`${toArrayLiteral(keys.map((key) => key[field as keyof GroupKey]!))}::${raw(groupings[by].key.type)}[]`;
+  });
+  return sql`(${raw(groupBy.map(toExpression).join(', '))}) NOT IN (SELECT * FROM unnest(${join(arrays)}))`;
+}

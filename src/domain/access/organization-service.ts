@@ -1,0 +1,94 @@
+import type { DeletedRows, OrganizationRow, OrganizationStore } from '../../data/access/organization-store';
+import { OperatorError } from '../../errors';
+import { isHostName, toHostName } from '../../values/addresses';
+import { isTimeZone } from '../../values/periods';
+import { assertName } from './operator-names';
+import type { RightsAudit } from '../audit/rights-audit';
+
+/** Manages organizations for operators. Its methods throw OperatorErrors. */
+export class OrganizationService {
+  constructor(
+    private readonly organizations: OrganizationStore,
+    private readonly rights: RightsAudit,
+  ) {}
+
+  async get(name: string): Promise<OrganizationRow> {
+    const organization = await this.organizations.find(name);
+    if (!organization) throw new OperatorError(`There is no organization "${name}"`);
+    return organization;
+  }
+
+  async list(): Promise<OrganizationRow[]> {
+    return this.organizations.list();
+  }
+
+  /** Creates an organization. `hosts` are the names at which it may be reached; an empty list means any. */
+  async create(name: string, hosts: readonly string[]): Promise<OrganizationRow> {
+    assertName('organization', name);
+    const names = toHostNames(hosts);
+    if (await this.organizations.find(name)) throw new OperatorError(`There is an organization "${name}" already`);
+    const organization = await this.organizations.insert(name, names);
+    await this.rights.note(organization.id, 'organization create', undefined, describeHosts(names));
+    return organization;
+  }
+
+  async setMaintenance(name: string, underMaintenance: boolean): Promise<void> {
+    const { id } = await this.get(name);
+    await this.rights.note(id, 'organization maintenance', undefined, underMaintenance ? 'on' : 'off');
+    await this.organizations.updateMaintenance(id, underMaintenance);
+  }
+
+  /** Sets the month with which an organization's fiscal year begins, 1 to 12. */
+  async setFiscalYear(name: string, month: number): Promise<void> {
+    if (!Number.isInteger(month) || month < 1 || month > 12) throw new OperatorError(`${month} is not a month: give a number from 1 to 12`);
+    const { id } = await this.get(name);
+    await this.rights.note(id, 'organization fiscal-year', undefined, `month ${month}`);
+    await this.organizations.updateFiscalYear(id, month);
+  }
+
+  /** Sets the time zone in which an organization's days begin, by its IANA name. */
+  async setTimeZone(name: string, timeZone: string): Promise<void> {
+    if (!isTimeZone(timeZone)) {
+      throw new OperatorError(`"${timeZone}" is not a time zone: give its IANA name, such as "America/New_York" or "UTC"`);
+    }
+    const { id } = await this.get(name);
+    await this.rights.note(id, 'organization time-zone', undefined, timeZone);
+    await this.organizations.updateTimeZone(id, timeZone);
+  }
+
+  /** Sets the names at which an organization may be reached, from the next request on. Returns them as they are stored; none means any. */
+  async setHosts(name: string, hosts: readonly string[]): Promise<string[]> {
+    const names = toHostNames(hosts);
+    const { id } = await this.get(name);
+    await this.rights.note(id, 'organization hosts', undefined, describeHosts(names));
+    await this.organizations.updateHosts(id, names);
+    return names;
+  }
+
+  async rename(name: string, newName: string): Promise<void> {
+    assertName('organization', newName);
+    const { id } = await this.get(name);
+    if (await this.organizations.find(newName)) throw new OperatorError(`There is an organization "${newName}" already`);
+    await this.rights.note(id, 'organization rename', undefined, `${name} to ${newName}`);
+    await this.organizations.updateName(id, newName);
+  }
+
+  /**
+   * Deletes an organization with its books, provisions, users, saved reports and audit, whose newest place is returned. `confirmedName` is
+   * its name once more.
+   */
+  async delete(name: string, confirmedName: string): Promise<DeletedRows> {
+    const { id } = await this.get(name);
+    if (confirmedName !== name) throw new OperatorError(`"${confirmedName}" does not confirm the name "${name}": nothing was deleted`);
+    await this.rights.note(id, 'organization delete');
+    return this.organizations.delete(id);
+  }
+}
+
+const describeHosts = (hosts: readonly string[]): string => (hosts.length > 0 ? `hosts ${hosts.join(' ')}` : 'any host');
+
+function toHostNames(hosts: readonly string[]): string[] {
+  const wrong = hosts.find((host) => !isHostName(toHostName(host)));
+  if (wrong !== undefined) throw new OperatorError(`"${wrong}" is not a host name`);
+  return [...new Set(hosts.map(toHostName))];
+}

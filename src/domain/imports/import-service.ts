@@ -1,0 +1,187 @@
+import type { ChangePreview, ChangeSource, NewVersion } from '../../data/books/book-transaction';
+import type { ImportCounts, ShareMismatch, StatusAssumptions } from '../../data/imports/import-merge';
+import type { CompleteRange, RemovalCounts } from '../../data/imports/import-removal';
+import type { StagedLine } from '../../data/imports/import-staging';
+import type { ShareCorrections } from '../../data/imports/share-corrections';
+import type { ImportFigures, ImportStore, ImportTransaction } from '../../data/imports/import-store';
+import { OperatorError } from '../../errors';
+import { parseImportLine, type ImportStatus, type LineFault, type RawLine } from '../../formats/import-line';
+
+const MAX_FAULTS = 20;
+/** The number of lines of each kind that a trial shows, and of corrected shares. */
+const MAX_SHOWN = 20;
+
+/** The error of an import that wrote nothing, because some of its lines are wrong. */
+export class ImportError extends OperatorError {
+  constructor(
+    /** The first faults, in the file's order. */
+    readonly faults: readonly LineFault[],
+    readonly faultCount: number,
+  ) {
+    super(`Nothing was imported: ${faultCount} ${faultCount === 1 ? 'fault' : 'faults'}`);
+  }
+}
+
+/** The numbers of what an import wrote, removed and assumed. */
+export interface ImportResult extends ImportCounts {
+  readonly assumed: StatusAssumptions;
+  readonly removed: RemovalCounts;
+  /** The shares that follow the gifts that the file corrects without stating shares. */
+  readonly correctedShares: ShareCorrections;
+  /** The gifts whose shares do not add up, which the import was told to take: their number and the first of them. */
+  readonly mismatches: { readonly count: number; readonly first: readonly ShareMismatch[] };
+  /** The data version that the import made; null when it changed nothing. */
+  readonly version: NewVersion | null;
+  /** The change in detail; null when the import is no trial, or changes nothing. */
+  readonly preview: ChangePreview | null;
+  /** The reason for which the import itself would be refused after this trial; null when it would not. */
+  readonly refusal: string | null;
+}
+
+export interface ImportOptions {
+  /** The status of deposits whose lines do not state one. */
+  readonly status?: ImportStatus | undefined;
+  /** Tells the origin of the lines. It is called when all of them have been read. */
+  readonly source: () => ChangeSource;
+  /** The range that the file has all lines of. Other lines of the books in it are removed. */
+  readonly complete?: CompleteRange | undefined;
+  /** The number of lines that may be removed; by default 5 % of the range's lines, and at least 20, but none for a file without lines. */
+  readonly maxRemoved?: number | undefined;
+  /** True when gifts may have shares that do not add up to their amount. */
+  readonly allowsMismatch?: boolean | undefined;
+  /** True when the import is undone at its end. A trial may remove any number of lines. */
+  readonly isTrial?: boolean | undefined;
+  /** True when the figures of imports tell of it, whether it succeeds or not. Those of the demo and trials are no imports of a source. */
+  readonly isCounted?: boolean | undefined;
+}
+
+/**
+ * The number of lines that an import removes from a range of so many unless it is told a limit. A file without lines is most likely one that
+ * was never written.
+ */
+const usualLimit = (standing: number, imported: number): number => (imported === 0 ? 0 : Math.max(20, Math.floor(standing / 20)));
+
+export class ImportService {
+  constructor(private readonly store: ImportStore) {}
+
+  /**
+   * Imports all lines in one transaction, or throws an ImportError and imports none. Entities that have not changed are left alone. Throws
+   * an OperatorError when more lines of the complete range are missing than may be removed.
+   */
+  async importLines(organizationId: number, lines: AsyncIterable<readonly RawLine[]>, options: ImportOptions): Promise<ImportResult> {
+    if (!options.isCounted) return this.importAll(organizationId, lines, options);
+    await this.store.beginAttempt(organizationId);
+    return this.importAll(organizationId, lines, options).catch(async (error: unknown) => {
+      // A database that is away has made the import fail, and its own error says so. The attempt stands without a success then.
+      await this.store.countFailure(organizationId).catch(() => undefined);
+      throw error;
+    });
+  }
+
+  /** The newest attempts of every organization that has tried an import. */
+  listFigures(): Promise<ImportFigures[]> {
+    return this.store.listFigures();
+  }
+
+  private async importAll(organizationId: number, lines: AsyncIterable<readonly RawLine[]>, options: ImportOptions): Promise<ImportResult> {
+    const { source, complete, maxRemoved, allowsMismatch = false, isTrial = false, isCounted = false } = options;
+    const faults = new Faults();
+    // A complete file of posted deposits says that its deposits are posted.
+    const status = options.status ?? (complete?.pending === 'WITHOUT' ? 'posted' : undefined);
+
+    async function* goodLines(): AsyncGenerator<readonly StagedLine[]> {
+      for await (const some of lines) {
+        const good: StagedLine[] = [];
+        for (const raw of some) {
+          const values = parseImportLine(raw);
+          if (Array.isArray(values)) {
+            faults.add(values);
+            continue;
+          }
+          const staged = { line: raw.line, values, status: values.deposit_status ?? status };
+          if (complete) faults.add(findOutside(staged, complete));
+          good.push(staged);
+        }
+        if (faults.count === 0) yield good;
+      }
+    }
+
+    return this.store.inTransaction(organizationId, isTrial, async (transaction) => {
+      await transaction.stage(goodLines());
+      if (faults.count === 0) {
+        const { first, count } = await transaction.findConflicts(MAX_FAULTS);
+        faults.add(
+          first.map(({ line, field, firstLine, key }) => ({ line, field, reason: describeConflict(field, key, firstLine) })),
+          count,
+        );
+      }
+      faults.assertNone();
+      const { counts: merged, assumed } = await transaction.merge();
+      const refusal = complete ? await findRefusal(transaction, complete, merged.lines, maxRemoved) : null;
+      if (refusal !== null && !isTrial) throw new OperatorError(`Nothing was imported: ${refusal}`);
+      const allocations = complete ? await transaction.removeMissing() : 0;
+      const removed = { allocations, ...(await transaction.removeEmpty(complete)) };
+      const correctedShares = await transaction.correctShares(MAX_SHOWN);
+      const counts = { ...merged, allocations: merged.allocations + (await transaction.markUnknownShares()) };
+      const mismatches = await transaction.findMismatches(MAX_FAULTS);
+      if (!allowsMismatch) faults.add(mismatches.first.map(describeMismatch), mismatches.count);
+      faults.assertNone();
+      const { lines: _lines, ...written } = counts;
+      const isChanged = [...Object.values(written), ...Object.values(removed)].some((count) => count > 0);
+      const version = isChanged ? await transaction.advance(source()) : null;
+      if (isCounted) await transaction.noteSuccess();
+      const preview = isTrial && version ? await transaction.preview(version.number, MAX_SHOWN) : null;
+      return { ...counts, assumed, removed, correctedShares, mismatches, version, preview, refusal };
+    });
+  }
+}
+
+/** The first faults of a file, and the number of all. */
+class Faults {
+  private readonly first: LineFault[] = [];
+  count = 0;
+
+  /** Adds faults. `count` is their number when only the first of them are given. */
+  add(found: readonly LineFault[], count = found.length): void {
+    this.count += count;
+    this.first.push(...found.slice(0, MAX_FAULTS - this.first.length));
+  }
+
+  assertNone(): void {
+    if (this.count > 0) throw new ImportError(this.first, this.count);
+  }
+}
+
+/** The faults of a line that does not belong to the range that its file is declared complete for. */
+function findOutside({ line, values, status }: StagedLine, { from, to, pending }: CompleteRange): LineFault[] {
+  const faults: LineFault[] = [];
+  const { deposit_date } = values;
+  if (deposit_date < from || deposit_date > to) faults.push({ line, field: 'deposit_date', reason: `is not from ${from} to ${to}` });
+  if (pending === 'WITHOUT' && status === 'pending')
+    faults.push({ line, field: 'deposit_status', reason: 'is pending in a file that is complete for posted deposits alone' });
+  return faults;
+}
+
+/** Notes the lines of the range that the file lacks. Returns the reason to refuse their removal, or null. */
+async function findRefusal(
+  transaction: ImportTransaction,
+  range: CompleteRange,
+  imported: number,
+  maxRemoved: number | undefined,
+): Promise<string | null> {
+  const { missing, standing } = await transaction.noteMissing(range);
+  const limit = maxRemoved ?? usualLimit(standing, imported);
+  if (missing <= limit) return null;
+  const { from, to } = range;
+  return `the file lacks ${missing} lines of the books, which have ${standing} from ${from} to ${to}; at most ${limit} may be removed (--max-removed)`;
+}
+
+function describeConflict(field: string, key: string, firstLine: number): string {
+  return field === key ? `is the same as in line ${firstLine}` : `differs from line ${firstLine}, which has the same ${key}`;
+}
+
+const describeMismatch = ({ line, transactionId, shares, amount }: ShareMismatch): LineFault => ({
+  line,
+  field: 'allocation_amount',
+  reason: `adds up to ${shares} over the gift ${transactionId}, whose amount is ${amount}`,
+});

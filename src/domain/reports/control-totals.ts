@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { extraColumns, v2Columns } from '../../formats/file-columns';
+import { v2Layouts } from '../../formats/v2-line';
+import { LineTotals } from '../../rows/line-totals';
+import { RowRenderer } from '../../rows/row-renderer';
+import { joinColumns, widenTemplate, type RowColumn } from '../../rows/row-template';
+import { toMoney, type Money } from '../../values/money';
+
+/** The counts and sums of a file's lines, by which a copy of them can be checked. */
+export interface ControlTotals {
+  readonly lines: number;
+  readonly transactions: number;
+  readonly deposits: number;
+  /** A split transaction counts once for each of its lines. */
+  readonly byLine: { readonly amount: Money };
+  /** Each transaction counts once. */
+  readonly byTransaction: { readonly amount: Money };
+  /** The sum of the shares, which is null when there are lines and no share is known or inferred, and the number of unknown shares. */
+  readonly byAllocation: { readonly amount: Money | null; readonly unknown: number };
+}
+
+/** The control totals of lines and their digest: SHA-256, in hex, of each line's v2 JSON object followed by LF. */
+export interface LineFigures {
+  readonly totals: ControlTotals;
+  readonly digest: string;
+}
+
+const DIGEST_ROWS = v2Layouts.ndjson.template;
+const READ: readonly RowColumn[] = [...DIGEST_ROWS.columns, extraColumns.allocation_amount];
+
+/** The columns of a file together with those that its figures are read from. */
+export const withFigureColumns = (shown: readonly RowColumn[]): RowColumn[] => joinColumns(shown, READ);
+
+/** Reads the figures of lines from COPY's text output of `columns`, the lines in report order. */
+export class FigureReader {
+  private readonly totals: LineTotals;
+  private readonly rows: RowRenderer;
+  private readonly hash = createHash('sha256');
+
+  constructor(columns: readonly RowColumn[]) {
+    const position = (column: RowColumn): number => columns.findIndex(({ field }) => field === column.field);
+    this.totals = new LineTotals(columns.length, {
+      deposit: position(v2Columns.deposit_id),
+      transaction: position(v2Columns.transaction_id),
+      amount: position(v2Columns.amount),
+      share: position(extraColumns.allocation_amount),
+    });
+    this.rows = RowRenderer.open(widenTemplate(DIGEST_ROWS, columns));
+  }
+
+  /** Adds output, which may be cut anywhere. */
+  add(copy: Buffer): void {
+    this.totals.add(copy);
+    for (const rows of this.rows.add(copy)) this.hash.update(rows);
+  }
+
+  /** Returns the figures. Throws when the output has ended within a row. */
+  end(): LineFigures {
+    this.hash.update(this.rows.end());
+    const { lines, transactions, deposits, knownShares, ...cents } = this.totals.sums();
+    this.rows.release();
+    return {
+      totals: {
+        lines,
+        transactions,
+        deposits,
+        byLine: { amount: toMoney(cents.lineCents) },
+        byTransaction: { amount: toMoney(cents.transactionCents) },
+        byAllocation: { amount: lines > 0 && knownShares === 0 ? null : toMoney(cents.shareCents), unknown: lines - knownShares },
+      },
+      digest: this.hash.digest('hex'),
+    };
+  }
+}

@@ -1,0 +1,277 @@
+import { createHash } from 'node:crypto';
+import {
+  costlyCounts,
+  groupOrderFields,
+  toGroupOrder,
+  type CostlyCount,
+  type DepositSummaryStore,
+  type GroupOrder,
+  type GroupRow,
+  type Period,
+  type SummaryQuestion,
+} from '../../data/reports/deposit-summary-store';
+import type { LineSet } from '../../data/books/line-set';
+import { keyFields } from '../../data/postgres/keyset';
+import type { ReportSnapshot } from '../../data/reading/report-snapshot';
+import type { RequestBooks } from '../../data/books/request-books';
+import { InputError } from '../../errors';
+import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../../formats/line-groups';
+import { v2Layouts } from '../../formats/v2-line';
+import { toCopyRow } from '../../rows/copy-encoding';
+import { renderRows, type RowStream } from '../../rows/row-stream';
+import type { RowColumn } from '../../rows/row-template';
+import { ALL_TIME, daysBetween, type LocalDate } from '../../values/dates';
+import { valueAt } from '../../values/paths';
+import type { MemberAccess, RequestAccess } from '../access/access-service';
+import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
+import { findDateOrderFault } from './date-order';
+import { readPage, type Page, type PageParameters } from '../paging/keyset-page';
+import { readLineFilter, tellsDonors } from './line-filter';
+import type { SealedPlaces } from '../paging/sealed-places';
+import { toFigures, type SummaryFigures } from './summary-figures';
+
+export interface SummaryGroup extends SummaryFigures {
+  readonly key: GroupKey;
+}
+
+/** A group of a page, which has the fields of its place too. */
+export interface PlacedGroup extends SummaryGroup {
+  /** The number of all groups. */
+  readonly groups: number;
+}
+
+/** The figures of all groups that a page does not show. */
+export interface SummaryRest extends SummaryFigures {
+  /** The number of these groups. */
+  readonly groups: number;
+}
+
+/** A page of groups. */
+export interface GroupPage extends Page<PlacedGroup> {
+  /** Null when the page shows all groups. */
+  rest(counts: readonly CostlyCount[]): Promise<SummaryRest | null>;
+}
+
+/** The groups of a summary as a caller asks for them. */
+export interface Grouping {
+  readonly groupBy: readonly GroupBy[];
+  /** The first month of quarters and years, 1 to 12; January when it is missing. */
+  readonly fiscalYearStart?: number | undefined;
+  readonly compareWith?: Period | null | undefined;
+}
+
+/** The lines and the groups of a summary. */
+export interface SummaryQuery extends Grouping {
+  readonly lineSet: LineSet;
+  /** The first date, where the caller gave one: only then is there a period to compare with another. */
+  readonly startDate?: LocalDate | null | undefined;
+  readonly mayReadDonors: boolean;
+}
+
+/** A summary of one state of the data. Each part is read when it is asked for. */
+export interface DepositSummary {
+  /** A text that tells this summary from others of the same data version. */
+  readonly key: string;
+  totals(counts: readonly CostlyCount[]): Promise<SummaryFigures>;
+  /** A page of the groups, one for each combination of the `groupBy` values that lines have. Throws INVALID_PARAMETERS as `readPage`. */
+  groups(counts: readonly CostlyCount[], order: GroupOrder, page: PageParameters, sealed: SealedPlaces): Promise<GroupPage>;
+  /** All groups in the order of their values, some at a time, from the snapshot of a file. */
+  allGroups(counts: readonly CostlyCount[], snapshot: ReportSnapshot): AsyncGenerator<SummaryGroup[]>;
+  countGroups(): Promise<number>;
+  /** SHA-256, in hex, of the lines in report order, each as its v2 JSON object followed by LF. */
+  digest(): Promise<string>;
+}
+
+/** Control totals of a line set. */
+export class DepositSummaryService {
+  constructor(
+    private readonly store: DepositSummaryStore,
+    private readonly details: DepositDetailService,
+  ) {}
+
+  /** Opens a summary. It reads each part when it is asked for, unless the part of this data version is known. */
+  summarize({ mayReadDonors, ...query }: SummaryQuery, books: RequestBooks): DepositSummary {
+    const question = toQuestion(query);
+    const { lineSet, groupBy } = question;
+    const allowed = (counts: readonly CostlyCount[]) => counts.filter((count) => count !== 'donors' || mayReadDonors);
+    /** The question of the totals, which are kept for all groupings. */
+    const whole = { ...question, groupBy: [] };
+    const once = <Value extends object>(name: unknown[], compute: (snapshot: ReportSnapshot) => Promise<Value>) =>
+      books.once(JSON.stringify(name), compute);
+    const countGroups = async () =>
+      groupBy.length === 0
+        ? 0
+        : (await once(['group count', question], async (snapshot) => ({ count: await this.store.countGroups(question, snapshot) }))).count;
+    return {
+      key: JSON.stringify(['summary', mayReadDonors, question]),
+      totals: (asked) => {
+        const counts = allowed(asked);
+        return once(['totals', counts, whole], async (snapshot) =>
+          toFigures(await this.store.totals(whole, counts, snapshot), question, counts),
+        );
+      },
+      groups: async (asked, order, page, sealed) => {
+        const counts = allowed(withCountOf(order, asked));
+        const keyOrder = toGroupOrder(question, order);
+        const list = { order: keyOrder, query: ['groups', question, order], count: countGroups, sealed };
+        const found = await readPage<PlacedGroup>(page, list, async (bounds) =>
+          groupBy.length === 0
+            ? []
+            : once(['groups', counts, question, order, bounds], async (snapshot) =>
+                toGroups(await this.store.groups(question, counts, order, bounds, snapshot), question, counts, keyFields(keyOrder)),
+              ),
+        );
+        const shown = found.nodes.map(({ key }) => key);
+        const all = found.nodes[0]?.groups;
+        return {
+          ...found,
+          ...(all !== undefined && { totalCount: () => all }),
+          rest: async (askedOfRest) => {
+            const groups = (all ?? (await countGroups())) - shown.length;
+            if (groups === 0) return null;
+            const countsOfRest = allowed(askedOfRest);
+            const figures = await once(['rest', countsOfRest, question, shown], async (snapshot) =>
+              toFigures(await this.store.totals(question, countsOfRest, snapshot, shown), question, countsOfRest),
+            );
+            return { groups, ...figures };
+          },
+        };
+      },
+      allGroups: (asked, snapshot) => this.allGroups(question, allowed(asked), snapshot),
+      countGroups,
+      digest: async () => (await once(['digest', lineSet], (snapshot) => this.digest(lineSet, snapshot))).sha256,
+    };
+  }
+
+  /** Passes the groups on as soon as all their rows are there. */
+  private async *allGroups(
+    question: SummaryQuestion,
+    counts: readonly CostlyCount[],
+    snapshot: ReportSnapshot,
+  ): AsyncGenerator<SummaryGroup[]> {
+    let begun: GroupRow[] = [];
+    for await (const rows of this.store.allGroups(question, counts, snapshot)) {
+      const known = [...begun, ...rows];
+      const last = known.at(-1)!.position;
+      const end = known.findIndex(({ position }) => position === last);
+      yield toGroups(known.slice(0, end), question, counts);
+      begun = known.slice(end);
+    }
+    yield toGroups(begun, question, counts);
+  }
+
+  private async digest(lineSet: LineSet, snapshot: ReportSnapshot): Promise<{ sha256: string }> {
+    const hash = createHash('sha256');
+    const lines = this.details.bytes(lineSet, v2Layouts.ndjson.template, snapshot);
+    for await (const rows of lines) hash.update(rows);
+    return { sha256: hash.digest('hex') };
+  }
+}
+
+/**
+ * The line set whose totals a member may read. A filter and groups that tell donors apart need the privilege to read donors. Throws
+ * PRIVILEGE_NOT_FOUND, and as `toNarrowedLineSet`.
+ */
+export async function authorizeTotals(
+  access: RequestAccess,
+  { organization }: MemberAccess,
+  lines: LineParameters,
+  groupBy: readonly GroupBy[],
+): Promise<LineSet> {
+  if (tellsDonors(readLineFilter(lines.filter)) || groupsTellDonors(groupBy)) await access.authorizeDonors();
+  return toNarrowedLineSet(organization.id, lines);
+}
+
+/** Checks a grouping. Throws INVALID_PARAMETERS, or START_DATE_AFTER_END_DATE for the compared period. */
+function toQuestion({
+  lineSet,
+  startDate,
+  groupBy,
+  fiscalYearStart = 1,
+  compareWith,
+}: Omit<SummaryQuery, 'mayReadDonors'>): SummaryQuestion {
+  if (!Number.isInteger(fiscalYearStart) || fiscalYearStart < 1 || fiscalYearStart > 12) {
+    throw new InputError(`fiscalYearStart is ${fiscalYearStart}; it must be a month from 1 to 12`, 'fiscalYearStart');
+  }
+  if (compareWith) assertComparable(startDate, compareWith);
+  return { lineSet, groupBy: [...new Set(groupBy)], fiscalYearStart, compareWith: compareWith ?? undefined };
+}
+
+/** The dates of a compared period are moved to begin with the period, give or take a month. */
+function assertComparable(startDate: LocalDate | null | undefined, compared: Period): void {
+  const fault = findDateOrderFault(compared.startDate, compared.endDate, 'compareWith');
+  if (fault) throw fault;
+  if (!startDate) throw new InputError('compareWith needs a startDate to compare with', 'compareWith');
+  const isMovedOn = compared.startDate < startDate;
+  if (isMovedOn && daysBetween(compared.startDate, compared.endDate) > daysBetween(startDate, ALL_TIME.endDate) - 31) {
+    throw new InputError('compareWith is too long: beside the period it would reach beyond the year 9999', 'compareWith');
+  }
+}
+
+/** An order by a costly count needs the count. */
+function withCountOf({ field }: GroupOrder, counts: readonly CostlyCount[]): CostlyCount[] {
+  const ordered = costlyCounts.filter((count) => count === groupOrderFields[field]);
+  return [...new Set([...ordered, ...counts])];
+}
+
+/** The groups of rows that stand in the order of the groups, with the fields of their places. */
+function toGroups(
+  rows: readonly GroupRow[],
+  question: SummaryQuestion,
+  counts: readonly CostlyCount[],
+  placeFields: readonly string[] = [],
+): PlacedGroup[] {
+  const found = new Map<number, GroupRow[]>();
+  for (const row of rows) found.set(row.position, [...(found.get(row.position) ?? []), row]);
+  return [...found.values()].map((parts) => {
+    const first = parts[0]!;
+    const place = pick(first, placeFields);
+    return { ...place, groups: first.groups, key: toKey(first, question.groupBy), ...toFigures(parts, question, counts) };
+  });
+}
+
+/**
+ * The rows of a summary's file: one for each group, or a single one when nothing is grouped. A column's `field` is a path into the group,
+ * its steps joined by dots, such as `all.byLine.amount`.
+ */
+export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy[], snapshot: ReportSnapshot): RowStream<SummaryGroup> {
+  async function* read(counts: readonly CostlyCount[]): AsyncGenerator<SummaryGroup[]> {
+    if (groupBy.length > 0) yield* summary.allGroups(counts, snapshot);
+    else yield [{ key: {}, ...(await summary.totals(counts)) }];
+  }
+  async function* toCopy(columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
+    for await (const groups of read(findCounts(columns.map(({ field }) => field)))) {
+      yield Buffer.from(groups.map((group) => toCopyRow(columns.map((column) => figureOf(group, column)))).join(''));
+    }
+  }
+  return {
+    key: summary.key,
+    objects: async () => {
+      const found: SummaryGroup[] = [];
+      for await (const groups of read(costlyCounts)) found.push(...groups);
+      return found;
+    },
+    bytes: (template) => renderRows(toCopy(template.columns), template),
+  };
+}
+
+/** The costly counts among the figures at these paths, such as `all.deposits`. */
+export const findCounts = (paths: readonly string[]): CostlyCount[] =>
+  costlyCounts.filter((count) => paths.some((path) => path.endsWith(`.${count}`)));
+
+/** The value at a path of a group; null when the caller may not have it. */
+function figureOf(group: SummaryGroup, { field, isLowerCase }: RowColumn): string | number | null {
+  const value = valueAt(group, field.split('.'));
+  if (value === undefined) throw new Error(`A group has no ${field}`);
+  return isLowerCase ? (value as string).toLowerCase() : (value as string | number | null);
+}
+
+function toKey(row: GroupKey, groupBy: readonly GroupBy[]): GroupKey {
+  return pick(
+    row,
+    groupBy.flatMap((by) => groupColumns(by).map(([, { field }]) => field)),
+  );
+}
+
+const pick = (row: GroupKey, fields: readonly string[]): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(fields.map((field) => [field, (row as Readonly<Record<string, unknown>>)[field]]));

@@ -1,0 +1,150 @@
+import { isPeriodName } from '../../../values/periods';
+import { createCellFormat } from '../values/cell-format';
+import { comparisons, presets, type ComparedPeriod, type Period } from '../values/periods';
+import { defaultChoices, type ReportChoices } from './report-choices';
+import { dateBases, definitionOf, groupTitles, pendingChoices, type DateBasis, type FilterName } from './report-definitions';
+import type { Names } from './report-names';
+
+/** The conditions that people add, in words. */
+export const filterTitles: Readonly<Record<FilterName, string>> = {
+  funds: 'Fund',
+  donor: 'Donor',
+  giftDate: 'Gift date',
+  amount: 'Amount of the whole gift',
+  paymentTypes: 'Payment type',
+  accountTypes: 'Account type',
+  statuses: 'Gift status',
+};
+
+/** Writes an amount or a date for the reader of this page. */
+export const writeValue = (value: string, kind: 'money' | 'date'): string => createCellFormat(navigator.languages).format(value, kind);
+
+/** A range in words. An end that is empty does not bound it; undefined when none does. */
+function toRangeText(low: string, high: string, write: (value: string) => string): string | undefined {
+  if (low !== '' && high !== '') return `${write(low)} to ${write(high)}`;
+  if (low !== '') return `from ${write(low)}`;
+  return high === '' ? undefined : `up to ${write(high)}`;
+}
+
+/** A condition in words, and the choices without it. */
+interface Condition {
+  readonly id: string;
+  readonly text: string;
+  readonly without: ReportChoices;
+}
+
+/**
+ * The conditions of some choices. `nameOf` gives the name of a fund or a donor, and `write` the text of an amount or a date for
+ * whoever reads it.
+ */
+export function toConditions(choices: ReportChoices, nameOf: Names['nameOf'], write: typeof writeValue = String): Condition[] {
+  const { funds, donor, giftDateFrom, giftDateTo, amountMin, amountMax, deposit } = choices;
+  const words = (['paymentTypes', 'accountTypes', 'statuses'] as const).flatMap((name) =>
+    choices[name].map((word) => ({
+      id: `${name} ${word}`,
+      text: `${filterTitles[name]}: ${word}`,
+      without: { ...choices, [name]: choices[name].filter((other) => other !== word) },
+    })),
+  );
+  const dates = toRangeText(giftDateFrom, giftDateTo, (date) => write(date, 'date'));
+  const amount = toRangeText(amountMin, amountMax, (each) => write(each, 'money'));
+  return [
+    ...(deposit !== '' ? [{ id: 'deposit', text: `Deposit: ${deposit}`, without: { ...choices, deposit: '' } }] : []),
+    ...(donor !== undefined ? [{ id: 'donor', text: `Donor: ${nameOf('donor', donor)}`, without: { ...choices, donor: undefined } }] : []),
+    ...funds.map((id) => ({
+      id: `fund ${String(id)}`,
+      text: `Fund: ${nameOf('fund', id)}`,
+      without: { ...choices, funds: funds.filter((other) => other !== id) },
+    })),
+    ...(dates === undefined
+      ? []
+      : [{ id: 'gift date', text: `Gift date: ${dates}`, without: { ...choices, giftDateFrom: '', giftDateTo: '' } }]),
+    ...(amount === undefined
+      ? []
+      : [{ id: 'amount', text: `Whole gift: ${amount}`, without: { ...choices, amountMin: '', amountMax: '' } }]),
+    ...words,
+  ];
+}
+
+/** The period of some choices in words, such as “Last month”, or its two dates. */
+const toPeriodText = ({ period }: ReportChoices): string => (isPeriodName(period) ? presets[period].title : period.replace('..', ' to '));
+
+/**
+ * Proposes a title for a saved report: what it is, and what makes it differ from the report as it begins. The title becomes a part of an
+ * address, so it has the donor's number and not the name.
+ */
+export function proposeTitle(choices: ReportChoices, nameOf: Names['nameOf']): string {
+  const before = defaultChoices(choices.report);
+  const conditions = toConditions(choices, (kind, id) => (kind === 'donor' ? `No. ${String(id)}` : nameOf(kind, id)));
+  const differs = (name: keyof ReportChoices): boolean => choices[name] !== before[name];
+  return [
+    definitionOf(choices.report).title,
+    toPeriodText(choices),
+    ...(differs('dateBasis') ? [`by ${dateBases[choices.dateBasis]}`] : []),
+    ...(differs('pending') ? [`pending ${pendingChoices[choices.pending]}`] : []),
+    ...(differs('splitBy') ? [`by ${groupTitles[choices.splitBy]}`] : []),
+    ...(differs('compare') ? [`against ${comparisons[choices.compare]}`] : []),
+    ...(differs('limit') ? [String(choices.limit)] : []),
+    ...conditions.map(({ text }) => text),
+  ].join(', ');
+}
+
+/** Everything that the choices of a saved report say, in words. */
+export function describeChoices(choices: ReportChoices, nameOf: Names['nameOf']): string[] {
+  const { title, hasFixedDates, hasFixedPending, splitBy } = definitionOf(choices.report);
+  return [
+    title,
+    toPeriodText(choices),
+    ...(hasFixedDates ? [] : [`Counts by: ${dateBases[choices.dateBasis]}`]),
+    ...(hasFixedPending ? [] : [`Pending deposits: ${pendingChoices[choices.pending]}`]),
+    ...(choices.compare === 'off' ? [] : [`Compared with: ${comparisons[choices.compare]}`]),
+    ...(splitBy ? [`Divided by: ${groupTitles[choices.splitBy]}`] : []),
+    ...(choices.limit > 0 ? [`The ${String(choices.limit)} largest`] : []),
+    ...toConditions(choices, nameOf).map(({ text }) => text),
+  ];
+}
+
+/** The things whose dates a period is of, in words. */
+const datedThings: Readonly<Record<DateBasis, string>> = { DEPOSIT_DATE: 'Deposits', TRANSACTION_DATE: 'Gifts' };
+
+/** A period in words, such as “Gifts of Jan 1, 2026 – Dec 31, 2026”. */
+export function describePeriod({ dateBasis }: ReportChoices, { startDate, endDate }: Period): string {
+  const things = datedThings[dateBasis];
+  return startDate && endDate ? `${things} of ${writeValue(startDate, 'date')} – ${writeValue(endDate, 'date')}` : `${things} of all time`;
+}
+
+/** Says which date counts where it is not that of the deposit. */
+export const describeBasis = ({ dateBasis }: ReportChoices): string[] =>
+  dateBasis === 'TRANSACTION_DATE' ? ['Gifts count by the date on which they were given, not by that of their deposit.'] : [];
+
+/** The choices of a report, and the periods that they mean today. */
+export interface PlannedPeriods {
+  readonly choices: ReportChoices;
+  readonly period: Period;
+  /** The period to compare with; undefined for none. */
+  readonly compared: ComparedPeriod | undefined;
+}
+
+/** The period and the pending deposits of a report as the head of a print says them, and what it is compared with; a line each. */
+export function toPrintLines({ choices, period, compared }: PlannedPeriods): string[] {
+  // The changes of the books are of no period.
+  if (definitionOf(choices.report).rows === 'versions') return [];
+  const { format } = createCellFormat(navigator.languages);
+  return [
+    describePeriod(choices, period),
+    ...describeBasis(choices),
+    `Pending deposits: ${pendingChoices[choices.pending]}`,
+    ...(compared ? [`${comparisons[choices.compare]}: ${describePeriod(choices, compared)}`] : []),
+    ...(choices.limit > 0 ? [`The rows are the ${format(choices.limit, 'count')} largest. The figures are of all.`] : []),
+  ];
+}
+
+/** Says in which way a program that fetches a report gets other figures than this page shows; a sentence each. */
+export function describeFetched({ choices, compared }: PlannedPeriods): string[] {
+  return [
+    ...(compared ? ['This page compares the period with another one. Programs get the figures of the period alone.'] : []),
+    ...(choices.limit > 0
+      ? [`This page has the ${String(choices.limit)} largest. Programs get all of the period, in the order of the books.`]
+      : []),
+  ];
+}

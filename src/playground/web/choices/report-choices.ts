@@ -1,0 +1,164 @@
+import type { GroupBy } from '../../../generated/operations/graphql';
+import { isViewParameter } from '../tables/view-link';
+import { comparisons, findPeriod, isDate, type Comparison } from '../values/periods';
+import {
+  definitionOf,
+  isComparable,
+  isDateBasis,
+  isPendingChoice,
+  isReport,
+  type DateBasis,
+  type FilterName,
+  type PendingChoice,
+  type ReportId,
+} from './report-definitions';
+
+/** The conditions of a report. Missing ones do not narrow it. */
+interface Conditions {
+  /** The ids of designations. */
+  readonly funds: readonly number[];
+  /** The id of a donor, whose name is no part of an address: browsers keep addresses. */
+  readonly donor: number | undefined;
+  /** The first and the last date of the gifts; empty for no bound. */
+  readonly giftDateFrom: string;
+  readonly giftDateTo: string;
+  readonly amountMin: string;
+  readonly amountMax: string;
+  readonly paymentTypes: readonly string[];
+  readonly accountTypes: readonly string[];
+  readonly statuses: readonly string[];
+  readonly deposit: string;
+}
+
+/** Everything that the form of a report says. */
+export interface ReportChoices extends Conditions {
+  readonly report: ReportId;
+  /** The name of a preset, or two dates such as `2026-10-01..2026-10-31`. */
+  readonly period: string;
+  /** The date that the period and its parts go by. */
+  readonly dateBasis: DateBasis;
+  readonly pending: PendingChoice;
+  readonly compare: Comparison;
+  readonly splitBy: GroupBy | 'NONE';
+  /** The most rows; 0 stands for all. */
+  readonly limit: number;
+}
+
+const noConditions: Conditions = {
+  funds: [],
+  donor: undefined,
+  giftDateFrom: '',
+  giftDateTo: '',
+  amountMin: '',
+  amountMax: '',
+  paymentTypes: [],
+  accountTypes: [],
+  statuses: [],
+  deposit: '',
+};
+
+/** The choices with which a report begins. */
+export function defaultChoices(report: ReportId): ReportChoices {
+  const { period, dateBasis = 'DEPOSIT_DATE', pending, splitBy, top } = definitionOf(report);
+  const rows = { splitBy: splitBy?.[0] ?? 'NONE', limit: top?.limits[0] ?? 0 } as const;
+  return { ...noConditions, report, period, dateBasis, pending, compare: 'off', ...rows };
+}
+
+/**
+ * The choices with which a person goes on to another report: a period that was chosen stays where both reports begin with the same one, with
+ * the date that it goes by, and so does a donor where both are of one donor.
+ */
+export function carryChoices(report: ReportId, from: ReportChoices | undefined): ReportChoices {
+  const next = defaultChoices(report);
+  if (from === undefined || from.report === report) return next;
+  const [one, other] = [definitionOf(from.report), definitionOf(report)];
+  return {
+    ...next,
+    ...(one.period === other.period && !other.hasFixedPending && { period: from.period }),
+    ...(one.period === other.period && !other.hasFixedDates && { dateBasis: from.dateBasis }),
+    ...(one.needs === 'donor' && other.needs === 'donor' && { donor: from.donor }),
+  };
+}
+
+const PREFIX = '#reports/';
+const ID = /^\d{1,15}$/;
+const AMOUNT = /^(?!-0\.00$)-?(0|[1-9]\d{0,11})\.\d\d$/;
+const isAmount = (text: string): boolean => AMOUNT.test(text);
+/** Any day will do to see whether a text is a period. */
+const someDay = { today: '2000-01-01', fiscalYearStart: 1 };
+
+/** Writes the choices as the part of the page's address behind `#`, without those that are the report's defaults. */
+export function toAddress(choices: ReportChoices): string {
+  const before = defaultChoices(choices.report);
+  const parameters = new URLSearchParams();
+  for (const name of [
+    'period',
+    'dateBasis',
+    'pending',
+    'compare',
+    'splitBy',
+    'giftDateFrom',
+    'giftDateTo',
+    'amountMin',
+    'amountMax',
+    'deposit',
+  ] as const) {
+    if (choices[name] !== before[name]) parameters.set(name, choices[name]);
+  }
+  if (choices.limit !== before.limit) parameters.set('limit', String(choices.limit));
+  for (const id of choices.funds) parameters.append('fund', String(id));
+  if (choices.donor !== undefined) parameters.set('donor', String(choices.donor));
+  for (const name of ['paymentTypes', 'accountTypes', 'statuses'] as const) for (const text of choices[name]) parameters.append(name, text);
+  const query = parameters.toString();
+  return PREFIX + choices.report + (query === '' ? '' : `?${query}`);
+}
+
+/** Reads the choices of an address. Undefined for an address of no report; a value that cannot be read is left at its default. */
+export function readAddress(hash: string): ReportChoices | undefined {
+  if (!hash.startsWith(PREFIX)) return undefined;
+  const [report = '', query = ''] = hash.slice(PREFIX.length).split('?', 2);
+  if (!isReport(report)) return undefined;
+  const before = defaultChoices(report);
+  const { splitBy, top, hasFixedDates, hasFixedPending, filters } = definitionOf(report);
+  const offered = (name: FilterName, values: string[]): string[] => (filters.includes(name) ? values : []);
+  const parameters = new URLSearchParams(query);
+  const text = <Text extends string>(name: string, fallback: Text, isFit: (value: string) => boolean): Text => {
+    const value = parameters.get(name);
+    return value !== null && isFit(value) ? (value as Text) : fallback;
+  };
+  const limit = Number(parameters.get('limit') ?? before.limit);
+  const isPeriod = (value: string): boolean => findPeriod(value, someDay) !== undefined;
+  return {
+    ...before,
+    period: text('period', before.period, isPeriod),
+    dateBasis: hasFixedDates ? before.dateBasis : text('dateBasis', before.dateBasis, isDateBasis),
+    pending: hasFixedPending ? before.pending : text('pending', before.pending, isPendingChoice),
+    compare: text('compare', before.compare, (value) => isComparable(definitionOf(report)) && Object.hasOwn(comparisons, value)),
+    splitBy: text('splitBy', before.splitBy, (value) => splitBy?.some((each) => each === value) ?? false),
+    limit: top?.limits.includes(limit) ? limit : before.limit,
+    funds: offered('funds', parameters.getAll('fund'))
+      .filter((value) => ID.test(value))
+      .map(Number),
+    donor: offered('donor', parameters.getAll('donor'))
+      .filter((value) => ID.test(value))
+      .map(Number)[0],
+    ...(filters.includes('giftDate') && { giftDateFrom: text('giftDateFrom', '', isDate), giftDateTo: text('giftDateTo', '', isDate) }),
+    ...(filters.includes('amount') && { amountMin: text('amountMin', '', isAmount), amountMax: text('amountMax', '', isAmount) }),
+    paymentTypes: offered('paymentTypes', parameters.getAll('paymentTypes')),
+    accountTypes: offered('accountTypes', parameters.getAll('accountTypes')),
+    statuses: offered('statuses', parameters.getAll('statuses')),
+    deposit: parameters.get('deposit') ?? '',
+  };
+}
+
+/** The names of an address's parameters whose values the choices do not have, because nobody could read them. */
+export function findUnread(hash: string, choices: ReportChoices): string[] {
+  const [, query = ''] = hash.split('?', 2);
+  const [, readQuery = ''] = toAddress(choices).split('?', 2);
+  const read = new URLSearchParams(readQuery);
+  const before: Readonly<Record<string, unknown>> = { ...defaultChoices(choices.report) };
+  const unread = [...new URLSearchParams(query)].filter(
+    ([name, value]) => !isViewParameter(name) && !read.getAll(name).includes(value) && String(before[name]) !== value,
+  );
+  return [...new Set(unread.map(([name]) => name))];
+}

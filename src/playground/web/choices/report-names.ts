@@ -1,0 +1,81 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { FindDonorsQuery, FindFundsQuery, LineWordsQuery } from '../../../generated/operations/graphql';
+import findDonorsQuery from '../queries/find-donors.graphql?raw';
+import findFundsQuery from '../queries/find-funds.graphql?raw';
+import lineWordsQuery from '../queries/line-words.graphql?raw';
+import { askGateway } from '../session/gateway-client';
+import { tellApart } from '../values/namesakes';
+import type { Found } from './finder-field';
+
+/** The kinds of things that a condition names by ids. */
+export type NamedKind = 'fund' | 'donor';
+
+interface Search {
+  readonly search?: string;
+  readonly ids?: readonly number[];
+}
+
+/** Finds funds or donors by a part of a name, or by their ids. */
+async function findNamed(kind: NamedKind, provision: string, { search = '', ids }: Search, signal?: AbortSignal): Promise<Found[]> {
+  const variables = { ...(search.trim() !== '' && { search }), ...(ids && { ids }) };
+  if (kind === 'fund') {
+    const { designations } = await askGateway<FindFundsQuery>(provision, { query: findFundsQuery, variables }, signal);
+    return (designations?.nodes ?? []).map(({ designationId, name }) => ({
+      id: String(designationId),
+      name,
+      note: `No. ${String(designationId)}`,
+      title: tellApart(name, [designationId]),
+    }));
+  }
+  const { donors } = await askGateway<FindDonorsQuery>(provision, { query: findDonorsQuery, variables }, signal);
+  return (donors?.nodes ?? []).map(({ donorId, firstName, lastName, city, state }) => {
+    const name = `${firstName} ${lastName}`.trim() || '(no name)';
+    const note = [`No. ${String(donorId)}`, [city, state].filter(Boolean).join(', ')].filter(Boolean).join(' · ');
+    return { id: String(donorId), name, note, title: tellApart(name, [donorId, city]) };
+  });
+}
+
+export interface Names {
+  readonly findFunds: (search: string, signal: AbortSignal) => Promise<readonly Found[]>;
+  readonly findDonors: (search: string, signal: AbortSignal) => Promise<readonly Found[]>;
+  /** The name of an id, with what tells it apart from namesakes; its number until the name is known. */
+  readonly nameOf: (kind: NamedKind, id: number) => string;
+}
+
+/** Finds funds and donors, and the names of those that the choices hold. Names are kept in memory alone. */
+export function useNames(provision: string, wanted: Readonly<Record<NamedKind, readonly number[]>>): Names {
+  const [known, setKnown] = useState<ReadonlyMap<string, string>>(new Map());
+  const missing = (['fund', 'donor'] as const).map((kind) => wanted[kind].filter((id) => !known.has(`${kind} ${String(id)}`)));
+  const key = JSON.stringify(missing);
+  const finders = useMemo(() => {
+    const keep = (kind: NamedKind, found: readonly Found[]): readonly Found[] => {
+      setKnown((before) => new Map([...before, ...found.map(({ id, name, title = name }) => [`${kind} ${id}`, title] as const)]));
+      return found;
+    };
+    const finder = (kind: NamedKind) => async (search: string, signal: AbortSignal) =>
+      keep(kind, await findNamed(kind, provision, { search }, signal));
+    return { keep, findFunds: finder('fund'), findDonors: finder('donor') };
+  }, [provision]);
+  useEffect(() => {
+    const [funds = [], donors = []] = JSON.parse(key) as readonly (readonly number[])[];
+    for (const [kind, ids] of [['fund', funds] as const, ['donor', donors] as const]) {
+      // A name that cannot be found leaves the number, which is as exact.
+      if (ids.length > 0)
+        findNamed(kind, provision, { ids }).then(
+          (found) => finders.keep(kind, found),
+          () => undefined,
+        );
+    }
+  }, [key, provision, finders]);
+  return { ...finders, nameOf: (kind, id) => known.get(`${kind} ${String(id)}`) ?? `No. ${String(id)}` };
+}
+
+export type LineWords = Readonly<Record<'paymentTypes' | 'accountTypes' | 'statuses', readonly string[]>>;
+
+/** Fetches the words that the lines of all time use. Throws an Error whose message the page shows. */
+export async function fetchLineWords(provision: string, signal: AbortSignal): Promise<LineWords> {
+  const answer = await askGateway<LineWordsQuery>(provision, { query: lineWordsQuery }, signal);
+  const wordsOf = (name: keyof LineWords): string[] =>
+    (answer[name]?.groups?.nodes ?? []).flatMap(({ key: { word } }) => (word === null || word === '' ? [] : [word]));
+  return { paymentTypes: wordsOf('paymentTypes'), accountTypes: wordsOf('accountTypes'), statuses: wordsOf('statuses') };
+}

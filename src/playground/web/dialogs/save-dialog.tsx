@@ -1,0 +1,129 @@
+import { useEffect, useState, type SubmitEvent } from 'react';
+import { Button, DialogTrigger, FieldError, Input, Label, Text, TextField } from 'react-aria-components';
+import { ModalDialog } from './modal-dialog';
+import { fromPeriodEnum } from '../../../values/periods';
+import { presets } from '../values/periods';
+import {
+  describeSaving,
+  listSavedReports,
+  MAX_NAME,
+  NAME_PATTERN,
+  proposeName,
+  saveReport,
+  type SavedContent,
+  type SavedReport,
+} from './saved-reports';
+
+interface SaveDialogProps {
+  readonly provision: string;
+  /** The title that the dialog proposes. */
+  readonly title?: string;
+  /** Reads the query to save. Throws an Error whose message the dialog shows. */
+  readonly current: () => SavedContent;
+  /** A sentence about what is saved. */
+  readonly note?: string | undefined;
+  /** Says what of the screen is not saved, when the dialog opens. */
+  readonly lost?: () => string | undefined;
+  readonly isDisabled?: boolean;
+  /** Called when a report was saved. */
+  readonly onSaved?: () => void;
+}
+
+/** A button, and the dialog in which somebody gives a report a title and a lasting address. */
+export function SaveDialog({ isDisabled, ...props }: SaveDialogProps) {
+  return (
+    <DialogTrigger>
+      <Button isDisabled={isDisabled}>Save</Button>
+      <ModalDialog title="Save the report">{(close) => <SaveForm {...props} onClose={close} />}</ModalDialog>
+    </DialogTrigger>
+  );
+}
+
+function SaveForm({
+  provision,
+  title: proposed = '',
+  current,
+  note,
+  lost,
+  onSaved,
+  onClose,
+}: SaveDialogProps & { readonly onClose: () => void }) {
+  const [title, setTitle] = useState(proposed);
+  const [warning] = useState(lost);
+  const [ownName, setOwnName] = useState<string>();
+  const [reports, setReports] = useState<readonly SavedReport[]>([]);
+  const [isSaving, setIsSaving] = useState(false);
+  const [outcome, setOutcome] = useState<{ readonly text: string; readonly isFault: boolean }>();
+  const name = ownName ?? proposeName(title);
+  const earlier = reports.find((report) => report.name === name);
+  const earlierPeriod = earlier && fromPeriodEnum(earlier.period);
+  const isSaved = outcome?.isFault === false;
+  const tellFault = (error: unknown): void => setOutcome({ text: (error as Error).message, isFault: true });
+  useEffect(() => {
+    listSavedReports(provision).then(setReports, tellFault);
+  }, [provision]);
+  const save = async (): Promise<void> => {
+    try {
+      await saveReport(provision, { ...current(), name, title: title.trim() || earlier?.title || name, replaces: earlier?.updatedAt });
+      onSaved?.();
+      setOutcome({ text: earlier ? `Replaced ${name}.` : `Saved as ${name}.`, isFault: false });
+    } catch (error) {
+      tellFault(error);
+    }
+    // A colleague may have saved the report meanwhile: the next press replaces what is listed then.
+    await listSavedReports(provision).then(setReports, tellFault);
+  };
+  const submit = (event: SubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    setIsSaving(true);
+    void save().finally(() => setIsSaving(false));
+  };
+  const change = (apply: () => void): void => {
+    setOutcome(undefined);
+    apply();
+  };
+  return (
+    <form onSubmit={submit}>
+      <TextField value={title} onChange={(value) => change(() => setTitle(value))} maxLength={200} autoFocus autoComplete="off">
+        <Label>Title</Label>
+        <Input placeholder="Gifts of January" />
+      </TextField>
+      <TextField
+        value={name}
+        onChange={(value) => change(() => setOwnName(value))}
+        isRequired
+        pattern={NAME_PATTERN}
+        maxLength={MAX_NAME}
+        autoComplete="off"
+      >
+        <Label>Name in the address</Label>
+        <Input placeholder="gifts-of-january" />
+        <Text slot="description">
+          Spreadsheets and programs find its rows at <code>/reports/{name === '' ? 'NAME' : name}.csv</code>
+        </Text>
+        {/* The message has room of its own: it goes when the pointer leaves the field for Save, which must not move away under it. */}
+        <div className="dialog-room">
+          <FieldError>{({ validationDetails }) => (validationDetails.valueMissing ? 'Give it a name.' : NAME_ADVICE)}</FieldError>
+        </div>
+      </TextField>
+      {warning !== undefined && <p role="alert">{warning}</p>}
+      {note !== undefined && <p>{note}</p>}
+      {earlier && !isSaved && (
+        <p role="alert">
+          This name is taken: “{earlier.title}”, saved by {describeSaving(earlier)}. A new one takes its place for everybody.
+          {earlierPeriod && ` The one that is there has “${presets[earlierPeriod].title}” anew each time.`}
+        </p>
+      )}
+      <p role={outcome?.isFault ? 'alert' : 'status'}>{outcome?.text}</p>
+      <div className="dialog-buttons">
+        {/* A second click would find its own report, and ask whether to replace it. */}
+        <Button type="submit" className="main-button" isPending={isSaving}>
+          {earlier && !isSaved ? 'Replace' : 'Save'}
+        </Button>
+        <Button onPress={onClose}>Close</Button>
+      </div>
+    </form>
+  );
+}
+
+const NAME_ADVICE = 'Write lower-case letters and digits, with single hyphens between them.';

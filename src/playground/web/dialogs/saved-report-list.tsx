@@ -1,0 +1,180 @@
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
+import { Button } from 'react-aria-components';
+import { fromPeriodEnum, type PeriodName } from '../../../values/periods';
+import { copyText } from '../look/clipboard';
+import { presets } from '../values/periods';
+import { copyAdvice, toCopyText } from '../files/address-text';
+import { ModalDialog } from './modal-dialog';
+import {
+  deleteSavedReport,
+  describeSaving,
+  fetchSavedAddress,
+  listSavedReports,
+  ownParametersOf,
+  toParameterTexts,
+  toParameterUrl,
+  toSavedLink,
+  type SavedReport,
+} from './saved-reports';
+
+interface SavedReportListProps {
+  readonly provision: string;
+  readonly onOpen: (report: SavedReport) => void;
+  /** Called with the reports whenever they were read. It must stay the same from render to render. */
+  readonly onListed?: (reports: readonly SavedReport[]) => void;
+  /** Says in words what a report asks for. Undefined for one that says it in its query alone. */
+  readonly describe?: (report: SavedReport) => ReactNode;
+}
+
+/** The organization's saved reports. Each is a query with a title and a lasting address, for colleagues, spreadsheets and BI tools. */
+export function SavedReportList({ provision, onOpen, onListed, describe }: SavedReportListProps) {
+  const [reports, setReports] = useState<readonly SavedReport[]>();
+  const [message, setMessage] = useState<{ readonly text: string; readonly isFault: boolean }>();
+  const [doomed, setDoomed] = useState<SavedReport>();
+  const list = useRef<HTMLElement>(null);
+  const load = useCallback(async () => {
+    const all = await listSavedReports(provision);
+    setReports(all);
+    onListed?.(all);
+  }, [provision, onListed]);
+  /** Does some work, and shows the text that it returns or its fault. */
+  const run = useCallback(async (work: () => Promise<string | undefined>): Promise<void> => {
+    try {
+      const text = await work();
+      setMessage(text === undefined ? undefined : { text, isFault: false });
+    } catch (error) {
+      setMessage({ text: (error as Error).message, isFault: true });
+    }
+  }, []);
+  useEffect(() => {
+    void run(async () => {
+      await load();
+      return undefined;
+    });
+  }, [load, run]);
+  const remove = (report: SavedReport): void => {
+    setDoomed(undefined);
+    void run(async () => {
+      await deleteSavedReport(provision, report);
+      await load();
+      // The focus was on the deleted report's button.
+      list.current?.focus();
+      return `Deleted ${report.name}.`;
+    });
+  };
+  const copies = [
+    ['Copy link', copyLink],
+    ['Copy curl', copyCurl],
+    ['Copy for Power Query', (report: SavedReport) => copyPowerQuery(provision, report)],
+  ] as const;
+  return (
+    <section ref={list} className="saved-reports" aria-label="List of saved reports" tabIndex={-1}>
+      <p role={message?.isFault ? 'alert' : 'status'}>{message?.text}</p>
+      {reports?.length === 0 && (
+        <p>
+          None yet. A saved report has an address that stays the same. Colleagues open it here; spreadsheets and BI tools read its rows with
+          an API provision.
+        </p>
+      )}
+      <ul>
+        {reports?.map((report) => (
+          <li key={report.name}>
+            <SavedReportFacts report={report} words={describe?.(report)} />
+            <div className="dialog-buttons">
+              <Button aria-label={`Open ${report.name}`} onPress={() => onOpen(report)}>
+                Open
+              </Button>
+              {copies.map(([title, copy]) => (
+                <Button key={title} aria-label={`${title}: ${report.name}`} onPress={() => void run(() => copy(report))}>
+                  {title}
+                </Button>
+              ))}
+              <Button aria-label={`Delete ${report.name}`} onPress={() => setDoomed(report)}>
+                Delete
+              </Button>
+            </div>
+          </li>
+        ))}
+      </ul>
+      <ModalDialog
+        title={`Delete ${doomed?.name ?? ''}?`}
+        role="alertdialog"
+        isOpen={doomed !== undefined}
+        onOpenChange={(isOpen) => {
+          if (!isOpen) setDoomed(undefined);
+        }}
+      >
+        {(close) => (
+          <>
+            <p>Programs that read its address will find nothing, and colleagues cannot open it any more.</p>
+            <div className="dialog-buttons">
+              <Button className="main-button" onPress={() => doomed && remove(doomed)}>
+                Delete
+              </Button>
+              <Button autoFocus onPress={close}>
+                Keep it
+              </Button>
+            </div>
+          </>
+        )}
+      </ModalDialog>
+    </section>
+  );
+}
+
+interface SavedReportFactsProps {
+  readonly report: SavedReport;
+  readonly words: ReactNode;
+}
+
+function SavedReportFacts({ report, words }: SavedReportFactsProps) {
+  const { title, name, path } = report;
+  const period = fromPeriodEnum(report.period);
+  // A file has all rows, so that the place of a page changes nothing.
+  const parameters = ownParametersOf(report).filter((parameter) => !['first', 'last', 'after', 'before'].includes(parameter.name));
+  return (
+    <div>
+      {title !== name && <strong>{title}</strong>}
+      <code>{path}</code>
+      <span>{describeSaving(report)}</span>
+      {words}
+      {period && <span>{describePeriod(report, period)}</span>}
+      {parameters.length > 0 && (
+        // Only programs need the parameters of a report that words describe.
+        <details open={words === undefined}>
+          <summary>Parameters of its address</summary>
+          <dl aria-label={`Parameters of ${name}`}>
+            {parameters.map((parameter) => (
+              <div key={parameter.name}>
+                <dt>{parameter.name}</dt>
+                <dd>{toParameterTexts(parameter.value).join(', ') || 'any'}</dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** Says a saved period, and the dates that it has today. */
+function describePeriod({ parameters }: SavedReport, period: PeriodName): string {
+  const dateOf = (name: string): string => toParameterTexts(parameters.find((each) => each.name === name)?.value).join('');
+  if (period === 'all-time') return presets[period].title;
+  return `“${presets[period].title}”, anew each time; now ${dateOf('startDate')} to ${dateOf('endDate')}`;
+}
+
+async function copyLink(report: SavedReport): Promise<string> {
+  await copyText(toSavedLink(report));
+  return `${report.name}: The link is copied. A colleague opens it after logging in.`;
+}
+
+async function copyCurl(report: SavedReport): Promise<string> {
+  await copyText(toCopyText('curl', { url: toParameterUrl(report), columns: [] }));
+  return `${report.name}: ${copyAdvice.curl}`;
+}
+
+async function copyPowerQuery(provision: string, report: SavedReport): Promise<string> {
+  await copyText(toCopyText('powerQuery', await fetchSavedAddress(provision, report)));
+  return `${report.name}: ${copyAdvice.powerQuery}`;
+}

@@ -1,0 +1,156 @@
+import { atScale, readDecimal, toPlainDigits, writeDecimal } from '../values/exact-decimal';
+import { foldText } from '../values/folded-text';
+import { createCellFormat } from '../values/cell-format';
+import { isTime, type Cell, type ColumnFilter, type ColumnKind, type ColumnSum } from '../values/table-types';
+import type { ValueList } from '../values/value-list';
+import { WordIndex } from './word-index';
+
+/** The rank of rows without a value, which come last in both directions. */
+export const NO_RANK = 0xffffffff;
+
+const numberKinds: readonly ColumnKind[] = ['count', 'money', 'percent'];
+
+/** The numbers of a column, all at one scale; undefined for a value that is no number. */
+interface ColumnUnits {
+  readonly scale: number;
+  readonly digits: readonly (bigint | undefined)[];
+}
+
+/**
+ * Sorts, searches and adds up one column. All answers are by the code of a value, so that a value of many rows is looked at once.
+ * Results are kept until the table is dropped.
+ */
+export class ColumnIndex {
+  readonly #values: ValueList;
+  readonly #kind: ColumnKind;
+  readonly #locales: readonly string[];
+  #ranks: Uint32Array | undefined;
+  #units: ColumnUnits | undefined;
+  #texts: readonly string[] | undefined;
+  #words: WordIndex | undefined;
+
+  constructor(values: ValueList, kind: ColumnKind, locales: readonly string[]) {
+    this.#values = values;
+    this.#kind = kind;
+    this.#locales = locales;
+  }
+
+  /** The place of each code in ascending order. Equal values have equal ranks; values that are not there have NO_RANK. */
+  ranks(): Uint32Array {
+    return (this.#ranks ??= this.#isNumber() ? toRanks(this.#exact().digits, compareValues) : this.#textRanks());
+  }
+
+  /** For each code, the number of words of the value that begin with the given one. In numbers and amounts the whole is one word. */
+  countsOfWord(word: string): Uint8Array {
+    if (this.#isNumber()) {
+      const plain = toPlainDigits(word, this.#locales);
+      return this.#mark(plain, (text, start) => start !== '' && text.startsWith(start));
+    }
+    return (this.#words ??= new WordIndex(this.#writingsOfAll())).countsOf(word);
+  }
+
+  /** For each code, 1 when the value meets the condition. A value that is not there lies in no range. */
+  codesOfFilter({ text, min, max }: ColumnFilter): Uint8Array {
+    const isContained = text === undefined ? undefined : this.#mark(foldText(text), (value, part) => value.includes(part));
+    const isBetween = this.#between(min, max);
+    return Uint8Array.from(this.#values.kept, (value, code) => {
+      const isKept = (isContained?.[code] ?? 1) === 1 && isBetween(value, code);
+      return isKept ? 1 : 0;
+    });
+  }
+
+  /** The exact sum of values by how many rows have each code. */
+  sum(rowsOfCode: Uint32Array): ColumnSum {
+    const { scale, digits } = this.#exact();
+    let [sum, unknown, known] = [0n, 0, 0];
+    rowsOfCode.forEach((rows, code) => {
+      const each = digits[code];
+      if (each !== undefined) {
+        sum += each * BigInt(rows);
+        known += rows;
+        // A text that is not there, unlike null, means that the row has no such column.
+      } else if (this.#values.kept[code] === null) unknown += rows;
+    });
+    const isUnknown = known === 0 && unknown > 0;
+    return { sum: isUnknown ? null : writeDecimal({ digits: sum, scale }), unknown };
+  }
+
+  #isNumber(): boolean {
+    return numberKinds.includes(this.#kind);
+  }
+
+  #exact(): ColumnUnits {
+    if (!this.#units) {
+      const decimals = this.#values.kept.map(readDecimal);
+      const scale = decimals.reduce((most, decimal) => Math.max(most, decimal?.scale ?? 0), this.#kind === 'money' ? 2 : 0);
+      this.#units = { scale, digits: decimals.map((decimal) => decimal && atScale(decimal, scale)) };
+    }
+    return this.#units;
+  }
+
+  #textRanks(): Uint32Array {
+    const texts = this.#values.kept.map((value) => (value === null || value === '' ? undefined : String(value)));
+    // Dates and instants of the gateway are ISO 8601 in one form, which sorts as text.
+    if (isTime(this.#kind)) return toRanks(texts, compareValues);
+    return toRanks(texts, new Intl.Collator([...this.#locales], { numeric: true }).compare);
+  }
+
+  #mark(wanted: string, isMatch: (text: string, wanted: string) => boolean): Uint8Array {
+    this.#texts ??= this.#values.kept.map((value) => foldText(this.#writings(value).join(' ')));
+    return Uint8Array.from(this.#texts, (text) => (isMatch(text, wanted) ? 1 : 0));
+  }
+
+  *#writingsOfAll(): Generator<readonly string[]> {
+    for (const value of this.#values.kept) yield this.#writings(value);
+  }
+
+  /** A date is found as the page shows it and as the gateway writes it. */
+  #writings(value: Cell): readonly string[] {
+    if (value === null) return [];
+    const text = String(value);
+    return isTime(this.#kind) ? [createCellFormat(this.#locales).format(value, this.#kind), text] : [text];
+  }
+
+  #between(min: string | undefined, max: string | undefined): (value: Cell, code: number) => boolean {
+    if (min === undefined && max === undefined) return () => true;
+    if (this.#isNumber()) return this.#betweenNumbers(min, max);
+    const [first, last] = this.#kind === 'instant' ? [startOf(min), endOf(max)] : [min, max];
+    return (value) => {
+      if (value === null || value === '') return false;
+      const place = this.#kind === 'instant' ? new Date(String(value)).toISOString() : String(value);
+      return (first === undefined || place >= first) && (last === undefined || place <= last);
+    };
+  }
+
+  #betweenNumbers(min: string | undefined, max: string | undefined): (value: Cell, code: number) => boolean {
+    const [low, high] = [min, max].map((bound) => (bound === undefined ? undefined : readDecimal(bound)));
+    const { scale, digits } = this.#exact();
+    const common = Math.max(scale, low?.scale ?? 0, high?.scale ?? 0);
+    const [first, last] = [low, high].map((bound) => bound && atScale(bound, common));
+    return (_value, code) => {
+      const own = digits[code];
+      if (own === undefined) return false;
+      const place = atScale({ digits: own, scale }, common);
+      return (first === undefined || place >= first) && (last === undefined || place <= last);
+    };
+  }
+}
+
+/** A day begins and ends by the clock of the person who asks, like the instants on the screen. */
+const startOf = (day: string | undefined): string | undefined => day && new Date(`${day}T00:00:00`).toISOString();
+const endOf = (day: string | undefined): string | undefined => day && new Date(`${day}T23:59:59.999`).toISOString();
+
+const compareValues = <Value extends bigint | string>(one: Value, other: Value): number => (one < other ? -1 : one > other ? 1 : 0);
+
+function toRanks<Value>(values: readonly (Value | undefined)[], compare: (one: Value, other: Value) => number): Uint32Array {
+  const codes = values.flatMap((value, code) => (value === undefined ? [] : [code]));
+  codes.sort((one, other) => compare(values[one] as Value, values[other] as Value));
+  const ranks = new Uint32Array(values.length).fill(NO_RANK);
+  let rank = 0;
+  codes.forEach((code, place) => {
+    const before = codes[place - 1];
+    if (before !== undefined && compare(values[before] as Value, values[code] as Value) !== 0) rank++;
+    ranks[code] = rank;
+  });
+  return ranks;
+}

@@ -1,0 +1,139 @@
+import { fetchChecked } from '../files/download';
+import { fetchFileAddress } from '../files/file-url';
+import { dataOf, GatewayError, postVersioned } from '../session/gateway-client';
+import type { Cell, LoadProgress, LoadRequest, Row, RowSource } from '../values/table-types';
+
+/** The facts that a source gives beside its rows. */
+export interface LoadedRows {
+  readonly version: number;
+  /** The data of the first answer without the rows of its list; null for a file. */
+  readonly data: unknown;
+  /** The digest of the lines that a file was checked against. */
+  readonly digest: string | null;
+}
+
+/** Takes rows as they arrive. `restart` throws away all that were taken before. */
+export interface RowTaker {
+  readonly take: (row: Row) => void;
+  readonly restart: () => void;
+}
+
+interface LoadOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: LoadProgress) => void;
+}
+
+const PAGE_LENGTH = 1000;
+const VERSION_TRIES = 3;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Reads all rows of a request. Throws a GatewayError, or an Error of the download, whose message the page shows. */
+export function loadRows(request: LoadRequest, taker: RowTaker, options: LoadOptions): Promise<LoadedRows> {
+  const { source } = request;
+  return source.kind === 'file' ? loadFile({ ...request, source }, taker, options) : loadPages({ ...request, source }, taker, options);
+}
+
+/** A field that the file does not have must not pass for unknown values. */
+function fieldOf(row: Json, name: string): unknown {
+  if (!(name in row)) throw new Error(`The file has no column ${name}.`);
+  return row[name];
+}
+
+type Of<Kind extends RowSource['kind']> = LoadRequest & { readonly source: Extract<RowSource, { kind: Kind }> };
+
+async function loadFile({ provision, source }: Of<'file'>, taker: RowTaker, { signal, onProgress }: LoadOptions): Promise<LoadedRows> {
+  const { query, variables, names } = source;
+  const { url } = await fetchFileAddress(provision, { query, variables }, 'ndjson', signal);
+  const decoder = new TextDecoder();
+  let rest = '';
+  const takeText = (text: string): void => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const row = JSON.parse(line) as Json;
+      taker.take(names.map((name) => toCell(fieldOf(row, name))));
+    }
+  };
+  const { response, digest } = await fetchChecked(
+    url,
+    { provision, format: 'ndjson', signal, onProgress, countRows: async () => undefined },
+    (piece) => takeText(decoder.decode(piece, { stream: true })),
+  );
+  return { version: Number(response.headers.get('X-Data-Version')), data: null, digest };
+}
+
+async function loadPages(request: Of<'pages'>, taker: RowTaker, options: LoadOptions): Promise<LoadedRows> {
+  for (let attempt = 1; attempt <= VERSION_TRIES; attempt++) {
+    taker.restart();
+    const loaded = await loadPagesOfOneVersion(request, taker, options);
+    if (loaded) return loaded;
+  }
+  throw new GatewayError('The books keep changing while the rows are read. Run the report again.', { code: 'DATA_VERSION_CHANGED' });
+}
+
+/** Resolves to undefined when the books change between two pages: rows and totals of two versions do not fit together. */
+async function loadPagesOfOneVersion(
+  { provision, source, columns }: Of<'pages'>,
+  { take }: RowTaker,
+  { signal, onProgress }: LoadOptions,
+): Promise<LoadedRows | undefined> {
+  const paths = columns.map(({ id }) => id.split('.'));
+  const most = source.maxRows ?? Infinity;
+  let first: LoadedRows | undefined;
+  let rows = 0;
+  for (let after: string | null = null; ;) {
+    const length = Math.min(PAGE_LENGTH, most - rows);
+    const variables = { ...source.variables, first: length, after };
+    const { answer, version = 0 } = await postVersioned(provision, { query: source.query, variables }, { signal });
+    const data = dataOf(answer) as Json;
+    if (first && version !== first.version) return undefined;
+    const list = toPage(valueAt(data, source.list.split('.')));
+    first ??= { version, data: withoutRows(data, source.list.split('.')), digest: null };
+    for (const node of list.nodes) take(paths.map((path) => toCell(valueAt(node, path))));
+    rows += list.nodes.length;
+    onProgress({ rows, allRows: list.totalCount === undefined ? undefined : Math.min(list.totalCount, most) });
+    if (list.after === undefined || rows >= most) return first;
+    after = list.after;
+  }
+}
+
+interface Page {
+  readonly nodes: readonly unknown[];
+  readonly totalCount: number | undefined;
+  /** The cursor of the next page; undefined on the last one. */
+  readonly after: string | undefined;
+}
+
+/** Reads a connection, or a plain list, which is a page that no other follows. */
+function toPage(list: unknown): Page {
+  if (Array.isArray(list)) return { nodes: list, totalCount: list.length, after: undefined };
+  const { nodes, edges, totalCount, pageInfo } = isObject(list) ? list : {};
+  const { hasNextPage, endCursor } = isObject(pageInfo) ? pageInfo : {};
+  const ofEdges = Array.isArray(edges) ? edges.map((edge: unknown) => valueAt(edge, ['node'])) : [];
+  return {
+    nodes: Array.isArray(nodes) ? nodes : ofEdges,
+    totalCount: typeof totalCount === 'number' ? totalCount : undefined,
+    after: hasNextPage === true && typeof endCursor === 'string' ? endCursor : undefined,
+  };
+}
+
+function withoutRows(data: Json, path: readonly string[]): Json {
+  const [name = '', ...rest] = path;
+  const value = data[name];
+  if (Array.isArray(value)) return { ...data, [name]: [] };
+  if (!isObject(value)) return data;
+  if (rest.length > 0) return { ...data, [name]: withoutRows(value, rest) };
+  const { nodes: _nodes, edges: _edges, ...connection } = value;
+  return { ...data, [name]: connection };
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce((at: unknown, name) => (isObject(at) ? at[name] : undefined), value);
+}
+
+/** Lists and objects are no cells. They would show as text that nobody can read. */
+const toCell = (value: unknown): Cell =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,124 @@
+import { proxy, wrap, type Remote } from 'comlink';
+import { useEffect, useMemo } from 'react';
+import type { AnsweredTables, AnswerRequest } from './answer-tables';
+import { createOutdated, passGatewayErrors } from './gateway-faults';
+import type { TableKeeper, WriteRequest } from './table-keeper';
+import type { Arranged, Arrangement, LoadedTable, LoadProgress, LoadRequest, Row } from '../values/table-types';
+
+/** Tables that a worker of their own loads and keeps. Every method may reject with a GatewayError, whose message the page shows. */
+export interface TableClient {
+  /** Loads all rows of a source. A newer load stops an older one, which rejects with an error that `isStopped` knows. */
+  readonly load: (request: LoadRequest, onProgress: (progress: LoadProgress) => void) => Promise<LoadedTable>;
+  /** Stops the load that runs, its requests included. */
+  readonly stop: () => Promise<void>;
+  /** Sends a GraphQL request. Resolves to the answer with long lists cut, and to the tables that it holds. */
+  readonly answer: (request: AnswerRequest, signal?: AbortSignal) => Promise<AnsweredTables>;
+  readonly arrange: (table: number, arrangement: Arrangement) => Promise<Arranged>;
+  /**
+   * Shown rows of an arrangement, from one place up to, and without, another; undefined when a newer one has taken its place. Their cells are
+   * in the order of the loaded columns.
+   */
+  readonly rowsOf: (table: number, serial: number, from: number, to: number) => Promise<readonly Row[] | undefined>;
+  /** All rows in the order of the load, from one place up to, and without, another. */
+  readonly loadedRows: (table: number, from: number, to: number) => Promise<readonly Row[]>;
+  /** Shown cells of an arrangement as text with tabs, for a spreadsheet. Rejects when a newer one has taken its place. */
+  readonly cells: (
+    table: number,
+    serial: number,
+    from: number,
+    to: number,
+    columnIds: readonly string[],
+    withTitles: boolean,
+  ) => Promise<string>;
+  /**
+   * Writes the shown rows of an arrangement, with some columns, to a file. Rejects when a newer one has taken its place, and as stopped when
+   * the signal aborts.
+   */
+  readonly write: (request: WriteRequest, onProgress: (rows: number) => void, signal: AbortSignal) => Promise<Blob>;
+  /** Frees the rows of a table. */
+  readonly drop: (table: number) => Promise<void>;
+  /** Ends the worker with all its tables and requests. A request that still runs never settles. */
+  readonly close: () => void;
+}
+
+passGatewayErrors();
+
+interface RunningWorker {
+  readonly worker: Worker;
+  readonly keeper: Remote<TableKeeper>;
+  /** Rejects the calls that are under way, when the worker fails. */
+  readonly calls: Set<(error: Error) => void>;
+}
+
+/** Makes a client whose worker starts with the first call. Whoever makes one closes it. */
+function createTableClient(): TableClient {
+  let running: RunningWorker | undefined;
+  const start = (): RunningWorker => {
+    const worker = new Worker(new URL('./table-worker.ts', import.meta.url), { type: 'module' });
+    const calls: RunningWorker['calls'] = new Set();
+    const fail = (): void => {
+      worker.terminate();
+      if (running?.worker === worker) running = undefined;
+      for (const reject of calls) reject(createOutdated());
+    };
+    worker.addEventListener('error', fail);
+    worker.addEventListener('messageerror', fail);
+    return { worker, keeper: wrap<TableKeeper>(worker), calls };
+  };
+  /** Calls the keeper. Comlink never settles the calls of a worker that could not start or has died. */
+  const call = <Result>(run: (keeper: Remote<TableKeeper>) => Promise<Result>): Promise<Result> => {
+    const { keeper, calls } = (running ??= start());
+    return new Promise((resolve, reject) => {
+      calls.add(reject);
+      void run(keeper)
+        .then(resolve, reject)
+        .finally(() => calls.delete(reject));
+    });
+  };
+  /** Tells the keeper what nobody wants any more. A worker that has failed, or has not begun, has nothing of it. */
+  const tell = async (run: (keeper: Remote<TableKeeper>) => Promise<void>): Promise<void> => {
+    if (running) await call(run).catch(() => undefined);
+  };
+  let lastAsk = 0;
+  return {
+    load: (request, onProgress) => call((keeper) => keeper.load(request, proxy(onProgress))),
+    stop: () => tell((keeper) => keeper.stop()),
+    answer: async (request, signal) => {
+      const ask = ++lastAsk;
+      const stop = (): void => void tell((keeper) => keeper.stopAnswer(ask));
+      signal?.addEventListener('abort', stop);
+      try {
+        return await call((keeper) => keeper.answer(ask, request));
+      } finally {
+        signal?.removeEventListener('abort', stop);
+      }
+    },
+    arrange: (table, arrangement) => call((keeper) => keeper.arrange(table, arrangement)),
+    rowsOf: (table, serial, from, to) => call((keeper) => keeper.rowsOf(table, serial, from, to)),
+    loadedRows: (table, from, to) => call((keeper) => keeper.loadedRows(table, from, to)),
+    cells: (table, serial, from, to, columnIds, withTitles) =>
+      call((keeper) => keeper.cells(table, serial, from, to, columnIds, withTitles)),
+    write: async (request, onProgress, signal) => {
+      const write = ++lastAsk;
+      const stop = (): void => void tell((keeper) => keeper.stopAnswer(write));
+      signal.addEventListener('abort', stop);
+      try {
+        return await call((keeper) => keeper.write(write, request, proxy(onProgress)));
+      } finally {
+        signal.removeEventListener('abort', stop);
+      }
+    },
+    drop: (table) => tell((keeper) => keeper.drop(table)),
+    close: () => {
+      running?.worker.terminate();
+      running = undefined;
+    },
+  };
+}
+
+/** The client of a component, which closes with it. A new owner gets a new one, so that nobody sees the tables of another user. */
+export function useTableClient(owner: unknown): TableClient {
+  const client = useMemo(() => ({ owner, ...createTableClient() }), [owner]);
+  useEffect(() => () => client.close(), [client]);
+  return client;
+}

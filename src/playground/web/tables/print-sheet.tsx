@@ -1,0 +1,76 @@
+import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
+import { createPortal, flushSync } from 'react-dom';
+import { createCellFormat } from '../values/cell-format';
+
+/** The head above the rows or the chart of a print. */
+export interface PrintHead {
+  readonly title: string;
+  /** A line each, such as the period, the filters and the total figures. */
+  readonly lines: readonly string[];
+  /** The version of the books that the figures are of. */
+  readonly version: number;
+}
+
+/**
+ * True while the browser prints and the place is in front: not in the other mode, nor behind another tab. That holds for the browser's own
+ * menu and keys too.
+ */
+export function usePrinting(place: RefObject<Element | null>): boolean {
+  const [isPrinting, setIsPrinting] = useState(false);
+  useEffect(() => {
+    const isInFront = (): boolean => place.current?.closest('[hidden], [data-inert]') === null;
+    // The browser lays out what it prints as soon as this listener returns. The sheet must be there by then.
+    const begin = (): void => flushSync(() => setIsPrinting(isInFront()));
+    const end = (): void => setIsPrinting(false);
+    window.addEventListener('beforeprint', begin);
+    window.addEventListener('afterprint', end);
+    return () => {
+      window.removeEventListener('beforeprint', begin);
+      window.removeEventListener('afterprint', end);
+    };
+  }, [place]);
+  return isPrinting;
+}
+
+interface PrintSheetProps extends Omit<PrintHead, 'version'> {
+  readonly children: ReactNode;
+}
+
+/** The sheet that takes the place of the page in a print: whole, and dark on light in every theme. */
+export const PrintSheet = ({ title, lines, children }: PrintSheetProps) =>
+  createPortal(
+    <section className="print-sheet">
+      <h1>{title}</h1>
+      {lines.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+      {children}
+    </section>,
+    document.body,
+  );
+
+/** The end of a sheet's head, such as “The books are at version 3. Printed Nov 2, 2026, 3:30 PM.” */
+export function describePrint(version: number): string {
+  const { format } = createCellFormat(navigator.languages);
+  return `The books are at version ${format(version, 'count')}. Printed ${format(new Date().toISOString(), 'instant')}.`;
+}
+
+interface NotePrintProps extends Omit<PrintHead, 'version'> {
+  readonly note: string;
+}
+
+/** Prints a sentence in the place of rows that are not there, so that nobody takes the screen for a report. */
+export function NotePrint({ title, lines, note }: NotePrintProps) {
+  const place = useRef<HTMLSpanElement>(null);
+  const isPrinting = usePrinting(place);
+  return (
+    <>
+      <span ref={place} />
+      {isPrinting && (
+        <PrintSheet {...{ title, lines }}>
+          <p className="print-note">{note}</p>
+        </PrintSheet>
+      )}
+    </>
+  );
+}

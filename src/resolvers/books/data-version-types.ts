@@ -1,0 +1,86 @@
+import { GraphQLSafeInt } from 'graphql-scalars';
+import { ArgsType, Field, GraphQLISODateTime, InputType, ObjectType, registerEnumType } from 'type-graphql';
+import type { DataVersion as Version } from '../../data/books/book-store';
+import { createConnectionType } from '../request/connection-types';
+import { createOrderType } from '../request/order-types';
+import { DecimalScalar } from '../request/scalars';
+
+/** The causes of versions, by their names in GraphQL. */
+const dataChangeEnum = { IMPORT: 'import', DEMO: 'demo', REPAIR: 'repair', MIGRATION: 'migration' } as const;
+registerEnumType(dataChangeEnum, {
+  name: 'DataChange',
+  description: 'Cause of a change of the books.',
+  valuesConfig: {
+    IMPORT: { description: 'The import of a file.' },
+    DEMO: { description: 'The generated books of a demo.' },
+    REPAIR: { description: 'The repair of lines after a correction in the database.' },
+    MIGRATION: { description: 'The update of a database that had books before they had versions.' },
+  },
+});
+
+@ObjectType({
+  simpleResolvers: true,
+  description:
+    "A version of the organization's books: the state after one change. Numbers begin with 1 and have no gaps. Every answer names its version in the header `X-Data-Version`.",
+})
+export class DataVersion implements Version {
+  @Field(() => GraphQLSafeInt, { description: 'Number of the version.' })
+  number!: number;
+
+  @Field(() => GraphQLISODateTime, { description: 'Time of the change.' })
+  recordedAt!: Date;
+
+  @Field(() => dataChangeEnum, { description: 'Cause of the change.' })
+  cause!: Version['cause'];
+
+  /** Personal, as is its SHA-256: a file may be named after a donor. */
+  fileName!: string | null;
+  fileSha256!: string | null;
+
+  @Field(() => GraphQLSafeInt, { description: 'Number of lines that the change added.' })
+  linesAdded!: number;
+
+  @Field(() => GraphQLSafeInt, { description: 'Number of lines that the change altered.' })
+  linesChanged!: number;
+
+  @Field(() => GraphQLSafeInt, { description: 'Number of lines that the change removed.' })
+  linesRemoved!: number;
+
+  @Field(() => GraphQLSafeInt, { description: 'Number of lines in the books at this version, of posted and pending deposits.' })
+  lines!: number;
+
+  @Field(() => GraphQLSafeInt, { description: 'Number of transactions in the books at this version.' })
+  transactions!: number;
+
+  @Field(() => DecimalScalar, { description: 'Sum of the amounts at this version. Each transaction counts once.' })
+  amount!: string;
+
+  @Field(() => DecimalScalar, { description: 'Sum of the fees at this version. Each transaction counts once.' })
+  feeAmount!: string;
+}
+
+@ObjectType({ description: 'A page of data versions.' })
+export class DataVersionConnection extends createConnectionType(DataVersion, 'data versions') {}
+
+@InputType({ description: 'Conditions on data versions.' })
+class DataVersionFilter {
+  @Field(() => GraphQLSafeInt, { nullable: true, description: 'The first number, such as 13 for what has changed since version 12.' })
+  fromNumber?: number | null;
+
+  @Field(() => GraphQLSafeInt, { nullable: true, description: 'The last number.' })
+  toNumber?: number | null;
+}
+
+const DataVersionOrder = createOrderType<'NUMBER'>('DataVersion', {
+  items: 'data versions',
+  valuesConfig: { NUMBER: { description: 'Number of the version.' } },
+});
+
+@ArgsType()
+export class DataVersionListArgs {
+  @Field(() => DataVersionFilter, { nullable: true, description: 'Conditions that narrow the list.' })
+  filter?: DataVersionFilter | null;
+
+  @Field(() => DataVersionOrder, { nullable: true, description: 'Order of the versions; the newest first when it is not given.' })
+  orderBy?: { readonly field: 'NUMBER'; readonly direction: 'ASC' | 'DESC' } | null;
+}

@@ -1,0 +1,45 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { GraphQLSafeInt } from 'graphql-scalars';
+import { Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
+import { authorizeTotals, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
+import { LineArgs } from './deposit-detail-types';
+import { DepositSummary } from './deposit-summary-types';
+import { selectedPaths } from '../request/look-ahead';
+import { NEEDS_REPORT, refuse, type RequestContext } from '../request/request-context';
+import { SummaryTotals } from '../books/summary-figure-types';
+import { SummaryArgs } from './summary-group-types';
+
+@Resolver()
+export class DepositSummaryResolver {
+  constructor(private readonly summaries: DepositSummaryService) {}
+
+  @Query(() => DepositSummary, {
+    description:
+      'Control totals of lines of the deposit report: counts, exact sums and a digest. For every logged-in user and every API provision; conditions on donors, `donors` and `digest` need the privilege of the report.',
+  })
+  async depositSummary(
+    @Args() lines: LineArgs,
+    @Args() { groupBy, fiscalYearStart, compareWith }: SummaryArgs,
+    @Ctx() { access, books }: RequestContext,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<DepositSummary> {
+    const member = await access.authorizeMember();
+    const lineSet = await authorizeTotals(access, member, lines, groupBy);
+    const summary = this.summaries.summarize(
+      { lineSet, startDate: lines.startDate, groupBy, fiscalYearStart, compareWith, mayReadDonors: member.mayReadDonors },
+      books,
+    );
+    return new DepositSummary(summary, selectedPaths(info));
+  }
+}
+
+@Resolver(() => SummaryTotals)
+export class SummaryTotalsResolver {
+  @FieldResolver(() => GraphQLSafeInt, {
+    nullable: true,
+    description: `Number of different donors. Gifts without a donor are not counted. ${NEEDS_REPORT}`,
+  })
+  donors(@Root() { donors }: SummaryTotals, @Ctx() context: RequestContext, @Info() info: GraphQLResolveInfo): number | null {
+    return context.access.openDonorData() ? donors : refuse(context, info);
+  }
+}

@@ -1,0 +1,140 @@
+import { GraphQLJSONObject } from 'graphql-scalars';
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { authorizeTotals, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
+import { REPORT_PRIVILEGE } from '../../domain/access/privileges';
+import type { LinkService } from '../../domain/access/link-service';
+import type { SavedReportService } from '../../domain/reports/saved-report-service';
+import { AppError, InputError } from '../../errors';
+import type { FileFormat } from '../../formats/file-format';
+import { chosenColumns, formatFileQuery, type FileQuery } from '../../formats/file-address';
+import { fromGlobalId } from '../../values/global-id';
+import { datesAt } from '../../values/periods';
+import { SchemaReportDocuments } from './report-documents';
+import type { RequestContext } from '../request/request-context';
+import {
+  DeleteReportInput,
+  DOWNLOAD_URL,
+  fileFormatEnum,
+  FORMAT,
+  DeleteReportPayload,
+  ReportFile,
+  ReportParameter,
+  SAVED_REPORT,
+  SavedReport,
+  SavedReportListArgs,
+  SaveReportInput,
+  SaveReportPayload,
+  QUERY,
+  toSavedReport,
+  VARIABLES,
+} from './saved-report-types';
+
+type Variables = Readonly<Record<string, unknown>>;
+/** Node's HTTP server accepts at most 16 kB for the address and the headers together. */
+const MAX_ADDRESS_LENGTH = 12_000;
+
+@Resolver(() => SavedReport)
+export class SavedReportResolver {
+  constructor(
+    private readonly service: SavedReportService,
+    private readonly summaries: DepositSummaryService,
+    private readonly links: LinkService,
+  ) {}
+
+  @Query(() => ReportFile, {
+    description:
+      'The file with all rows of a query, in the order of the report, also when the query asks for a page. For every logged-in user and every API provision; a file of lines and conditions on donors need the privilege of the report.',
+  })
+  async reportFile(
+    @Arg('query', () => String, QUERY) query: string,
+    @Arg('variables', () => GraphQLJSONObject, VARIABLES) variables: Variables | null,
+    @Ctx() { access, books }: RequestContext,
+    @Info() { schema }: GraphQLResolveInfo,
+  ): Promise<ReportFile> {
+    const member = await access.authorizeMember();
+    const { mayReadDonors } = member;
+    const file = new SchemaReportDocuments(schema).toFileQuery({ query, variables: variables ?? {} });
+    if (!file.groupBy) await access.authorizeDonors();
+    const lineSet = await authorizeTotals(access, member, file.lines, file.groupBy ?? []);
+    const report = file.groupBy ? 'deposit-summary' : 'deposit-details';
+    const toAddress = (format: FileFormat): string => `/export/${report}.${format}?${toParameters(file)}`;
+    return new ReportFile(
+      toAddress,
+      (format) => this.links.sign(toAddress(format), access),
+      Object.keys(chosenColumns(file)),
+      () => this.summaries.summarize({ lineSet, groupBy: file.groupBy ?? [], fiscalYearStart: file.fiscalYearStart, mayReadDonors }, books),
+    );
+  }
+
+  @Query(() => [SavedReport], {
+    description: "The organization's saved reports, at most 500. Needs the privilege of the report.",
+  })
+  async savedReports(
+    @Args() { filter, orderBy }: SavedReportListArgs,
+    @Ctx() { access, receivedAt }: RequestContext,
+  ): Promise<SavedReport[]> {
+    const { organization } = await access.authorizeDonors();
+    const list = { names: filter?.names ?? undefined, order: orderBy ?? undefined };
+    const findDates = datesAt(organization, receivedAt);
+    return (await this.service.list(organization.id, list)).map((report) => toSavedReport(report, findDates));
+  }
+
+  @FieldResolver(() => String, { description: DOWNLOAD_URL })
+  downloadUrl(
+    @Root() report: SavedReport,
+    @Arg('format', () => fileFormatEnum, FORMAT) format: FileFormat,
+    @Ctx() { access }: RequestContext,
+  ): Promise<string> {
+    return this.links.sign(report.path(format), access);
+  }
+
+  @FieldResolver(() => [ReportParameter], { description: "The variables of the report's query, at most 50." })
+  parameters(@Root() { query, variables }: SavedReport, @Info() { schema }: GraphQLResolveInfo): ReportParameter[] {
+    return new SchemaReportDocuments(schema).parameters({ query, variables });
+  }
+
+  @Mutation(() => SaveReportPayload, {
+    description:
+      'Saves a query under a name, so that its file has a lasting address. Fails with REPORT_CONFLICT, which says who saved a report of this name and when, unless `replaces` has that time. Needs a logged-in user with the privilege of the report.',
+  })
+  async saveReport(
+    @Arg('input', () => SaveReportInput, { description: 'The report.' })
+    { name, title, query, variables, period, replaces }: SaveReportInput,
+    @Ctx() { access, address, receivedAt }: RequestContext,
+    @Info() { schema }: GraphQLResolveInfo,
+  ): Promise<SaveReportPayload> {
+    const { organization, user } = await access.authorizeSession(REPORT_PRIVILEGE);
+    const report = { name, title: title ?? undefined, query, variables: variables ?? {}, updatedBy: user.username };
+    const others = { period: period ?? undefined, replaces: replaces ?? undefined };
+    const saved = await this.service.save(organization.id, { ...report, ...others }, new SchemaReportDocuments(schema), {
+      caller: await access.caller.forAudit(),
+      address,
+    });
+    return { report: toSavedReport(saved, datesAt(organization, receivedAt)), replaced: Boolean(replaces) };
+  }
+
+  @Mutation(() => DeleteReportPayload, {
+    description:
+      'Deletes a saved report; NOT_FOUND when the organization has none with this ID. Needs a logged-in user with the privilege of the report.',
+  })
+  async deleteReport(
+    @Arg('input', () => DeleteReportInput, { description: 'The report to delete.' }) { id }: DeleteReportInput,
+    @Ctx() { access, address }: RequestContext,
+  ): Promise<DeleteReportPayload> {
+    const { organization } = await access.authorizeSession(REPORT_PRIVILEGE);
+    const found = fromGlobalId(id);
+    if (found?.kind !== SAVED_REPORT) throw new AppError('NOT_FOUND', { argument: 'id' });
+    await this.service.delete(organization.id, found.id, { caller: await access.caller.forAudit(), address });
+    return { deletedId: id };
+  }
+}
+
+function toParameters(file: FileQuery): string {
+  const parameters = formatFileQuery(file);
+  if (parameters.length <= MAX_ADDRESS_LENGTH) return parameters;
+  throw new InputError(
+    `the address of its file would have ${parameters.length} characters; narrow it by fewer values, or save it as a report`,
+    'query',
+  );
+}

@@ -7,7 +7,7 @@ process.env.NODE_ENV = 'production';
 module.exports = {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/trust/', '<rootDir>/test/topology/', '<rootDir>/test/browser/'],
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/destructive/', '<rootDir>/test/browser/'],
   transform: { '^.+\\.ts$': '@swc/jest' },
   // The build for browsers is an ES module, which Jest does not load.
   moduleNameMapper: { '^csv-stringify/browser/esm/sync$': 'csv-stringify/sync' },

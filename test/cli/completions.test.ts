@@ -10,7 +10,7 @@ const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 /** The help of each command. One process makes all of them: to start one for each would take a quarter of a minute. */
 function readHelps(paths: readonly string[][]): string[] {
-  const program = JSON.stringify(join(ROOT, 'dist/cli/program'));
+  const program = JSON.stringify(join(ROOT, 'dist/cli/commands/program'));
   const script = `const { PassThrough } = require('node:stream');
     const { runProgram } = require(${program});
     (async () => {

@@ -366,7 +366,7 @@ describe('an operator who uses a command wrongly ends with status 2 and is told 
 });
 
 test('a command loads neither a server nor the GraphQL schema before it runs', () => {
-  const program = JSON.stringify(join(__dirname, '../../dist/cli/program'));
+  const program = JSON.stringify(join(__dirname, '../../dist/cli/commands/program'));
   const code = `const terminal = { input: process.stdin, output: process.stderr, errors: process.stderr };
     require(${program}).runProgram(['import', '--help'], {}, terminal).then(() => console.log(Object.keys(require.cache).join('\\n')));`;
   const loaded = execFileSync(process.execPath, ['-e', code], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split('\n');

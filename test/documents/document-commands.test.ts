@@ -31,7 +31,7 @@ const LANGUAGES: Readonly<Record<string, readonly string[] | 'anywhere'>> = {
     json: ['docs/glossary.md', 'docs/v2.md'],
     nginx: ['docs/deploy.md'],
     haproxy: ['docs/deploy.md'],
-    // `npm run test:topology` tries it, because PgBouncer is no part of a development machine.
+    // `npm run test:trust -- pooler` tries it, because PgBouncer is no part of a development machine.
     ini: ['docs/deploy.md'],
     ts: ['docs/frontend.md'],
     tsx: ['docs/frontend.md'],

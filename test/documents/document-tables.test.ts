@@ -114,7 +114,7 @@ describe("the documents' tables are those of the gateway", () => {
 
   test('an analyst is told of messages that there are', () => {
     // The page has words of its own for what concerns the login, the network and itself.
-    const page = ['session/gateway-client.ts', 'session/session-state.ts', 'tables/gateway-faults.ts']
+    const page = ['session/gateway-client.ts', 'session/session-state.ts', 'rows/gateway-faults.ts']
       .map((name) => readFileSync(join(ROOT, 'src/playground/web', name), 'utf8'))
       .join('\n');
     const texts: readonly string[] = Object.values(errorTable).map(({ text }) => text);

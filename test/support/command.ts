@@ -2,7 +2,10 @@ import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { kill } from 'node:process';
+import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { runProgram } from '../../src/cli/commands/program';
+import type { Terminal } from '../../src/cli/terminal';
 import { asServing, databaseSettings } from './database';
 import { until } from './until';
 
@@ -38,6 +41,13 @@ const namesDatabase = (environment: Environment): boolean => Object.keys(environ
 const withoutDefaultFile = (main: string, words: readonly string[]): readonly string[] =>
   main !== MAIN || words.some((word) => word.startsWith('--env-file')) ? words : ['--no-env-file', ...words];
 
+const toEnvironment = (environment: Environment): Environment => ({
+  PATH: process.env.PATH!,
+  ...PATIENT,
+  ...(namesDatabase(environment) && databaseSettings()),
+  ...environment,
+});
+
 /** Starts the real `deposit-gateway`, or that of another build, which gets PATH alone of the test's own environment. */
 export function startCommand(
   environment: Environment,
@@ -47,7 +57,7 @@ export function startCommand(
   cwd?: string,
 ): ChildProcess {
   return spawn(process.execPath, [...NODE_FLAGS, '--', main, ...withoutDefaultFile(main, words)], {
-    env: { PATH: process.env.PATH, ...PATIENT, ...(namesDatabase(environment) && databaseSettings()), ...environment },
+    env: toEnvironment(environment),
     stdio,
     cwd,
   });
@@ -63,8 +73,40 @@ export async function runCommand(...run: Parameters<typeof runWhole>): Promise<C
   return { ...result, stderr: withoutDatabase(stderr) };
 }
 
-/** Runs a command to its end, with `input` on its standard input. */
+/**
+ * Runs a command to its end, with `input` on its standard input. It runs in this process, as src/main.ts runs it, because a new process takes
+ * ten times as long. Commands of the embedded database, of another build or of another directory get a process of their own.
+ */
 export async function runWhole(
+  environment: Environment,
+  words: readonly string[],
+  input: string | Buffer = '',
+  main?: string,
+  cwd?: string,
+): Promise<CommandResult> {
+  if (main !== undefined || cwd !== undefined || !namesDatabase(environment)) return runProcess(environment, words, input, main, cwd);
+  const [stdin, stdout, stderr] = [new PassThrough().end(input), new Collector(), new Collector()];
+  const terminal = { input: stdin, output: stdout, errors: stderr } as unknown as Terminal;
+  const status = await runProgram(withoutDefaultFile(MAIN, words), toEnvironment(environment), terminal);
+  return { status, stdout: stdout.text, stderr: stderr.text };
+}
+
+/** Copies what is written, because the writer may use its memory again. */
+class Collector extends Writable {
+  private readonly pieces: Buffer[] = [];
+
+  get text(): string {
+    return Buffer.concat(this.pieces).toString();
+  }
+
+  override _write(piece: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.pieces.push(Buffer.from(piece));
+    done();
+  }
+}
+
+/** Runs a command in a process of its own. */
+export async function runProcess(
   environment: Environment,
   words: readonly string[],
   input: string | Buffer = '',

@@ -7,11 +7,14 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  * of their files: in a new clone a long suite in a short file would run on alone after all others have ended.
  */
 const LONGEST = [
-  ...['cli/backups', 'access/access-matrix', 'documents/document-commands', 'report/replica-failures', 'embedded/embedded-database'],
-  ...['report/replica-reads', 'workers/worker-stops', 'workers/worker-deaths', 'access/audit-chain'],
-  ...['cli/killed-backups', 'cli/replacing-imports', 'graphql/kept-documents', 'report/report-queue', 'admin/metrics'],
-  ...['cli/import-and-export', 'http/http-hardening', 'report/long-reports', 'report/fair-queue', 'cli/operator-commands'],
-  ...['workers/shared-limits', 'http/data-source-failures', 'access/ended-rights', 'graphql/generated-queries'],
+  ...[
+    'report/line-history',
+    'access/access-matrix',
+    'documents/document-commands',
+    'graphql/apollo-integration',
+    'graphql/generated-queries',
+  ],
+  ...['rows/rendered-rows', 'http/data-source-failures', 'report/replica-reads', 'export/narrowed-files', 'report/copied-constants'],
 ].map((name) => join(__dirname, '..', `${name}.test.ts`));
 
 module.exports = class LongestFirstSequencer extends Sequencer {

@@ -33,7 +33,7 @@ export const answerEntries: readonly TrustEntry[] = [
   },
   {
     ...{ id: 'T53', subject: 'answers that are cut', goal: 'every client sees that they are' },
-    tests: { 'report/cut-answers.test.ts': [], 'http/content-coding.test.ts': ['breaks off'] },
+    tests: { 'destructive/cut-answers.test.ts': [], 'http/content-coding.test.ts': ['breaks off'] },
   },
   {
     ...{ id: 'T54', subject: 'versions of the books', goal: 'each answer beside imports is of the version that it names' },

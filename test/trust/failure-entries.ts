@@ -12,11 +12,11 @@ export const failureEntries: readonly TrustEntry[] = [
       subject: 'stops',
       goal: '21 stops reset no request and cut no report within the grace time; exit status 0, or 1 when one was cut',
     },
-    ...{ attack: 'stop-rounds', minutes: 5, tests: { 'http/shutdown.test.ts': [] } },
+    ...{ attack: 'stop-rounds', minutes: 5, tests: { 'destructive/shutdown.test.ts': [] } },
   },
   {
     ...{ id: 'T31', subject: 'kills', goal: 'of 50 kills none loses an acknowledged write; ready again within 5 s' },
-    ...{ attack: 'killed-writes', minutes: 8, tests: { 'cli/killed-imports.test.ts': [] } },
+    ...{ attack: 'killed-writes', minutes: 8, tests: { 'destructive/killed-imports.test.ts': [] } },
   },
   {
     ...{
@@ -24,7 +24,7 @@ export const failureEntries: readonly TrustEntry[] = [
       subject: 'one data directory, two gateways',
       goal: 'the second is refused with the number of the first; a lock of the dead is taken over',
     },
-    tests: { 'embedded/embedded-database.test.ts': ['is refused the directory', 'takes over from one', 'runs a database for itself'] },
+    tests: { 'destructive/embedded-database.test.ts': ['is refused the directory', 'takes over from one', 'runs a database for itself'] },
   },
   {
     ...{

@@ -1,23 +1,44 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import setUp from '../support/global-setup';
 import tearDown from '../support/global-teardown';
+import { topologyParts } from '../topology/parts';
 import { NotRun, type Finding } from './attack';
 import { runAttack } from './attack-process';
 import { catalogue, type TrustEntry } from './catalogue';
 import { judge, runTests, type TestResults } from './test-evidence';
 
 /** The whole table is bounded by these and by the entries' own minutes. */
-const TEST_MINUTES = 20;
+const TEST_MINUTES = 40;
 const SOAK_MINUTES = { alone: '30', 'in the table': '10' };
 
+/** The names of the two groups of trials beside the catalogue. */
+const DESTRUCTIVE = 'destructive';
+const TOPOLOGY = 'topology';
+
+const destructiveTests = readdirSync(join(__dirname, '..', DESTRUCTIVE))
+  .filter((name) => name.endsWith('.test.ts'))
+  .map((name) => `${DESTRUCTIVE}/${name}`);
+
 type Outcome = 'holds' | 'MISSED' | 'not run';
+const counts: Record<Outcome, number> = { holds: 0, MISSED: 0, 'not run': 0 };
+
+/** A line of the table that is printed. */
 interface Row {
+  readonly id: string;
+  readonly subject: string;
+  readonly goal: string;
   readonly outcome: Outcome;
   readonly figure: string;
 }
 
-const isNamed = (words: readonly string[], { id, attack }: TrustEntry): boolean =>
-  words.some((word) => id.toLowerCase() === word.toLowerCase() || attack === word);
+function print({ id, subject, goal, outcome, figure }: Row): void {
+  counts[outcome]++;
+  console.log(`${id} | ${subject} | ${goal} | ${figure.replaceAll('|', '/').replaceAll('\n', ' ')} | ${outcome}`);
+}
+
+const outcomeOf = (findings: readonly Finding[]): Outcome => (findings.every(({ holds }) => holds) ? 'holds' : 'MISSED');
 
 /** Several entries may rest on one attack, which is then made once. */
 const attacks = new Map<string, Promise<readonly Finding[]>>();
@@ -28,12 +49,12 @@ function attackOnce(file: string, minutes: number): Promise<readonly Finding[]> 
   return known;
 }
 
-async function findRow(entry: TrustEntry, results: TestResults): Promise<Row> {
+/** The outcome of trials, or the reason why they could not be made here. */
+async function tryAll(find: () => Promise<readonly Finding[]>): Promise<Pick<Row, 'outcome' | 'figure'>> {
   try {
-    const findings: Finding[] = entry.tests ? [judge(entry.tests, results)] : [];
-    if (entry.attack !== undefined) findings.push(...(await attackOnce(entry.attack, entry.minutes ?? 3)));
+    const findings = await find();
     return {
-      outcome: findings.every(({ holds }) => holds) ? 'holds' : 'MISSED',
+      outcome: outcomeOf(findings),
       figure: findings.map(({ name, figure, holds }) => `${holds ? '' : 'MISSED '}${name}: ${figure}`).join('; '),
     };
   } catch (error) {
@@ -42,30 +63,47 @@ async function findRow(entry: TrustEntry, results: TestResults): Promise<Row> {
   }
 }
 
-/** Tries the entries that are named by number or by attack, or all, and prints a row for each. Exits with 1 when one does not hold. */
+const findAll = async ({ tests, attack, minutes = 3 }: TrustEntry, results: TestResults): Promise<readonly Finding[]> => [
+  ...(tests ? [judge(tests, results)] : []),
+  ...(attack === undefined ? [] : await attackOnce(attack, minutes)),
+];
+
+/** Tries what is named: entries by number or by attack, `destructive`, `topology` or a part of it; all without words. Prints a row for each. */
 async function main(): Promise<void> {
   const { positionals: words } = parseArgs({ allowPositionals: true });
-  const entries = words.length === 0 ? catalogue : catalogue.filter((entry) => isNamed(words, entry));
-  const unknown = words.filter((word) => !catalogue.some((entry) => isNamed([word], entry)));
-  if (unknown.length > 0) throw new Error(`The catalogue has no ${unknown.join(', ')}; it has ${catalogue.map(({ id }) => id).join(', ')}`);
+  const isNamed = (...names: readonly (string | undefined)[]): boolean =>
+    words.length === 0 || names.some((name) => words.some((word) => word.toLowerCase() === name?.toLowerCase()));
+  const known = [
+    ...catalogue.flatMap(({ id, attack }) => [id, attack]),
+    ...[DESTRUCTIVE, TOPOLOGY, ...topologyParts.map(({ name }) => name)],
+  ].map((name) => name?.toLowerCase());
+  const unknown = words.filter((word) => !known.includes(word.toLowerCase()));
+  if (unknown.length > 0) throw new Error(`There is no ${unknown.join(', ')}; there are ${[...new Set(known)].join(', ')}`);
   process.env.SOAK_MINUTES ??= words.length === 0 ? SOAK_MINUTES['in the table'] : SOAK_MINUTES.alone;
 
-  const files = [...new Set(entries.flatMap(({ tests = {} }) => Object.keys(tests)))];
-  const results: TestResults = files.length === 0 ? new Map() : await runTests(files, TEST_MINUTES);
+  const entries = catalogue.filter(({ id, attack }) => isNamed(id, attack));
+  const breaks = isNamed(DESTRUCTIVE);
+  const files = new Set([...entries.flatMap(({ tests = {} }) => Object.keys(tests)), ...(breaks ? destructiveTests : [])]);
+  const results: TestResults = files.size === 0 ? new Map() : await runTests([...files], TEST_MINUTES);
   await setUp();
-  const counts: Record<Outcome, number> = { holds: 0, MISSED: 0, 'not run': 0 };
   try {
-    console.log('entry | subject | goal | measured | outcome');
-    for (const entry of entries) {
-      const { outcome, figure } = await findRow(entry, results);
-      counts[outcome]++;
-      console.log(`${entry.id} | ${entry.subject} | ${entry.goal} | ${figure.replaceAll('|', '/').replaceAll('\n', ' ')} | ${outcome}`);
+    console.log('trial | subject | goal | measured | outcome');
+    for (const entry of entries) print({ ...entry, ...(await tryAll(() => findAll(entry, results))) });
+    if (breaks) {
+      for (const file of destructiveTests) {
+        const finding = judge({ [file]: [] }, results);
+        print({ id: DESTRUCTIVE, subject: file, goal: 'every test passes', figure: finding.figure, outcome: outcomeOf([finding]) });
+      }
+    }
+    for (const { name, minutes } of topologyParts.filter((part) => isNamed(TOPOLOGY, part.name))) {
+      const trial = await tryAll(() => runAttack(`../topology/${name}`, minutes));
+      print({ id: TOPOLOGY, subject: name, goal: 'every figure holds', ...trial });
     }
   } finally {
     await tearDown();
   }
   console.log(`${counts.holds} hold, ${counts.MISSED} missed, ${counts['not run']} not run`);
-  process.exit(counts.holds === entries.length ? 0 : 1);
+  process.exit(counts.MISSED + counts['not run'] === 0 ? 0 : 1);
 }
 
 void main();

@@ -29,7 +29,15 @@ export async function runTests(files: readonly string[], minutes: number): Promi
   const output = join(directory, 'results.json');
   try {
     const jest = join(ROOT, 'node_modules/jest/bin/jest.js');
-    const words = [jest, '--json', `--outputFile=${output}`, '--silent', ...files.map((file) => join(ROOT, 'test', file))];
+    const words = [
+      jest,
+      '--config',
+      join(ROOT, 'test/destructive/jest.config.js'),
+      '--json',
+      `--outputFile=${output}`,
+      '--silent',
+      ...files.map((file) => join(ROOT, 'test', file)),
+    ];
     const child = spawn(process.execPath, words, {
       cwd: ROOT,
       env: { ...THOROUGH, ...process.env },

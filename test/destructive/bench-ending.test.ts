@@ -41,7 +41,7 @@ test.each([
 ] as const)(
   'a benchmark that is ended while it %s leaves no process and no file behind',
   async (_title, signal, status, words, isThere) => {
-    const bench = spawn(process.execPath, ['-r', '@swc-node/register', join(__dirname, 'main.ts'), ...words], {
+    const bench = spawn(process.execPath, ['-r', '@swc-node/register', join(__dirname, '../bench/main.ts'), ...words], {
       env: { PATH: process.env.PATH, TMPDIR: directory },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

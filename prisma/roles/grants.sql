@@ -17,7 +17,7 @@ GRANT UPDATE ("last_used_at") ON "provision" TO deposit_gateway_serving;
 -- Logins and their limits, links and budgets.
 GRANT SELECT, INSERT, UPDATE, DELETE ON "known_address", "login_attempt", "spent_cost" TO deposit_gateway_serving;
 GRANT SELECT, INSERT, DELETE ON "session", "link_key" TO deposit_gateway_serving;
-GRANT UPDATE ("last_seen_at", "link_hash") ON "session" TO deposit_gateway_serving;
+GRANT UPDATE ("last_seen_at") ON "session" TO deposit_gateway_serving;
 GRANT USAGE ON SEQUENCE "link_key_id_seq" TO deposit_gateway_serving;
 
 -- The reports that users save.

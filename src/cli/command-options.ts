@@ -1,5 +1,5 @@
 import { Argument, Option } from 'commander';
-import { privileges } from '../domain/access/privileges';
+import { privileges } from '../values/privileges';
 import { OperatorError } from '../errors';
 import { periodNames } from '../values/periods';
 

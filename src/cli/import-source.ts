@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import type { ChangeSource } from '../data/books/book-transaction';
 import { OperatorError } from '../errors';
-import { fileFormats, type FileFormat } from '../formats/file-format';
+import { fileFormats, type FileFormat } from '../values/file-formats';
 import type { CommandContext } from './command';
 import { UsageError } from './command-options';
 import { NO_PROGRESS, startProgress, toPrintable, type Progress } from './terminal';

@@ -1,8 +1,5 @@
 import { createCsvTemplate, createJsonTemplate, type JsonMember, type RowColumn, type RowTemplate } from '../rows/row-template';
-
-/** The formats of files. `json` has the form of a v2 answer, `ndjson` has one JSON object in each line, `csv` is RFC 4180 with a header. */
-export const fileFormats = ['json', 'ndjson', 'csv'] as const;
-export type FileFormat = (typeof fileFormats)[number];
+import type { FileFormat } from '../values/file-formats';
 
 /** The columns of a file, by their names in the file. */
 export type FileColumns = Readonly<Record<string, RowColumn>>;

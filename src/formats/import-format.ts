@@ -1,6 +1,6 @@
 import { OperatorError } from '../errors';
 import { readCsv } from './csv-reader';
-import type { FileFormat } from './file-format';
+import type { FileFormat } from '../values/file-formats';
 import type { RawLine } from './import-line';
 import { findJsonFault } from './json-fault';
 import { readResponse } from './response-reader';

@@ -1,4 +1,4 @@
-import { REPORT_PRIVILEGE } from '../../src/domain/access/privileges';
+import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { createSchema } from '../../src/graphql/schema';
 import { SchemaReportDocuments } from '../../src/resolvers/reports/report-documents';
 import { createOrganization, importLines, login, openSession, PASSWORD, v2Line, type TestOrganization } from '../support/gateway';

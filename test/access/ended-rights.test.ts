@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { REPORT_PRIVILEGE } from '../../src/domain/access/privileges';
+import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { succeed } from '../support/command';
 import { graphql, login, PASSWORD, withGateway } from '../support/gateway';
 import { ask, readAll } from '../support/http-client';

@@ -1,4 +1,4 @@
-import { REPORT_PRIVILEGE } from '../../src/domain/access/privileges';
+import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { graphql, login, openSession, PASSWORD } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ProvisionBounds } from '../../src/data/access/provision-store';
-import { REPORT_PRIVILEGE } from '../../src/domain/access/privileges';
+import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { readAudit } from '../support/audit-reader';
 import { graphql, login, PASSWORD, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';

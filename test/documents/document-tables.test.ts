@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema, getNamedType, isEnumType, isInputObjectType } from 'graphql';
-import { privileges } from '../../src/domain/access/privileges';
+import { privileges } from '../../src/values/privileges';
 import { errorTable } from '../../src/errors';
 import { operationLimits } from '../../src/resolvers/request/operation-limits';
 import { succeed } from '../support/command';

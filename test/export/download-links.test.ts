@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { pino } from 'pino';
 import { createApp } from '../../src/app';
 import { readConfig } from '../../src/config';
-import { REPORT_PRIVILEGE } from '../../src/domain/access/privileges';
+import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { databaseSettings, rolesOf } from '../support/database';
 import { createOrganization, graphql, login, openSession, PASSWORD, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
@@ -106,16 +106,6 @@ describe('a link to a file', () => {
       expect(mine + servers).not.toContain(createHash('sha256').update(secret).digest('base64url'));
     }
   });
-});
-
-test('a link stands for a session of the release before, which had no hash for links', async () => {
-  const old = await newUser('old');
-  await query(`UPDATE session SET link_hash = NULL FROM "user" WHERE session.user_id = "user".id AND username = 'old'`);
-  const [lines, totals] = await Promise.all([linkTo(LINES, old), linkTo(TOTALS, old)]);
-  expect((await follow(lines)).text).toBe(CSV);
-  expect((await follow(totals)).status).toBe(200);
-  await graphql(gateway.url, 'mutation { logout { ended } }', old);
-  expect(await follow(lines)).toMatchObject(refusal(422, 'Not logged in'));
 });
 
 test('a provision and that of a link are found among many without looking at each', async () => {

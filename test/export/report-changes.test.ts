@@ -6,7 +6,7 @@ import { runCommand, succeed } from '../support/command';
 import { createOrganization, graphql, login, openSession, PASSWORD, type GraphqlAnswer } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { REQUEST_ID } from '../support/request-id';
-import { REPORT_PRIVILEGE } from '../../src/domain/access/privileges';
+import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { fromGlobalId, toGlobalId } from '../../src/values/global-id';
 
 const gateway = openGateway({ loggedIn: true });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { buildSchema, parse } from 'graphql';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { REPORT_PRIVILEGE } from '../../src/domain/access/privileges';
+import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { operationLimits } from '../../src/resolvers/request/operation-limits';
 import { anyOperation } from '../support/any-operation';
 import { depositBook } from '../support/deposit-book';

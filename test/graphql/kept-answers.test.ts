@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { buildSchema, getNamedType, isAbstractType, isCompositeType, type GraphQLNamedType } from 'graphql';
-import { REPORT_PRIVILEGE } from '../../src/domain/access/privileges';
+import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { bookFields } from '../../src/graphql/documents/operation-facts';
 import { readAudit } from '../support/audit-reader';
 import { createOrganization, importLines, login, PASSWORD, v2Line, withGateway, type TestGateway } from '../support/gateway';

@@ -1,6 +1,6 @@
 import { kindOfFileColumn, lineFileColumns } from '../../src/playground/web/files/file-columns';
 import { writeFile } from '../../src/playground/web/files/file-writer';
-import type { FileFormat } from '../../src/playground/web/files/file-format';
+import type { FileFormat } from '../../src/values/file-formats';
 import type { Cell, TableColumn } from '../../src/playground/web/values/table-types';
 import { v2Line } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';

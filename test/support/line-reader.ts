@@ -1,4 +1,4 @@
-import type { FileFormat } from '../../src/formats/file-format';
+import type { FileFormat } from '../../src/values/file-formats';
 import { readImportLines } from '../../src/formats/import-format';
 
 /** The lines of a text that comes in pieces of random sizes, or the message of its fault. */

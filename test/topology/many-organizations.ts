@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { readConfig } from '../../src/config';
 import { createServices } from '../../src/services';
-import { REPORT_PRIVILEGE } from '../../src/domain/access/privileges';
+import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { startServe, type ServeProcess } from '../support/command';
 import { REPORT } from '../support/long-report';
 import { endAtLast } from '../bench/endings';

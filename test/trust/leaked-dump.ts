@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { REPORT_PRIVILEGE } from '../../src/domain/access/privileges';
+import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { createOrganization, graphql, importLines, openSession, PASSWORD, v2Line } from '../support/gateway';
 import { REPORT } from '../support/long-report';
 import { send, startTarget, type Finding, type Target } from './attack';

@@ -4,7 +4,7 @@ import type { CompleteRange, RemovalCounts } from '../../data/imports/import-rem
 import { DUPLICATE_KEY, findSqlFault, MISSING_PARENT } from '../../data/postgres/sql-fault';
 import { ImportError, type ImportResult } from '../../domain/imports/import-service';
 import { OperatorError } from '../../errors';
-import { fileFormats, type FileFormat } from '../../formats/file-format';
+import { fileFormats, type FileFormat } from '../../values/file-formats';
 import { readImportLines } from '../../formats/import-format';
 import { importStatuses, type ImportStatus } from '../../formats/import-line';
 import { describeDateFault, isLocalDate, type LocalDate } from '../../values/dates';

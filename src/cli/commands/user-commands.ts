@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { REPORT_PRIVILEGE, type Privilege } from '../../domain/access/privileges';
+import { REPORT_PRIVILEGE, type Privilege } from '../../values/privileges';
 import { withServices, type CommandContext } from '../command';
 import { grantCommands, grantOption, listPrivileges, ORGANIZATION, privilegesArgument, USERNAME } from '../command-options';
 import { day, formatTable, printResult, readNewPassword } from '../terminal';

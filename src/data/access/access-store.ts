@@ -49,8 +49,6 @@ export interface SessionRow {
   readonly username: string;
   readonly privileges: readonly string[];
   readonly disabled: boolean;
-  /** False for a session that a gateway of the release before has opened, which knows no links. */
-  readonly mayLink: boolean;
 }
 
 /** The hashes of a provision's UUID and of a session's token. */
@@ -88,7 +86,6 @@ interface JoinedRow {
   username: string;
   user_privileges: string[];
   disabled: boolean;
-  may_link: boolean;
   /** True when a time of last use was written more than a minute ago. */
   is_unmarked: boolean;
 }
@@ -112,7 +109,7 @@ const FIND_ACCESS = `
 SELECT ${PROVISION_COLUMNS},
   s.provision_id AS session_provision_id, s.expires_at,
   least(s.expires_at, ${LAST_SEEN} + make_interval(mins => $3)) AS idle_expires_at, u.id AS user_id, u.username, u.privileges AS user_privileges,
-  u.disabled_at IS NOT NULL AS disabled, s.link_hash IS NOT NULL AS may_link,
+  u.disabled_at IS NOT NULL AS disabled,
   NOT ${HAS_ENDED} AND (${isUnmarked('p.last_used_at')} OR s.token_hash IS NOT NULL AND s.provision_id = p.id AND ${isUnmarked('s.last_seen_at')}) AS is_unmarked
 FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS asked (uuid_hash, token_hash, place)
 ${ASKED_PROVISIONS}
@@ -128,8 +125,6 @@ const FIND_PROVISION = `
 SELECT ${PROVISION_COLUMNS}, NULL AS session_provision_id, false AS is_unmarked
 FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (uuid_hash, place)
 ${ASKED_PROVISIONS}`;
-
-const ADD_LINK_HASH = 'UPDATE session SET link_hash = $2 WHERE token_hash = $1 AND link_hash IS NULL';
 
 /** The session or the provision that a link stands for. A session has no UUID of its own, so the newest of its provision stands for it. */
 const FIND_LINKED = {
@@ -201,11 +196,6 @@ export class AccessStore {
     const statement = { name: `find-linked-${kind}`, text: FIND_LINKED[kind], values: [hash] };
     const [row] = await this.database.query<{ uuid_hash: Buffer; token_hash: Buffer | null }>(statement);
     return row ? { uuidHash: row.uuid_hash, tokenHash: row.token_hash ?? undefined } : null;
-  }
-
-  /** Lets links stand for a session that they could not stand for before. */
-  async addLinkHash(tokenHash: Buffer, linkHash: Buffer): Promise<void> {
-    await this.database.query({ text: ADD_LINK_HASH, values: [tokenHash, linkHash] });
   }
 
   /** Lets a statement begin when another has ended, or when it has waited for long. */
@@ -323,6 +313,5 @@ function toSession(row: JoinedRow, provisionId: number): SessionRow {
     username: row.username,
     privileges: row.user_privileges,
     disabled: row.disabled,
-    mayLink: row.may_link,
   };
 }

@@ -14,7 +14,7 @@ const { sql } = Prisma;
 export interface DataVersion {
   readonly number: number;
   readonly recordedAt: Date;
-  readonly cause: ChangeSource['cause'] | 'migration';
+  readonly cause: ChangeSource['cause'];
   /** The imported file; both are null for other causes. */
   readonly fileName: string | null;
   readonly fileSha256: string | null;

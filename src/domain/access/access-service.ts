@@ -5,7 +5,7 @@ import type { VersionStamp } from '../../data/postgres/version-stamp';
 import { AppError } from '../../errors';
 import type { Credentials } from './credentials';
 import { assertNewEnough } from '../books/least-version';
-import { AUDIT_PRIVILEGE, REPORT_PRIVILEGE, isSecret, type Privilege } from './privileges';
+import { AUDIT_PRIVILEGE, REPORT_PRIVILEGE, isSecret, type Privilege } from '../../values/privileges';
 import { RequestCaller, type AccessParts, type SessionAccess, type SystemAccess } from './request-caller';
 
 /** The access of a member: a logged-in user, or an API provision, which is a secret. */

@@ -1,6 +1,6 @@
 import type { ProvisionKind } from '../../data/access/organization-store';
 import { OperatorError } from '../../errors';
-import { DEFAULT_PRIVILEGES, isPrivilege, isSecret, privileges, SECRET_PRIVILEGES, type Privilege } from './privileges';
+import { DEFAULT_PRIVILEGES, isPrivilege, isSecret, privileges, SECRET_PRIVILEGES, type Privilege } from '../../values/privileges';
 
 /** Privileges to grant to a user or provision, or to revoke. */
 export interface GrantChange {

@@ -7,7 +7,7 @@ import { applyChange, assertMayHold, COMMANDS, withDefaults, type GrantChange } 
 import type { OrganizationService } from './organization-service';
 import { assertLabel, assertNetworks, describeProvision, SCHEMA_FILE, toBoundPath } from './provision-bounds';
 import { createUuid, FIRST_CHARACTERS, hashUuid } from './provision-uuid';
-import { isSecret, type Privilege } from './privileges';
+import { isSecret, type Privilege } from '../../values/privileges';
 import type { RightsAudit } from '../audit/rights-audit';
 
 export interface ProvisionRequest {

@@ -8,7 +8,7 @@ import { isUuid } from '../../values/ids';
 import type { OrganizationCalendar } from '../../values/periods';
 import type { AuditCaller } from '../audit/audit-service';
 import { hashProof, hashToken, sessionTokensOf, toLinkProof, type Credentials } from './credentials';
-import { isSecret } from './privileges';
+import { isSecret } from '../../values/privileges';
 import type { ProvisionGuard } from './provision-guard';
 import { hashUuid, toUuidProof } from './provision-uuid';
 
@@ -153,10 +153,8 @@ export class RequestCaller {
     if (link) return link;
     const token = this.sessionToken;
     if (row.session === null || token === undefined) return { kind: 'provision', value: toUuidProof(provision!) };
-    const { user } = (await this.checkUser()).access;
-    const value = toLinkProof(token);
-    if (!user.mayLink) await this.parts.store.addLinkHash(hashToken(token)!, hashProof(value));
-    return { kind: 'session', value };
+    await this.checkUser();
+    return { kind: 'session', value: toLinkProof(token) };
   }
 
   /** Makes the checks up to that of the organization's maintenance. */

@@ -7,7 +7,7 @@ import type { LoginGuard } from './login-guard';
 import { assertName } from './operator-names';
 import type { OrganizationService } from './organization-service';
 import { hashPassword, MIN_PASSWORD_LENGTH } from './passwords';
-import type { Privilege } from './privileges';
+import type { Privilege } from '../../values/privileges';
 import type { RightsAudit } from '../audit/rights-audit';
 
 export interface UserRequest {

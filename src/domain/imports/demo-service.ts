@@ -3,7 +3,7 @@ import { OperatorError } from '../../errors';
 import { createDemoLines } from './demo-lines';
 import type { ImportService } from './import-service';
 import type { OrganizationService } from '../access/organization-service';
-import { REPORT_PRIVILEGE } from '../access/privileges';
+import { REPORT_PRIVILEGE } from '../../values/privileges';
 import type { ProvisionService } from '../access/provision-service';
 import type { UserService } from '../access/user-service';
 

@@ -6,7 +6,7 @@ import { createOrderType } from '../request/order-types';
 import { DecimalScalar } from '../request/scalars';
 
 /** The causes of versions, by their names in GraphQL. */
-const dataChangeEnum = { IMPORT: 'import', DEMO: 'demo', REPAIR: 'repair', MIGRATION: 'migration' } as const;
+const dataChangeEnum = { IMPORT: 'import', DEMO: 'demo', REPAIR: 'repair' } as const;
 registerEnumType(dataChangeEnum, {
   name: 'DataChange',
   description: 'Cause of a change of the books.',
@@ -14,7 +14,6 @@ registerEnumType(dataChangeEnum, {
     IMPORT: { description: 'The import of a file.' },
     DEMO: { description: 'The generated books of a demo.' },
     REPAIR: { description: 'The repair of lines after a correction in the database.' },
-    MIGRATION: { description: 'The update of a database that had books before they had versions.' },
   },
 });
 

@@ -4,7 +4,7 @@ import { Arg, ArgsType, Field, GraphQLISODateTime, ID, Info, InputType, ObjectTy
 import type * as data from '../../data/reports/saved-report-store';
 import type * as domain from '../../domain/reports/deposit-summary-service';
 import { toReportDocument } from '../../domain/reports/saved-report-service';
-import type { FileFormat } from '../../formats/file-format';
+import type { FileFormat } from '../../values/file-formats';
 import type { FindDates, PeriodName } from '../../values/periods';
 import { toGlobalId } from '../../values/global-id';
 import { DepositSummary } from './deposit-summary-types';

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { createBlobCollector } from './blob-collector';
 import { signalSession } from '../session/session-signal';
-import type { FileFormat } from './file-format';
+import type { FileFormat } from '../../../values/file-formats';
 
 export interface DownloadProgress {
   readonly bytes: number;

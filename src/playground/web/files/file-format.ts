@@ -1,6 +1,4 @@
-/** The formats of the gateway's files. */
-export const fileFormats = ['csv', 'ndjson', 'json'] as const;
-export type FileFormat = (typeof fileFormats)[number];
+import type { FileFormat } from '../../../values/file-formats';
 
 /** The formats that the page itself writes. */
 export type WrittenFormat = FileFormat | 'xlsx';

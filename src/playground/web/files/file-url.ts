@@ -1,6 +1,6 @@
 import { Kind, parse, print } from 'graphql';
 import { askGateway, GatewayError } from '../session/gateway-client';
-import type { FileFormat } from './file-format';
+import type { FileFormat } from '../../../values/file-formats';
 import type { FileAddress } from './address-text';
 import fileUrlQuery from '../queries/file-url.graphql?raw';
 

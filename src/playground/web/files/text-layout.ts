@@ -1,6 +1,6 @@
 import type { Row, TableColumn } from '../values/table-types';
 import { writeCsvHeader, writeCsvRows } from './csv-rows';
-import type { FileFormat } from './file-format';
+import type { FileFormat } from '../../../values/file-formats';
 
 /** A file of text: what is before the rows, how rows are written, and what is after them. */
 interface TextLayout {

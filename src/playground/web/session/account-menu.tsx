@@ -1,9 +1,10 @@
 import { Button, Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover, Text } from 'react-aria-components';
 import { themes, useTheme, type Theme } from '../look/color-scheme';
+import { REPORT_PRIVILEGE } from '../../../values/privileges';
 import type { Viewer } from './gateway-client';
 
 const privilegeTitles: Readonly<Record<string, string>> = {
-  deposit_detail_designation_detail_with_contact_info: 'Donors, gifts and totals',
+  [REPORT_PRIVILEGE]: 'Donors, gifts and totals',
 };
 
 interface AccountMenuProps {

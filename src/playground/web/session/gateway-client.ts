@@ -1,6 +1,7 @@
 import type { ExecutionResult, GraphQLFormattedError } from 'graphql';
 import type { ViewerQuery } from '../../../generated/operations/graphql';
 import type { OrganizationCalendar } from '../../../values/periods';
+import { REPORT_PRIVILEGE } from '../../../values/privileges';
 import loginMutation from '../queries/login.graphql?raw';
 import logoutMutation from '../queries/logout.graphql?raw';
 import viewerQuery from '../queries/viewer.graphql?raw';
@@ -18,8 +19,7 @@ export interface Viewer extends OrganizationCalendar {
   readonly hasPublicProvision: boolean;
 }
 
-/** The privilege that shows donors and lines. */
-const REPORT_PRIVILEGE = 'deposit_detail_designation_detail_with_contact_info';
+/** True for a viewer with the privilege that shows donors and lines. */
 export const mayReadDonors = ({ privileges }: Viewer): boolean => privileges.includes(REPORT_PRIVILEGE);
 
 export interface GraphQLRequest {

@@ -1,5 +1,3 @@
-import type { ProvisionKind } from '../../data/access/organization-store';
-
 /** The privileges have the names of the v2 actions (contract section 4), but for the audit's, which v2 does not have. */
 export const privileges = [
   'authenticated_test_system',
@@ -23,6 +21,6 @@ export const SECRET_PRIVILEGES: readonly Privilege[] = [REPORT_PRIVILEGE, AUDIT_
 export const DEFAULT_PRIVILEGES: readonly Privilege[] = ['authenticated_test_system', 'authenticated_test_session'];
 
 /** True for an API provision, a secret that opens data by itself. WEB and MOBILE provisions ship inside an app and are public. */
-export const isSecret = (kind: ProvisionKind): boolean => kind === 'API';
+export const isSecret = (kind: 'API' | 'MOBILE' | 'WEB'): boolean => kind === 'API';
 
 export const isPrivilege = (text: string): text is Privilege => privileges.some((privilege) => privilege === text);

@@ -2,7 +2,7 @@ import { AggregatorRegistry, type Aggregator, type Registry } from 'prom-client'
 import type { GatewayMetrics, MetricsOfProcess } from './gateway-metrics';
 import type { MetricsSource } from './metrics-routes';
 
-/** The longest wait for a worker's metrics. Those that it told last stand for it then. */
+/** The longest wait for a worker's metrics. Those that were read last stand for it then. */
 const MAX_WAIT_MS = 1000;
 /** Totals and histograms only ever grow, so those of a worker that has ended are kept. */
 const GROWING = ['counter', 'histogram'];
@@ -12,13 +12,13 @@ const WORST = /^nodejs_eventloop_lag_/;
 const LEAST: readonly string[] = ['process_start_time_seconds', 'gateway_replica_used'];
 
 /** A process whose metrics are added to those of others. */
-export interface MetricsTeller {
+export interface ProcessMetrics {
   read(): Promise<MetricsOfProcess>;
 }
 
 /** The metrics of a gateway with workers: those of all its processes, added up. */
 export class SummedMetrics implements MetricsSource {
-  private readonly tellers = new Map<MetricsTeller, MetricsOfProcess>();
+  private readonly processes = new Map<ProcessMetrics, MetricsOfProcess>();
   private ended: MetricsOfProcess = [];
 
   constructor(private readonly own: GatewayMetrics) {}
@@ -27,27 +27,27 @@ export class SummedMetrics implements MetricsSource {
     return this.own.contentType;
   }
 
-  add(teller: MetricsTeller): void {
-    this.tellers.set(teller, []);
+  add(worker: ProcessMetrics): void {
+    this.processes.set(worker, []);
   }
 
-  /** Forgets a process that has ended, but for its totals as it told them last: a total that shrinks would look like a start. */
-  async remove(teller: MetricsTeller): Promise<void> {
-    const last = this.tellers.get(teller) ?? [];
-    this.tellers.delete(teller);
+  /** Forgets a process that has ended, but for its totals as they were read last: a total that shrinks would look like a start. */
+  async remove(worker: ProcessMetrics): Promise<void> {
+    const last = this.processes.get(worker) ?? [];
+    this.processes.delete(worker);
     const growing = last.filter(({ type }) => GROWING.includes(String(type)));
     this.ended = await addUp([this.ended, growing]).getMetricsAsJSON();
   }
 
   async scrape(): Promise<string> {
-    const [own] = await Promise.all([this.own.read(), ...[...this.tellers.keys()].map((teller) => this.ask(teller))]);
-    return addUp([own, this.ended, ...this.tellers.values()]).metrics();
+    const [own] = await Promise.all([this.own.read(), ...[...this.processes.keys()].map((worker) => this.ask(worker))]);
+    return addUp([own, this.ended, ...this.processes.values()]).metrics();
   }
 
-  private async ask(teller: MetricsTeller): Promise<void> {
+  private async ask(worker: ProcessMetrics): Promise<void> {
     const late = new Promise<undefined>((resolve) => setTimeout(resolve, MAX_WAIT_MS, undefined).unref());
-    const told = await Promise.race([teller.read().catch(() => undefined), late]);
-    if (told && this.tellers.has(teller)) this.tellers.set(teller, told);
+    const read = await Promise.race([worker.read().catch(() => undefined), late]);
+    if (read && this.processes.has(worker)) this.processes.set(worker, read);
   }
 }
 

@@ -51,14 +51,14 @@ export async function createPrimary(config: Config, { serving, owner }: RoleAddr
     },
     onServing: (worker) => {
       const { channel } = worker;
-      const teller = { read: () => channel.ask<MetricsOfProcess>(TOPICS.metrics) };
+      const workerMetrics = { read: () => channel.ask<MetricsOfProcess>(TOPICS.metrics) };
       channel.handle(TOPICS.ended, (count: number) => listener.dealer.ended(worker, count));
       channel.closed.addEventListener('abort', () => {
         listener.dealer.remove(worker);
-        void summed?.remove(teller);
+        void summed?.remove(workerMetrics);
       });
       listener.dealer.add(worker);
-      summed?.add(teller);
+      summed?.add(workerMetrics);
     },
     onLost: ({ pid, how, pauseMs }) => log.error({ worker: pid, how, pauseMs }, 'a worker ended; another one is started after the pause'),
   });

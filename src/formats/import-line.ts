@@ -163,11 +163,11 @@ export function parseImportLine({ line, values }: RawLine): ImportLine | LineFau
   // An inferred share is not imported, because the books did not state it. The report infers it again. V8 is slow to copy an object that
   // gets more members afterwards, so `fields` stands last.
   const { allocation_amount, allocation_amount_inferred: isInferred, ...fields } = checked;
-  const isSaid = isInferred === true || typeof allocation_amount === 'string';
+  const isStated = isInferred === true || typeof allocation_amount === 'string';
   return {
     allocation_amount: (isInferred ? undefined : allocation_amount) ?? undefined,
     // A file that infers shares, and has none here, does not know it. Only a file without that column leaves it to the books.
-    allocation_amount_unknown: isSaid ? false : isInferred === undefined ? undefined : true,
+    allocation_amount_unknown: isStated ? false : isInferred === undefined ? undefined : true,
     ...fields,
   };
 }

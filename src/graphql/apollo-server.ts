@@ -105,7 +105,7 @@ function answerPlugin({
             assertCost(found);
             const isMutation = operation?.operation === OperationTypeNode.MUTATION;
             await spendBudget(contextValue, { ...found, isMutation }, budgets, response.http.headers);
-            contextValue.rests = found.cost > operationLimits.restCost;
+            contextValue.isLong = found.cost > operationLimits.longCost;
           }
         },
         didEncounterErrors: ({ errors, document, operation, contextValue, response }) => {
@@ -139,7 +139,7 @@ function answerPlugin({
           }
           const { data } = singleResult;
           contextValue.outcome.data = data;
-          if (data && contextValue.rests) longAnswers.add(data);
+          if (data && contextValue.isLong) longAnswers.add(data);
           if (data) contextValue.insertions?.mark(data);
         },
       }),

@@ -25,7 +25,7 @@ test('a long operation, which rests on its way, is answered as a short one is', 
   ];
   const costs = [short, long].map(({ headers }) => Number(headers.get('x-graphql-cost')));
   // Below and above the cost from which on an operation rests.
-  expect([costs[0]! < operationLimits.restCost, costs[1]! > operationLimits.restCost]).toEqual([true, true]);
+  expect([costs[0]! < operationLimits.longCost, costs[1]! > operationLimits.longCost]).toEqual([true, true]);
   const withoutIds = ({ body }: GraphqlAnswer) =>
     JSON.parse(JSON.stringify(body).replaceAll(/"requestId":"[^"]+"/g, '"requestId":""')) as unknown;
   expect(withoutIds(long)).toEqual(withoutIds(short));

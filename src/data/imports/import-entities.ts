@@ -10,19 +10,19 @@ export interface Entity {
   /**
    * The other columns of a line that the entity is written from. All lines with the same id must agree in them, because it is stored once.
    */
-  readonly said: readonly Column[];
+  readonly stated: readonly Column[];
   /** True when no two lines may have the same id. */
-  readonly isSaidOnce?: boolean;
+  readonly isStatedOnce?: boolean;
   /** The values of a line `l`, by the entity's columns. */
   readonly values: Readonly<Record<string, string>>;
   /** The values that depend on the row `old` that the books have; its columns are NULL for a new entity. */
   readonly kept?: Readonly<Record<string, string>>;
   /** Values that are computed from the others. */
   readonly derived?: Readonly<Record<string, string>>;
-  /** More columns of the rows `differing`, for the statements of `noted`. */
-  readonly noting?: string;
-  /** Statements that note the effects of the rows `differing`, by the name of each. */
-  readonly noted: Readonly<Record<string, string>>;
+  /** More columns of the rows `differing`, for the statements of `effects`. */
+  readonly effectColumns?: string;
+  /** Statements that record the effects of the rows `differing`, by the name of each. */
+  readonly effects: Readonly<Record<string, string>>;
 }
 
 /**
@@ -33,16 +33,16 @@ function partOf(
   kind: EntityKind,
   key: StoredName,
   belongsTo: readonly StoredName[] = [],
-): Pick<Entity, 'table' | 'key' | 'said' | 'values'> {
-  const said = lineNames.filter(isStored).filter((name) => name !== key && (lineFields[name].of === kind || belongsTo.includes(name)));
+): Pick<Entity, 'table' | 'key' | 'stated' | 'values'> {
+  const stated = lineNames.filter(isStored).filter((name) => name !== key && (lineFields[name].of === kind || belongsTo.includes(name)));
   const columnOf = (name: StoredName): string => (belongsTo.includes(name) ? name : toSnakeCase(lineFields[name].as));
-  return { table: kind, key, said, values: Object.fromEntries(said.map((name) => [columnOf(name), `l.${name}`])) };
+  return { table: kind, key, stated, values: Object.fromEntries(stated.map((name) => [columnOf(name), `l.${name}`])) };
 }
 
 export const DESIGNATION: Entity = {
   ...partOf('designation', 'designation_id'),
-  noted: {
-    noted: `INSERT INTO changed_transaction
+  effects: {
+    changed: `INSERT INTO changed_transaction
   SELECT a.transaction_id FROM allocation a JOIN differing w ON w.is_old AND a.designation_id = w.id WHERE a.organization_id = $1`,
   },
 };
@@ -50,8 +50,8 @@ export const DESIGNATION: Entity = {
 export const DONOR: Entity = {
   ...partOf('donor', 'donor_id'),
   derived: { search_text: 'donor_search_forms(first_name, last_name)' },
-  noted: {
-    noted: `INSERT INTO changed_transaction
+  effects: {
+    changed: `INSERT INTO changed_transaction
   SELECT t.id FROM transaction t JOIN differing w ON w.is_old AND t.donor_id = w.id WHERE t.organization_id = $1`,
   },
 };
@@ -62,8 +62,8 @@ export const DEPOSIT: Entity = {
   values: { ...deposit.values, status: `COALESCE(upper(l.deposit_status)::deposit_status, 'POSTED')` },
   // A v2 line does not say whether its deposit is pending: a deposit in the books keeps its status, a new one is posted.
   kept: { status: `COALESCE(upper(l.deposit_status)::deposit_status, old.status, 'POSTED')` },
-  noted: {
-    noted: `INSERT INTO changed_transaction
+  effects: {
+    changed: `INSERT INTO changed_transaction
   SELECT t.id FROM transaction t JOIN differing w ON w.is_old AND t.deposit_id = w.id WHERE t.organization_id = $1`,
   },
 };
@@ -72,9 +72,9 @@ const transaction = partOf('transaction', 'transaction_id', ['deposit_id', 'dono
 export const TRANSACTION: Entity = {
   ...transaction,
   values: { ...transaction.values, donor_id: 'NULLIF(l.donor_id, 0)' },
-  noting: 'old.deposit_id AS left_id, old.amount AS amount_before',
-  noted: {
-    noted: 'INSERT INTO changed_transaction SELECT id FROM differing',
+  effectColumns: 'old.deposit_id AS left_id, old.amount AS amount_before',
+  effects: {
+    changed: 'INSERT INTO changed_transaction SELECT id FROM differing',
     corrected: 'INSERT INTO touched_gift SELECT id, amount_before FROM differing WHERE is_old AND amount_before <> amount',
     // The deposits that lose a transaction.
     left_behind: 'INSERT INTO left_deposit SELECT DISTINCT left_id FROM differing WHERE is_old AND left_id <> deposit_id',
@@ -84,18 +84,18 @@ export const TRANSACTION: Entity = {
 const allocation = partOf('allocation', 'allocation_id', ['transaction_id', 'designation_id']);
 export const ALLOCATION: Entity = {
   ...allocation,
-  said: ['line', ...allocation.said, 'allocation_amount_unknown'],
-  isSaidOnce: true,
+  stated: ['line', ...allocation.stated, 'allocation_amount_unknown'],
+  isStatedOnce: true,
   values: { ...allocation.values, amount_unknown: 'false' },
   // A line may also lack the share: a share in the books then stays. `markUnknownShares` says later which shares are unknown.
   kept: {
     amount: 'COALESCE(l.allocation_amount, old.amount)',
     amount_unknown: 'COALESCE(old.amount_unknown, false) AND COALESCE(l.allocation_amount_unknown, true)',
   },
-  noting: 'old.transaction_id AS left_id, l.line',
-  noted: {
+  effectColumns: 'old.transaction_id AS left_id, l.line',
+  effects: {
     // A transaction that loses an allocation may infer another share from then on.
-    noted: `INSERT INTO changed_transaction
+    changed: `INSERT INTO changed_transaction
   SELECT transaction_id FROM differing UNION ALL SELECT left_id FROM differing WHERE is_old AND left_id <> transaction_id`,
     // The transactions that lose an allocation to another, each with the line that says so.
     left_behind: 'INSERT INTO left_transaction SELECT left_id, line FROM differing WHERE is_old AND left_id <> transaction_id',

@@ -146,12 +146,12 @@ const valuesOf = ({ values, derived }: Entity): string =>
   ['$1::int', 'id', ...Object.keys(values), ...Object.values(derived ?? {})].join(', ');
 
 /** Allocations are written in the order of the file, the others in that of their ids. */
-const orderOf = ({ key, isSaidOnce }: Entity): string => (isSaidOnce ? '' : `ORDER BY l.${key}`);
+const orderOf = ({ key, isStatedOnce }: Entity): string => (isStatedOnce ? '' : `ORDER BY l.${key}`);
 
 /** The statement that writes entities of which the books have none. The lines have many of a transaction, which agree. */
 function insertQuery(entity: Entity): string {
-  const { table, key, isSaidOnce, values } = entity;
-  const fromLines = `${isSaidOnce ? '' : `DISTINCT ON (l.${key})`} l.${key} AS id, ${toColumns(values)} FROM import_line l`;
+  const { table, key, isStatedOnce, values } = entity;
+  const fromLines = `${isStatedOnce ? '' : `DISTINCT ON (l.${key})`} l.${key} AS id, ${toColumns(values)} FROM import_line l`;
   return `
 INSERT INTO ${table} (${columnsOf(entity)})
 SELECT ${valuesOf(entity)} FROM (
@@ -164,9 +164,14 @@ SELECT ${valuesOf(entity)} FROM (
  * row half as much again as an INSERT without it, and locks, and so writes, even the rows that it leaves as they are.
  */
 function mergeQuery(entity: Entity): string {
-  const { table, key, derived, noting, noted } = entity;
+  const { table, key, derived, effectColumns, effects } = entity;
   const values = writtenValues(entity);
-  const columns = [`l.${key} AS id`, toColumns(values), 'old.id IS NOT NULL AS is_old', ...(noting === undefined ? [] : [noting])];
+  const columns = [
+    `l.${key} AS id`,
+    toColumns(values),
+    'old.id IS NOT NULL AS is_old',
+    ...(effectColumns === undefined ? [] : [effectColumns]),
+  ];
   const insert = `INSERT INTO ${table} (${columnsOf(entity)})
   SELECT ${valuesOf(entity)} FROM differing`;
   const written = Object.keys({ ...values, ...derived });
@@ -179,7 +184,7 @@ WITH differing AS MATERIALIZED (
 ), changed AS (
   ${insert} WHERE is_old
   ON CONFLICT (organization_id, id) DO UPDATE SET ${written.map((column) => `${column} = EXCLUDED.${column}`).join(', ')}
-)${Object.entries(noted)
+)${Object.entries(effects)
     .map(([name, statement]) => `, ${name} AS (\n  ${statement}\n)`)
     .join('')}
 SELECT count(*) FROM differing`;

@@ -137,14 +137,14 @@ function toCopyValue(value: string | number | boolean | null | undefined): strin
 /** True for the kinds of which most lines have an entity of their own. New books are written from the lines themselves. */
 export const readsLines = (entity: Entity): boolean => entity === TRANSACTION || entity === ALLOCATION;
 
-const saidColumns = ({ key, said }: Entity): string => [key, ...said].map((column) => `l.${column}`).join(', ');
+const statedColumns = ({ key, stated }: Entity): string => [key, ...stated].map((column) => `l.${column}`).join(', ');
 
 const createStaged = (entity: Entity): string =>
-  `CREATE TEMPORARY TABLE ${stagedTable(entity)} ON COMMIT DROP AS SELECT ${saidColumns(entity)} FROM import_line l WITH NO DATA`;
+  `CREATE TEMPORARY TABLE ${stagedTable(entity)} ON COMMIT DROP AS SELECT ${statedColumns(entity)} FROM import_line l WITH NO DATA`;
 
 const fillStaged = (entity: Entity, isCompared: boolean): string => `
 INSERT INTO ${stagedTable(entity)}
-SELECT ${entity.isSaidOnce ? '' : 'DISTINCT'} ${saidColumns(entity)} FROM ${linesOf(entity, isCompared ? joinBooks(entity) : '')}
+SELECT ${entity.isStatedOnce ? '' : 'DISTINCT'} ${statedColumns(entity)} FROM ${linesOf(entity, isCompared ? joinBooks(entity) : '')}
 ${isCompared ? `AND ${differsFromBooks(entity)}` : ''}`;
 
 /**
@@ -152,22 +152,22 @@ ${isCompared ? `AND ${differsFromBooks(entity)}` : ''}`;
  * Lines that contradict each other cannot all agree with the books, so at least one of them was staged.
  */
 function differenceQuery(entity: Entity, areNew: boolean): string {
-  const { key, isSaidOnce } = entity;
-  const said = (lines: string): string => `(SELECT DISTINCT ${saidColumns(entity)} FROM ${lines}) AS l`;
-  const from = isSaidOnce
+  const { key, isStatedOnce } = entity;
+  const distinct = (lines: string): string => `(SELECT DISTINCT ${statedColumns(entity)} FROM ${lines}) AS l`;
+  const from = isStatedOnce
     ? 'import_line l'
     : areNew && readsLines(entity)
-      ? said(linesOf(entity))
+      ? distinct(linesOf(entity))
       : areNew || entity === DEPOSIT
         ? `${stagedTable(entity)} l`
-        : said(`${linesOf(entity)} AND l.${key} IN (SELECT ${key} FROM ${stagedTable(entity)})`);
+        : distinct(`${linesOf(entity)} AND l.${key} IN (SELECT ${key} FROM ${stagedTable(entity)})`);
   return `SELECT FROM ${from} GROUP BY l.${key} HAVING count(*) > 1 LIMIT 1`;
 }
 
 /** The query for contradictions. Its text is built only from the names of columns. */
 function conflictQuery(entity: Entity): string {
-  const { key, said, isSaidOnce } = entity;
-  const fields = isSaidOnce ? [key] : said;
+  const { key, stated, isStatedOnce } = entity;
+  const fields = isStatedOnce ? [key] : stated;
   const differs = (field: Column): string =>
     field === key ? `line <> first_value(line) OVER same` : `${field} IS DISTINCT FROM first_value(${field}) OVER same`;
   const differing = fields.map((field) => `CASE WHEN ${differs(field)} THEN '${field}' END`).join(', ');

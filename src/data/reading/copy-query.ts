@@ -115,7 +115,7 @@ export class CopyQuery implements Submittable {
   }
 
   handleError(error: unknown): void {
-    this.handBack();
+    this.returnSocket();
     this.failure = error;
     this.wake?.();
   }
@@ -154,7 +154,7 @@ export class CopyQuery implements Submittable {
       if (this.headerLength < HEADER_LENGTH) continue;
       if (this.header[0] === ERROR_RESPONSE || this.header[0] === COPY_DONE) {
         // pg reads the rest itself: the end of the COPY, or the error in its place. Its parser keeps the buffer that it is given.
-        this.handBack(Buffer.concat([this.header, piece.subarray(read)]));
+        this.returnSocket(Buffer.concat([this.header, piece.subarray(read)]));
         break;
       }
       this.headerLength = 0;
@@ -191,7 +191,7 @@ export class CopyQuery implements Submittable {
     this.wake?.();
   }
 
-  private handBack(unread?: Buffer): void {
+  private returnSocket(unread?: Buffer): void {
     this.answered?.();
     clearTimeout(this.gathering);
     this.socket?.giveBack(unread);

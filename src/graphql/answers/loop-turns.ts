@@ -95,7 +95,7 @@ export function restInLists(schema: GraphQLSchema): void {
       const resolve = (field.resolve ?? defaultFieldResolver) as ListResolver;
       field.resolve = (source: unknown, args: unknown, context: GraphqlContext, info) => {
         const items = resolve(source, args, context, info);
-        if (!context.rests) return items;
+        if (!context.isLong) return items;
         return Array.isArray(items) ? loopTurns.spread(items) : Promise.resolve(items).then((list) => loopTurns.spread(list));
       };
     }

@@ -20,7 +20,7 @@ export function callResolversDirectly(schema: GraphQLSchema, instances: Readonly
     const values = params.toSorted((one, other) => one.index - other.index).map(toValue);
     const resolve: GraphQLFieldResolver<unknown, GraphqlContext, unknown> = (root, args, context, info) => {
       const result = instance[methodName]!(...values.map((value) => value(root, args, context, info)));
-      return context.rests && result instanceof Promise ? loopTurns.release(result) : result;
+      return context.isLong && result instanceof Promise ? loopTurns.release(result) : result;
     };
     type.getFields()[schemaName]!.resolve = resolve;
   }

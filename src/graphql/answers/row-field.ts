@@ -29,7 +29,7 @@ export interface GraphqlContext extends RequestContext {
   /** Collects the lists of an answer that is written to a socket; undefined when the caller needs objects. */
   readonly insertions?: Insertions;
   /** True when the operation can have so many values that it must pause between them. */
-  rests?: boolean;
+  isLong?: boolean;
   /** The places of wrong values in the variables, each beginning with the name of its variable. */
   variableFaults?: readonly VariablePath[];
   /** The outcome of the operation for the route. It is an object of its own, because Apollo gives its plugins a copy of the context. */

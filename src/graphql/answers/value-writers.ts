@@ -73,7 +73,7 @@ const toListWrite = (write: Write | undefined): Write | undefined =>
   write &&
   ((value, context) => {
     const items = value as readonly unknown[];
-    if (context.rests) return writeWithPauses(items, write, context);
+    if (context.isLong) return writeWithPauses(items, write, context);
     return `[${items.map((item) => write(item, context) as string).join(',')}]`;
   });
 

@@ -22,10 +22,10 @@ export function PlaygroundPage() {
   const [mode, setMode] = usePageMode();
   const [toolsSlot, setToolsSlot] = useState<Element | null>(null);
   /** The query that Reports mode hands to GraphQL mode, which opens it in a tab. */
-  const [handed, setHanded] = useState<EditorTexts>();
+  const [textsToOpen, setTextsToOpen] = useState<EditorTexts>();
   const hand = useCallback(
     (texts: EditorTexts) => {
-      setHanded(texts);
+      setTextsToOpen(texts);
       setMode({ kind: 'graphql' });
     },
     [setMode],
@@ -34,7 +34,7 @@ export function PlaygroundPage() {
   // A link to a saved report may lead on to GraphQL mode, and would do so each time that somebody comes back.
   const lasting = mode.kind === 'saved' && mode.name !== '' ? NO_REPORT : mode;
   if (lasting.kind !== 'graphql' && lasting !== lastReports) setLastReports(lasting);
-  const forgetHanded = useCallback(() => setHanded(undefined), []);
+  const forgetTextsToOpen = useCallback(() => setTextsToOpen(undefined), []);
   const { provision, viewer, owner, problem, isBusy } = session;
   const shown = nameOf(mode);
   const visited = useVisited(shown, owner);
@@ -49,7 +49,9 @@ export function PlaygroundPage() {
   }
   const pages: Readonly<Record<ModeName, ReactNode>> = {
     reports: <ReportsPage {...{ provision, viewer, mode, setMode }} onSessionChange={session.refresh} onShowGraphql={hand} />,
-    graphql: <GraphqlPage {...{ provision, owner, handed, toolsSlot }} onSessionChange={session.refresh} onOpened={forgetHanded} />,
+    graphql: (
+      <GraphqlPage {...{ provision, owner, textsToOpen, toolsSlot }} onSessionChange={session.refresh} onOpened={forgetTextsToOpen} />
+    ),
   };
   return (
     <>

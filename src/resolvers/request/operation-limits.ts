@@ -30,7 +30,7 @@ export const operationLimits = {
   /** Values in an answer that describe the schema. GraphiQL's introspection query costs about 4,500. */
   maxIntrospected: 25_000,
   /** An operation with more values pauses on its way, so that other requests are served. */
-  restCost: 2_000,
+  longCost: 2_000,
 } as const;
 
 /** The size of a selection set with its fragments spread out. */

@@ -1,6 +1,6 @@
 import { DESIGNATION, KEY, clip, toNames, toNaming, toWords } from './group-names';
 import { createCellFormat, type CellFormat } from '../values/cell-format';
-import { tellApart } from '../values/namesakes';
+import { disambiguate } from '../values/namesakes';
 import { atScale, readDecimal, writeDecimal } from '../values/exact-decimal';
 import type { ResultColumn, ResultRow, ResultTable } from '../rows/result-tables';
 import type { ColumnKind } from '../values/table-types';
@@ -128,8 +128,8 @@ function toGroups(
     return {
       time: textOf(row, times, ', '),
       key: JSON.stringify(others.map((key) => row[key] ?? null)),
-      name: parts.map(({ name, marks }) => tellApart(name, marks)).join(', '),
-      lines: parts.flatMap(({ short, marks }) => [short, ...(marks.length > 0 ? [clip(tellApart('', marks).trim())] : [])]),
+      name: parts.map(({ name, marks }) => disambiguate(name, marks)).join(', '),
+      lines: parts.flatMap(({ short, marks }) => [short, ...(marks.length > 0 ? [clip(disambiguate('', marks).trim())] : [])]),
       value: value === undefined ? undefined : String(value),
     };
   });

@@ -4,7 +4,7 @@ import findDonorsQuery from '../queries/find-donors.graphql?raw';
 import findFundsQuery from '../queries/find-funds.graphql?raw';
 import lineWordsQuery from '../queries/line-words.graphql?raw';
 import { askGateway } from '../session/gateway-client';
-import { tellApart } from '../values/namesakes';
+import { disambiguate } from '../values/namesakes';
 import type { Found } from './finder-field';
 
 /** The kinds of things that a condition names by ids. */
@@ -24,14 +24,14 @@ async function findNamed(kind: NamedKind, provision: string, { search = '', ids 
       id: String(designationId),
       name,
       note: `No. ${String(designationId)}`,
-      title: tellApart(name, [designationId]),
+      title: disambiguate(name, [designationId]),
     }));
   }
   const { donors } = await askGateway<FindDonorsQuery>(provision, { query: findDonorsQuery, variables }, signal);
   return (donors?.nodes ?? []).map(({ donorId, firstName, lastName, city, state }) => {
     const name = `${firstName} ${lastName}`.trim() || '(no name)';
     const note = [`No. ${String(donorId)}`, [city, state].filter(Boolean).join(', ')].filter(Boolean).join(' · ');
-    return { id: String(donorId), name, note, title: tellApart(name, [donorId, city]) };
+    return { id: String(donorId), name, note, title: disambiguate(name, [donorId, city]) };
   });
 }
 

@@ -15,7 +15,7 @@ interface GraphqlPageProps {
   /** A key of the user whose results are shown. */
   readonly owner: string;
   /** The texts to open in a new tab, and what to call once they are open. */
-  readonly handed: EditorTexts | undefined;
+  readonly textsToOpen: EditorTexts | undefined;
   readonly onOpened: () => void;
   readonly onSessionChange: () => void;
   /** The element of the top bar that the examples are rendered into. */
@@ -23,7 +23,7 @@ interface GraphqlPageProps {
 }
 
 /** GraphQL mode: GraphiQL's editors, and below them the answer as a table or a chart, its totals and its file. */
-export default function GraphqlPage({ provision, owner, handed, toolsSlot, onOpened, onSessionChange }: GraphqlPageProps) {
+export default function GraphqlPage({ provision, owner, textsToOpen, toolsSlot, onOpened, onSessionChange }: GraphqlPageProps) {
   const client = useTableClient(owner);
   const [downloadSlot, setDownloadSlot] = useState<Element | null>(null);
   /** The newest answer of each of GraphiQL's tabs. */
@@ -56,7 +56,7 @@ export default function GraphqlPage({ provision, owner, handed, toolsSlot, onOpe
       <main className="explorer">
         <QueryExplorer
           key={owner}
-          {...{ provision, client, onSessionChange, onAnswer, handed, onOpened, toolsSlot, downloadSlot, shownTable }}
+          {...{ provision, client, onSessionChange, onAnswer, textsToOpen, onOpened, toolsSlot, downloadSlot, shownTable }}
           onLinked={followLink}
           onTab={setTab}
         />

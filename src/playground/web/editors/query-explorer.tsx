@@ -35,7 +35,7 @@ interface QueryExplorerProps {
   /** Called with the rows that a followed link shows of the answer. */
   readonly onLinked: (table: LinkedTable | undefined) => void;
   /** The texts to open in a new tab, and what to call once they are open. */
-  readonly handed: EditorTexts | undefined;
+  readonly textsToOpen: EditorTexts | undefined;
   readonly onOpened: () => void;
   /** The element of the top bar that the examples are rendered into. */
   readonly toolsSlot: Element | null;
@@ -59,7 +59,7 @@ export default function QueryExplorer({
   onTab,
   shownTable,
   onLinked,
-  handed,
+  textsToOpen,
   onOpened,
   toolsSlot,
   downloadSlot,
@@ -140,7 +140,7 @@ export default function QueryExplorer({
       <GraphiQL.Logo>
         <></>
       </GraphiQL.Logo>
-      <HandedQuery handed={handed} onOpened={onOpened} />
+      <QueryToOpen textsToOpen={textsToOpen} onOpened={onOpened} />
       <EditorAccess />
       <ActiveTab onChange={showTab} />
       <OpenTabs onChange={closeTabs} />
@@ -187,13 +187,13 @@ function OpenTabs({ onChange }: { readonly onChange: (open: readonly string[]) =
 }
 
 /** Opens a query that Reports mode has handed over. */
-function HandedQuery({ handed, onOpened }: Pick<QueryExplorerProps, 'handed' | 'onOpened'>) {
+function QueryToOpen({ textsToOpen, onOpened }: Pick<QueryExplorerProps, 'textsToOpen' | 'onOpened'>) {
   const editors = useEditors();
   useEffect(() => {
-    if (!handed || !editors.isReady) return;
-    editors.openTab(handed);
+    if (!textsToOpen || !editors.isReady) return;
+    editors.openTab(textsToOpen);
     onOpened();
-  }, [handed, editors, onOpened]);
+  }, [textsToOpen, editors, onOpened]);
   return null;
 }
 

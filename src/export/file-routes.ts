@@ -78,7 +78,7 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
         name,
         () => Object.fromEntries(Object.entries(request.query).filter(([key]) => !fileOptionNames.includes(key))),
         context,
-        // The report is there, so that its name is none that a caller has made up.
+        // Called once the report was found: a name that a caller has made up gets into no log.
         () => (recordOf(response).operation = `reports/${name}`),
       );
       await sendFile(file, { name, format }, attempt, kit);

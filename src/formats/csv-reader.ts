@@ -172,7 +172,7 @@ function findStart(text: string, line: number, said?: string): TableStart {
   const content = text.search(/[^\s,;|"]/);
   const before = content < 0 ? text : text.slice(0, content);
   const blanks = before.slice(0, Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r')) + 1);
-  // An odd quote opens a value that goes on in the next line.
+  // An odd number of quotes means that a value goes on in the next line.
   const isOpen = blanks.split('"').length % 2 === 0;
   const skipped = isOpen ? 0 : blanks.split(LINE_END).length - 1;
   const rest = text.slice(isOpen ? 0 : blanks.length).replace(/^\uFEFF+/, '');

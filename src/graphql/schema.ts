@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type ClassType } from 'type-graphql';
 import { resolverClasses, type ResolverSet } from '../resolvers/resolver-set';
 import { assertListsAreBounded, streamedFields } from './documents/list-bounds';
-import { restInLists } from './answers/loop-turns';
+import { pauseInLists } from './answers/loop-turns';
 import { letFieldsFail } from './answers/partial-answers';
 import { writePlainLists } from './answers/plain-lists';
 import { callResolversDirectly } from './answers/resolver-calls';
@@ -32,7 +32,7 @@ export function createSchema(resolvers?: ResolverSet): GraphQLSchema {
   for (const field of streamedFields) streamRows(schema, field);
   writePlainLists(schema);
   assertListsAreBounded(schema);
-  restInLists(schema);
+  pauseInLists(schema);
   return schema;
 }
 

@@ -24,7 +24,7 @@ export interface TraceParent {
   readonly flags: number;
 }
 
-/** The facts about one request that its log line and the metrics tell. None of them is a text of the caller but those that say so. */
+/** The facts about one request that its log line and the metrics tell. Where a field may hold a caller's own text, its comment says so. */
 export class RequestRecord {
   readonly id: string;
   readonly traceParent: TraceParent | undefined;

@@ -291,7 +291,7 @@ const VERSION_TOTALS = `
 SELECT number::float8 AS number, lines::float8 AS lines, transactions::float8 AS transactions, amount::text AS amount, fee_amount::text AS "feeAmount"
 FROM data_version WHERE organization_id = $1 AND number IN ($2::bigint - 1, $2::bigint)`;
 
-/** The SELECT of the lines that a version brought, changed or took away. With `areAll`, all lines are of it, and none of them is noted. */
+/** The SELECT of the lines that a version brought, changed or took away. `areAll` is for a version that wrote all lines of the books. */
 const changedLines = (areAll: boolean): string => `
 SELECT kind, deposit_date::text AS "depositDate", deposit_id AS "depositId", transaction_id AS "transactionId",
   allocation_id AS "allocationId", amount::text AS amount, columns

@@ -30,7 +30,7 @@ export function borrowSocket({ stream }: Connection, takePiece: TakePiece): Borr
   if (reading) reading.borrower = takePiece;
   else stream.off('data', pgListener).on('data', listener);
   return {
-    // A paused socket would leave pg deaf.
+    // pg reads nothing from a socket that stays paused.
     pause: () => {
       if (borrowed) stream.pause();
     },

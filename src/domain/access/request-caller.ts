@@ -68,7 +68,9 @@ export class RequestCaller {
     private report?: string,
   ) {}
 
-  /** The token of the session that counts, once the provision was looked up; of several that are not good, the last. */
+  /**
+   * The token of the session that counts, once the provision was looked up. Where a request sends several and none is good, it is the last.
+   */
   sessionToken: string | undefined;
 
   /** The caller, once the provision was found; undefined for a provision that is not valid. */

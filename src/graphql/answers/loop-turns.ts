@@ -26,7 +26,7 @@ class LoopTurns {
   }
 
   /** Waits for a new turn when the current one has lasted long enough. Must be awaited between two pieces of work. */
-  async rest(): Promise<void> {
+  async pause(): Promise<void> {
     if (performance.now() - this.beganAt > MAX_TURN_MS) await this.next();
   }
 
@@ -47,16 +47,16 @@ class LoopTurns {
     return found;
   }
 
-  /** Waits behind those who wait already, and rests where the turn has lasted long enough. */
+  /** Waits behind those who wait already, and pauses where the turn has lasted long enough. */
   private takePlace(): Promise<void> {
-    return (this.places = this.places.then(() => this.rest()));
+    return (this.places = this.places.then(() => this.pause()));
   }
 
   private toPromises<Item>(items: readonly Item[]): (Item | Promise<Item>)[] {
     let before = Promise.resolve();
     return items.map((item, position) => {
       if (position === 0) return item;
-      before = before.then(() => this.rest());
+      before = before.then(() => this.pause());
       return before.then(() => item);
     });
   }
@@ -67,7 +67,7 @@ class LoopTurns {
       const items: string[] = [];
       for (const item of value as readonly unknown[]) {
         items.push(value.length > MAX_DEEP_ITEMS ? JSON.stringify(item) : await this.stringify(item));
-        await this.rest();
+        await this.pause();
       }
       return `[${items.join(',')}]`;
     }
@@ -87,7 +87,7 @@ export const strangerTurns = new LoopTurns();
 export type ListResolver = GraphQLFieldResolver<unknown, GraphqlContext, unknown, readonly unknown[] | Promise<readonly unknown[]>>;
 
 /** Lets graphql-js pause between the items of every list in a long operation. */
-export function restInLists(schema: GraphQLSchema): void {
+export function pauseInLists(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {

@@ -82,7 +82,7 @@ async function writeWithPauses(items: readonly unknown[], write: Write, context:
   for (const item of items) {
     const text = write(item, context);
     texts.push(typeof text === 'string' ? text : await text);
-    await loopTurns.rest();
+    await loopTurns.pause();
   }
   return `[${texts.join(',')}]`;
 }

@@ -2,7 +2,7 @@ import { AggregatorRegistry, type Aggregator, type Registry } from 'prom-client'
 import type { GatewayMetrics, MetricsOfProcess } from './gateway-metrics';
 import type { MetricsSource } from './metrics-routes';
 
-/** The longest wait for a worker's metrics. Those that it told last stand for it then. */
+/** The longest wait for a worker's metrics. Those that were read last stand for it then. */
 const MAX_WAIT_MS = 1000;
 /** Totals and histograms only ever grow, so those of a worker that has ended are kept. */
 const GROWING = ['counter', 'histogram'];
@@ -12,13 +12,13 @@ const WORST = /^nodejs_eventloop_lag_/;
 const LEAST: readonly string[] = ['process_start_time_seconds', 'gateway_replica_used'];
 
 /** A process whose metrics are added to those of others. */
-export interface MetricsTeller {
+export interface MetricsReader {
   read(): Promise<MetricsOfProcess>;
 }
 
 /** The metrics of a gateway with workers: those of all its processes, added up. */
 export class SummedMetrics implements MetricsSource {
-  private readonly tellers = new Map<MetricsTeller, MetricsOfProcess>();
+  private readonly readers = new Map<MetricsReader, MetricsOfProcess>();
   private ended: MetricsOfProcess = [];
 
   constructor(private readonly own: GatewayMetrics) {}
@@ -27,27 +27,27 @@ export class SummedMetrics implements MetricsSource {
     return this.own.contentType;
   }
 
-  add(teller: MetricsTeller): void {
-    this.tellers.set(teller, []);
+  add(reader: MetricsReader): void {
+    this.readers.set(reader, []);
   }
 
-  /** Forgets a process that has ended, but for its totals as it told them last: a total that shrinks would look like a start. */
-  async remove(teller: MetricsTeller): Promise<void> {
-    const last = this.tellers.get(teller) ?? [];
-    this.tellers.delete(teller);
+  /** Forgets a process that has ended, but for its totals as they were read last: a total that shrinks would look like a start. */
+  async remove(reader: MetricsReader): Promise<void> {
+    const last = this.readers.get(reader) ?? [];
+    this.readers.delete(reader);
     const growing = last.filter(({ type }) => GROWING.includes(String(type)));
     this.ended = await addUp([this.ended, growing]).getMetricsAsJSON();
   }
 
   async scrape(): Promise<string> {
-    const [own] = await Promise.all([this.own.read(), ...[...this.tellers.keys()].map((teller) => this.ask(teller))]);
-    return addUp([own, this.ended, ...this.tellers.values()]).metrics();
+    const [own] = await Promise.all([this.own.read(), ...[...this.readers.keys()].map((reader) => this.ask(reader))]);
+    return addUp([own, this.ended, ...this.readers.values()]).metrics();
   }
 
-  private async ask(teller: MetricsTeller): Promise<void> {
+  private async ask(reader: MetricsReader): Promise<void> {
     const late = new Promise<undefined>((resolve) => setTimeout(resolve, MAX_WAIT_MS, undefined).unref());
-    const told = await Promise.race([teller.read().catch(() => undefined), late]);
-    if (told && this.tellers.has(teller)) this.tellers.set(teller, told);
+    const metrics = await Promise.race([reader.read().catch(() => undefined), late]);
+    if (metrics && this.readers.has(reader)) this.readers.set(reader, metrics);
   }
 }
 

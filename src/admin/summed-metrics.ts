@@ -12,13 +12,13 @@ const WORST = /^nodejs_eventloop_lag_/;
 const LEAST: readonly string[] = ['process_start_time_seconds', 'gateway_replica_used'];
 
 /** A process whose metrics are added to those of others. */
-export interface ProcessMetrics {
+export interface MetricsReader {
   read(): Promise<MetricsOfProcess>;
 }
 
 /** The metrics of a gateway with workers: those of all its processes, added up. */
 export class SummedMetrics implements MetricsSource {
-  private readonly processes = new Map<ProcessMetrics, MetricsOfProcess>();
+  private readonly readers = new Map<MetricsReader, MetricsOfProcess>();
   private ended: MetricsOfProcess = [];
 
   constructor(private readonly own: GatewayMetrics) {}
@@ -27,27 +27,27 @@ export class SummedMetrics implements MetricsSource {
     return this.own.contentType;
   }
 
-  add(worker: ProcessMetrics): void {
-    this.processes.set(worker, []);
+  add(reader: MetricsReader): void {
+    this.readers.set(reader, []);
   }
 
   /** Forgets a process that has ended, but for its totals as they were read last: a total that shrinks would look like a start. */
-  async remove(worker: ProcessMetrics): Promise<void> {
-    const last = this.processes.get(worker) ?? [];
-    this.processes.delete(worker);
+  async remove(reader: MetricsReader): Promise<void> {
+    const last = this.readers.get(reader) ?? [];
+    this.readers.delete(reader);
     const growing = last.filter(({ type }) => GROWING.includes(String(type)));
     this.ended = await addUp([this.ended, growing]).getMetricsAsJSON();
   }
 
   async scrape(): Promise<string> {
-    const [own] = await Promise.all([this.own.read(), ...[...this.processes.keys()].map((worker) => this.ask(worker))]);
-    return addUp([own, this.ended, ...this.processes.values()]).metrics();
+    const [own] = await Promise.all([this.own.read(), ...[...this.readers.keys()].map((reader) => this.ask(reader))]);
+    return addUp([own, this.ended, ...this.readers.values()]).metrics();
   }
 
-  private async ask(worker: ProcessMetrics): Promise<void> {
+  private async ask(reader: MetricsReader): Promise<void> {
     const late = new Promise<undefined>((resolve) => setTimeout(resolve, MAX_WAIT_MS, undefined).unref());
-    const read = await Promise.race([worker.read().catch(() => undefined), late]);
-    if (read && this.processes.has(worker)) this.processes.set(worker, read);
+    const metrics = await Promise.race([reader.read().catch(() => undefined), late]);
+    if (metrics && this.readers.has(reader)) this.readers.set(reader, metrics);
   }
 }
 

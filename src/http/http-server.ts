@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
 import { AppError, toErrorBody, type ErrorCode } from '../errors';
-import { closeListener, listenAt } from './listener';
+import { closeListener, listenAt } from '../processes/listener';
 import { createMessageClasses } from './message-classes';
 
 const HEADERS_TIMEOUT_MS = 5000;
@@ -40,8 +40,8 @@ export class HttpServer {
   readonly server: Server;
   private readonly hurry = new AbortController();
   private readonly unfinished = new Set<ServerResponse>();
-  private readonly taken = new Set<Socket>();
-  private onLastGone: (() => void) | undefined;
+  /** Connections that another process has accepted and sent. */
+  private readonly received = new Set<Socket>();
   private isWatching = false;
   private isDraining = false;
 
@@ -86,17 +86,13 @@ export class HttpServer {
     return listenAt(this.server, port, host);
   }
 
-  /** Serves a connection that another process has accepted, until its end, of which `onGone` tells. */
-  take(socket: Socket, onGone: () => void): void {
+  /** Serves a connection that another process has accepted. */
+  serve(socket: Socket): void {
     // Node watches the times of slow clients from this event on, which a server that does not listen itself lacks.
     if (!this.isWatching) this.server.emit('listening');
     this.isWatching = true;
-    this.taken.add(socket);
-    socket.once('close', () => {
-      this.taken.delete(socket);
-      onGone();
-      if (this.taken.size === 0) this.onLastGone?.();
-    });
+    this.received.add(socket);
+    socket.once('close', () => this.received.delete(socket));
     // As http's own connections are: the client may end its side before it has its answer.
     socket.allowHalfOpen = true;
     this.server.emit('connection', socket);
@@ -115,10 +111,10 @@ export class HttpServer {
     return this.finish(graceMs, async (isOver) => (await closeListener(this.server, isOver)).emptied);
   }
 
-  /** Lets the answers on taken connections finish, when no further connection comes. Resolves as `drain` does. */
-  finishTaken(graceMs: number): Promise<boolean> {
+  /** Lets the answers on received connections finish, when no further connection comes. Resolves as `drain` does. */
+  finishReceived(graceMs: number): Promise<boolean> {
     return this.finish(graceMs, async () => {
-      if (this.taken.size > 0) await new Promise<void>((resolve) => (this.onLastGone = resolve));
+      await Promise.all([...this.received].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
     });
   }
 

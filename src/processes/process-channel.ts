@@ -13,7 +13,8 @@ interface SentError {
   readonly reason: string;
 }
 
-interface Asked {
+/** A question that is not answered yet. */
+interface OpenQuestion {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -32,7 +33,7 @@ class OtherProcessError extends Error {
  */
 export class ProcessChannel {
   private readonly handlers = new Map<string, Handler>();
-  private readonly asked = new Map<number, Asked>();
+  private readonly questions = new Map<number, OpenQuestion>();
   private readonly closing = new AbortController();
   private lastNumber = 0;
 
@@ -43,7 +44,7 @@ export class ProcessChannel {
     return this.closing.signal;
   }
 
-  /** Takes the notices or the questions of a topic. The value that is returned, or its promise, is the answer. */
+  /** Sets the handler of the notices or the questions of a topic. The value that is returned, or its promise, is the answer. */
   handle(topic: string, handler: Handler): void {
     this.handlers.set(topic, handler);
   }
@@ -61,12 +62,12 @@ export class ProcessChannel {
         return;
       }
       const number = ++this.lastNumber;
-      this.asked.set(number, { resolve: resolve as (value: unknown) => void, reject });
+      this.questions.set(number, { resolve: resolve as (value: unknown) => void, reject });
       this.sendMessage({ channel: 'question', topic, body, number });
     });
   }
 
-  /** Takes a message of the other process. One that is of no channel is left to others. */
+  /** Handles a message of the other process. One that is of no channel is left to others. */
   receive(message: unknown): void {
     if (typeof message !== 'object' || message === null || !('channel' in message)) return;
     const received = message as ChannelMessage;
@@ -80,8 +81,8 @@ export class ProcessChannel {
     if (this.closed.aborted) return;
     const reason = new Error('The other process of the gateway has ended');
     this.closing.abort(reason);
-    for (const { reject } of this.asked.values()) reject(reason);
-    this.asked.clear();
+    for (const { reject } of this.questions.values()) reject(reason);
+    this.questions.clear();
   }
 
   private async answer({ topic, body, number }: Extract<ChannelMessage, { channel: 'question' }>): Promise<void> {
@@ -94,10 +95,10 @@ export class ProcessChannel {
   }
 
   private settle({ number, value, error }: Extract<ChannelMessage, { channel: 'answer' }>): void {
-    const asked = this.asked.get(number);
-    this.asked.delete(number);
-    if (error) asked?.reject(toError(error));
-    else asked?.resolve(value);
+    const question = this.questions.get(number);
+    this.questions.delete(number);
+    if (error) question?.reject(toError(error));
+    else question?.resolve(value);
   }
 
   private sendMessage(message: ChannelMessage): void {

@@ -1,8 +1,7 @@
 import type { Worker } from 'node:cluster';
 import type { Socket } from 'node:net';
-import type { ConnectionTaker, HandOutcome } from './connection-dealer';
 import { ProcessChannel } from './process-channel';
-import { CONNECTION, TOPICS, WORKER_EXITS } from './worker-topics';
+import { TOPICS, WORKER_EXITS } from './worker-topics';
 
 /** The end of a worker. */
 export interface WorkerEnd {
@@ -13,7 +12,7 @@ export interface WorkerEnd {
 }
 
 /** A worker as the primary sees it. */
-export class WorkerProcess implements ConnectionTaker {
+export class WorkerProcess {
   readonly channel: ProcessChannel;
   /** Resolves when the process has ended. Its channel is closed then. */
   readonly ended: Promise<WorkerEnd>;
@@ -42,23 +41,9 @@ export class WorkerProcess implements ConnectionTaker {
     return this.worker.process.pid;
   }
 
-  /**
-   * Node tells nobody of a connection that a worker lacks the descriptor for, and never closes one that is on its way to a worker that dies.
-   * So this process keeps its copy, of which it reads nothing, until the worker has answered a question that comes behind the connection.
-   */
-  async hand(socket: Socket): Promise<HandOutcome> {
-    const unsent = new Promise<HandOutcome>((resolve) => {
-      this.worker.send(CONNECTION, socket as never, { keepOpen: true }, (error) => error && resolve('unsent'));
-    });
-    const answered = this.channel.ask<boolean>(TOPICS.taken).then(
-      (isTaken): HandOutcome => (isTaken ? 'taken' : 'broken'),
-      (): HandOutcome => 'broken',
-    );
-    const outcome = await Promise.race([unsent, answered]);
-    // The worker's copy stays open.
-    if (outcome === 'taken') socket.destroy();
-    else if (outcome === 'broken') socket.resetAndDestroy();
-    return outcome;
+  /** Sends a message with a connection, of which this process keeps its copy. `onUnsent` is called when the worker cannot get messages. */
+  sendSocket(message: object, socket: Socket, onUnsent: () => void): void {
+    this.worker.send(message, socket as never, { keepOpen: true }, (error) => error && onUnsent());
   }
 
   /** True when the worker has said that its answers are over. */

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../errors';
+import { ConnectionDistributor } from './connection-distributor';
 import { WorkerProcess } from './worker-process';
 import { TOPICS } from './worker-topics';
 
@@ -11,17 +12,30 @@ const YOUNG_MS = 60_000;
 const FIRST_PAUSE_MS = 1000;
 /** The pause doubles with each early end, up to this. */
 const MAX_PAUSE_MS = 30_000;
+/** A worker whose answers are not over so long after the grace time is killed: its event loop stands still. */
+const KILL_MARGIN_MS = 2000;
 
 interface WorkerSetOptions {
   readonly size: number;
   /** The module that a worker runs. */
   readonly module: string;
-  /** Prepares the channel of a worker that starts. The value that is returned tells the worker what to serve. */
-  readonly welcome: (worker: WorkerProcess) => object;
+  /** The settings that each worker starts with. They go over its channel, which no other process can read. */
+  readonly settings: object;
+  /** Called when a worker starts, before it gets its settings. */
+  readonly onStarting: (worker: WorkerProcess) => void;
   /** Called when a worker can serve. */
   readonly onServing: (worker: WorkerProcess) => void;
   /** Called when a worker has ended that was not told to, or could not start again. Another one is started after the pause. */
   readonly onLost: (lost: { readonly pid: number | undefined; readonly how: string; readonly pauseMs: number }) => void;
+}
+
+interface StopTimes {
+  /** Milliseconds in which new requests are still answered. */
+  readonly drainMs: number;
+  /** Milliseconds after `drainMs` in which answers in flight may finish. */
+  readonly graceMs: number;
+  /** Milliseconds after the answers in which a worker closes what it has open. */
+  readonly closingMs: number;
 }
 
 /**
@@ -31,16 +45,13 @@ interface WorkerSetOptions {
 export class WorkerSet {
   private readonly workers = new Set<WorkerProcess>();
   private readonly ends = new Set<Promise<boolean>>();
+  private readonly connections = new ConnectionDistributor();
   private readonly stopping = new AbortController();
+  private readonly cutting = new AbortController();
   private earlyEnds = 0;
 
   constructor(private readonly options: WorkerSetOptions) {
     cluster.setupPrimary({ exec: options.module, args: [] });
-  }
-
-  /** The workers that live. */
-  get all(): readonly WorkerProcess[] {
-    return [...this.workers];
   }
 
   /** Starts all workers. Throws an OperatorError when one cannot serve; none is left then. */
@@ -48,26 +59,52 @@ export class WorkerSet {
     const outcomes = await Promise.allSettled(Array.from({ length: this.options.size }, () => this.launch()));
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (!failed) return;
-    this.retire();
-    for (const worker of this.all) worker.kill();
+    this.stopping.abort();
+    for (const worker of this.workers) worker.kill();
     await this.ended();
     const reason = failed.reason as Error;
     throw new OperatorError(`A worker did not start: ${reason.message}`, { cause: reason });
   }
 
-  /** Starts no further worker. */
-  retire(): void {
-    this.stopping.abort();
+  /** Listens for callers, and resolves to the port. Rejects when it cannot be had. */
+  listen(port: number, host: string): Promise<number> {
+    return this.connections.listen(port, host);
   }
 
-  /** Resolves when the last worker has ended: to true when all that lived since `retire` have ended without cutting an answer. */
-  async ended(): Promise<boolean> {
+  /** Stops listening and ends all workers. Resolves to false when answers were cut. */
+  async stop({ drainMs, graceMs, closingMs }: StopTimes): Promise<boolean> {
+    const { signal } = this.cutting;
+    this.stopping.abort();
+    this.tell(TOPICS.drain);
+    if (this.connections.listening) await sleep(drainMs, undefined, { signal }).catch(() => undefined);
+    const deadline = Date.now() + graceMs;
+    await this.connections.close(() => signal.aborted || Date.now() > deadline);
+    const leftMs = signal.aborted ? 0 : Math.max(deadline - Date.now(), 0);
+    for (const worker of this.workers) void worker.finish(leftMs, closingMs + KILL_MARGIN_MS);
+    const kill = setTimeout(() => this.killUndrained(), leftMs + KILL_MARGIN_MS);
+    signal.addEventListener('abort', () => setTimeout(() => this.killUndrained(), KILL_MARGIN_MS).unref());
+    const isWhole = await this.ended();
+    clearTimeout(kill);
+    return isWhole;
+  }
+
+  /** Ends the times of `stop` at once. */
+  cut(): void {
+    this.cutting.abort();
+    this.tell(TOPICS.cut);
+  }
+
+  /** Resolves when the last worker has ended: to true when all that lived since the stop have ended without cutting an answer. */
+  private async ended(): Promise<boolean> {
     return (await Promise.all(this.ends)).every(Boolean);
   }
 
-  /** Sends a notice to all workers. */
-  tell(topic: string, body?: unknown): void {
-    for (const { channel } of this.workers) channel.tell(topic, body);
+  private tell(topic: string): void {
+    for (const { channel } of this.workers) channel.tell(topic);
+  }
+
+  private killUndrained(): void {
+    for (const worker of this.workers) if (!worker.isDrained) worker.kill();
   }
 
   private async launch(): Promise<void> {
@@ -84,12 +121,15 @@ export class WorkerSet {
     });
     this.workers.add(worker);
     this.ends.add(end);
-    await worker.channel.ask(TOPICS.begin, this.options.welcome(worker)).catch((error: unknown) => {
+    this.options.onStarting(worker);
+    await worker.channel.ask(TOPICS.start, this.options.settings).catch((error: unknown) => {
       worker.kill();
       throw error;
     });
     isServing = true;
-    if (!worker.channel.closed.aborted) this.options.onServing(worker);
+    if (worker.channel.closed.aborted) return;
+    this.connections.add(worker);
+    this.options.onServing(worker);
   }
 
   private async replace(lost: { readonly pid: number | undefined; readonly how: string }, livedMs: number): Promise<void> {

@@ -1,14 +1,7 @@
-/** The message that brings a connection to a worker. */
-export const CONNECTION = { connection: true } as const;
-
-/** The topics of the channel between the primary and a worker about the worker's life and its connections. */
+/** The topics of the channel between the primary and a worker about the worker's life. */
 export const TOPICS = {
-  /** The primary asks the worker to serve, and tells what. The answer comes when it can. */
-  begin: 'worker.begin',
-  /** The primary asks whether the worker has the connection that was handed to it just before. */
-  taken: 'connection.taken',
-  /** So many of the worker's connections have ended. */
-  ended: 'connection.ended',
+  /** The primary asks the worker to serve, and sends its settings. The answer comes when it can. */
+  start: 'worker.start',
   /** The worker answers with `Connection: close` from now on, and is not ready. */
   drain: 'worker.drain',
   /** No further connection comes. The worker answers whether its answers in flight have all left, then closes what it has open, and ends. */

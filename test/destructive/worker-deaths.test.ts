@@ -86,7 +86,7 @@ describe('a worker that is killed', () => {
       const statuses = new Set<number>();
       const hasAnswered = (): boolean => gateway.logged('request completed').some(({ pid }) => pid === next);
       await until(async () => {
-        // Each has a connection of its own, which the worker with the fewest gets.
+        // Each has a connection of its own, and the workers get them in turn.
         const answers = await Promise.all(Array.from({ length: 4 }, () => ask(`${gateway.url}/ready`)));
         for (const answer of answers) statuses.add(answer.resume().statusCode!);
         return hasAnswered();

@@ -12,7 +12,10 @@ const LINES = 150_000;
 const GRACE_SECONDS = 5;
 const PATH = '/api/v2/authenticated_test_system';
 
-/** Stops under clients that keep their connections and a long report: one that its reader takes, and in the last round one that stands still. */
+/**
+ * Stops of one process and of two workers in turn, under clients that keep their connections and a long report: one that its reader takes, and in
+ * the last round one that stands still.
+ */
 export async function run(): Promise<readonly Finding[]> {
   const target = await startTarget();
   const outcomes = new Map<string, number>();
@@ -30,6 +33,7 @@ export async function run(): Promise<readonly Finding[]> {
       const serve = await startServe({
         DATABASE_URL: target.database.url,
         DRAIN_MILLISECONDS: '500',
+        WORKERS: String((round % 2) + 1),
         SHUTDOWN_GRACE_SECONDS: isLast ? '1' : String(GRACE_SECONDS * 6),
       });
       const clients = Array.from({ length: CLIENTS }, async () => {

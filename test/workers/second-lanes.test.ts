@@ -85,7 +85,7 @@ const summaryOf = async (answer: IncomingMessage): Promise<unknown> => JSON.pars
 
 test('a caller of totals and a digest gets both, though another report takes the lane of the second connection in that moment', async () => {
   const kept = [await keepConnection(), await keepConnection(), await keepConnection()];
-  // New connections go to the worker that has the fewest.
+  // The workers get new connections in turn.
   const [reading, beside] = kept.filter(({ worker }, _n, all) => all.filter((other) => other.worker === worker).length === 2);
   const query = JSON.stringify({ query: TOTALS });
   const quiet = await summaryOf(await askKept(reading!.agent, '/graphql', query));

@@ -28,7 +28,7 @@ import { SessionStore } from './data/access/session-store';
 import { UserStore } from './data/access/user-store';
 import { VersionMemory, type MemoryFigures } from './data/books/version-memory';
 import { AccessService } from './domain/access/access-service';
-import { AuditGathering } from './domain/audit/audit-gathering';
+import { AuditReadings } from './domain/audit/audit-readings';
 import { AccessWatch } from './domain/access/access-watch';
 import { AuditService, type Operator, type SeenEvent } from './domain/audit/audit-service';
 import { BackupService } from './domain/backup/backup-service';
@@ -194,7 +194,7 @@ export function createServices(
     maxWaiting: MAX_WAITING_AUDIT_ROWS,
     onUnwritten,
   });
-  const audit = new AuditService(new AuditStore(database), chains, auditWriter, new AuditGathering(auditWriter), onEvent, findOperator);
+  const audit = new AuditService(new AuditStore(database), chains, auditWriter, new AuditReadings(auditWriter), onEvent, findOperator);
   const userStore = new UserStore(database);
   const sessionStore = new SessionStore(database, config.SESSION_IDLE_MINUTES);
   const savedReportStore = new SavedReportStore(database);

@@ -1,16 +1,17 @@
 import type { Request, Router } from 'express';
-import type { FileContent, FilePieces } from '../domain/audit/audit-file';
 import type { ReadRange } from '../domain/audit/audit-service';
+import { FileCount } from '../domain/audit/file-count';
 import { AppError } from '../errors';
 import { chosenColumns, fileOptionNames, namesOfConditions, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout } from '../formats/file-format';
 import { fileFormats, type FileFormat } from '../values/file-formats';
 import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import { EntityTag } from '../http/entity-tag';
+import type { DoorReading } from '../http/request-audit';
 import { recordOf } from '../http/request-record';
 import { createRequestRouter, type Attempt, type RequestHandler } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
-import type { FileResolver, FileSource, FileTotals, Receipt } from '../resolvers/reports/file-resolver';
+import type { FileResolver, FileSource, FileTotals } from '../resolvers/reports/file-resolver';
 import type { RequestContext } from '../resolvers/request/request-context';
 
 const BOM = '\uFEFF';
@@ -65,8 +66,8 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
       const { context, request, response } = attempt;
       const receipt = await resolver.receipt(String(request.params.id), context);
       const operation = { door: 'file', name: RECEIPTS, hash: null } as const;
-      await kit.audit.accompany(attempt, operation, { range: () => toRange(receipt) }, async (ready) => {
-        await ready;
+      await kit.audit.accompany(attempt, { operation, range: () => toRange(receipt) }, async (reading) => {
+        await reading?.written;
         setDataVersion(response, context);
         response.json(receipt);
       });
@@ -99,7 +100,7 @@ function toNameAndFormat(file: string): FileName {
 }
 
 async function sendFile(file: FileSource, { name, format }: FileName, attempt: Attempt, { readerPace, audit }: DoorKit): Promise<void> {
-  const { context, request, response, runsAgain, carried } = attempt;
+  const { context, request, response } = attempt;
   const { hasBom, totals: totalsMode = file.bytesWithTotals ? 'trailers' : 'headers' } = parseFileOptions(request.query);
   const layout = createFileLayout(format, chosenColumns(file.query));
   const { template, tail } = layout;
@@ -108,70 +109,58 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   if (tag.answersNotModified(request, response, context)) return;
   const spooled = totalsMode === 'headers' ? await file.readTotals(template) : undefined;
   const totalsBefore = spooled?.totals;
-  // A HEAD request takes no rows, so it gets no entry of a file.
-  const before = carried.fileEntry;
-  const entry = request.method === 'HEAD' ? undefined : await file.openAudit({ name: request.path.slice(1), format }, before);
-  if (entry === before) carried.fileEntry = undefined;
+  // A HEAD request takes no rows, so that it has no entry of a file.
+  const isFile = request.method !== 'HEAD';
   const { rows, totals } =
-    entry && totalsMode === 'trailers' && file.bytesWithTotals
+    isFile && totalsMode === 'trailers' && file.bytesWithTotals
       ? file.bytesWithTotals(template)
       : { rows: spooled?.rows ?? file.rows.bytes(template), totals: () => totalsBefore };
-  const { startDate, endDate, dateBasis, pending } = file.lineSet;
+  const { startDate, endDate, dateBasis } = file.lineSet;
   const basis: Readonly<Record<string, string>> = dateBasis === 'TRANSACTION_DATE' ? { [DATE_BASIS]: dateBasis } : {};
   const headers = { [RANGE]: `${startDate}/${endDate}`, ...basis, ...(totalsBefore && toHeaders(totalsBefore)) };
   // HTTP/1.0 has no chunked coding, and trailers need it.
   const hasTrailers = request.httpVersion !== '1.0';
   const announced = totalsMode === 'trailers' ? [RANGE, ...Object.keys(basis), ...Object.keys(TOTALS)] : Object.keys(headers);
-  const setHeaders = (): void => {
-    setDataVersion(response, context);
-    setServerTiming(response);
-    tag.set(response, context);
-    response.set({
-      ...headers,
-      'Content-Type': MEDIA_TYPES[format],
-      'Content-Disposition': `attachment; filename="${name}-${DAYS_OF[dateBasis]}${startDate}-${endDate}.${format}"`,
-      ...(entry && { 'X-Export-Id': entry.id }),
-      ...(entry && hasTrailers && { Trailer: [...announced, FILE_SHA256].join(', ') }),
-    });
-  };
+  const count = new FileCount();
   const toTrailers = () => {
     const found = totals();
-    return { ...headers, ...(found && toHeaders(found)), ...(entry && { [FILE_SHA256]: entry.fileSha256() }) };
+    return { ...headers, ...(found && toHeaders(found)), ...(isFile && { [FILE_SHA256]: count.facts.fileSha256 }) };
   };
-  const send = (pieces: FilePieces, ready?: Promise<void>): Promise<void> =>
-    sendRows(response, pieces, {
-      setHeaders,
-      ready,
+  const reading: DoorReading = {
+    operation: { door: 'file', name: request.path.slice(1), hash: null },
+    range: () => toRange({ ...file.lineSet, conditions: namesOfConditions(file.query) }),
+    areInHeaders: totalsBefore !== undefined,
+    ...(isFile && {
+      lines: () => file.bytesWithTotals && (totals()?.all.lines ?? file.rows.rowCount?.()),
+      file: { ...file.facts, format },
+      atEnd: () => ({ ...count.facts, lines: totals()?.all.lines ?? null, digest: totals()?.digest ?? null }),
+    }),
+  };
+  await audit.accompany(attempt, reading, (open) =>
+    sendRows(response, isFile ? count.toPieces(head, rows, tail) : [head, rows, tail], {
+      setHeaders: () => {
+        setDataVersion(response, context);
+        setServerTiming(response);
+        tag.set(response, context);
+        response.set({
+          ...headers,
+          'Content-Type': MEDIA_TYPES[format],
+          'Content-Disposition': `attachment; filename="${name}-${DAYS_OF[dateBasis]}${startDate}-${endDate}.${format}"`,
+          ...(isFile && open && { 'X-Export-Id': open.id }),
+          ...(isFile && hasTrailers && { Trailer: [...announced, FILE_SHA256].join(', ') }),
+        });
+      },
+      ready: open?.written,
       readerPace,
       signal: context.books.signal,
       coding: toContentCoding(request),
       ...(hasTrailers && { trailers: toTrailers }),
-    });
-  if (!entry) {
-    const operation = { door: 'file', name: request.path.slice(1), hash: null } as const;
-    const range = (): ReadRange => ({ startDate, endDate, pending, conditions: namesOfConditions(file.query) });
-    const areInHeaders = totalsBefore !== undefined;
-    await audit.accompany(attempt, operation, { range, areInHeaders }, (written) => send([head, rows, tail], written));
-    return;
-  }
-  try {
-    const content = (): FileContent => ({
-      version: context.books.snapshot.version,
-      lines: totals()?.all.lines,
-      digest: totals()?.digest,
-    });
-    await entry.accompany({ head, rows, tail }, send, content, runsAgain);
-  } catch (error) {
-    if (runsAgain()) carried.fileEntry = entry;
-    throw error;
-  } finally {
-    const lines = file.bytesWithTotals && (totals()?.all.lines ?? file.rows.rowCount?.());
-    if (lines !== undefined) context.lines.add(lines);
-  }
+    }),
+  );
 }
 
-/** The range of a receipt's file. Callers ask for a receipt again and again until its file has arrived; those readings are equal. */
-const toRange = ({ startDate, endDate, pending, conditions }: Receipt): ReadRange => ({ startDate, endDate, pending, conditions });
+/** The range of a file. Callers ask for a receipt again and again until its file has arrived; those readings are equal. */
+const toRange = ({ startDate, endDate, pending, conditions }: ReadRange): ReadRange => ({ startDate, endDate, pending, conditions });
 
 function toHeaders(totals: FileTotals): Record<string, string> {
   const values = Object.entries(TOTALS).map(([header, read]) => [header, read(totals)] as const);

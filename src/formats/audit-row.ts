@@ -10,7 +10,7 @@ export type AuditKind = (typeof auditKinds)[number];
 export const auditDoors = ['v2', 'graphql', 'file', 'command', 'operators', 'gateway'] as const;
 export type AuditDoor = (typeof auditDoors)[number];
 
-export type ReportName = 'deposit-details' | 'deposit-summary';
+type ReportName = 'deposit-details' | 'deposit-summary';
 
 /** The facts of an audit row. A row of the end of a reading has its outcome alone, and the row of its start all that is known before. */
 export interface AuditFacts {

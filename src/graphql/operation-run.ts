@@ -128,7 +128,7 @@ export class OperationRun {
     if (context.books.haveSeveralVersions) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
     noteOperation(recordOf(response), context, facts);
     if (!facts) recordOf(response).addCodes(answer.pieces.filter((piece) => typeof piece === 'string').join(''));
-    await this.audited(answer, runsAgain, (ready) =>
+    await this.audited(answer, (ready) =>
       sendRows(response, answer.pieces, {
         setHeaders: () => {
           (facts?.isChange ? nameDataVersion : setDataVersion)(response, context);
@@ -149,11 +149,7 @@ export class OperationRun {
   }
 
   /** Sends the answer while the audit notes that the operation reads personal data, and that a privilege was missing. */
-  private async audited(
-    { facts, range }: ReadyAnswer,
-    runsAgain: () => boolean,
-    send: (ready?: Promise<void>) => Promise<void>,
-  ): Promise<void> {
+  private async audited({ facts, range }: ReadyAnswer, send: (ready?: Promise<void>) => Promise<void>): Promise<void> {
     const { request, opened: context } = this;
     const { audit } = this.parts.kit;
     const { refusal } = context.outcome;
@@ -161,7 +157,7 @@ export class OperationRun {
     const operation = { door: 'graphql', name: facts.name, hash: facts.hash } as const;
     if (refusal) await audit.recordRefusal(context, operation, refusal);
     const lines = (): number | undefined => context.insertions?.rowCount();
-    await audit.accompany({ context, request, runsAgain }, operation, { range, lines }, send);
+    await audit.accompany({ context, request }, { operation, range, lines }, (reading) => send(reading?.written));
   }
 }
 

@@ -1,5 +1,4 @@
 import { Router, type Request, type Response } from 'express';
-import type { OpenFileEntry } from '../domain/audit/audit-file';
 import { AppError } from '../errors';
 import type { AuditDoor } from '../formats/audit-row';
 import type { RequestContext } from '../resolvers/request/request-context';
@@ -11,15 +10,6 @@ export interface Attempt {
   readonly context: RequestContext;
   readonly request: Request;
   readonly response: Response;
-  /** True after a failure of this attempt when another one follows it. */
-  readonly runsAgain: () => boolean;
-  readonly carried: Carried;
-}
-
-/** The things that an attempt leaves to the next one. */
-interface Carried {
-  /** The audit entry of a file that is made again. Whoever goes on with it takes it out. */
-  fileEntry?: OpenFileEntry | undefined;
 }
 
 export type RequestHandler = (attempt: Attempt) => Promise<void>;
@@ -43,21 +33,18 @@ export function createRequestRouter(
       // Headers are sent before the rows, so all of an answer is read from one snapshot.
       let context = openRequest(request, response, true);
       const endSpan = context.times.spans?.resolve();
-      const carried: Carried = {};
       try {
-        // An answer that has begun was broken off. Any other is read again, and then from the primary.
-        const runsAgain = (): boolean => context.books.areBroken && !response.headersSent && !response.destroyed;
-        await handle({ context, request, response, runsAgain, carried }).catch(async (error: unknown) => {
-          if (!runsAgain()) throw error;
+        await handle({ context, request, response }).catch(async (error: unknown) => {
+          // An answer that has begun was broken off. Any other is read again, and then from the primary.
+          if (!context.books.areBroken || response.headersSent || response.destroyed) throw error;
           await context.books.close();
           context = openRequest(request, response, true, true);
-          await handle({ context, request, response, runsAgain: () => false, carried });
+          await handle({ context, request, response });
         });
       } catch (error) {
         if (error instanceof AppError) await audit.recordRefusal(context, { door, name: nameOf(response, path), hash: null }, error);
         throw error;
       } finally {
-        carried.fileEntry?.giveUp();
         endSpan?.(recordOf(response).label);
         await context.books.close();
       }

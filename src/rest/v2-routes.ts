@@ -43,14 +43,14 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
       const tag = new EntityTag(rows, v2Layouts.json);
       if (tag.answersNotModified(request, response, context)) return;
       const operation = { door: 'v2', name: REPORT, hash: null } as const;
-      await kit.audit.accompany(attempt, operation, { range: () => toRange(query), lines: () => rows.rowCount?.() }, (ready) =>
+      await kit.audit.accompany(attempt, { operation, range: () => toRange(query), lines: () => rows.rowCount?.() }, (reading) =>
         sendRows(response, [head, rows.bytes(template), tail], {
           setHeaders: () => {
             setDataVersion(response, context);
             tag.set(response, context);
             response.type('json');
           },
-          ready,
+          ready: reading?.written,
           readerPace: kit.readerPace,
           signal: context.books.signal,
           coding: toContentCoding(request),

@@ -9,6 +9,7 @@ import { NO_FACTS } from '../../src/formats/audit-row';
 import { readAudit, whileAuditIsHeld } from '../support/audit-reader';
 import { runCommand, startServe } from '../support/command';
 import { isDistributed, isPooled } from '../support/database';
+import { startDatabaseProxy } from '../support/database-proxy';
 import { createOrganization, graphql, importLines, startGateway, v2Line, withGateway, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
@@ -162,6 +163,27 @@ test('an operator is told once of rows that nobody waits for while the database 
   expect(await verify(organization)).toBe(0);
 });
 
+test('a row whose writing the database could not confirm is written once, and is not lost', async () => {
+  const organization = await createRead();
+  const proxy = await startDatabaseProxy(gateway.database.url);
+  const own = await startGateway({ DATABASE_URL: proxy.url, DATABASE_ANSWER_MILLISECONDS: '1000' });
+  try {
+    proxy.freezeAt('"part":"ended"');
+    expect(await (await get(own.url, organization, FILE)).text()).toContain('Lovelace');
+    const select = `SELECT FROM audit_record WHERE organization_id = $1 AND part = 'ended'`;
+    await until(async () => (await gateway.database.client.query(select, [organization.id])).rowCount === 1);
+    proxy.freezeAt('nobody sends this');
+    await until(() => logged(own.logLines, 'audit rows wait for the database').length === 1);
+    // Its row tells the gateway the new end of the chain.
+    await until(async () => (await get(own.url, organization)).status === 200);
+  } finally {
+    await own.stop();
+    await proxy.close();
+  }
+  expect(logged(own.logLines, 'audit rows were lost')).toEqual([]);
+  expect(await verify(organization)).toBe(0);
+});
+
 test('a row is refused at once while as many wait as may, and those that wait are written', async () => {
   const organization = await createRead();
   const database = new Database({
@@ -239,6 +261,28 @@ test('a reader whose gateway stops while the database fails has whole entries wh
   const entries = await readAudit(gateway, organization, '{ kinds: [READ, FILE] }');
   expect(entries.filter(({ door }) => door !== 'GRAPHQL')).toMatchObject([{ outcome: 'WHOLE' }, { outcome: 'WHOLE' }]);
   expect(await verify(organization)).toBe(0);
+});
+
+test('a reader whose gateway stops has a whole entry, though the database refuses a row that waits beside its own for good', async () => {
+  const organization = await createRead();
+  await refusing(organization, { state: '53100', condition: `NEW.kind = 'file' AND NEW.part = 'ended'` }, async (countTries) => {
+    const own = await startGateway({ DATABASE_URL: gateway.database.url });
+    try {
+      for (const format of ['csv', 'json', 'ndjson']) await (await get(own.url, organization, FILE.replace('csv', format))).text();
+      await until(async () => (await countTries()) > 0);
+      await gateway.database.client.query(`CREATE OR REPLACE FUNCTION refuse_rows() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN IF NEW.operation LIKE '%.json' THEN RAISE EXCEPTION 'no'; END IF; RETURN NEW; END $$`);
+    } finally {
+      await own.stop();
+    }
+    expect(logged(own.logLines, 'audit rows were lost')).toMatchObject([{ rows: 1, sqlState: 'P0001' }]);
+  });
+  const entries = await readAudit(gateway, organization, '{ kinds: [FILE] }');
+  expect(entries.map(({ format, outcome }) => [format, outcome])).toEqual([
+    ['csv', 'WHOLE'],
+    ['json', null],
+    ['ndjson', 'WHOLE'],
+  ]);
 });
 
 test.each(['53100', '55P03'])('a caller whose row meets a state that passes, %s, may try again', async (state) => {

@@ -136,7 +136,7 @@ describe('a reader of texts with the separator of packed columns, at a gateway t
       .filter(({ operation }) => operation !== 'Audit')
       .map(({ reads, outcome }) => [reads, outcome].join(' '));
 
-  test.each(Object.entries(readings))('gets the whole of %s, and the audit has it as whole', async (what, read) => {
+  test.each(Object.entries(readings))('gets the whole of %s, and the audit has each attempt', async (what, read) => {
     await importLines(store.services, store.organization, [lineOf('E2', FOREIGN)]);
     // A gateway remembers the organization, and reads its values one by one from then on.
     const fresh = await startGateway({ DATABASE_URL: store.database.url, DATABASE_ENGINE: 'citus' });
@@ -148,7 +148,9 @@ describe('a reader of texts with the separator of packed columns, at a gateway t
     } finally {
       await fresh.stop();
     }
-    expect((await readEnds()).slice(before)).toEqual(what === 'a file' ? ['1 WHOLE', '1 WHOLE'] : ['2 WHOLE']);
+    // A digest is computed again before its reading begins.
+    const broken = what === 'a digest' ? [] : ['1 BROKEN'];
+    expect((await readEnds()).slice(before)).toEqual([...broken, ...(what === 'a file' ? ['1 WHOLE', '1 WHOLE'] : ['2 WHOLE'])]);
   });
 
   test('gets a receipt of the file that was made again, and of nothing before it', async () => {

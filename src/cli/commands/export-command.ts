@@ -1,5 +1,7 @@
 import { Command, Option } from 'commander';
-import type { FilePieces, SentFile } from '../../domain/audit/audit-file';
+import { numberOf } from '../../data/postgres/version-stamp';
+import type { EndFacts } from '../../domain/audit/audit-readings';
+import { FileCount, type FilePieces } from '../../domain/audit/file-count';
 import { toReportPeriod, toLineSet, type ReportPeriod } from '../../domain/reports/deposit-detail-service';
 import { chosenColumns, columnsOf, parseColumns } from '../../formats/file-address';
 import { createFileLayout, type FileColumns } from '../../formats/file-format';
@@ -54,7 +56,7 @@ export function exportCommand(context: () => CommandContext): Command {
 type Put = (content: AsyncIterable<Buffer>) => Promise<void>;
 
 /** A file that was written, and the id of its entry in the audit. */
-interface ExportedFile extends SentFile {
+interface ExportedFile extends EndFacts {
   readonly id: string;
 }
 
@@ -72,14 +74,25 @@ async function exportReport(
   const organization = await organizations.get(name);
   const organizationId = organization.id;
   const lineSet = toLineSet(organizationId, findPeriod(organization));
-  const subject = { report: 'deposit-details', format, lineSet, conditions: [], tellsDonors: true } as const;
-  const entry = await audit.openFile(audit.operator(organizationId), audit.command('export'), subject);
+  const { startDate, endDate, pending } = lineSet;
+  const range = { startDate, endDate, pending, conditions: [] };
+  const file = { report: 'deposit-details', format, tellsDonors: true } as const;
   const opened = books.openForOperator(organizationId);
   try {
     const { head, template, tail } = createFileLayout(format, columns);
     const { rows, figures } = depositDetails.report(lineSet, opened).bytesWithFigures(template);
-    const content = () => ({ version: opened.version, lines: figures()?.totals.lines, digest: figures()?.digest });
-    return { id: entry.id, ...(await entry.accompany({ head, rows, tail }, send, content)) };
+    const count = new FileCount();
+    const atEnd = (): EndFacts => ({
+      ...count.facts,
+      lines: figures()?.totals.lines ?? null,
+      digest: figures()?.digest ?? null,
+      dataVersion: opened.version === undefined ? null : numberOf(opened.version),
+    });
+    const write = async (id: string): Promise<ExportedFile> => {
+      await send(count.toPieces(head, rows, tail));
+      return { id, ...atEnd() };
+    };
+    return await audit.accompany(audit.operator(organizationId), audit.command('export'), write, { range, file, atEnd });
   } finally {
     await opened.close();
   }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, toAppError } from '../../errors';
 import type { ChainPlace, NewAuditRow } from '../../formats/audit-row';
 import { toChain, type AuditChainStore } from './audit-chain-store';
@@ -21,15 +22,19 @@ export interface UnwrittenRows {
   readonly error: AppError;
 }
 
-/** A row that waits to be written. */
-interface WaitingRow {
+/** A row whose caller waits. */
+interface AwaitedRow {
   readonly row: NewAuditRow;
-  /**
-   * Undefined for a row that nobody waits for. It is tried again while the database takes none, and lost when it alone is refused. It tells
-   * the end of a reading whose start was written, or was accepted, so that refused starts bound the number of these rows.
-   */
-  readonly caller?: { readonly resolve: () => void; readonly reject: (error: AppError) => void };
-  /** The times that the database has refused a row that nobody waits for. Such a row is written alone, as it may be the cause. */
+  readonly settle: (failure?: AppError) => void;
+}
+
+/**
+ * A row that nobody waits for. It tells the end of a reading whose start was written, or was accepted, so that refused starts bound the
+ * number of these rows.
+ */
+interface UnawaitedRow {
+  readonly row: NewAuditRow;
+  /** The times that the database has refused it. Such a row is written alone, as it may be the cause. */
   refusals: number;
 }
 
@@ -48,11 +53,14 @@ const RETRY_MS = 1000;
 const MAX_REFUSALS = 5;
 
 /**
- * Writes rows into the chains of organizations. Rows of an organization that arrive while others are written share the next statement. A
- * row that cannot be written in time is refused.
+ * Writes rows into the chains of organizations. Rows of an organization that arrive while others are written share a statement.
+ *
+ * A caller's row is tried once, and refused when it cannot be written in time. The rows that nobody waits for are one list, which is tried
+ * when a row comes, and again each second while rows stay in it.
  */
 export class AuditWriter {
   private readonly chains = new Map<number, Chain>();
+  private readonly closing = new AbortController();
   private waiting = 0;
   private written = 0;
   private refused = 0;
@@ -72,204 +80,175 @@ export class AuditWriter {
    * DATA_SOURCE_QUERY_FAILED when the database refuses it.
    */
   async write(organizationId: number, row: NewAuditRow): Promise<void> {
+    this.assertRoom();
+    const chain = this.chainOf(organizationId);
+    this.waiting++;
+    let timer: NodeJS.Timeout | undefined;
     try {
-      await this.wait(organizationId, row);
+      await new Promise<void>((resolve, reject) => {
+        const awaited: AwaitedRow = { row, settle: (failure) => (failure ? reject(failure) : resolve()) };
+        timer = setTimeout(() => {
+          chain.awaited = chain.awaited.filter((each) => each !== awaited);
+          reject(notWritten());
+        }, this.options.maxWaitMs);
+        if (chain.awaited.push(awaited) === 1) void inTurn(chain, () => this.writeAwaited(chain));
+      });
     } catch (error) {
       this.refused++;
       throw error;
+    } finally {
+      clearTimeout(timer);
+      this.waiting--;
     }
   }
 
   /** Resolves at once, and writes the row as `writeLater` does. Throws NO_DATA_SOURCE_CONNECTION when too many rows wait. */
   async accept(organizationId: number, row: NewAuditRow): Promise<void> {
-    if (this.waiting >= this.options.maxWaiting) {
-      this.refused++;
-      throw notWritten();
-    }
+    this.assertRoom();
     this.writeLater(organizationId, row);
   }
 
   /** Writes a row that nobody waits for, as soon as the database takes it. */
   writeLater(organizationId: number, row: NewAuditRow): void {
-    this.add(organizationId, { row, refusals: 0 });
+    const chain = this.chainOf(organizationId);
+    this.waiting++;
+    chain.unawaited.push({ row, refusals: 0 });
+    chain.writing ??= this.writeUnawaited(chain);
   }
 
   /** Writes all rows that wait, and gives up those that the database does not take. */
   async close(): Promise<void> {
+    this.closing.abort();
     await Promise.all(
-      [...this.chains].map(async ([organizationId, chain]) => {
-        await chain.working;
-        // Rows that came while that work failed have not been tried.
-        await this.retry(organizationId, chain);
-        clearTimeout(chain.retry);
-        this.report(organizationId, chain.kept.length, { isLost: true, error: chain.failure ?? notWritten() });
+      [...this.chains.values()].map(async (chain) => {
+        await chain.turn;
+        await chain.writing;
       }),
     );
   }
 
-  private wait(organizationId: number, row: NewAuditRow): Promise<void> {
-    if (this.waiting >= this.options.maxWaiting) return Promise.reject(notWritten());
-    return new Promise<void>((resolve, reject) => {
-      const caller = { resolve: () => settle(resolve), reject: (error: AppError) => settle(() => reject(error)) };
-      const waiting: WaitingRow = { row, caller, refusals: 0 };
-      const timer = setTimeout(() => {
-        this.drop(organizationId, waiting);
-        reject(notWritten());
-      }, this.options.maxWaitMs);
-      const settle = (how: () => void): void => {
-        clearTimeout(timer);
-        how();
-      };
-      this.add(organizationId, waiting);
-    });
+  private assertRoom(): void {
+    if (this.waiting < this.options.maxWaiting) return;
+    this.refused++;
+    throw notWritten();
   }
 
-  private add(organizationId: number, waiting: WaitingRow): void {
-    const chain = this.chains.get(organizationId) ?? createChain();
+  private chainOf(organizationId: number): Chain {
+    const chain = this.chains.get(organizationId) ?? { organizationId, awaited: [], unawaited: [], turn: Promise.resolve() };
     this.chains.set(organizationId, chain);
-    chain.rows.push(waiting);
-    this.waiting++;
-    chain.working ??= this.work(organizationId, chain);
+    return chain;
   }
 
-  private drop(organizationId: number, waiting: WaitingRow): void {
-    const rows = this.chains.get(organizationId)?.rows ?? [];
-    const at = rows.indexOf(waiting);
-    if (at < 0) return;
-    rows.splice(at, 1);
-    this.waiting--;
+  private async writeAwaited(chain: Chain): Promise<void> {
+    const batch = chain.awaited.splice(0, BATCH_ROWS);
+    if (chain.awaited.length > 0) void inTurn(chain, () => this.writeAwaited(chain));
+    const failure = await this.append(chain, batch).then((isThere) => (isThere ? undefined : notWritten()), toFailure);
+    for (const { settle } of batch) settle(failure);
   }
 
-  private async work(organizationId: number, chain: Chain): Promise<void> {
-    // The rows of this turn of the event loop are written together.
-    await Promise.resolve();
-    while (chain.rows.length > 0) {
-      const batch = takeBatch(chain.rows);
-      const outcome = await this.writeBatch(organizationId, chain, batch).catch(toFailure);
-      if (outcome instanceof AppError) this.settleFailed(organizationId, chain, batch, outcome);
-      else this.settle(chain, batch, outcome);
-    }
-    chain.working = undefined;
-  }
-
-  /** Tries kept rows again. */
-  private retry(organizationId: number, chain: Chain): Promise<void> {
-    clearTimeout(chain.retry);
-    chain.retry = undefined;
-    chain.rows.push(...chain.kept.splice(0));
-    return (chain.working ??= this.work(organizationId, chain));
-  }
-
-  private settle(chain: Chain, batch: readonly WaitingRow[], outcome: 'written' | 'deleted'): void {
-    this.waiting -= batch.length;
-    if (outcome === 'written') this.written += batch.length;
-    for (const { caller } of batch) {
-      if (outcome === 'written') caller?.resolve();
-      // The rows of an organization that was deleted are of no use to anybody.
-      else caller?.reject(notWritten());
-    }
-    if (chain.failure && ![...chain.rows, ...chain.kept].some(isUnawaited)) chain.failure = undefined;
-  }
-
-  /** Answers the callers of rows that could not be written, and keeps the rows that nobody waits for. */
-  private settleFailed(organizationId: number, chain: Chain, batch: readonly WaitingRow[], failure: AppError): void {
-    const unawaited = batch.filter(isUnawaited);
-    if (!isPassing(failure)) {
-      for (const waiting of unawaited) waiting.refusals++;
-      if (unawaited.length > 0 && batch.length > 1) {
-        // One of the rows that nobody waits for may be the cause: the callers' rows are written without them, and then each one alone.
-        chain.rows.unshift(...batch.filter(({ caller }) => caller), ...unawaited);
-        return;
+  /** Tries the rows that nobody waits for, each second, until none is left. When the writer closes, they are tried at once and then lost. */
+  private async writeUnawaited(chain: Chain): Promise<void> {
+    let failure: AppError | undefined;
+    while (chain.unawaited.length > 0) {
+      const isLast = this.closing.signal.aborted;
+      failure = await this.tryUnawaited(chain, failure);
+      if (failure && isLast) {
+        this.report(chain, chain.unawaited.length, { isLost: true, error: failure });
+        break;
       }
+      if (failure) await sleep(RETRY_MS, undefined, { signal: this.closing.signal, ref: false }).catch(() => undefined);
     }
-    for (const { caller } of batch) caller?.reject(failure);
-    const kept = unawaited.filter(({ refusals }) => refusals < MAX_REFUSALS);
-    this.waiting -= batch.length - kept.length;
-    // While the database takes no rows, only those of callers are tried before the next second.
-    if (isPassing(failure)) kept.push(...takeUnawaited(chain.rows));
-    chain.kept.push(...kept);
-    if (chain.kept.length > 0) chain.retry ??= setTimeout(() => void this.retry(organizationId, chain), RETRY_MS).unref();
-    if (!chain.failure) this.report(organizationId, kept.length, { isLost: false, error: failure });
-    this.report(organizationId, unawaited.filter(({ refusals }) => refusals >= MAX_REFUSALS).length, { isLost: true, error: failure });
-    if (kept.length > 0) chain.failure = failure;
+    chain.writing = undefined;
   }
 
-  private report(organizationId: number, rows: number, unwritten: Pick<UnwrittenRows, 'isLost' | 'error'>): void {
+  /** Tries the rows of the list. Those that cannot be written stay in it, unless they are lost; the last failure of them is returned. */
+  private async tryUnawaited(chain: Chain, before: AppError | undefined): Promise<AppError | undefined> {
+    await chain.turn;
+    const due = chain.unawaited.splice(0);
+    let last: AppError | undefined;
+    while (due.length > 0) {
+      const batch = takeBatch(due);
+      // A statement may have failed after it was carried out. The rows of an organization that was deleted are of no use to anybody.
+      const failure = await inTurn(chain, () => this.append(chain, batch, before !== undefined)).then(() => undefined, toFailure);
+      if (!failure) {
+        this.waiting -= batch.length;
+        continue;
+      }
+      const isRefusal = !isPassing(failure);
+      if (isRefusal) for (const each of batch) each.refusals++;
+      if (isRefusal && batch.length > 1) {
+        // One of them is the cause.
+        due.unshift(...batch);
+        continue;
+      }
+      const kept = batch.filter(({ refusals }) => refusals < MAX_REFUSALS);
+      this.waiting -= batch.length - kept.length;
+      // While the database takes no rows, the others need not be tried.
+      chain.unawaited.unshift(...kept, ...(isRefusal ? [] : due.splice(0)));
+      if (!before && !last) this.report(chain, kept.length, { isLost: false, error: failure });
+      this.report(chain, batch.length - kept.length, { isLost: true, error: failure });
+      last = failure;
+    }
+    return last;
+  }
+
+  private report({ organizationId }: Chain, rows: number, unwritten: Pick<UnwrittenRows, 'isLost' | 'error'>): void {
     if (rows > 0) this.options.onUnwritten?.({ organizationId, rows, ...unwritten });
   }
 
-  /** Writes rows, unless their organization was deleted. */
-  private async writeBatch(organizationId: number, chain: Chain, batch: readonly WaitingRow[]): Promise<'written' | 'deleted'> {
-    const rows = batch.map(({ row }) => row);
+  /** Adds rows behind the end of the chain, but for those that `mayStand` there and do. False when their organization was deleted. */
+  private async append(chain: Chain, waiting: readonly { readonly row: NewAuditRow }[], mayStand = false): Promise<boolean> {
+    const { organizationId } = chain;
+    const rows = waiting.map(({ row }) => row);
+    const entries = rows.map(({ entry }) => entry);
     let conflict: unknown;
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       try {
-        const outcome = await this.tryBatch(organizationId, chain, rows);
-        if (outcome !== 'moved') return outcome;
-      } catch (error) {
+        // The place is unknown after a failure, or when another process has moved the chain. Some of the rows may be there then.
+        const end = chain.end && !mayStand ? { newest: chain.end, known: [] } : await this.store.findEnd(organizationId, entries);
         chain.end = undefined;
+        if (!end) return false;
+        const { newest, known } = end;
+        const isNew = ({ entry, part }: NewAuditRow): boolean => !known.includes(`${entry} ${part}`);
+        const added = toChain(organizationId, newest, rows.filter(isNew));
+        const { number, hash } = added.at(-1) ?? newest;
+        if (added.length > 0 && !(await this.store.append(organizationId, newest, added))) continue;
+        chain.end = { number, hash };
+        this.written += rows.length;
+        return true;
+      } catch (error) {
         if (!findSqlFault(error)?.sqlState.startsWith(ROLLED_BACK)) throw error;
         conflict = error;
       }
     }
     throw notWritten(conflict);
   }
-
-  /** Writes rows behind the end of the chain, unless another process has moved it since. */
-  private async tryBatch(organizationId: number, chain: Chain, rows: readonly NewAuditRow[]): Promise<'written' | 'deleted' | 'moved'> {
-    // A statement may have failed after it was carried out. The place is unknown then, and some of the rows may be there.
-    const entries = rows.map(({ entry }) => entry);
-    const end = chain.end ? { newest: chain.end, known: [] } : await this.store.findEnd(organizationId, entries);
-    if (!end) return 'deleted';
-    const { newest, known } = end;
-    const added = toChain(
-      organizationId,
-      newest,
-      rows.filter(({ entry, part }) => !known.includes(`${entry} ${part}`)),
-    );
-    const last = added.at(-1);
-    chain.end = undefined;
-    if (last && !(await this.store.append(organizationId, newest, added))) return 'moved';
-    chain.end = last ? { number: last.number, hash: last.hash } : newest;
-    return 'written';
-  }
 }
 
-/** An organization's rows that wait. */
+/** An organization's chain, and the rows that wait to be added. */
 interface Chain {
-  readonly rows: WaitingRow[];
-  /** Rows that nobody waits for and that could not be written. They are tried again after a second. */
-  readonly kept: WaitingRow[];
+  readonly organizationId: number;
+  awaited: AwaitedRow[];
+  readonly unawaited: UnawaitedRow[];
   /** The newest place, where it is known. Other processes may have added rows behind it. */
-  end: ChainPlace | undefined;
-  /** Resolves when all rows but the kept ones are settled. */
-  working: Promise<void> | undefined;
-  retry: NodeJS.Timeout | undefined;
-  /** The failure of rows that nobody waits for; undefined when none of them waits any more. */
-  failure: AppError | undefined;
+  end?: ChainPlace | undefined;
+  /** Resolves when the statements that were begun or are in turn have ended. */
+  turn: Promise<unknown>;
+  /** Resolves when no row is left that nobody waits for. */
+  writing?: Promise<void> | undefined;
 }
 
-const createChain = (): Chain => ({
-  rows: [],
-  kept: [],
-  end: undefined,
-  working: undefined,
-  retry: undefined,
-  failure: undefined,
-});
-
-const isUnawaited = ({ caller }: WaitingRow): boolean => !caller;
+/** Runs work after the work that came before it: a chain grows by one statement at a time. */
+function inTurn<Result>(chain: Chain, work: () => Promise<Result>): Promise<Result> {
+  const done = chain.turn.then(work);
+  chain.turn = done.catch(() => undefined);
+  return done;
+}
 
 /** Takes the first rows that one statement writes: a row that was refused is alone. */
-function takeBatch(rows: WaitingRow[]): WaitingRow[] {
+function takeBatch(rows: UnawaitedRow[]): UnawaitedRow[] {
   const refused = rows.slice(0, BATCH_ROWS).findIndex(({ refusals }) => refusals > 0);
   return rows.splice(0, refused < 0 ? BATCH_ROWS : Math.max(refused, 1));
-}
-
-function takeUnawaited(rows: WaitingRow[]): WaitingRow[] {
-  const [taken, left] = [rows.filter(isUnawaited), rows.filter(({ caller }) => caller)];
-  rows.splice(0, rows.length, ...left);
-  return taken;
 }
 
 /** The class of transactions that PostgreSQL undid because of another one: a deadlock, or a conflict of serializable ones. */

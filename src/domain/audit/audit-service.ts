@@ -2,19 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { AuditChainStore } from '../../data/audit/audit-chain-store';
 import { auditOrder, type AuditEntry, type AuditList, type AuditStore } from '../../data/audit/audit-store';
 import type { AuditWriter } from '../../data/audit/audit-writer';
-import type { LineSet } from '../../data/books/line-set';
 import { OperatorError } from '../../errors';
-import {
-  formatAnchor,
-  NO_FACTS,
-  type AuditDoor,
-  type AuditFacts,
-  type AuditKind,
-  type ChainPlace,
-  type ReportName,
-} from '../../formats/audit-row';
-import { OpenFileEntry } from './audit-file';
-import type { AuditGathering, OpenReading, ReadingFacts } from './audit-gathering';
+import { formatAnchor, NO_FACTS, type AuditDoor, type AuditFacts, type AuditKind, type ChainPlace } from '../../formats/audit-row';
+import type { AuditReadings, EndFacts, OpenReading, ReadingOutcome, StartFacts } from './audit-readings';
 import { verifyAudit, type AuditVerification } from './audit-verification';
 import { readPage, type Page, type PageParameters } from '../paging/keyset-page';
 
@@ -71,15 +61,16 @@ export interface SeenEvent {
 /** The part of the books that a reading is of. */
 export type ReadRange = Pick<AuditFacts, 'startDate' | 'endDate' | 'pending' | 'conditions'>;
 
-/** The report, the format and the lines of a file. */
-export interface FileSubject {
-  readonly report: ReportName;
-  readonly format: string;
-  readonly lineSet: LineSet;
-  /** The names of the filter's conditions, without their values. */
-  readonly conditions: readonly string[];
-  /** True when the file may tell of donors, also by their number. */
-  readonly tellsDonors: boolean;
+/** The facts that only a file has before it begins. */
+export type FileFacts = Pick<AuditFacts, 'report' | 'format' | 'tellsDonors'>;
+
+/** The facts about a reading beside its caller and its operation. */
+export interface ReadingFacts {
+  readonly range?: ReadRange;
+  /** Undefined for a reading that makes no file. */
+  readonly file?: FileFacts | undefined;
+  /** The facts at the end. They are asked for once, and before the end when the gateway stops. */
+  readonly atEnd?: () => EndFacts;
 }
 
 const NO_RANGE: ReadRange = { startDate: null, endDate: null, pending: null, conditions: [] };
@@ -90,14 +81,11 @@ const MS_PER_DAY = 86_400_000;
 
 /** Keeps a list of every reading of personal data, and of logins, refusals and changes of rights, for each organization. */
 export class AuditService {
-  /** The entries of files that are being sent. */
-  private readonly openFiles = new Set<OpenFileEntry>();
-
   constructor(
     private readonly store: AuditStore,
     private readonly chains: AuditChainStore,
     private readonly writer: AuditWriter,
-    private readonly gathering: AuditGathering,
+    private readonly readings: AuditReadings,
     private readonly onEvent: (event: SeenEvent) => void = () => undefined,
     /** The operator of now, where operators use this service. */
     private readonly findOperator: () => Operator = () => NOBODY,
@@ -123,7 +111,7 @@ export class AuditService {
 
   /** Adds an event that callers may cause as often as they like. Equal ones of a minute share an entry. Throws as `record`. */
   recordOften(caller: AuditCaller, operation: AuditOperation, event: AuditEvent): Promise<void> {
-    return this.gather(caller, operation, event, true);
+    return this.recordShared(caller, operation, event, true);
   }
 
   /**
@@ -131,53 +119,32 @@ export class AuditService {
    * its own, as that of a user's name has. Throws NO_DATA_SOURCE_CONNECTION when too many rows wait.
    */
   noteOften(caller: AuditCaller, operation: AuditOperation, event: AuditEvent): Promise<void> {
-    return this.gather(caller, operation, event, false);
+    return this.recordShared(caller, operation, event, false);
   }
 
-  /** Begins a reading of personal data. Equal ones of a minute share an entry. */
-  read(caller: AuditCaller, operation: AuditOperation, range: ReadRange = NO_RANGE): OpenReading {
-    return this.gathering.begin(caller.organizationId, { ...toFacts(caller, operation, range), kind: 'read' });
+  /** Begins a reading of personal data. Equal ones of a minute share an entry, but for files. */
+  read(caller: AuditCaller, operation: AuditOperation, { range = NO_RANGE, file, atEnd = () => ({}) }: ReadingFacts): OpenReading {
+    const facts = { ...toFacts(caller, operation, range), ...file, kind: file ? 'file' : 'read' } as const;
+    return this.readings.begin(caller.organizationId, facts, atEnd);
   }
 
-  /** Reads personal data when the row that says so is written, and tells the end of the reading. Throws as `record`, and as `read`. */
-  async accompany<Value>(caller: AuditCaller, operation: AuditOperation, read: () => Promise<Value>): Promise<Value> {
-    const reading = this.read(caller, operation);
-    let outcome: 'whole' | 'broken' = 'broken';
+  /** Reads when the row that says so is written, and tells the end of the reading. Throws as `record`. */
+  async accompany<Value>(
+    caller: AuditCaller,
+    operation: AuditOperation,
+    read: (id: string) => Promise<Value>,
+    facts: ReadingFacts = {},
+  ): Promise<Value> {
+    const reading = this.read(caller, operation, facts);
+    let outcome: ReadingOutcome = 'broken';
     try {
       await reading.written;
-      const value = await read();
+      const value = await read(reading.id);
       outcome = 'whole';
       return value;
     } finally {
-      reading.end({ lines: null, dataVersion: null, outcome });
+      reading.end(outcome);
     }
-  }
-
-  /**
-   * Opens the entry of a file, or opens the one again that the same file had `before` it was to be made again. Throws
-   * NO_DATA_SOURCE_CONNECTION when its row cannot be written; no byte of the file may be sent before.
-   */
-  async openFile(
-    caller: AuditCaller,
-    operation: AuditOperation,
-    { report, format, lineSet, conditions, tellsDonors }: FileSubject,
-    before?: OpenFileEntry,
-  ): Promise<OpenFileEntry> {
-    const { startDate, endDate, pending } = lineSet;
-    const range = { startDate, endDate, pending, conditions };
-    const facts = { ...toFacts(caller, operation, range), kind: 'file' as const, report, format, tellsDonors };
-    if (before?.isOf(facts)) {
-      before.restart();
-      return before;
-    }
-    const row = { ...NO_FACTS, ...facts, entry: randomUUID(), part: 'started' as const, at: new Date() };
-    await this.writer.write(caller.organizationId, row);
-    const entry = new OpenFileEntry(row, (end) => {
-      this.openFiles.delete(entry);
-      this.writer.writeLater(caller.organizationId, end);
-    });
-    this.openFiles.add(entry);
-    return entry;
   }
 
   /** An entry of an organization by its id; null when there is none. */
@@ -222,22 +189,21 @@ export class AuditService {
     await this.chains.deleteUpTo(organizationId, last, signal);
   }
 
-  /** Writes what is still in memory. A file that has not arrived by now is cut: its door learns that after its connection is gone. */
+  /** Writes what is still in memory. An answer that has not arrived by now is cut: its door learns that after its connection is gone. */
   async close(): Promise<void> {
-    for (const file of this.openFiles) file.breakOff();
-    this.gathering.close();
+    await this.readings.close();
     await this.writer.close();
   }
 
-  private async gather(
+  private async recordShared(
     caller: AuditCaller,
     operation: AuditOperation,
     { kind, subject, detail }: AuditEvent,
     isAwaited: boolean,
   ): Promise<void> {
     const facts = { ...toFacts(caller, operation, NO_RANGE), kind, subject: clean(subject ?? null), detail: clean(detail ?? null) };
-    const reading = this.gathering.begin(caller.organizationId, facts, isAwaited);
-    reading.end({ lines: null, dataVersion: null, outcome: null });
+    const reading = this.readings.begin(caller.organizationId, facts, () => ({}), isAwaited);
+    reading.end('whole');
     await reading.written;
     this.onEvent(toSeenEvent(kind, caller, operation));
   }
@@ -277,7 +243,7 @@ function toFacts(
     provisionStart,
     address,
     ...range,
-  } satisfies Omit<ReadingFacts, 'kind'>;
+  } satisfies Omit<StartFacts, 'kind'>;
 }
 
 /** A text as PostgreSQL can hold it, without NUL and lone surrogates, and not longer than a row should be. */

@@ -1,15 +1,14 @@
 import type { AuditEntry } from '../../data/audit/audit-store';
 import type { LineSet } from '../../data/books/line-set';
 import type { MemberAccess } from '../../domain/access/access-service';
-import type { OpenFileEntry } from '../../domain/audit/audit-file';
-import type { AuditService, FileSubject } from '../../domain/audit/audit-service';
+import type { AuditService, FileFacts } from '../../domain/audit/audit-service';
 import type { ControlTotals, LineFigures } from '../../domain/reports/control-totals';
 import { toNarrowedLineSet, type DepositDetailService } from '../../domain/reports/deposit-detail-service';
 import { authorizeTotals, toSummaryRows, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
 import type { SystemAccess } from '../../domain/access/request-caller';
 import { assertTakesPeriod, REPORT_DATES, toReportDocument, type SavedReportService } from '../../domain/reports/saved-report-service';
 import { AppError, InputError } from '../../errors';
-import { namesOfConditions, parsePeriod, tellsDonorsByName, type FileQuery, type QueryString } from '../../formats/file-address';
+import { parsePeriod, tellsDonorsByName, type FileQuery, type QueryString } from '../../formats/file-address';
 import type { RowStream } from '../../rows/row-stream';
 import type { RowTemplate } from '../../rows/row-template';
 import { isUuid } from '../../values/ids';
@@ -26,14 +25,8 @@ export interface FileSource {
   readonly readTotals: (template: RowTemplate) => Promise<RowsAfterTotals>;
   /** Reads the rows together with their control totals. Only a file of lines can do so. */
   readonly bytesWithTotals?: (template: RowTemplate) => RowsWithTotals;
-  /** Writes the audit entry, unless the same file had one `before` it was made again. No byte of it may be sent before this resolves. */
-  openAudit(file: NamedFile, before?: OpenFileEntry): Promise<OpenFileEntry>;
-}
-
-/** A file as its address names it. */
-interface NamedFile {
-  readonly name: string;
-  readonly format: string;
+  /** The file as the audit names it. */
+  readonly facts: Omit<FileFacts, 'format'>;
 }
 
 /** An audit entry as the caller of its file sees it. */
@@ -152,7 +145,6 @@ export class FileResolver {
     const { depositDetails } = this.services;
     const lineSet = toNarrowedLineSet(granted.organization.id, query.lines);
     const rows = depositDetails.report(lineSet, context.books);
-    const conditions = namesOfConditions(query);
     return {
       query,
       lineSet,
@@ -169,8 +161,7 @@ export class FileResolver {
         };
         return { rows: bytes, totals };
       },
-      openAudit: (file, before) =>
-        this.openAudit(file, { report: 'deposit-details', lineSet, conditions, tellsDonors: true }, context, before),
+      facts: { report: 'deposit-details', tellsDonors: true },
     };
   }
 
@@ -181,7 +172,6 @@ export class FileResolver {
     const lineSet = await authorizeTotals(access, granted, query.lines, groupBy);
     const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, fiscalYearStart, mayReadDonors }, books);
     const rows = toSummaryRows(summary, groupBy, books.snapshot);
-    const conditions = namesOfConditions(query);
     const countRows = async (): Promise<number> => (groupBy.length > 0 ? summary.countGroups() : 1);
     return {
       query,
@@ -192,19 +182,8 @@ export class FileResolver {
         const [{ all }, sha256, count] = await Promise.all([summary.totals(['deposits']), digest, countRows()]);
         return { rows: rows.bytes(template), totals: { rows: count, all: { ...all, deposits: all.deposits! }, digest: sha256 } };
       },
-      openAudit: (file, before) =>
-        this.openAudit(file, { report: 'deposit-summary', lineSet, conditions, tellsDonors: mayReadDonors }, context, before),
+      facts: { report: 'deposit-summary', tellsDonors: mayReadDonors },
     };
-  }
-
-  private async openAudit(
-    { name, format }: NamedFile,
-    subject: Omit<FileSubject, 'format'>,
-    { access, address }: RequestContext,
-    before?: OpenFileEntry,
-  ): Promise<OpenFileEntry> {
-    const operation = { door: 'file', name, hash: null, address } as const;
-    return this.services.audit.openFile(await access.caller.forAudit(), operation, { ...subject, format }, before);
   }
 }
 

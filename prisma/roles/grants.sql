@@ -1,10 +1,17 @@
 -- The rights of the role that serves, and no others: it reads the books and cannot change them, and it can neither change nor delete rows of
 -- the audit. The owner of the tables applies this file after each migration; `deposit-gateway migrate` does so by itself.
 
-REVOKE ALL ON ALL TABLES IN SCHEMA public FROM deposit_gateway_serving;
-REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM deposit_gateway_serving;
-REVOKE ALL ON SCHEMA public FROM deposit_gateway_serving;
-GRANT USAGE ON SCHEMA public TO deposit_gateway_serving;
+-- The schema is the one that has the gateway's tables.
+DO $grants$
+DECLARE
+  here CONSTANT text := (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = to_regclass('deposit_line'));
+BEGIN
+  EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %s FROM deposit_gateway_serving', here);
+  EXECUTE format('REVOKE ALL ON ALL SEQUENCES IN SCHEMA %s FROM deposit_gateway_serving', here);
+  EXECUTE format('REVOKE ALL ON SCHEMA %s FROM deposit_gateway_serving', here);
+  EXECUTE format('GRANT USAGE ON SCHEMA %s TO deposit_gateway_serving', here);
+END
+$grants$;
 
 -- The books, and the migrations that the database has: read.
 GRANT SELECT ON "deposit", "transaction", "allocation", "designation", "donor", "deposit_line", "data_version", "import_attempt", "_prisma_migrations"

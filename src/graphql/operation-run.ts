@@ -62,7 +62,7 @@ export class OperationRun {
     if (kept) return this.send(kept, () => false);
     const { request, response } = this;
     let answer = await this.execute(refusal);
-    for (let again = 1; again <= MAX_RERUNS && (this.opened.books.haveSeveralVersions || this.opened.books.areBroken); again++) {
+    for (let again = 1; again <= MAX_RERUNS && this.mustRunAgain; again++) {
       // Nothing is written twice, because no mutation reads the books. The first time the books have most likely come to rest. The last
       // time all is read from one snapshot of the primary, which takes a lane.
       answer = await this.executeAgain(again === MAX_RERUNS, refusal);
@@ -74,6 +74,12 @@ export class OperationRun {
       if (!runsAgain()) throw error;
       await this.send(await this.executeAgain(true, refusal), () => false);
     });
+  }
+
+  /** True when the answer is not of one version, or its replica has failed, and somebody still waits for it. */
+  private get mustRunAgain(): boolean {
+    const { haveSeveralVersions, areBroken } = this.opened.books;
+    return (haveSeveralVersions || areBroken) && !this.response.destroyed;
   }
 
   /** Returns the answer that is kept for the request. Its caller was then let in, has paid, and counts as a reader of its lines. */

@@ -2,7 +2,7 @@ import { Client, escapeIdentifier, type QueryResultRow } from 'pg';
 import type { BackupManifest, BackupSequence, BackupTable, TablePiece } from '../../formats/backup-archive';
 import { destroyConnection } from '../postgres/client-session';
 import { CopyQuery } from '../reading/copy-query';
-import type { DatabaseAddress } from '../postgres/database';
+import { PROBE_MS, type DatabaseAddress } from '../postgres/database';
 import { toDataSourceError } from '../postgres/database-errors';
 import { IS_DISTRIBUTED } from '../schema/citus';
 import { beginWith } from '../postgres/local-settings';
@@ -55,6 +55,7 @@ export class BackupSnapshot {
       application_name: 'deposit-gateway backup',
       connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
       keepAlive: true,
+      keepAliveInitialDelayMillis: PROBE_MS,
     });
     // Without a handler, a lost connection would end the process. The statement that is under way gets the error.
     client.on('error', () => undefined);

@@ -46,7 +46,7 @@ export interface PoolFigures {
 const KEPT_WHILE_IDLE = 1;
 
 /** A connection on which nothing is sent is probed this often: firewalls do not forget it, and one that is dead is closed. */
-const PROBE_MS = 10_000;
+export const PROBE_MS = 10_000;
 
 /** PostgreSQL ends a short statement this long before the gateway stops waiting for it. */
 const STATEMENT_MARGIN_MS = 500;

@@ -78,9 +78,9 @@ export class LaneConnection {
     return this.isHeld;
   }
 
-  /** Gives the connection back to its pool. */
+  /** Gives the connection back to its pool, unless a request to cancel is on its way to it. */
   release(): void {
-    this.giveBack(false);
+    this.giveBack(this.abandoned !== undefined);
   }
 
   /** Closes the connection. A statement that is under way on it fails. */

@@ -34,6 +34,8 @@ export class SetAside extends Error {
 
 /** PostgreSQL's codes for a reading that replication has ended: serialization_failure, deadlock_detected, database_dropped. */
 const CONFLICTS: ReadonlySet<string | undefined> = new Set(['40001', '40P01', '57P04']);
+/** The classes of faults of one server alone: it lacks room or memory, its system fails, or a page of it is damaged. */
+const OWN_CLASSES: readonly (string | undefined)[] = ['53', '58', 'XX'];
 /** The codes of a schema or of grants that the replica does not have yet: those above, undefined_column and undefined_function. */
 const BEHIND: ReadonlySet<string | undefined> = new Set([MISSING_TABLE, MISSING_GRANT, '42703', '42883']);
 
@@ -232,7 +234,10 @@ export class Replica {
     // The check would name the loss in the same words, so that operators are told of it once.
     if (appError.code === 'NO_DATA_SOURCE_CONNECTION') this.setAside(describeConnectionFault(appError));
     else if (BEHIND.has(sqlState)) this.setAside('The replica lacks a table, a column, a function or a grant');
-    else return error instanceof OtherVersion || error instanceof SetAside || CONFLICTS.has(sqlState);
+    else
+      return (
+        error instanceof OtherVersion || error instanceof SetAside || CONFLICTS.has(sqlState) || OWN_CLASSES.includes(sqlState?.slice(0, 2))
+      );
     return true;
   }
 

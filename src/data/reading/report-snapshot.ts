@@ -74,7 +74,7 @@ export class ReportSnapshot {
     this.deadline = new AnswerDeadline({
       readerLeft: options.signal,
       timeoutMs: options.timeoutMs,
-      onGiveUp: () => void this.lane?.abandon(),
+      onGiveUp: () => this.giveUp(),
     });
   }
 
@@ -101,8 +101,13 @@ export class ReportSnapshot {
     const { lane } = this;
     if (!lane || !['idle', 'busy'].includes(this.state.current)) return;
     for (const { text, values = [] } of lane.database.placement.closing(lane.caller.organizationId)) {
-      const [row] = await this.list<{ version: VersionStamp }>({ text, values });
-      this.seen.note(row!.version);
+      try {
+        const [row] = await this.list<{ version: VersionStamp }>({ text, values });
+        this.seen.note(row!.version);
+      } catch (error) {
+        this.markBroken();
+        throw error;
+      }
     }
   }
 
@@ -155,6 +160,7 @@ export class ReportSnapshot {
       yield rows;
     }
     await this.list(sql`CLOSE batches`);
+    await this.confirm();
   }
 
   /** Ends the transaction, if there is one, when all of the answer has been read: what is still to be sent needs no connection. */
@@ -174,6 +180,12 @@ export class ReportSnapshot {
     this.deadline.end();
     if (state === 'busy') await lane?.abandon();
     else if (state === 'idle') await this.commit();
+  }
+
+  /** Ends the reading. There is nothing to cancel between two statements: a cancel request would meet the connection's next reader. */
+  private giveUp(): void {
+    if (this.state.current === 'busy') void this.lane?.abandon();
+    else this.lane?.drop();
   }
 
   private async commit(): Promise<void> {

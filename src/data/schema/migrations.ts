@@ -197,7 +197,7 @@ async function compare(client: Client, migrations: readonly Migration[]): Promis
  * `mustLead` a standby cannot serve.
  */
 export async function findObstacle(database: Database, { mustLead = false } = {}): Promise<string | undefined> {
-  newestMigration ??= listMigrationNames().then((names) => names.at(-1));
+  newestMigration ??= findNewestMigration();
   try {
     const values = [await newestMigration];
     const rows = await database.query<{ isDistributed: boolean; isStandby: boolean }>({ name: 'is-migrated', text: IS_MIGRATED, values });
@@ -220,3 +220,13 @@ const NOT_KNOWN_AS_DISTRIBUTED = 'Citus distributes the books: set DATABASE_ENGI
 const NOT_DISTRIBUTED = 'DATABASE_ENGINE is citus, but the books are not distributed: run `deposit-gateway migrate`';
 const IS_MIGRATED = `SELECT ${IS_DISTRIBUTED} AS "isDistributed", pg_is_in_recovery() AS "isStandby" FROM ${APPLIED} AND migration_name = $1`;
 let newestMigration: Promise<string | undefined> | undefined;
+
+/** A listing that fails is not remembered. */
+async function findNewestMigration(): Promise<string | undefined> {
+  try {
+    return (await listMigrationNames()).at(-1);
+  } catch (error) {
+    newestMigration = undefined;
+    throw error;
+  }
+}

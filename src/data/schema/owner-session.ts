@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { DatabaseAddress } from '../postgres/database';
+import { PROBE_MS, type DatabaseAddress } from '../postgres/database';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -24,6 +24,7 @@ export async function asOwner<Result>(address: DatabaseAddress, use: (client: Cl
     ...address,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: PROBE_MS,
     application_name: 'deposit-gateway migrate',
   });
   // Without a handler, a lost connection would end the process. The statement that is under way gets the error.

@@ -9,6 +9,9 @@ import { asOwner, runAlone } from './owner-session';
 const SERVING_ROLE = 'deposit_gateway_serving';
 const GRANTS_FILE = join(__dirname, '../../../prisma/roles/grants.sql');
 const PASSWORD_BYTES = 32;
+/** Tables of the same names may stand in a schema before that of the gateway's. */
+const USE_TABLES = `SELECT set_config('search_path', concat_ws(', ', relnamespace::regnamespace::text, current_setting('search_path')), true)
+  FROM pg_class WHERE oid = to_regclass('deposit_line')`;
 
 /**
  * Gives the serving role its grants, where the server has that role. All are given in one transaction, so a gateway that serves meanwhile
@@ -17,7 +20,7 @@ const PASSWORD_BYTES = 32;
 export async function grantServingRole(address: DatabaseAddress): Promise<void> {
   const grants = await readFile(GRANTS_FILE, 'utf8');
   await asOwner(address, async (client) => {
-    if (await hasServingRole(client)) await runAlone(client, grants);
+    if (await hasServingRole(client)) await runAlone(client, `${USE_TABLES};\n${grants}`);
   });
 }
 

@@ -81,8 +81,12 @@ const text = ({ minBytes = 0, maxBytes = Infinity } = {}): Check => {
 const idText = text({ minBytes: 1, maxBytes: 600 });
 /** The characters at an end of an id that nobody sees: blanks, controls, and what takes no place. */
 const UNSEEN = '[\\p{White_Space}\\p{Default_Ignorable_Code_Point}\\p{Cc}\\p{Cf}\\u2800]';
-/** All characters of `UNSEEN` in a text, for the database; it stores no NUL. */
+let unseenText: string | undefined;
+/** All characters of `UNSEEN` in a text, for the database; it stores no NUL. A million are tried, once. */
 export function unseenCharacters(): string {
+  return (unseenText ??= findUnseen());
+}
+function findUnseen(): string {
   const unseen = new RegExp(UNSEEN, 'u');
   let found = '';
   for (let point = 1; point <= 0x10_ffff; point++) {

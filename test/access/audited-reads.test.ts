@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { createSchema } from '../../src/graphql/schema';
 import { SchemaReportDocuments } from '../../src/resolvers/reports/report-documents';
-import { readAudit, type AuditRecord } from '../support/audit-reader';
+import { readAudit, whileAuditIsHeld, type AuditRecord } from '../support/audit-reader';
 import { succeed } from '../support/command';
 import { depositBook } from '../support/deposit-book';
-import { createOrganization, graphql, importLines, login, PASSWORD, type TestOrganization } from '../support/gateway';
+import { createOrganization, graphql, importLines, login, PASSWORD, withGateway, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
@@ -215,4 +215,30 @@ describe('the audit', () => {
     const added = await addedBy(organization, () => graphql(gateway.url, LINES, { provision: organization.webProvision, cookie }));
     expect(added).toMatchObject([{ username: 'ada', provision: organization.webProvision.slice(0, 8), operation: 'Lines' }]);
   });
+});
+
+test('a caller whose row cannot be written in time gets no personal data, and may try again', async () => {
+  const { id, name, apiProvision: provision } = await createAudited();
+  await withGateway({ DATABASE_URL: gateway.database.url, DATABASE_ANSWER_MILLISECONDS: '1000' }, async ({ url }) => {
+    const read = (path: string): Promise<Response> => fetch(`${url}${path}?${QUERY}`, { headers: { Provision: provision } });
+    await whileAuditIsHeld(gateway.database.url, { id }, async () => {
+      const refused = await read(`/api/v2/${V2}`);
+      expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([
+        500,
+        '1',
+        { errors: [{ error: 'No connection to data source', status: 500 }] },
+      ]);
+      const { status, body } = await graphql(url, '{ donors(first: 1) { nodes { lastName } } }', { provision });
+      expect([status, body.data, body.errors?.map(({ extensions }) => extensions.code)]).toEqual([
+        503,
+        undefined,
+        ['NO_DATA_SOURCE_CONNECTION'],
+      ]);
+      expect((await read('/export/deposit-details.csv')).status).toBe(500);
+      // Nothing of it is personal.
+      expect((await graphql(url, '{ deposits(first: 1) { nodes { depositId } } }', { provision })).status).toBe(200);
+    });
+    await until(async () => (await read(`/api/v2/${V2}`)).status === 200);
+  });
+  await succeed({ DATABASE_URL: gateway.database.url }, ['audit', 'verify', '--organization', name]);
 });

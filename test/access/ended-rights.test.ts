@@ -14,7 +14,7 @@ const FILE = '/export/deposit-details.csv?start_date=2020-01-01&end_date=2029-12
 const QUERY = '{ depositDetails(startDate: "2020-01-01", endDate: "2029-12-31") { mainMemo } }';
 
 // Few long lines are written sooner than many short ones, and fill the buffers of a connection as well.
-beforeAll(() => fillReport(gateway.database.client, organization.id, 20_000, `repeat('m', 2500)`));
+beforeAll(() => fillReport(gateway.database.client, organization.id, 8000, `repeat('m', 2500)`));
 
 /** Opens a long answer, and reads nothing of its body. */
 async function open(path: string, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {

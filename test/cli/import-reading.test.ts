@@ -6,6 +6,7 @@ import { findJsonFault } from '../../src/formats/json-fault';
 import { CSV_HEADER, toCsv } from '../support/deposit-files';
 import { v2Line } from '../support/gateway';
 import { readLines } from '../support/line-reader';
+import { tries } from '../support/tries';
 
 // An import reads plain files by quick ways of its own. Each test compares one with a library that reads the same.
 
@@ -60,7 +61,7 @@ describe('an operator whose file is a v2 answer', () => {
       else if (typeof result !== 'string') expect(result).toEqual(toLines(text));
       if (fault !== undefined && result !== TWO) expect(result).toBe(`The file is not a v2 answer in JSON: it ${fault}`);
     });
-    await fc.assert(property, { numRuns: 500 });
+    await fc.assert(property, { numRuns: tries(100) });
   });
   const TWO = 'The file is not a v2 answer in JSON: it has two arrays "response"';
 });
@@ -95,7 +96,7 @@ describe('an operator whose file is CSV', () => {
       const text = before + head + (changed ? change(records, changed) : records);
       expect(await readLines('csv', text, cuts)).toEqual(readByLibrary(text));
     });
-    await fc.assert(property, { numRuns: 1_000 });
+    await fc.assert(property, { numRuns: tries(200) });
   });
 
   const INVALID = 'The file is not valid CSV: line';
@@ -272,7 +273,7 @@ describe('an operator whose lines have faults', () => {
       else if (Array.isArray(result)) expect(result.map(({ reason }) => reason).join()).toMatch(CONTRADICTION);
       else expect(result).toEqual(imported(values as Line));
     });
-    fc.assert(property, { numRuns: 2_000 });
+    fc.assert(property, { numRuns: tries(400) });
   });
 
   test('is told the net amount where it is not amount minus fee, whatever the amounts, to the cent', () => {
@@ -292,7 +293,7 @@ describe('an operator whose lines have faults', () => {
       const faults = [{ line: 1, field: 'net_amount', reason: `is not amount minus fee_amount, ${net}` }];
       expect(parseImportLine({ line: 1, values })).toEqual(error === 0n ? values : faults);
     });
-    fc.assert(property, { numRuns: 2_000 });
+    fc.assert(property, { numRuns: tries(400) });
     for (const net_amount of ['-0.00', '0.0', '0', '', '00.00', '1e0'])
       expect(parseImportLine({ line: 1, values: v2Line({ amount: '1.00', fee_amount: '1.00', net_amount }) })).toEqual([
         { line: 1, field: 'net_amount', reason: 'is not amount minus fee_amount, 0.00' },

@@ -6,7 +6,7 @@ import { AuditWriter } from '../../src/data/audit/audit-writer';
 import { citus } from '../../src/data/schema/citus';
 import { Database } from '../../src/data/postgres/database';
 import { NO_FACTS } from '../../src/formats/audit-row';
-import { readAudit, whileAuditIsHeld } from '../support/audit-reader';
+import { readAudit } from '../support/audit-reader';
 import { runCommand, startServe } from '../support/command';
 import { isDistributed, isPooled } from '../support/database';
 import { startDatabaseProxy } from '../support/database-proxy';
@@ -44,32 +44,6 @@ test('a caller who was answered by a gateway that is killed at once has a row', 
     ]);
     expect(await verify(organization)).toBe(0);
   }
-});
-
-test('a caller whose row cannot be written in time gets no personal data, and may try again', async () => {
-  const organization = await createRead();
-  await withGateway({ DATABASE_URL: gateway.database.url, DATABASE_ANSWER_MILLISECONDS: '1000' }, async ({ url }) => {
-    const { apiProvision: provision } = organization;
-    await whileAuditIsHeld(gateway.database.url, organization, async () => {
-      const refused = await get(url, organization);
-      expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([
-        500,
-        '1',
-        { errors: [{ error: 'No connection to data source', status: 500 }] },
-      ]);
-      const { status, body } = await graphql(url, DONORS, { provision });
-      expect([status, body.data, body.errors?.map(({ extensions }) => extensions.code)]).toEqual([
-        503,
-        undefined,
-        ['NO_DATA_SOURCE_CONNECTION'],
-      ]);
-      expect((await get(url, organization, '/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-01-31')).status).toBe(500);
-      // Nothing of it is personal.
-      expect((await graphql(url, '{ deposits(first: 1) { nodes { depositId } } }', { provision })).status).toBe(200);
-    });
-    await until(async () => (await get(url, organization)).status === 200);
-  });
-  expect(await verify(organization)).toBe(0);
 });
 
 /** The lines of a gateway's log with a message, without their time and process. */

@@ -6,7 +6,18 @@ import { createOrganization, login, startGateway, type TestGateway } from '../su
 import { ask as askRaw, readAll } from '../support/http-client';
 import { EVERYTHING, fillReport } from '../support/long-report';
 import { REPLICATED } from '../support/replicated-database';
-import { donorAt, isRead, read, READINGS, readingsOf, startReplicatedGateway, type ReplicatedGateway } from '../support/replicated-gateway';
+import {
+  AWAY,
+  donorAt,
+  isRead,
+  READ,
+  read,
+  READINGS,
+  readingsOf,
+  replicaMessages,
+  startReplicatedGateway,
+  type ReplicatedGateway,
+} from '../support/replicated-gateway';
 import { readScrape, valueOf } from '../support/scrape-reader';
 import { startServerSwitch, type ServerSwitch } from '../support/server-switch';
 import { until } from '../support/until';
@@ -40,13 +51,6 @@ const withSetup = (settings: Readonly<Record<string, string>> = {}, replicaSetti
 
 const ask = (reading: string = REPORT, { url }: Pick<TestGateway, 'url'> = setup.gateway) =>
   read(url, setup.organization.apiProvision, reading);
-const messages = ({ logLines }: TestGateway): { readonly msg: string; readonly reason?: string }[] =>
-  logLines
-    .map((line) => JSON.parse(line) as { msg: string; replica?: number; reason?: string })
-    .filter(({ replica }) => replica !== undefined)
-    .map(({ msg, replica, reason }) => ({ msg, replica, ...(reason !== undefined && { reason }) }));
-const READ = { msg: 'replica is read', replica: 1 };
-const AWAY = { msg: 'replica is set aside', replica: 1, reason: expect.stringContaining('cannot be reached') as string };
 
 describe('while a replica is away', () => {
   // Only its loss sets the replica aside, and no slow answer of a busy machine.
@@ -78,26 +82,7 @@ describe('while a replica is away', () => {
     asking.on = false;
     await Promise.all(readers);
     expect(wrong).toEqual([]);
-    expect(messages(setup.gateway)).toEqual([READ, AWAY, READ]);
-  });
-
-  test('a gateway starts, answers and is ready, and reads the replica when it comes', async () => {
-    await setup.replica.stop();
-    const late = await startGateway({
-      ...REPLICATED,
-      DATABASE_URL: setup.database.url,
-      DATABASE_REPLICA_URLS: asServing(setup.replica.url),
-      ADMIN_PORT: '0',
-    });
-    try {
-      expect((await fetch(`${late.url}/ready`)).status).toBe(200);
-      expect((await ask(REPORT, late)).status).toBe(200);
-      await setup.replica.start();
-      await until(() => isRead(late));
-      expect(messages(late)).toEqual([AWAY, READ]);
-    } finally {
-      await late.stop();
-    }
+    expect(replicaMessages(setup.gateway)).toEqual([READ, AWAY, READ]);
   });
 
   test('operators are told of each further reason, once', async () => {
@@ -105,8 +90,8 @@ describe('while a replica is away', () => {
     const newest = `migration_name = (SELECT max(migration_name) FROM _prisma_migrations)`;
     await client.query(`CREATE TABLE newest_migration AS SELECT * FROM _prisma_migrations WHERE ${newest}`);
     await until(() => isRead(setup.gateway));
-    const before = messages(setup.gateway).length;
-    const later = () => messages(setup.gateway).slice(before);
+    const before = replicaMessages(setup.gateway).length;
+    const later = () => replicaMessages(setup.gateway).slice(before);
     await setup.replica.stop();
     await until(() => later().length > 0);
     await client.query(`DELETE FROM _prisma_migrations WHERE ${newest}`);
@@ -135,9 +120,9 @@ describe('while a replica is away', () => {
     });
     try {
       // A busy machine may tell that the replica answers slowly first.
-      await until(() => messages(eager).some(({ reason }) => reason?.includes('lacks migrations')));
-      expect(messages(eager).at(-1)).toEqual({ ...AWAY, reason: expect.stringContaining('lacks migrations') as string });
-      expect(messages(eager)).not.toContainEqual(READ);
+      await until(() => replicaMessages(eager).some(({ reason }) => reason?.includes('lacks migrations')));
+      expect(replicaMessages(eager).at(-1)).toEqual({ ...AWAY, reason: expect.stringContaining('lacks migrations') as string });
+      expect(replicaMessages(eager)).not.toContainEqual(READ);
       expect((await ask(REPORT, eager)).status).toBe(200);
       expect(await readingsOf(eager)).toEqual({ read: 0, late: 0, left: 0 });
       await setup.replica.resume();

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { repairLines } from '../support/books';
 import { startServe } from '../support/command';
 import { createTestDatabase } from '../support/database';
-import { createOrganization, startGateway, withGateway } from '../support/gateway';
+import { createOrganization, withGateway } from '../support/gateway';
+import { ask } from '../support/http-client';
+import { EVERYTHING, fillReport } from '../support/long-report';
 import { until } from '../support/until';
 
 const SYSTEM = '/api/v2/authenticated_test_system';
@@ -122,29 +123,11 @@ describe('a gateway that is told to stop', () => {
     await database.drop();
   });
 
-  test('lets a report finish that is being read', async () => {
-    await withGateway({}, async (gateway) => {
-      const { id, apiProvision } = await createOrganization(gateway.services);
-      await fillOneDeposit(gateway, id, 20_000);
-      const response = await startReport(gateway.url, apiProvision);
-      const stopped = gateway.stop();
-      let length = 0;
-      let last = '';
-      for await (const piece of response as AsyncIterable<Buffer>) {
-        length += piece.length;
-        last = piece.toString().slice(-2);
-      }
-      expect([response.complete, last]).toEqual([true, ']}']);
-      expect(length).toBeGreaterThan(5_000_000);
-      await stopped;
-    });
-  });
-
   test('cuts a report that does not finish within the grace time, so that it shows', async () => {
     await withGateway({ SHUTDOWN_GRACE_SECONDS: '1' }, async (gateway) => {
       const { id, apiProvision } = await createOrganization(gateway.services);
-      await fillOneDeposit(gateway, id, 50_000);
-      const response = await startReport(gateway.url, apiProvision);
+      await fillReport(gateway.database.client, id, 50_000, `''`);
+      const response = await ask(gateway.url + EVERYTHING, { headers: { Provision: apiProvision } });
       const broken = new Promise((resolve) => response.once('error', resolve));
       await gateway.stop();
       response.resume();
@@ -164,26 +147,6 @@ function askOnce(url: string): Promise<string> {
         .on('error', ({ message }) => resolve(message));
     })
       .on('error', ({ code, message }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED' ? 'refused' : message))
-      .end();
-  });
-}
-
-type Gateway = Awaited<ReturnType<typeof startGateway>>;
-
-async function fillOneDeposit({ database }: Gateway, organizationId: number, lines: number): Promise<void> {
-  const run = (sql: string) => database.client.query(sql.replaceAll(':organization', `${organizationId}`).replaceAll(':lines', `${lines}`));
-  await run(`INSERT INTO designation VALUES (:organization, 1, 'General Fund')`);
-  await run(`INSERT INTO deposit VALUES (:organization, 'D', '2020-01-01', 'POSTED')`);
-  await run(`INSERT INTO transaction SELECT :organization, 'T' || n, 'D', NULL, '2020-01-01', n, 0 FROM generate_series(1, :lines) n`);
-  await run(`INSERT INTO allocation SELECT :organization, 'A' || n, 'T' || n, 1, NULL, '' FROM generate_series(1, :lines) n`);
-  await repairLines(database.client, organizationId);
-}
-
-function startReport(url: string, provision: string): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const path = '/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=2020-01-01&end_date=2020-01-01';
-    request(url + path, { headers: { Provision: provision }, agent: false }, resolve)
-      .on('error', reject)
       .end();
   });
 }

@@ -132,23 +132,6 @@ test('a worker that stands still holds up one new connection, and its gateway en
   });
 });
 
-test('a connection on its way to a worker that dies is broken off, and its gateway goes on', async () => {
-  await withWorkers({}, async (gateway) => {
-    await statusOf(gateway);
-    const [still] = gateway.pids();
-    kill(still!, 'SIGSTOP');
-    const outcomes: unknown[] = [];
-    for (let n = 0; n < 20; n++) void outcomeOf(gateway).then((outcome) => outcomes.push(outcome));
-    await until(() => outcomes.length === 19);
-    kill(still!, 'SIGKILL');
-    await until(() => outcomes.length === 20);
-    expect(outcomes).toEqual([...Array<number>(19).fill(200), 'ECONNRESET']);
-    await until(() => gateway.pids().length === 2);
-    expect(await statusOf(gateway)).toBe(200);
-    expect(await gateway.serve.end('SIGTERM')).toBe(0);
-  });
-});
-
 test('workers that had no file descriptor to spare take connections again when they have', async () => {
   await withWorkers({}, async (gateway) => {
     await statusOf(gateway);

@@ -44,7 +44,7 @@ const columnsOf = async (path: string): Promise<string[]> =>
 describe("the documents' tables are those of the gateway", () => {
   test('an operator finds every command', async () => {
     const list = async (...words: string[]): Promise<string[]> => {
-      const [, commands = ''] = (await succeed({}, [...words, '--help'])).split('\nCommands:\n');
+      const [, commands = ''] = (await succeed({ DATABASE_URL: gateway.database.url }, [...words, '--help'])).split('\nCommands:\n');
       return [...commands.matchAll(/^ {2}([a-z][\w-]*)/gm)].map((match) => match[1]!).filter((command) => command !== 'help');
     };
     const commands: string[] = [];

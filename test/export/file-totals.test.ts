@@ -9,6 +9,7 @@ import { ask, readAll } from '../support/http-client';
 import { fillReport } from '../support/long-report';
 import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
+import { tries } from '../support/tries';
 
 const gateway = openGateway();
 const { get } = createExportReader(gateway);
@@ -120,7 +121,7 @@ describe('the totals after a file', () => {
           expect(toTotals(after.trailers)).toEqual(await summaryOf(own, n === 3 ? [1, 2] : undefined));
         }
       }),
-      { numRuns: 25 },
+      { numRuns: tries(5) },
     );
   }, 300_000);
 });

@@ -11,7 +11,6 @@ import { createGraphqlRoute } from '../../src/graphql/graphql-route';
 import type { GraphqlContext } from '../../src/graphql/answers/row-field';
 import { createDoorKit } from '../../src/http/door-kit';
 import { createExpressApp } from '../../src/http/express-app';
-import { createOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
 const gateway = openGateway();
@@ -40,7 +39,7 @@ class SuiteServer extends ApolloServer<GraphqlContext> {
 }
 
 async function listen(suite: ApolloServer, context: ContextThunk): Promise<Server> {
-  const { webProvision } = await createOrganization(gateway.services);
+  const { webProvision } = gateway.organization;
   const config = readConfig({});
   const log = pino({ level: 'silent' });
   const kit = createDoorKit(config, log, gateway.services);

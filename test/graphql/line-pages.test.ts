@@ -5,6 +5,7 @@ import { startDatabaseProxy } from '../support/database-proxy';
 import { createOrganization, graphql, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { REQUEST_ID } from '../support/request-id';
+import { tries } from '../support/tries';
 
 const LINES = depositBook(120);
 const PERIOD = { startDate: '2024-01-01', endDate: '2024-12-31', pending: 'WITH' };
@@ -359,7 +360,7 @@ describe('a filter', () => {
           },
         });
       }),
-      { numRuns: 200 },
+      { numRuns: tries(40) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { v2Line } from '../support/gateway';
 import { createObjectAnswers, type ObjectAnswers } from '../support/object-answers';
 import { openGateway } from '../support/open-gateway';
+import { tries } from '../support/tries';
 
 /** All characters that JSON or COPY escapes, and some that both must leave alone. */
 const SPECIAL = [
@@ -198,10 +199,10 @@ describe('a list whose rows are written as bytes', () => {
         // Each request has an id of its own.
         expect(bytes.replaceAll(/"requestId":"[^"]*"/g, '"requestId":""')).toBe(expected);
       }),
-      { numRuns: 300 },
+      { numRuns: tries(60) },
     );
     // The comparison says little unless most generated selections are valid.
-    expect(answered).toBeGreaterThan(100);
+    expect(answered).toBeGreaterThan(tries(20));
   });
 
   test('carries every special character unchanged', async () => {

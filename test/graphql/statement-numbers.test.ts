@@ -8,7 +8,7 @@ import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
 /** More operations find more faults. */
-const OPERATIONS = Number(process.env.GENERATED_QUERIES ?? 300);
+const OPERATIONS = Number(process.env.GENERATED_QUERIES ?? 100);
 /** The average time of an operation on a busy machine, at most. */
 const MOST_MS = 300;
 /** The lengths of long lists: the first with which the gateway does not find the operation too costly. */

@@ -6,6 +6,7 @@ import { depositBook } from '../support/deposit-book';
 import { graphql, importLines, startGateway, v2Line, withGateway, type TestGateway } from '../support/gateway';
 import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
+import { tries } from '../support/tries';
 import { until } from '../support/until';
 
 /** The texts of a hostile caller, and those of honest people that hold the same characters. */
@@ -87,7 +88,7 @@ test('a caller gets the same lines where values stand in the statement as where 
       expect(found).toHaveProperty('data.depositSummary.digest');
       expect(found).toEqual(await ask(store.url, { filter: given }));
     }),
-    { numRuns: 200 },
+    { numRuns: tries(40) },
   );
 });
 

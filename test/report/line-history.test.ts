@@ -2,9 +2,7 @@ import fc from 'fast-check';
 import { createOrganization, IMPORTED_FILE, importLines, v2Line, type TestOrganization } from '../support/gateway';
 import { anyHistory, Books, importInto } from '../support/line-histories';
 import { openGateway } from '../support/open-gateway';
-
-/** Sequences of imports that the suite tries. `LINE_HISTORIES=1000` tries more. */
-const RUNS = Number(process.env.LINE_HISTORIES ?? 20);
+import { tries } from '../support/tries';
 
 const gateway = openGateway();
 
@@ -56,7 +54,7 @@ test('the lines after any sequence of imports are those of one import of the fin
       for (const { organization, version, lines } of states) expect(await linesOf(organization, version)).toEqual(lines);
     }),
     // A bias towards small values would try short sequences of one line each, and shrinking would import for minutes.
-    { numRuns: RUNS, unbiased: true, endOnFailure: true },
+    { numRuns: tries(10), unbiased: true, endOnFailure: true },
   );
 });
 

@@ -7,14 +7,15 @@ import { testOnOneNode } from '../support/limited-tests';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
-const LINES = 70_000;
+/** Few long lines are written sooner than many short ones, and are more than the buffers of a connection hold as well. */
+const LINES = 20_000;
 const MB = 1024 * 1024;
 
 const gateway = openGateway({ settings: { REPORT_CONCURRENCY: '8', READER_STALL_SECONDS: '600' } });
 const { organization } = gateway;
 
 const fill = (target: RunningGateway, organizationId: number, lines: number): Promise<void> =>
-  fillReport(target.database.client, organizationId, lines, `repeat('m', 800)`);
+  fillReport(target.database.client, organizationId, lines, `repeat('m', 2800)`);
 
 beforeAll(() => fill(gateway, organization.id, LINES));
 

@@ -8,9 +8,9 @@ import { openGateway } from '../support/open-gateway';
 import { REQUEST_ID } from '../support/request-id';
 import { until } from '../support/until';
 
-const LINES = 20_000;
-/** Each deposit has twenty lines. */
-const DAY_LINES = 20;
+const LINES = 5000;
+/** Each deposit has five lines. */
+const DAY_LINES = 5;
 const FIRST_DAY = `${REPORT}?start_date=2020-01-01&end_date=2020-01-01`;
 /** The statements that the access of a request takes. */
 const ACCESS_STATEMENTS = 1;
@@ -26,7 +26,7 @@ const { organization } = store;
 let proxy: DatabaseProxy;
 let gateway: TestGateway;
 
-beforeAll(() => fillReport(store.database.client, organization.id, LINES, `repeat('m', 500)`));
+beforeAll(() => fillReport(store.database.client, organization.id, LINES, `repeat('m', 2500)`));
 
 /** With one connection for short queries, requests reach the queue in the order in which their access was asked for. */
 async function start(settings: Readonly<Record<string, string>>): Promise<void> {

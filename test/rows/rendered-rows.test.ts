@@ -11,6 +11,7 @@ import {
   type RowTemplate,
 } from '../../src/rows/row-template';
 import { toCopyText, toCsvText, toJsonText, type Row, type Value } from '../support/row-reference';
+import { tries } from '../support/tries';
 
 async function* streamOf(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
   yield* pieces;
@@ -165,7 +166,7 @@ describe('rows of generated templates', () => {
         const template = createJsonTemplate(members, separator, terminator);
         await expectAtEveryCut(template, toCopyText(rows), toJsonText(members, rows, separator, terminator));
       }),
-      { numRuns: 300 },
+      { numRuns: tries(60) },
     );
   });
 
@@ -174,7 +175,7 @@ describe('rows of generated templates', () => {
       fc.asyncProperty(anyRecordRows, ({ members, rows }) =>
         expectAtEveryCut(createJsonTemplate(members), toCopyText(rows), toJsonText(members, rows)),
       ),
-      { numRuns: 300 },
+      { numRuns: tries(60) },
     );
   });
 
@@ -183,7 +184,7 @@ describe('rows of generated templates', () => {
       fc.asyncProperty(anyRows, ({ columns, rows }) =>
         expectAtEveryCut(createCsvTemplate(columns), toCopyText(rows), toCsvText(columns, rows)),
       ),
-      { numRuns: 300 },
+      { numRuns: tries(60) },
     );
   });
 
@@ -197,7 +198,7 @@ describe('rows of generated templates', () => {
         await expectAtEveryCut(json, toCopyText(rows), toJsonText(shown, values, separator));
         await expectAtEveryCut(widenTemplate(createCsvTemplate(shown), all), toCopyText(rows), toCsvText(shown, values));
       }),
-      { numRuns: 300 },
+      { numRuns: tries(60) },
     );
   });
 
@@ -242,7 +243,7 @@ describe('every value', () => {
     'reaches a reader with %s at any place and at any distance from a vector of 16 bytes',
     async (_title, character) => {
       const rows = upTo(16).flatMap((offset) =>
-        upTo(41).flatMap((length) =>
+        upTo(34).flatMap((length) =>
           upTo(length + 1).map((place) => {
             const value = `${'x'.repeat(place)}${character}${'y'.repeat(length - place)}`;
             return ['z'.repeat(offset), value, value];

@@ -28,7 +28,7 @@ export async function readAudit(
 }
 
 /** Does something while no row can be added to the audit of an organization. */
-export async function whileAuditIsHeld(databaseUrl: string, { id }: TestOrganization, act: () => Promise<void>): Promise<void> {
+export async function whileAuditIsHeld(databaseUrl: string, { id }: Pick<TestOrganization, 'id'>, act: () => Promise<void>): Promise<void> {
   const holder = new Client({ connectionString: databaseUrl });
   await holder.connect();
   try {

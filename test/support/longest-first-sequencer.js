@@ -7,14 +7,8 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  * of their files: in a new clone a long suite in a short file would run on alone after all others have ended.
  */
 const LONGEST = [
-  ...[
-    'report/line-history',
-    'access/access-matrix',
-    'documents/document-commands',
-    'graphql/apollo-integration',
-    'graphql/generated-queries',
-  ],
-  ...['rows/rendered-rows', 'http/data-source-failures', 'report/replica-reads', 'export/narrowed-files', 'report/copied-constants'],
+  ...['documents/document-commands', 'access/access-matrix', 'http/data-source-failures', 'report/replica-reads', 'rows/rendered-rows'],
+  ...['cli/backup-refusals', 'cli/repeated-imports', 'cli/backup-and-restore', 'graphql/generated-queries', 'graphql/kept-documents'],
 ].map((name) => join(__dirname, '..', `${name}.test.ts`));
 
 module.exports = class LongestFirstSequencer extends Sequencer {

@@ -66,6 +66,15 @@ export async function readingsOf({ adminUrl }: TestGateway): Promise<Readings> {
   return { read: count('read'), late: count('late'), left: count('left') };
 }
 
+/** What operators are told of a replica, in the order of the log. */
+export const replicaMessages = ({ logLines }: TestGateway): { readonly msg: string; readonly reason?: string }[] =>
+  logLines
+    .map((line) => JSON.parse(line) as { msg: string; replica?: number; reason?: string })
+    .filter(({ replica }) => replica !== undefined)
+    .map(({ msg, replica, reason }) => ({ msg, replica, ...(reason !== undefined && { reason }) }));
+export const READ = { msg: 'replica is read', replica: 1 };
+export const AWAY = { msg: 'replica is set aside', replica: 1, reason: expect.stringContaining('cannot be reached') as string };
+
 const PERIOD = 'start_date=2024-01-01&end_date=2024-12-31';
 const RANGE = 'startDate: "2024-01-01", endDate: "2024-12-31"';
 const ALL = `depositSummary(${RANGE}) { all { lines byLine { amount } } digest }`;

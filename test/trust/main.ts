@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import setUp from '../support/global-setup';
@@ -10,16 +10,18 @@ import { catalogue, type TrustEntry } from './catalogue';
 import { judge, runTests, type TestResults } from './test-evidence';
 
 /** The whole table is bounded by these and by the entries' own minutes. */
-const TEST_MINUTES = 40;
+const TEST_MINUTES = 60;
 const SOAK_MINUTES = { alone: '30', 'in the table': '10' };
 
-/** The names of the two groups of trials beside the catalogue. */
-const DESTRUCTIVE = 'destructive';
+const TESTS = join(__dirname, '..');
+const allTests = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts'));
+/** The files of tests that are run whole, by the names of their groups: those that destroy, and those that try random cases. */
+const groups = {
+  destructive: allTests.filter((name) => name.startsWith('destructive/')),
+  random: allTests.filter((name) => readFileSync(join(TESTS, name), 'utf8').includes('support/tries')),
+};
+/** The name of the group of trials of several machines. */
 const TOPOLOGY = 'topology';
-
-const destructiveTests = readdirSync(join(__dirname, '..', DESTRUCTIVE))
-  .filter((name) => name.endsWith('.test.ts'))
-  .map((name) => `${DESTRUCTIVE}/${name}`);
 
 type Outcome = 'holds' | 'MISSED' | 'not run';
 const counts: Record<Outcome, number> = { holds: 0, MISSED: 0, 'not run': 0 };
@@ -68,31 +70,31 @@ const findAll = async ({ tests, attack, minutes = 3 }: TrustEntry, results: Test
   ...(attack === undefined ? [] : await attackOnce(attack, minutes)),
 ];
 
-/** Tries what is named: entries by number or by attack, `destructive`, `topology` or a part of it; all without words. Prints a row for each. */
+/** Tries what is named: entries by number or by attack, `destructive`, `random`, `topology` or a part of it; all without words. Prints a row for each. */
 async function main(): Promise<void> {
   const { positionals: words } = parseArgs({ allowPositionals: true });
   const isNamed = (...names: readonly (string | undefined)[]): boolean =>
     words.length === 0 || names.some((name) => words.some((word) => word.toLowerCase() === name?.toLowerCase()));
   const known = [
     ...catalogue.flatMap(({ id, attack }) => [id, attack]),
-    ...[DESTRUCTIVE, TOPOLOGY, ...topologyParts.map(({ name }) => name)],
+    ...[...Object.keys(groups), TOPOLOGY, ...topologyParts.map(({ name }) => name)],
   ].map((name) => name?.toLowerCase());
   const unknown = words.filter((word) => !known.includes(word.toLowerCase()));
   if (unknown.length > 0) throw new Error(`There is no ${unknown.join(', ')}; there are ${[...new Set(known)].join(', ')}`);
   process.env.SOAK_MINUTES ??= words.length === 0 ? SOAK_MINUTES['in the table'] : SOAK_MINUTES.alone;
 
   const entries = catalogue.filter(({ id, attack }) => isNamed(id, attack));
-  const breaks = isNamed(DESTRUCTIVE);
-  const files = new Set([...entries.flatMap(({ tests = {} }) => Object.keys(tests)), ...(breaks ? destructiveTests : [])]);
+  const named = Object.entries(groups).filter(([group]) => isNamed(group));
+  const files = new Set([...entries.flatMap(({ tests = {} }) => Object.keys(tests)), ...named.flatMap(([, tests]) => tests)]);
   const results: TestResults = files.size === 0 ? new Map() : await runTests([...files], TEST_MINUTES);
   await setUp();
   try {
     console.log('trial | subject | goal | measured | outcome');
     for (const entry of entries) print({ ...entry, ...(await tryAll(() => findAll(entry, results))) });
-    if (breaks) {
-      for (const file of destructiveTests) {
+    for (const [group, tests] of named) {
+      for (const file of tests) {
         const finding = judge({ [file]: [] }, results);
-        print({ id: DESTRUCTIVE, subject: file, goal: 'every test passes', figure: finding.figure, outcome: outcomeOf([finding]) });
+        print({ id: group, subject: file, goal: 'every test passes', figure: finding.figure, outcome: outcomeOf([finding]) });
       }
     }
     for (const { name, minutes } of topologyParts.filter((part) => isNamed(TOPOLOGY, part.name))) {

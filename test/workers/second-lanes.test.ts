@@ -12,7 +12,7 @@ import { startTraceCollector, type TraceCollector } from '../support/trace-colle
 import { until } from '../support/until';
 import { startWorkerGateway, type WorkerGateway } from '../support/worker-gateway';
 
-const LINES = 20_000;
+const LINES = 5000;
 const SYSTEM = '/api/v2/authenticated_test_system';
 /** The statement that begins a report whose state a second connection may read. */
 const SHARING = 'pg_export_snapshot';
@@ -37,7 +37,7 @@ beforeAll(async () => {
   const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_SAMPLER_ARG: '1' };
   gateway = await startWorkerGateway({ ...lanes, ...traces }, { front });
   other = await createOrganization(gateway.services);
-  for (const { id } of [gateway.organization, other]) await fillReport(gateway.database.client, id, LINES, `repeat('m', 500)`);
+  for (const { id } of [gateway.organization, other]) await fillReport(gateway.database.client, id, LINES, `repeat('m', 2500)`);
 });
 afterAll(async () => {
   await gateway.stop();

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand, startServe } from '../support/command';
 import { createTestDatabase, type TestDatabase } from '../support/database';
+import { withGateway } from '../support/gateway';
 import { AUTHORITY_FILE, startTlsDatabase, type TlsDatabase } from '../support/tls-database';
 
 let database: TestDatabase;
@@ -55,10 +56,9 @@ describe('an operator with a database that takes TLS alone', () => {
     ['whose certificate is of an unknown authority', () => addressOf('localhost', 'sslmode=verify-full'), NOT_ACCEPTED],
     ['whose certificate is for another name', () => addressOf('127.0.0.1', VERIFIED), NOT_ACCEPTED],
   ])('reaches no server %s, and is told why', async (_case, address, reason) => {
-    const serve = await startServe({ DATABASE_URL: address(), OWNER_DATABASE_URL: address() });
-    const ready = await (await fetch(`${serve.url}/ready`)).json();
-    expect(await serve.end('SIGTERM')).toBe(0);
-    expect(ready).toEqual({ status: 'not ready', reason });
+    await withGateway({ DATABASE_URL: address() }, async ({ url }) => {
+      expect(await (await fetch(`${url}/ready`)).json()).toEqual({ status: 'not ready', reason });
+    });
     const result = await runCommand({ DATABASE_URL: address() }, ['organization', 'list']);
     expect(result).toMatchObject({ status: 1, stdout: '' });
   });

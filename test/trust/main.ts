@@ -14,7 +14,9 @@ const TEST_MINUTES = 60;
 const SOAK_MINUTES = { alone: '30', 'in the table': '10' };
 
 const TESTS = join(__dirname, '..');
-const allTests = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts'));
+const allTests = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter(
+  (name) => name.endsWith('.test.ts') && !name.includes('node_modules'),
+);
 /** The files of tests that are run whole, by the names of their groups: those that destroy, and those that try random cases. */
 const groups = {
   destructive: allTests.filter((name) => name.startsWith('destructive/')),

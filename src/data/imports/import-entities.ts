@@ -42,7 +42,7 @@ function partOf(
 export const DESIGNATION: Entity = {
   ...partOf('designation', 'designation_id'),
   effects: {
-    changed: `INSERT INTO changed_transaction
+    changed_gifts: `INSERT INTO changed_transaction
   SELECT a.transaction_id FROM allocation a JOIN differing w ON w.is_old AND a.designation_id = w.id WHERE a.organization_id = $1`,
   },
 };
@@ -51,7 +51,7 @@ export const DONOR: Entity = {
   ...partOf('donor', 'donor_id'),
   derived: { search_text: 'donor_search_forms(first_name, last_name)' },
   effects: {
-    changed: `INSERT INTO changed_transaction
+    changed_gifts: `INSERT INTO changed_transaction
   SELECT t.id FROM transaction t JOIN differing w ON w.is_old AND t.donor_id = w.id WHERE t.organization_id = $1`,
   },
 };
@@ -63,7 +63,7 @@ export const DEPOSIT: Entity = {
   // A v2 line does not say whether its deposit is pending: a deposit in the books keeps its status, a new one is posted.
   kept: { status: `COALESCE(upper(l.deposit_status)::deposit_status, old.status, 'POSTED')` },
   effects: {
-    changed: `INSERT INTO changed_transaction
+    changed_gifts: `INSERT INTO changed_transaction
   SELECT t.id FROM transaction t JOIN differing w ON w.is_old AND t.deposit_id = w.id WHERE t.organization_id = $1`,
   },
 };
@@ -74,7 +74,7 @@ export const TRANSACTION: Entity = {
   values: { ...transaction.values, donor_id: 'NULLIF(l.donor_id, 0)' },
   effectColumns: 'old.deposit_id AS left_id, old.amount AS amount_before',
   effects: {
-    changed: 'INSERT INTO changed_transaction SELECT id FROM differing',
+    changed_gifts: 'INSERT INTO changed_transaction SELECT id FROM differing',
     corrected: 'INSERT INTO touched_gift SELECT id, amount_before FROM differing WHERE is_old AND amount_before <> amount',
     // The deposits that lose a transaction.
     left_behind: 'INSERT INTO left_deposit SELECT DISTINCT left_id FROM differing WHERE is_old AND left_id <> deposit_id',
@@ -95,7 +95,7 @@ export const ALLOCATION: Entity = {
   effectColumns: 'old.transaction_id AS left_id, l.line',
   effects: {
     // A transaction that loses an allocation may infer another share from then on.
-    changed: `INSERT INTO changed_transaction
+    changed_gifts: `INSERT INTO changed_transaction
   SELECT transaction_id FROM differing UNION ALL SELECT left_id FROM differing WHERE is_old AND left_id <> transaction_id`,
     // The transactions that lose an allocation to another, each with the line that says so.
     left_behind: 'INSERT INTO left_transaction SELECT left_id, line FROM differing WHERE is_old AND left_id <> transaction_id',

@@ -1,14 +1,6 @@
-import { defineConfig } from 'prisma/config';
-
-// generate, validate and format never run the schema engine, yet the CLI would download it first. A stand-in binary prevents that.
-// It must not be set for migrate: `migrate deploy` would then exit 0 without doing anything.
-const needsNoEngine = ['generate', 'validate', 'format'];
-if (process.argv.some((argument) => needsNoEngine.includes(argument))) {
-  process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= process.execPath;
-}
-
-export default defineConfig({
+// For Prisma's command line tool, which is no part of the project: `npx prisma@7.10.0 migrate status`.
+export default {
   schema: 'prisma/schema.prisma',
   migrations: { path: 'prisma/migrations' },
   datasource: { url: process.env.DATABASE_URL ?? '' },
-});
+};

@@ -18,7 +18,7 @@ const sources = readdirSync(join(root, 'src'), { recursive: true, withFileTypes:
   .filter((entry) => entry.isFile())
   .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
   .filter((file) => !file.startsWith(join(root, 'src/generated')));
-const others = ['package-lock.json', 'tsconfig.json', 'prisma.config.ts', 'prisma/schema.prisma'].map((name) => join(root, name));
+const others = ['package-lock.json', 'tsconfig.json', 'prisma/schema.prisma'].map((name) => join(root, name));
 
 const hash = createHash('sha256');
 for (const file of [...sources, ...others].sort())

@@ -10,7 +10,7 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'gateway-build-'));
   mkdirSync(join(root, 'src/cli'), { recursive: true });
   cpSync(join(__dirname, '../..', SCRIPT), join(root, SCRIPT));
-  for (const name of ['package-lock.json', 'tsconfig.json', 'prisma.config.ts', 'prisma/schema.prisma']) put(name, name);
+  for (const name of ['package-lock.json', 'tsconfig.json', 'prisma/schema.prisma']) put(name, name);
 });
 afterEach(() => rmSync(root, { recursive: true }));
 

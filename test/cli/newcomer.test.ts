@@ -18,8 +18,18 @@ afterEach(() => rmSync(directory, { recursive: true }));
 describe('a newcomer', () => {
   // npm looks at the lock file alone for this; on the oldest Node that is promised it says what matters.
   test('installs nothing that wants another Node', () => {
-    for (const name of ['package.json', 'package-lock.json']) cpSync(join(ROOT, name), join(directory, name));
-    const words = ['ci', '--dry-run', '--offline', '--engine-strict', '--ignore-scripts', '--no-audit', '--no-fund'];
+    for (const name of ['package.json', 'package-lock.json', 'test/package.json']) cpSync(join(ROOT, name), join(directory, name));
+    const words = [
+      'ci',
+      '--workspaces',
+      '--include-workspace-root',
+      '--dry-run',
+      '--offline',
+      '--engine-strict',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+    ];
     const { status, stderr } = spawnSync('npm', words, { cwd: directory, encoding: 'utf8', env: ENVIRONMENT });
     expect(stderr).not.toContain('EBADENGINE');
     expect(status).toBe(0);
@@ -34,7 +44,7 @@ describe('a newcomer', () => {
     const steps = scripts.build!.split(' && ');
     const given = { prestart, start, build: `${steps[0]} && ${tools} && ${steps.at(-1)}` };
     for (const name of ['src/generated', 'src/cli', 'prisma']) mkdirSync(join(directory, name), { recursive: true });
-    for (const name of ['package-lock.json', 'tsconfig.json', 'prisma.config.ts', 'prisma/schema.prisma', 'src/cli/build-stamp.mjs'])
+    for (const name of ['package-lock.json', 'tsconfig.json', 'prisma/schema.prisma', 'src/cli/build-stamp.mjs'])
       cpSync(join(ROOT, name), join(directory, name));
     writeFileSync(join(directory, 'package.json'), JSON.stringify({ scripts: given }));
     const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);

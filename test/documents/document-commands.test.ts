@@ -49,6 +49,8 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'npm install && npm run build': 'this very run',
   'npm test': 'this very run',
   'npm run fix': 'the same tools in check',
+  'npm install --workspaces --save-dev --save-exact': 'newcomer.test.ts',
+  'npx prisma@7.10.0': 'check-drift.ts',
   'npm run check': 'the run of the checks',
   'docker build -t deposit-gateway .': 'newcomer.test.ts',
   'docker run -d --name gateway -p 4000:4000 -v gateway-data:/data deposit-gateway': 'newcomer.test.ts',

@@ -106,7 +106,7 @@ class Collector extends Writable {
 }
 
 /** Runs a command in a process of its own. */
-async function runProcess(
+export async function runProcess(
   environment: Environment,
   words: readonly string[],
   input: string | Buffer = '',

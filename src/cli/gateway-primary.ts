@@ -20,8 +20,11 @@ export interface WorkerSettings {
 
 const WORKER_MODULE = join(__dirname, `gateway-worker${extname(__filename)}`);
 const MS_PER_SECOND = 1000;
-/** After the answers, rows of the audit that wait are tried twice, each time by a statement that may need a connection. */
-const CLOSING_TRIES = 2;
+/**
+ * The statements of the audit that follow each other after the answers when the database gives no answer, each with a wait for a connection:
+ * the one that is under way, the one behind it, and the last one of the rows that nobody waits for.
+ */
+const CLOSING_TRIES = 3;
 
 /**
  * Composes the gateway of several processes. The primary has the database, the port of operators, the listener of callers, and all that the

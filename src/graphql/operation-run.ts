@@ -156,14 +156,14 @@ export class OperationRun {
 
   /** Sends the answer while the audit notes that the operation reads personal data, and that a privilege was missing. */
   private async audited({ facts, range }: ReadyAnswer, send: (ready?: Promise<void>) => Promise<void>): Promise<void> {
-    const { request, opened: context } = this;
+    const { request, response, opened: context } = this;
     const { audit } = this.parts.kit;
     const { refusal } = context.outcome;
     if (!facts) return send();
     const operation = { door: 'graphql', name: facts.name, hash: facts.hash } as const;
     if (refusal) await audit.recordRefusal(context, operation, refusal);
     const lines = (): number | undefined => context.insertions?.rowCount();
-    await audit.accompany({ context, request }, { operation, range, lines }, (reading) => send(reading?.written));
+    await audit.accompany({ context, request, response }, { operation, range, lines }, (reading) => send(reading?.written));
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { numberOf } from '../data/postgres/version-stamp';
 import type { OpenReading, ReadingOutcome } from '../domain/audit/audit-readings';
 import type { AuditOperation, AuditService, ReadingFacts, ReadRange } from '../domain/audit/audit-service';
@@ -12,6 +12,7 @@ export type RequestOperation = Omit<AuditOperation, 'address'>;
 interface AuditedAttempt {
   readonly context: RequestContext;
   readonly request: Request;
+  readonly response: Response;
 }
 
 /** A reading as its door knows it. */
@@ -34,12 +35,12 @@ export class RequestAudit {
    * tell nothing.
    */
   async accompany(
-    { context, request }: AuditedAttempt,
+    { context, request, response }: AuditedAttempt,
     reading: DoorReading,
     send: (open?: Pick<OpenReading, 'id' | 'written'>) => Promise<void>,
   ): Promise<void> {
     const takesNothing = request.method === 'HEAD' && !reading.areInHeaders;
-    const open = takesNothing ? undefined : await this.begin(context, reading);
+    const open = takesNothing ? undefined : await this.begin(context, response, reading);
     let outcome: ReadingOutcome = 'broken';
     try {
       await send(open);
@@ -47,19 +48,26 @@ export class RequestAudit {
     } finally {
       const lines = open && reading.lines?.();
       if (lines !== undefined) context.lines.add(lines);
-      open?.end(outcome);
+      open?.end(outcome, context.books.areBroken && !response.headersSent && !response.destroyed);
     }
   }
 
-  private async begin(context: RequestContext, { operation, range, file, atEnd }: DoorReading): Promise<OpenReading | undefined> {
-    const { access, address, books, lines, times } = context;
+  private async begin(
+    { access, address, books, lines, times }: RequestContext,
+    response: Response,
+    { operation, range, file, atEnd }: DoorReading,
+  ): Promise<OpenReading | undefined> {
     if (!file && !access.readsPersonal) return undefined;
     const open = this.audit.read(
       await access.caller.forAudit(),
       { ...operation, address },
       {
         ...{ range: range(), file },
-        atEnd: () => ({ lines: lines.total, dataVersion: books.version === undefined ? null : numberOf(books.version), ...atEnd?.() }),
+        atEnd: () => {
+          // A kept answer, of which nothing is read, has the version of the check of access. An attempt that fails before has none.
+          const version = books.haveVersion || response.headersSent ? books.version : undefined;
+          return { lines: lines.total, dataVersion: version === undefined ? null : numberOf(version), ...atEnd?.() };
+        },
       },
     );
     const written = times.database.during(open.written, { name: 'write audit' });

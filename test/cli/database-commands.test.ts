@@ -17,7 +17,7 @@ afterAll(() => database.drop());
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe('an operator whose database or settings are not right', () => {
-  test.concurrent('brings an empty database to the newest schema, once', async () => {
+  test('brings an empty database to the newest schema, once', async () => {
     const own = `empty_${randomUUID().replaceAll('-', '')}`;
     await database.client.query(`CREATE DATABASE ${own}`);
     const url = new URL(database.url);
@@ -43,7 +43,7 @@ describe('an operator whose database or settings are not right', () => {
     }
   });
 
-  test.concurrent('is refused while Prisma Migrate or another command migrates the same database', async () => {
+  test('is refused while Prisma Migrate or another command migrates the same database', async () => {
     // Prisma's tools lock this number while they migrate.
     await database.client.query('SELECT pg_advisory_lock(72707369)');
     try {
@@ -55,7 +55,7 @@ describe('an operator whose database or settings are not right', () => {
     expect(await runCommand(environment, ['migrate'])).toEqual(done('Nothing to apply'));
   });
 
-  test.concurrent('checks what is missing as a user who may do nothing but read', async () => {
+  test('checks what is missing as a user who may do nothing but read', async () => {
     const name = `read_${randomUUID().replaceAll('-', '')}`;
     await database.client.query(`CREATE DATABASE ${name} TEMPLATE gateway_template`);
     await database.client.query(`CREATE ROLE ${name} LOGIN PASSWORD 'reader'`);
@@ -87,7 +87,7 @@ describe('an operator whose database or settings are not right', () => {
     }
   });
 
-  test.concurrent('is told in one line that there is no database', async () => {
+  test('is told in one line that there is no database', async () => {
     const nowhere = { DATABASE_URL: 'postgresql://ada:secret@127.0.0.1:1/nothing' };
     for (const words of [['organization', 'list'], ['migrate'], ['migrate', '--check']]) {
       const { status, stdout, stderr } = await runCommand(nowhere, words);
@@ -97,7 +97,7 @@ describe('an operator whose database or settings are not right', () => {
     }
   });
 
-  test.concurrent('is told every setting that cannot be right, a line each, without the password in it', async () => {
+  test('is told every setting that cannot be right, a line each, without the password in it', async () => {
     expect(await runCommand({ ...environment, PORT: 'abc' }, ['organization', 'list'])).toEqual(
       failed('PORT: expected a whole number from 0 to 65535, got "abc"'),
     );
@@ -111,7 +111,7 @@ describe('an operator whose database or settings are not right', () => {
     });
   });
 
-  test.concurrent('gets the GraphQL schema without any database', async () => {
+  test('gets the GraphQL schema without any database', async () => {
     const { status, stdout, stderr } = await runCommand({ DATABASE_URL: 'postgresql://127.0.0.1:1/nothing' }, ['schema']);
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^type Query \{$/m);

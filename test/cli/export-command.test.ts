@@ -41,7 +41,7 @@ const withoutPid = (result: CommandResult): CommandResult => ({
 const traces = async (file: string): Promise<string[]> => (await readdir(dirname(file))).filter((name) => name.startsWith(basename(file)));
 
 describe('an operator who exports', () => {
-  test.concurrent('gets the lines in each format, pending ones only when asking for them', async () => {
+  test('gets the lines in each format, pending ones only when asking for them', async () => {
     expect(await runExport({})).toEqual({ status: 0, stdout: JSON.stringify({ response: [posted] }), stderr: '' });
     expect((await runExport({ format: 'ndjson' }, '--include-pending')).stdout).toBe(
       toNdjson([
@@ -58,7 +58,7 @@ describe('an operator who exports', () => {
     );
   });
 
-  test.concurrent('chooses columns, of which v2 and all stand for several', async () => {
+  test('chooses columns, of which v2 and all stand for several', async () => {
     expect((await runExport({ format: 'ndjson', columns: 'deposit_status,amount' }, '--include-pending')).stdout).toBe(
       toNdjson(['posted', 'pending'].map((deposit_status) => ({ deposit_status, amount: '10.50' }))),
     );
@@ -72,7 +72,7 @@ describe('an operator who exports', () => {
     });
   });
 
-  test.concurrent('gets the lines of a named period, in the time zone of the organization', async () => {
+  test('gets the lines of a named period, in the time zone of the organization', async () => {
     const here = await files.createOrganization();
     expect(await runCommand(files.environment, ['organization', 'time-zone', here, 'Pacific/Kiritimati'])).toEqual(
       done(`The days of "${here}" begin at midnight in Pacific/Kiritimati`),
@@ -91,7 +91,7 @@ describe('an operator who exports', () => {
     );
   });
 
-  test.concurrent.each([
+  test.each([
     ['no dates', [], "error: required option '--start <date>' not specified, nor --period in place of both dates"],
     [
       'a start alone',
@@ -114,7 +114,7 @@ describe('an operator who exports', () => {
     );
   });
 
-  test.concurrent('brings pending money elsewhere as pending', async () => {
+  test('brings pending money elsewhere as pending', async () => {
     const other = await files.createOrganization();
     const totals = async (name: string) => (await files.query(POSTED_AND_PENDING, [name])).rows;
     const { stdout } = await runExport({ format: 'csv' }, '--include-pending');
@@ -129,7 +129,7 @@ describe('an operator who exports', () => {
     expect(await totals(other)).toEqual(await totals(organization));
   });
 
-  test.concurrent('gets CSV in which a spreadsheet finds no formula, and import takes the guard off again', async () => {
+  test('gets CSV in which a spreadsheet finds no formula, and import takes the guard off again', async () => {
     const [first, second] = [await files.createOrganization(), await files.createOrganization()];
     const formulas = v2Line({
       ...{ deposit_id: '-1', transaction_id: '=A1', allocation_id: '+1', donor_first_name: '=cmd', donor_last_name: '+1', address1: '-2' },
@@ -148,7 +148,7 @@ describe('an operator who exports', () => {
     expect(await files.lines(second)).toEqual([formulas]);
   });
 
-  test.concurrent('gets a file that is there whole, in place of an earlier one', async () => {
+  test('gets a file that is there whole, in place of an earlier one', async () => {
     const file = files.path('report.json');
     await writeFile(file, 'earlier');
     expect(await runExport({ out: file })).toEqual({ status: 0, stdout: '', stderr: '' });
@@ -156,7 +156,7 @@ describe('an operator who exports', () => {
     expect(await traces(file)).toEqual([basename(file)]);
   });
 
-  test.concurrent('is told the file, its length, its hash and its lines as the audit has them, by --json', async () => {
+  test('is told the file, its length, its hash and its lines as the audit has them, by --json', async () => {
     const file = files.path('told.csv');
     const { status, stdout, stderr } = await runExport({ out: file, format: 'csv' }, '--json');
     const content = await readFile(file);
@@ -175,7 +175,7 @@ describe('an operator who exports', () => {
     expect(entries.find(({ id }) => id === told.id)).toMatchObject(facts);
   });
 
-  test.concurrent('writes through no link that somebody has put beside the file', async () => {
+  test('writes through no link that somebody has put beside the file', async () => {
     const file = files.path('linked.json');
     const other = files.path('other');
     await writeFile(other, 'of another');
@@ -198,14 +198,14 @@ describe('an operator who exports', () => {
     expect(await traces(file)).toEqual([basename(file)]);
   });
 
-  test.concurrent('gets no file for an organization that is not there', async () => {
+  test('gets no file for an organization that is not there', async () => {
     const file = files.path('report.json');
     const result = await runExport({ out: file, organization: 'Nobody' });
     expect(result).toEqual({ status: 1, stdout: '', stderr: 'There is no organization "Nobody"\n' });
     expect(await traces(file)).toEqual([]);
   });
 
-  test.concurrent('is told in one line where the file cannot be written', async () => {
+  test('is told in one line where the file cannot be written', async () => {
     const missing = `${files.path('missing')}/report.json`;
     expect(withoutPid(await runExport({ out: missing }))).toEqual({
       status: 1,
@@ -214,7 +214,7 @@ describe('an operator who exports', () => {
     });
   });
 
-  test.concurrent.each([
+  test.each([
     ['an export', exportWords({ organization: 'Full' })],
     ['a list', ['organization', 'list']],
   ])('is told in one line that a full disk takes no more of %s', async (_title, words) => {
@@ -229,7 +229,7 @@ describe('an operator who exports', () => {
     });
   });
 
-  test.concurrent.each([
+  test.each([
     ['a start that is no date', { start: '2024-02-30' }, misused('--start: "2024-02-30" is no day of the calendar')],
     ['an end that is no date', { end: 'today' }, misused('--end: "today" is not a date: write YYYY-MM-DD, such as "2026-01-31"')],
     ['a start after the end', { start: '2024-02-01' }, failed('Start date cannot be greater than the end date.')],

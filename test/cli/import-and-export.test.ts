@@ -40,7 +40,7 @@ const ANSWER = [
 ].join('');
 
 describe('a v2 answer', () => {
-  test.concurrent('is exported as it was imported, byte for byte', async () => {
+  test('is exported as it was imported, byte for byte', async () => {
     const organization = await files.createOrganization();
     const result = await files.import(organization, 'answer.json', ANSWER);
     expect(result).toEqual({
@@ -54,7 +54,7 @@ describe('a v2 answer', () => {
     expect(await files.export(organization, 'json')).toBe(ANSWER);
   });
 
-  test.concurrent('is the same after a way through every format', async () => {
+  test('is the same after a way through every format', async () => {
     const [first, second, third] = [await files.createOrganization(), await files.createOrganization(), await files.createOrganization()];
     await files.import(first, 'lines.json', ANSWER);
     await files.import(second, 'lines.csv', await files.export(first, 'csv'));
@@ -62,7 +62,7 @@ describe('a v2 answer', () => {
     expect(await files.export(third, 'json')).toBe(ANSWER);
   });
 
-  test.concurrent('is the same after a way through a spreadsheet’s format, whatever its lines say', async () => {
+  test('is the same after a way through a spreadsheet’s format, whatever its lines say', async () => {
     const property = fc.asyncProperty(reportLines, async (lines) => {
       const answer = JSON.stringify({ response: lines });
       const [first, second] = [await files.createOrganization(), await files.createOrganization()];
@@ -84,7 +84,7 @@ describe('a file with all columns', () => {
       return { ...line, allocation_amount: share, allocation_amount_inferred: share === null ? null : isInferred };
     });
 
-  test.concurrent('is the same after a way through another organization, pending money and unknown shares in it', async () => {
+  test('is the same after a way through another organization, pending money and unknown shares in it', async () => {
     const property = fc.asyncProperty(bookLines, async (lines) => {
       const book = await files.createOrganization();
       await files.import(book, 'book.ndjson', toNdjson(lines), '--allow-mismatch');
@@ -107,7 +107,7 @@ describe('a file with all columns', () => {
     await fc.assert(property, { numRuns: 2, endOnFailure: true });
   });
 
-  test.concurrent('may leave open what is not known, as null or as nothing', async () => {
+  test('may leave open what is not known, as null or as nothing', async () => {
     const line = v2Line({ allocation_amount: null, deposit_status: null, allocation_amount_inferred: null });
     const all = `${CSV_HEADER},deposit_status,allocation_amount,allocation_amount_inferred`;
     const empty = { ...line, allocation_amount: '', deposit_status: '', allocation_amount_inferred: '' };
@@ -135,7 +135,7 @@ describe('an operator who imports', () => {
     ...{ correctedShares: { gifts: 0, count: 0, first: [] }, mismatches: { count: 0, first: [] }, preview: null, refusal: null },
   });
 
-  test.concurrent('the same file twice changes nothing', async () => {
+  test('the same file twice changes nothing', async () => {
     const organization = await files.createOrganization();
     const versions = async () => (await files.query<object>(ROW_VERSIONS, [organization])).rows;
     const first = await files.import(organization, 'lines.ndjson', toNdjson(lines), '--json');
@@ -152,7 +152,7 @@ describe('an operator who imports', () => {
     expect(await versions()).toEqual(before);
   });
 
-  test.concurrent('a file that does not say what is pending says it for the file, or is told what was assumed', async () => {
+  test('a file that does not say what is pending says it for the file, or is told what was assumed', async () => {
     const organization = await files.createOrganization();
     const other = v2Line({ deposit_id: '2', transaction_id: '2', allocation_id: '2' });
     const statuses = async () => {
@@ -181,7 +181,7 @@ describe('an operator who imports', () => {
     ]);
   });
 
-  test.concurrent('a corrected file gets the corrections and leaves the rest alone', async () => {
+  test('a corrected file gets the corrections and leaves the rest alone', async () => {
     const organization = await files.createOrganization();
     const other = v2Line({
       deposit_id: '2',
@@ -203,7 +203,7 @@ describe('an operator who imports', () => {
     expect(await files.lines(organization)).toEqual([...corrected, other]);
   });
 
-  test.concurrent('a gift that turns out to be nobody’s and of another deposit sees it moved', async () => {
+  test('a gift that turns out to be nobody’s and of another deposit sees it moved', async () => {
     const organization = await files.createOrganization();
     await files.import(organization, 'lines.ndjson', toNdjson(lines));
     const nobody = {
@@ -221,7 +221,7 @@ describe('an operator who imports', () => {
     expect(await files.lines(organization)).toEqual(moved);
   });
 
-  test.concurrent('pending deposits and shares keeps both when a later file does not know them', async () => {
+  test('pending deposits and shares keeps both when a later file does not know them', async () => {
     const organization = await files.createOrganization();
     const shares = async () => {
       const { rows } = await files.query<{ id: string; amount: string | null; status: string }>(SHARES, [organization]);
@@ -253,7 +253,7 @@ describe('an operator who imports', () => {
     ]);
   });
 
-  test.concurrent('a v2 answer that corrects gifts of known shares is shown the shares that follow', async () => {
+  test('a v2 answer that corrects gifts of known shares is shown the shares that follow', async () => {
     const organization = await files.createOrganization();
     const all = `${CSV_HEADER},allocation_amount`;
     const halves = lines.map((line) => ({ ...line, allocation_amount: '50.00' }));
@@ -285,7 +285,7 @@ describe('an operator who imports', () => {
     expect(rows.map(({ amount }) => amount)).toEqual(['0.00', '0.00', '5.25']);
   });
 
-  test.concurrent('a CSV file of any system gets the same lines', async () => {
+  test('a CSV file of any system gets the same lines', async () => {
     const values = lines.map((line) => ({ ...line, main_memo: 'a\r\nb "c"' }));
     const reordered = CSV_HEADER.split(',').reverse().join(',');
     const optional = `${reordered},allocation_amount,deposit_status`;
@@ -305,14 +305,14 @@ describe('an operator who imports', () => {
     }
   });
 
-  test.concurrent('CSV without quotes whose lines end in different ways gets no line end into a value', async () => {
+  test('CSV without quotes whose lines end in different ways gets no line end into a value', async () => {
     const organization = await files.createOrganization();
     const [first, second] = lines.map((line) => Object.values({ ...line, main_memo: 'memo' }).join(','));
     expect(await files.import(organization, 'lines.csv', `${CSV_HEADER}\n${first}\r\n${second}\n`)).toMatchObject({ status: 0 });
     expect(await files.lines(organization)).toEqual(lines.map((line) => ({ ...line, main_memo: 'memo' })));
   });
 
-  test.concurrent('an export without lines imports nothing', async () => {
+  test('an export without lines imports nothing', async () => {
     const organization = await files.createOrganization();
     for (const [format, empty] of [
       ['json', '{"response":[]}'],

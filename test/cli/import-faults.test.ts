@@ -112,7 +112,7 @@ describe('an operator whose file has bad lines', () => {
     ],
   };
 
-  test.concurrent.each(Object.keys(faults))('is told the field and the reason of each, and nothing is written: %s', async (kind) => {
+  test.each(Object.keys(faults))('is told the field and the reason of each, and nothing is written: %s', async (kind) => {
     const cases = faults[kind]!;
     const lines = [good, ...cases.map(([fields], position) => gift(position, fields))];
     const expected = cases.map(([, fault], position) => `line ${position + 2}: ${fault}`);
@@ -120,14 +120,14 @@ describe('an operator whose file has bad lines', () => {
     await expectRefusal('lines.ndjson', toNdjson(lines), [...expected, `Nothing was imported: ${expected.length} faults`]);
   });
 
-  test.concurrent('is told the elements of a v2 answer that are no lines', async () => {
+  test('is told the elements of a v2 answer that are no lines', async () => {
     await expectRefusal('answer.json', `{"response":[${JSON.stringify(good)},null,"x",7,[]]}`, [
       ...[2, 3, 4, 5].map((line) => `line ${line}: it must be an object with the fields of a deposit line`),
       'Nothing was imported: 4 faults',
     ]);
   });
 
-  test.concurrent('is told the records of a CSV file, counted in lines of text', async () => {
+  test('is told the records of a CSV file, counted in lines of text', async () => {
     const first = gift(1, { main_memo: 'over\r\nthree\nlines\rand so on', city: '\r\n' });
     const content = `${toCsv([first, gift(2, { donor_id: '9007199254740992' })])}\r\n${toCsv([
       gift(3, { amount: "'-5.00", designation_id: '' }),
@@ -142,7 +142,7 @@ describe('an operator whose file has bad lines', () => {
     ]);
   });
 
-  test.concurrent('is told the first twenty of many faults', async () => {
+  test('is told the first twenty of many faults', async () => {
     const lines = Array.from({ length: 25 }, (_, position) => gift(position, { amount: 'much' }));
     await expectRefusal('lines.ndjson', toNdjson(lines), [
       ...lines.slice(0, 20).map((_, position) => `line ${position + 1}: amount ${TEXT_MONEY}`),
@@ -151,7 +151,7 @@ describe('an operator whose file has bad lines', () => {
     ]);
   });
 
-  test.concurrent('gets the faults as JSON on request', async () => {
+  test('gets the faults as JSON on request', async () => {
     const { status, stdout, stderr } = await files.import(organization, 'lines.ndjson', toNdjson([good, gift(2, { city: 5 })]), '--json');
     expect([status, stderr]).toEqual([1, '{"error":"Nothing was imported: 1 fault"}\n']);
     expect(JSON.parse(stdout)).toEqual({ imported: 0, faultCount: 1, faults: [{ line: 2, field: 'city', reason: 'must be text' }] });
@@ -160,7 +160,7 @@ describe('an operator whose file has bad lines', () => {
 });
 
 describe('an operator whose lines contradict each other', () => {
-  test.concurrent('is told every kind of contradiction, and nothing is written', async () => {
+  test('is told every kind of contradiction, and nothing is written', async () => {
     const lines = [
       good,
       v2Line({ allocation_id: '1', amount: '20.50', net_amount: '20.00', status: 'Settled' }),
@@ -187,7 +187,7 @@ describe('an operator whose lines contradict each other', () => {
     ]);
   });
 
-  test.concurrent('is told the first twenty of many faults', async () => {
+  test('is told the first twenty of many faults', async () => {
     const lines = [good, ...Array.from({ length: 25 }, (_, position) => v2Line({ allocation_id: `${position}`, status: `${position}` }))];
     await expectRefusal('lines.ndjson', toNdjson(lines), [
       ...lines.slice(1, 21).map((_, position) => `line ${position + 2}: status differs from line 1, which has the same transaction_id`),
@@ -259,11 +259,11 @@ describe('a file that is not what it says', () => {
     ['a line without end', 'lines.ndjson', `{"city":"${'x'.repeat(1_100_000)}`, 'Line 1 is longer than 1000000 characters'],
   ];
 
-  test.concurrent.each(cases)('is refused in one line, and nothing is written: %s', async (_title, name, content, reason) => {
+  test.each(cases)('is refused in one line, and nothing is written: %s', async (_title, name, content, reason) => {
     await expectRefusal(name, content, [reason]);
   });
 
-  test.concurrent('is refused in one line when it has another format, is missing or is a directory', async () => {
+  test('is refused in one line when it has another format, is missing or is a directory', async () => {
     const directory = files.path('folder.csv');
     await mkdir(directory);
     const missing = files.path('missing.json');
@@ -279,7 +279,7 @@ describe('a file that is not what it says', () => {
 });
 
 describe('an operator whose import cannot go on', () => {
-  test.concurrent('is told in one line that there is no such organization', async () => {
+  test('is told in one line that there is no such organization', async () => {
     const result = await files.import('Nobody', 'lines.ndjson', toNdjson([good]));
     expect(result).toEqual({ status: 1, stdout: '', stderr: 'There is no organization "Nobody"\n' });
   });

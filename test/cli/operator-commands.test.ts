@@ -39,7 +39,7 @@ const createProvision = (organization: string): Promise<string> =>
   gateway.services.provisions.create({ organization, kind: 'WEB', label: '', grants: [] });
 
 describe('an operator of organizations', () => {
-  test.concurrent('creates one, finds it in the list and is refused a second of that name', async () => {
+  test('creates one, finds it in the list and is refused a second of that name', async () => {
     const name = `Åsa’s ${randomUUID()}`;
     expect(await run(['organization', 'create', name])).toEqual(done(`Created organization "${name}"`));
     expect(await run(['organization', 'create', name])).toEqual(failed(`There is an organization "${name}" already`));
@@ -57,7 +57,7 @@ describe('an operator of organizations', () => {
     expect(stdout).toMatch(new RegExp(`^${name} +off +UTC$`, 'm'));
   });
 
-  test.concurrent('creates one that is reached at certain hosts', async () => {
+  test('creates one that is reached at certain hosts', async () => {
     const name = `Hosts ${randomUUID()}`;
     const hosts = ['--host', 'Give.Example.ORG:443', '--host', '127.0.0.1'];
     expect(await json(['organization', 'create', name, ...hosts])).toEqual({
@@ -69,7 +69,7 @@ describe('an operator of organizations', () => {
     expect(wrong).toEqual(failed('"http://example.org" is not a host name'));
   });
 
-  test.concurrent('changes the hosts of one, at once, and lets it be reached at any again', async () => {
+  test('changes the hosts of one, at once, and lets it be reached at any again', async () => {
     const organization = await createOrganization();
     const Provision = await createProvision(organization);
     const granted = { data: { message: 'System request authenticated', provision: Provision } };
@@ -87,7 +87,7 @@ describe('an operator of organizations', () => {
     expect(await run(['organization', 'hosts', 'Nobody', '--any'])).toEqual(failed('There is no organization "Nobody"'));
   });
 
-  test.concurrent('writes an IPv6 address as a host in any form, and is reached there', async () => {
+  test('writes an IPv6 address as a host in any form, and is reached there', async () => {
     const organization = await createOrganization();
     const Provision = await createProvision(organization);
     const forms = ['::1', '[::1]', '[::1]:4000', '0:0:0:0:0:0:0:1', '[0:0::1]'];
@@ -108,7 +108,7 @@ describe('an operator of organizations', () => {
     }
   });
 
-  test.concurrent('is served at an address that was stored in another form', async () => {
+  test('is served at an address that was stored in another form', async () => {
     const organization = await createOrganization();
     const Provision = await createProvision(organization);
     await gateway.database.client.query(`UPDATE organization SET hosts = '{[0:0:0:0:0:0:0:1]}' WHERE name = $1`, [organization]);
@@ -116,11 +116,11 @@ describe('an operator of organizations', () => {
     expect(answered.resume().statusCode).toBe(200);
   });
 
-  test.concurrent.each(['[::1', '[abc]', '1:2:3', 'fe80::1%eth0', ''])('is refused a host that no request has: "%s"', async (host) => {
+  test.each(['[::1', '[abc]', '1:2:3', 'fe80::1%eth0', ''])('is refused a host that no request has: "%s"', async (host) => {
     expect(await run(['organization', 'create', randomUUID(), '--host', host])).toEqual(failed(`"${host}" is not a host name`));
   });
 
-  test.concurrent.each([
+  test.each([
     ['none', ''],
     ['a blank before it', ' Church'],
     ['a line end in it', 'Chur\nch'],
@@ -130,7 +130,7 @@ describe('an operator of organizations', () => {
     );
   });
 
-  test.concurrent('closes one for maintenance and opens it again, at once', async () => {
+  test('closes one for maintenance and opens it again, at once', async () => {
     const organization = await createOrganization();
     const Provision = await createProvision(organization);
     expect(await run(['organization', 'maintenance', organization, 'on'])).toEqual(done(`Maintenance of "${organization}" is on`));
@@ -149,7 +149,7 @@ describe('an operator of organizations', () => {
 });
 
 describe('an operator of provisions', () => {
-  test.concurrent('creates one that is a random UUID and works at once', async () => {
+  test('creates one that is a random UUID and works at once', async () => {
     const organization = await createOrganization();
     const { status, stdout, stderr } = await run(['provision', 'create', '--organization', organization, '--kind', 'web']);
     expect([status, stderr]).toEqual([0, '']);
@@ -158,7 +158,7 @@ describe('an operator of provisions', () => {
     expect(await answer(SYSTEM, { Provision })).toEqual({ data: { message: 'System request authenticated', provision: Provision } });
   });
 
-  test.concurrent('creates one with a label and a grant, and finds all of it in the list', async () => {
+  test('creates one with a label and a grant, and finds all of it in the list', async () => {
     const organization = await createOrganization();
     const words = ['provision', 'create', '--organization', organization, '--kind', 'api', '--label', 'nightly', '--grant', REPORT];
     const created = (await json(words)) as { provision: string };
@@ -184,7 +184,7 @@ describe('an operator of provisions', () => {
     );
   });
 
-  test.concurrent.each(['web', 'mobile'])('is refused the report for a public one: %s', async (kind) => {
+  test.each(['web', 'mobile'])('is refused the report for a public one: %s', async (kind) => {
     const organization = await createOrganization();
     const result = await run(['provision', 'create', '--organization', organization, '--kind', kind, '--grant', REPORT]);
     expect(result).toEqual(failed(`A ${kind.toUpperCase()} provision is public: only an API provision can be granted ${REPORT}`));
@@ -193,7 +193,7 @@ describe('an operator of provisions', () => {
     );
   });
 
-  test.concurrent('is refused a privilege or an organization that is not there', async () => {
+  test('is refused a privilege or an organization that is not there', async () => {
     const words = ['provision', 'create', '--kind', 'api', '--organization', 'Nobody'];
     expect(await run([...words, '--grant', 'everything'])).toEqual(
       failed(
@@ -203,7 +203,7 @@ describe('an operator of provisions', () => {
     expect(await run(words)).toEqual(failed('There is no organization "Nobody"'));
   });
 
-  test.concurrent('grants one the report and takes it back, at once, and cannot grant it to a public one', async () => {
+  test('grants one the report and takes it back, at once, and cannot grant it to a public one', async () => {
     const organization = await createOrganization();
     const Provision = (await run(['provision', 'create', '--organization', organization, '--kind', 'api'])).stdout.trimEnd();
     const defaults = ['authenticated_test_system', 'authenticated_test_session'];
@@ -224,7 +224,7 @@ describe('an operator of provisions', () => {
     expect(await run(['provision', 'grant', 'x', REPORT])).toEqual(failed('There is no provision x'));
   });
 
-  test.concurrent('revokes one: the next request with it is refused, and it cannot be revoked twice', async () => {
+  test('revokes one: the next request with it is refused, and it cannot be revoked twice', async () => {
     const Provision = await createProvision(await createOrganization());
     expect(await answer(SYSTEM, { Provision })).toEqual({ data: { message: 'System request authenticated', provision: Provision } });
     expect(await run(['provision', 'revoke', Provision])).toMatchObject({
@@ -250,7 +250,7 @@ describe('an operator of users', () => {
     ...['user', verb, '--organization', organization, '--username', username],
   ];
 
-  test.concurrent('creates one whose password comes from standard input, and is refused a second of that name', async () => {
+  test('creates one whose password comes from standard input, and is refused a second of that name', async () => {
     const organization = await createOrganization();
     const result = await run(userWords('create', organization), `${PASSWORD}\r\nnot the password\n`);
     const use = 'who may log in and read deposits and totals, but neither reports nor donors';
@@ -274,7 +274,7 @@ describe('an operator of users', () => {
     ]);
   });
 
-  test.concurrent('is refused a password of less than twelve characters, none, and an organization that is not there', async () => {
+  test('is refused a password of less than twelve characters, none, and an organization that is not there', async () => {
     const organization = await createOrganization();
     for (const password of ['', 'elevenchars\n']) {
       expect(await run(userWords('create', organization), password)).toEqual(failed('The password needs at least 12 characters'));
@@ -285,7 +285,7 @@ describe('an operator of users', () => {
     );
   });
 
-  test.concurrent('grants one the report and takes it back, at once in an open session', async () => {
+  test('grants one the report and takes it back, at once in an open session', async () => {
     const organization = await createOrganization();
     await gateway.services.users.create({ organization, username: 'ada', password: PASSWORD, grants: [] });
     const Provision = await createProvision(organization);
@@ -312,7 +312,7 @@ describe('an operator of users', () => {
     expect(await run([...userWords('grant', organization, 'bob'), REPORT])).toEqual(failed(`There is no user "bob" in "${organization}"`));
   });
 
-  test.concurrent('disables one, whose next request is answered 401', async () => {
+  test('disables one, whose next request is answered 401', async () => {
     const organization = await createOrganization();
     await gateway.services.users.create({ organization, username: 'ada', password: PASSWORD, grants: [] });
     const Provision = await createProvision(organization);
@@ -341,7 +341,7 @@ describe('an operator of users', () => {
 });
 
 describe('an operator who uses a command wrongly ends with status 2 and is told why', () => {
-  test.concurrent.each<[string, string[]]>([
+  test.each<[string, string[]]>([
     ["error: unknown command 'nothing'", ['nothing']],
     ["error: unknown option '--nothing'", ['organization', 'list', '--nothing']],
     [

@@ -30,7 +30,7 @@ const isGood = async (provision: string): Promise<boolean> =>
   (await fetch(`${gateway.url}/api/v2/authenticated_test_system`, { headers: { Provision: provision } })).status === 200;
 
 describe('an operator of a provision', () => {
-  test.concurrent('names it by its number, its first characters or its UUID, and never sees the whole UUID again', async () => {
+  test('names it by its number, its first characters or its UUID, and never sees the whole UUID again', async () => {
     const provision = await create();
     const { number } = await find(provision);
     for (const name of [String(number), first(provision), first(provision).toUpperCase(), provision, provision.toUpperCase()])
@@ -44,7 +44,7 @@ describe('an operator of a provision', () => {
     );
   });
 
-  test.concurrent('is asked for the number where several begin alike', async () => {
+  test('is asked for the number where several begin alike', async () => {
     const [one, other] = [await create(), await create()];
     await gateway.database.client.query('UPDATE provision_key SET first_characters = $1 WHERE first_characters = ANY($2)', [
       'abcdef01',
@@ -58,7 +58,7 @@ describe('an operator of a provision', () => {
     expect([await isGood(one), await isGood(other)]).toEqual([true, true]);
   });
 
-  test.concurrent('creates one with bounds, and finds them in the list', async () => {
+  test('creates one with bounds, and finds them in the list', async () => {
     const save = 'mutation ($input: SaveReportInput!) { saveReport(input: $input) { replaced } }';
     const query = '{ depositSummary { all { lines } } }';
     const report = { provision: organization.webProvision, cookie: gateway.cookie, variables: { input: { name: 'totals', query } } };
@@ -86,7 +86,7 @@ describe('an operator of a provision', () => {
     expect((await wrong('api', '--expires', '2100-02-30')).stderr).toMatch(/^"2100-02-30" is no expiry: expected a date such as /);
   });
 
-  test.concurrent('lets one expire, or never, and binds it to addresses and frees it, at once', async () => {
+  test('lets one expire, or never, and binds it to addresses and frees it, at once', async () => {
     const provision = await create();
     const { number } = await find(provision);
     const name = `Provision ${number} (${first(provision)}…)`;
@@ -106,27 +106,24 @@ describe('an operator of a provision', () => {
     );
   });
 
-  test.concurrent(
-    'rotates one by the clock of the database, which tells when an earlier UUID ends, however wrong that of the machine is',
-    async () => {
-      const provision = await create();
-      const clock = `Date = class extends Date { constructor(...given) { super(...(given.length ? given : [Date.now()])); }
+  test('rotates one by the clock of the database, which tells when an earlier UUID ends, however wrong that of the machine is', async () => {
+    const provision = await create();
+    const clock = `Date = class extends Date { constructor(...given) { super(...(given.length ? given : [Date.now()])); }
       static now() { return super.now() + ${2 * DAY_MS}; } };`;
-      const environment = {
-        DATABASE_URL: gateway.database.url,
-        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clock)}`,
-      };
-      const told = JSON.parse(await succeed(environment, ['provision', 'rotate', provision, '--overlap', '2h', '--json'])) as {
-        provision: string;
-        earlierExpiresAt: string;
-      };
-      const { replaced } = await find(told.provision);
-      expect(replaced).toEqual([{ provision: first(provision), expiresAt: told.earlierExpiresAt }]);
-      expect((Date.parse(told.earlierExpiresAt) - Date.now()) / DAY_MS).toBeLessThanOrEqual(2 / 24);
-    },
-  );
+    const environment = {
+      DATABASE_URL: gateway.database.url,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clock)}`,
+    };
+    const told = JSON.parse(await succeed(environment, ['provision', 'rotate', provision, '--overlap', '2h', '--json'])) as {
+      provision: string;
+      earlierExpiresAt: string;
+    };
+    const { replaced } = await find(told.provision);
+    expect(replaced).toEqual([{ provision: first(provision), expiresAt: told.earlierExpiresAt }]);
+    expect((Date.parse(told.earlierExpiresAt) - Date.now()) / DAY_MS).toBeLessThanOrEqual(2 / 24);
+  });
 
-  test.concurrent('rotates one: both UUIDs are good until the overlap ends', async () => {
+  test('rotates one: both UUIDs are good until the overlap ends', async () => {
     const provision = await create('WEB');
     const cookie = await login(gateway.url, provision);
     const { status, stdout, stderr } = await run('provision', 'rotate', provision, '--overlap', '2h');
@@ -149,7 +146,7 @@ describe('an operator of a provision', () => {
     expect(await isGood(newest.provision)).toBe(false);
   });
 
-  test.concurrent('gets JSON for what fails and for wrong usage too', async () => {
+  test('gets JSON for what fails and for wrong usage too', async () => {
     const fail = async (...words: string[]) => {
       const { status, stdout, stderr } = await run(...words, '--json');
       return [status, stdout, JSON.parse(stderr) as unknown];

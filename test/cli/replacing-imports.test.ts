@@ -53,7 +53,7 @@ async function expectSound(organization: string): Promise<void> {
 }
 
 describe('an import that is complete for a range', () => {
-  test.concurrent('removes what the file has not, and leaves other dates and pending deposits alone', async () => {
+  test('removes what the file has not, and leaves other dates and pending deposits alone', async () => {
     const organization = await createBooks([
       // Half of a deposit goes, half of a gift goes, and a whole deposit goes with its donor's and its fund's only gift.
       gift(1),
@@ -80,7 +80,7 @@ describe('an import that is complete for a range', () => {
     await expectSound(organization);
   });
 
-  test.concurrent('removes pending deposits too when it is told to, and none that the file has under another status', async () => {
+  test('removes pending deposits too when it is told to, and none that the file has under another status', async () => {
     const pending = { deposit_status: 'pending' };
     const organization = await createBooks([gift(1), gift(2, pending), gift(3, pending)]);
     expect(await importInto(organization, [gift(1), gift(2, { deposit_status: 'posted' })], ...JANUARY, '--pending', 'with')).toMatchObject(
@@ -92,7 +92,7 @@ describe('an import that is complete for a range', () => {
     await expectSound(organization);
   });
 
-  test.concurrent('posts a pending deposit that a file of posted ones has', async () => {
+  test('posts a pending deposit that a file of posted ones has', async () => {
     const organization = await createBooks([gift(1, { deposit_status: 'pending' })]);
     const { stdout } = await importInto(organization, [gift(1)], ...JANUARY);
     expect(stdout).toBe(
@@ -108,7 +108,7 @@ describe('an import that is complete for a range', () => {
     ).toMatchObject({ rowCount: 1 });
   });
 
-  test.concurrent('counts a line that moved to another gift, deposit or date once, and drops what the moves leave empty', async () => {
+  test('counts a line that moved to another gift, deposit or date once, and drops what the moves leave empty', async () => {
     const organization = await createBooks([
       gift(1),
       gift(2),
@@ -129,7 +129,7 @@ describe('an import that is complete for a range', () => {
     await expectSound(organization);
   });
 
-  test.concurrent('drops gifts and deposits outside the range too that it has moved everything away from', async () => {
+  test('drops gifts and deposits outside the range too that it has moved everything away from', async () => {
     const before = { deposit_date: '2023-12-31' };
     const organization = await createBooks([
       gift(1, before),
@@ -152,25 +152,25 @@ describe('an import that is complete for a range', () => {
     await expectSound(organization);
   });
 
-  test.concurrent('shows ids without the control characters that would forge its tables', async () => {
+  test('shows ids without the control characters that would forge its tables', async () => {
     const organization = await files.createOrganization();
     const { stdout } = await importInto(organization, [gift(1, { allocation_id: 'A\u001b[2J\nB' })], '--dry-run');
     expect(stdout).toContain('D1       T1           A?[2J?B');
   });
 
-  test.concurrent('leaves another organization with the same ids alone', async () => {
+  test('leaves another organization with the same ids alone', async () => {
     const [organization, other] = [await createBooks([gift(1), gift(2)]), await createBooks([gift(1), gift(2)])];
     expect(await importInto(organization, [gift(1)], ...JANUARY)).toMatchObject({ status: 0 });
     expect(await entitiesOf(other)).toMatchObject({ deposits: ['D1', 'D2'], transactions: ['T1', 'T2'], allocations: ['A1', 'A2'] });
   });
 
-  test.concurrent('empties a range that the source has nothing of', async () => {
+  test('empties a range that the source has nothing of', async () => {
     const organization = await createBooks([gift(1), gift(2, { deposit_date: '2024-02-01' })]);
     expect(await importInto(organization, [], ...JANUARY, '--max-removed', '1')).toMatchObject({ status: 0 });
     expect(await entitiesOf(organization)).toMatchObject({ deposits: ['D2'], transactions: ['T2'], allocations: ['A2'] });
   });
 
-  test.concurrent('changes nothing the second time', async () => {
+  test('changes nothing the second time', async () => {
     const organization = await createBooks([gift(1), gift(2)]);
     await importInto(organization, [gift(1)], ...JANUARY);
     expect(await importInto(organization, [gift(1)], ...JANUARY)).toEqual({
@@ -182,7 +182,7 @@ describe('an import that is complete for a range', () => {
     });
   });
 
-  test.concurrent('refuses a line of another date or status, and removes nothing', async () => {
+  test('refuses a line of another date or status, and removes nothing', async () => {
     const organization = await createBooks([gift(1), gift(2)]);
     const lines = [gift(1, { deposit_date: '2024-02-01' }), gift(3, { deposit_status: 'pending', deposit_date: '2023-12-31' })];
     expect(await importInto(organization, lines, ...JANUARY)).toEqual({
@@ -197,7 +197,7 @@ describe('an import that is complete for a range', () => {
     expect(await entitiesOf(organization)).toMatchObject({ deposits: ['D1', 'D2'] });
   });
 
-  test.concurrent('refuses to remove more lines than its limit, and says how many', async () => {
+  test('refuses to remove more lines than its limit, and says how many', async () => {
     const many = Array.from({ length: 500 }, (_, index) => gift(index + 1));
     const organization = await createBooks(many);
     const refusal =
@@ -216,7 +216,7 @@ describe('an import that is complete for a range', () => {
     await expectSound(organization);
   });
 
-  test.concurrent.each([
+  test.each([
     ['json', '{"response":[]}'],
     ['ndjson', ''],
     ['csv', `${CSV_HEADER}\n`],
@@ -235,7 +235,7 @@ describe('an import that is complete for a range', () => {
 });
 
 describe('a trial of an import', () => {
-  test.concurrent('shows what would be added, changed and removed with the totals, and changes nothing', async () => {
+  test('shows what would be added, changed and removed with the totals, and changes nothing', async () => {
     const organization = await createBooks([gift(1), gift(2)]);
     const lines = [
       gift(2, { city: 'Bern', main_memo: 'late' }),
@@ -271,7 +271,7 @@ describe('a trial of an import', () => {
     await expectSound(organization);
   });
 
-  test.concurrent('of the first file begins with totals of nothing, as JSON for a program', async () => {
+  test('of the first file begins with totals of nothing, as JSON for a program', async () => {
     const organization = await files.createOrganization();
     const path = files.path('first.ndjson');
     const result = await runCommand(files.environment, ['--json', 'import', path, '--organization', organization, '--dry-run']);
@@ -295,7 +295,7 @@ describe('a trial of an import', () => {
     expect(await entitiesOf(organization)).toMatchObject({ deposits: [], donors: 0 });
   });
 
-  test.concurrent('of what the books have says so', async () => {
+  test('of what the books have says so', async () => {
     const organization = await createBooks([gift(1)]);
     const { stdout } = await importInto(organization, [gift(1, { deposit_status: 'posted' })], '--dry-run');
     expect(stdout).toBe('A trial of 1 lines: the import would change nothing\n');
@@ -305,7 +305,7 @@ describe('a trial of an import', () => {
 describe('shares that do not add up to their gift', () => {
   const halves = [gift(1, { allocation_amount: '4.00' }), gift(1, { allocation_id: 'A1b', allocation_amount: '6.00' })];
 
-  test.concurrent('are a fault of the import, unless it takes them and lists them', async () => {
+  test('are a fault of the import, unless it takes them and lists them', async () => {
     const organization = await files.createOrganization();
     expect(await importInto(organization, halves)).toEqual({
       ...{ status: 1, stdout: '' },
@@ -322,7 +322,7 @@ describe('shares that do not add up to their gift', () => {
     );
   });
 
-  test.concurrent('are a fault when another file, a move or a removal makes them so', async () => {
+  test('are a fault when another file, a move or a removal makes them so', async () => {
     const whole = [gift(1, { allocation_amount: '4.00' }), gift(1, { allocation_id: 'A1b', allocation_amount: '6.50' })];
     const organization = await createBooks([...whole, gift(2, { allocation_amount: '10.50' })]);
     const mismatch = (line: number, shares: string, id: string) =>
@@ -342,12 +342,12 @@ describe('shares that do not add up to their gift', () => {
     expect(await entitiesOf(organization)).toMatchObject({ allocations: ['A1', 'A1b', 'A2'] });
   });
 
-  test.concurrent('are no fault while a share is unknown', async () => {
+  test('are no fault while a share is unknown', async () => {
     await createBooks([gift(1, { allocation_amount: '99.00' }), gift(1, { allocation_id: 'A1b' })]);
   });
 });
 
-test.concurrent('an operator whose options contradict each other is told which', async () => {
+test('an operator whose options contradict each other is told which', async () => {
   const refusals: readonly (readonly [readonly string[], string])[] = [
     [['--from', '2024-01-01'], '--from needs --replace'],
     [['--max-removed', '0'], '--max-removed needs --replace'],

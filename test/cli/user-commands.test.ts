@@ -34,7 +34,7 @@ const mayLogIn = async ({ webProvision }: TestOrganization, password = PASSWORD)
   );
 
 describe('an operator of a user', () => {
-  test.concurrent('replaces the password from standard input, and ends the sessions', async () => {
+  test('replaces the password from standard input, and ends the sessions', async () => {
     const { organization, ask } = await open();
     expect(await run(['user', 'password', ...named(organization)], `${OTHER}\n`)).toEqual(
       done(`Replaced the password of user "ada" of "${organization.name}"; ended sessions: 1`),
@@ -49,7 +49,7 @@ describe('an operator of a user', () => {
     });
   });
 
-  test.concurrent('gives no password and no name that is not UTF-8, which would be stored as another one', async () => {
+  test('gives no password and no name that is not UTF-8, which would be stored as another one', async () => {
     const { organization } = await open();
     const latin1 = Buffer.from('l\xe9g\xe8re et tr\xe8s longue\n', 'latin1');
     expect(await run(['user', 'password', ...named(organization)], latin1)).toEqual(failed('The password is not UTF-8 at byte 2'));
@@ -66,7 +66,7 @@ describe('an operator of a user', () => {
     expect(await mayLogIn(organization, 'é'.repeat(12))).toBe(true);
   });
 
-  test.concurrent('disables one and enables it again: its earlier sessions stay ended', async () => {
+  test('disables one and enables it again: its earlier sessions stay ended', async () => {
     const { organization, ask } = await open();
     expect(await run(['user', 'disable', ...named(organization)])).toEqual(done(`Disabled user "ada" of "${organization.name}"`));
     expect([await ask(), await json(['session', 'list', ...named(organization)])]).toEqual([401, []]);
@@ -75,7 +75,7 @@ describe('an operator of a user', () => {
     expect(await run(['user', 'enable', ...named(organization)])).toEqual(failed(`User "ada" of "${organization.name}" is not disabled`));
   });
 
-  test.concurrent('deletes one, and may create another of that name', async () => {
+  test('deletes one, and may create another of that name', async () => {
     const { organization, ask } = await open();
     expect(await json(['user', 'delete', ...named(organization)])).toEqual({
       ...{ organization: organization.name, username: 'ada', deleted: true },
@@ -85,7 +85,7 @@ describe('an operator of a user', () => {
     expect(await mayLogIn(organization, OTHER)).toBe(true);
   });
 
-  test.concurrent('revokes a privilege by either word', async () => {
+  test('revokes a privilege by either word', async () => {
     const { organization, ask } = await open();
     expect((await run(['user', 'revoke', ...named(organization), 'authenticated_test_session'])).status).toBe(0);
     expect(await ask()).toBe(422);
@@ -93,7 +93,7 @@ describe('an operator of a user', () => {
 });
 
 describe('an operator of sessions', () => {
-  test.concurrent('lists them and ends one, all of a user, or all', async () => {
+  test('lists them and ends one, all of a user, or all', async () => {
     const { organization, ask, headers } = await open();
     const { users } = gateway.services;
     await users.create({ organization: organization.name, username: 'bob', password: PASSWORD, grants: [] });
@@ -132,7 +132,7 @@ describe('an operator of sessions', () => {
 });
 
 describe('an operator of an organization', () => {
-  test.concurrent('renames it, and its provisions and sessions go on', async () => {
+  test('renames it, and its provisions and sessions go on', async () => {
     const { organization, ask } = await open();
     const name = `Renamed ${randomUUID()}`;
     expect(await run(['organization', 'rename', organization.name, name])).toEqual(done(`Renamed "${organization.name}" to "${name}"`));
@@ -144,7 +144,7 @@ describe('an operator of an organization', () => {
     expect(await run(['organization', 'rename', other.name, name])).toEqual(failed(`There is an organization "${name}" already`));
   });
 
-  test.concurrent('deletes it with all that belongs to it once the name is confirmed, and nothing of another', async () => {
+  test('deletes it with all that belongs to it once the name is confirmed, and nothing of another', async () => {
     const { organization, headers, ask } = await open();
     const { organization: other, ask: askOther } = await open();
     for (const each of [organization, other]) await importLines(gateway.services, each, [v2Line()]);
@@ -177,7 +177,7 @@ describe('an operator of an organization', () => {
   });
 });
 
-test.concurrent('an operator at a terminal gives a password twice, which is not shown', async () => {
+test('an operator at a terminal gives a password twice, which is not shown', async () => {
   const organization = await createOrganization(gateway.services);
   const type = async (...passwords: string[]): Promise<string> => {
     const words = [join(__dirname, '../../dist/main.js'), 'user', 'password', ...named(organization)];

@@ -1,14 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Client } from 'pg';
-import { AuditChainStore } from '../../src/data/audit/audit-chain-store';
-import { AuditWriter } from '../../src/data/audit/audit-writer';
-import { citus } from '../../src/data/schema/citus';
-import { Database } from '../../src/data/postgres/database';
-import { NO_FACTS } from '../../src/formats/audit-row';
-import { readAudit } from '../support/audit-reader';
+import { readAudit, whileAuditIsHeld } from '../support/audit-reader';
 import { runCommand, startServe } from '../support/command';
-import { isDistributed, isPooled } from '../support/database';
 import { startDatabaseProxy } from '../support/database-proxy';
 import { createOrganization, graphql, importLines, startGateway, v2Line, withGateway, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
@@ -158,37 +151,55 @@ test('a row whose writing the database could not confirm is written once, and is
   expect(await verify(organization)).toBe(0);
 });
 
-test('a row is refused at once while as many wait as may, and those that wait are written', async () => {
+const waitsForLock = async (): Promise<boolean> =>
+  (await gateway.database.client.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).rowCount! > 0;
+
+test('a reader who is refused at a full queue has one entry for equal readings, without bytes or a version of the books', async () => {
   const organization = await createRead();
-  const database = new Database({
-    address: { connectionString: gateway.database.url },
-    ...{ poolSize: 1, longConnections: 1, connectTimeoutMs: 60_000, answerTimeoutMs: 60_000, onConnectionLost: () => undefined },
-    isPooled,
-    ...(isDistributed && { placement: citus }),
-  });
-  const writer = new AuditWriter(new AuditChainStore(database), { maxWaitMs: 60_000, maxWaiting: 2 });
-  const write = () =>
-    writer.write(organization.id, {
-      ...NO_FACTS,
-      ...{ kind: 'read', door: 'command', operation: 'report', entry: randomUUID(), part: 'started', at: new Date() },
-    });
   const holder = new Client({ connectionString: gateway.database.url });
   await holder.connect();
+  const own = await startGateway({ DATABASE_URL: gateway.database.url, REPORT_CONCURRENCY: '1', REPORT_QUEUE: '0' });
   try {
-    await holder.query('BEGIN');
-    await holder.query('SELECT FROM audit_chain WHERE organization_id = $1 FOR UPDATE', [organization.id]);
-    const waiting = [write(), write()];
-    await expect(write()).rejects.toMatchObject({ code: 'NO_DATA_SOURCE_CONNECTION', retryAfterSeconds: 1 });
-    expect(writer.figures).toEqual({ waiting: 2, written: 0, refused: 1 });
+    await holder.query('BEGIN; LOCK TABLE deposit_line');
+    const first = get(own.url, organization);
+    await until(waitsForLock);
+    const others = V2.replace('31', '30');
+    for (let again = 0; again < 3; again++) expect((await get(own.url, organization, others)).status).toBe(429);
+    expect((await get(own.url, organization, FILE)).status).toBe(429);
     await holder.query('COMMIT');
-    await Promise.all(waiting);
-    await write();
-    expect(writer.figures).toEqual({ waiting: 0, written: 3, refused: 1 });
+    expect((await first).status).toBe(200);
+    expect((await get(own.url, organization, others)).status).toBe(200);
   } finally {
     await holder.end();
-    await database.close();
+    await own.stop();
   }
-  expect(await verify(organization)).toBe(0);
+  const entries = await readAudit(gateway, organization, '{ kinds: [READ, FILE] }');
+  expect(entries.filter(({ door }) => door !== 'GRAPHQL')).toMatchObject([
+    { outcome: 'WHOLE', reads: 1 },
+    { outcome: 'BROKEN', reads: 4, dataVersion: 1 },
+    { kind: 'FILE', outcome: 'BROKEN', reads: 1, bytes: 0, dataVersion: null },
+  ]);
+});
+
+test('a reader who leaves before the first byte of a file without rows has an entry without bytes', async () => {
+  const organization = await createRead([]);
+  const own = await startGateway({ DATABASE_URL: gateway.database.url, DATABASE_ANSWER_MILLISECONDS: '60000' });
+  const left = new AbortController();
+  try {
+    await whileAuditIsHeld(gateway.database.url, organization, async () => {
+      const asked = fetch(own.url + FILE, { headers: { Provision: organization.apiProvision }, signal: left.signal });
+      await until(waitsForLock);
+      // The rows have been read by then.
+      const asking = Date.now();
+      await until(() => Date.now() - asking > 500);
+      left.abort();
+      await expect(asked).rejects.toThrow();
+      await until(() => own.logLines.some((line) => line.includes('request broken off')));
+    });
+  } finally {
+    await own.stop();
+  }
+  expect(await readAudit(gateway, organization, '{ kinds: [FILE] }')).toMatchObject([{ outcome: 'BROKEN', bytes: 0 }]);
 });
 
 test('callers whose rows share a statement with one that the database refuses for good are answered', async () => {

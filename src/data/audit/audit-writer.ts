@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, toAppError } from '../../errors';
 import type { ChainPlace, NewAuditRow } from '../../formats/audit-row';
@@ -55,8 +56,8 @@ const MAX_REFUSALS = 5;
 /**
  * Writes rows into the chains of organizations. Rows of an organization that arrive while others are written share a statement.
  *
- * A caller's row is tried once, and refused when it cannot be written in time. The rows that nobody waits for are one list, which is tried
- * when a row comes, and again each second while rows stay in it.
+ * A caller's row is tried once, and refused when it cannot be written in time. The rows that nobody waits for are one list. Its first row is
+ * tried at once. While rows stay in the list, it is tried each second, with the rows that have come meanwhile.
  */
 export class AuditWriter {
   private readonly chains = new Map<number, Chain>();
@@ -68,7 +69,10 @@ export class AuditWriter {
   constructor(
     private readonly store: AuditChainStore,
     private readonly options: AuditWriterOptions,
-  ) {}
+  ) {
+    // Each chain that pauses listens.
+    setMaxListeners(0, this.closing.signal);
+  }
 
   /** The rows that wait, and those that were written and refused since the start. */
   get figures(): AuditFigures {
@@ -116,13 +120,19 @@ export class AuditWriter {
     chain.writing ??= this.writeUnawaited(chain);
   }
 
-  /** Writes all rows that wait, and gives up those that the database does not take. */
-  async close(): Promise<void> {
+  /** Writes all rows that wait, and those that come before `last` resolves. Gives up those that the database does not take. */
+  async close(last?: Promise<void>): Promise<void> {
     this.closing.abort();
+    await last;
     await Promise.all(
       [...this.chains.values()].map(async (chain) => {
-        await chain.turn;
-        await chain.writing;
+        let turn: unknown;
+        // A full batch of callers' rows gives the rest of them the next turn.
+        while (turn !== chain.turn) {
+          turn = chain.turn;
+          await turn;
+          await chain.writing;
+        }
       }),
     );
   }
@@ -141,6 +151,8 @@ export class AuditWriter {
 
   private async writeAwaited(chain: Chain): Promise<void> {
     const batch = chain.awaited.splice(0, BATCH_ROWS);
+    // All of them were refused while the turns before took their time.
+    if (batch.length === 0) return;
     if (chain.awaited.length > 0) void inTurn(chain, () => this.writeAwaited(chain));
     const failure = await this.append(chain, batch).then((isThere) => (isThere ? undefined : notWritten()), toFailure);
     for (const { settle } of batch) settle(failure);
@@ -150,20 +162,20 @@ export class AuditWriter {
   private async writeUnawaited(chain: Chain): Promise<void> {
     let failure: AppError | undefined;
     while (chain.unawaited.length > 0) {
+      await chain.turn;
       const isLast = this.closing.signal.aborted;
       failure = await this.tryUnawaited(chain, failure);
       if (failure && isLast) {
-        this.report(chain, chain.unawaited.length, { isLost: true, error: failure });
-        break;
-      }
-      if (failure) await sleep(RETRY_MS, undefined, { signal: this.closing.signal, ref: false }).catch(() => undefined);
+        const lost = chain.unawaited.splice(0);
+        this.waiting -= lost.length;
+        this.report(chain, lost.length, { isLost: true, error: failure });
+      } else if (failure) await sleep(RETRY_MS, undefined, { signal: this.closing.signal, ref: false }).catch(() => undefined);
     }
     chain.writing = undefined;
   }
 
   /** Tries the rows of the list. Those that cannot be written stay in it, unless they are lost; the last failure of them is returned. */
   private async tryUnawaited(chain: Chain, before: AppError | undefined): Promise<AppError | undefined> {
-    await chain.turn;
     const due = chain.unawaited.splice(0);
     let last: AppError | undefined;
     while (due.length > 0) {
@@ -184,8 +196,9 @@ export class AuditWriter {
       const kept = batch.filter(({ refusals }) => refusals < MAX_REFUSALS);
       this.waiting -= batch.length - kept.length;
       // While the database takes no rows, the others need not be tried.
-      chain.unawaited.unshift(...kept, ...(isRefusal ? [] : due.splice(0)));
-      if (!before && !last) this.report(chain, kept.length, { isLost: false, error: failure });
+      const staying = isRefusal ? kept : [...kept, ...due.splice(0)];
+      chain.unawaited.unshift(...staying);
+      if (!before && !last) this.report(chain, staying.length, { isLost: false, error: failure });
       this.report(chain, batch.length - kept.length, { isLost: true, error: failure });
       last = failure;
     }

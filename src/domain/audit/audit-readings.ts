@@ -19,14 +19,17 @@ export interface OpenReading {
   readonly id: string;
   /** Resolves when the row of the start is written. No byte of the answer may leave before. */
   readonly written: Promise<void>;
-  /** Tells how the reading ended. The first call counts: a stop ends readings as broken. */
-  end(outcome: ReadingOutcome): void;
+  /**
+   * Tells how the reading ended. The first call counts: a stop ends readings as broken. `isMadeAgain` for an attempt to answer that another
+   * one follows, whose reading then has an entry of its own.
+   */
+  end(outcome: ReadingOutcome, isMadeAgain?: boolean): void;
 }
 
 /** Equal readings within this time share an entry. */
 const WINDOW_MS = 60_000;
-/** The most entries that equal readings may join. The oldest one is closed early when there are more. */
-const MAX_OPEN = 5000;
+/** The most entries of an organization that equal readings may join. The oldest one is closed early when there are more. */
+const MAX_OPEN = 1000;
 
 /**
  * Writes the two rows of each entry: that of its start before it is answered, and that of its end. A file has an entry of its own. Other
@@ -36,8 +39,8 @@ const MAX_OPEN = 5000;
 export class AuditReadings {
   /** The entries whose end is not written. */
   private readonly entries = new Set<Entry>();
-  /** Those of them that equal readings may join, by their facts. The oldest one comes first. */
-  private readonly open = new Map<string, Entry>();
+  /** Those of them that equal readings may join, by organization and facts. The oldest one comes first. */
+  private readonly open = new Map<number, Map<string, Entry>>();
 
   constructor(private readonly writer: AuditWriter) {}
 
@@ -46,16 +49,15 @@ export class AuditReadings {
    * be written rejects all readings that share it, and the next one tries again. `written` does not wait for a row that is not awaited.
    */
   begin(organizationId: number, facts: StartFacts, atEnd: () => EndFacts, isAwaited = true): OpenReading {
-    const key = JSON.stringify([organizationId, facts]);
-    const entry = this.open.get(key) ?? this.start(organizationId, key, facts, isAwaited);
+    const key = JSON.stringify(facts);
+    const entry = this.open.get(organizationId)?.get(key) ?? this.start(organizationId, key, facts, isAwaited);
     const reading: OpenReading = {
       id: entry.row.entry,
       written: entry.written,
-      end: (outcome) => {
+      end: (outcome, isMadeAgain = false) => {
         if (!entry.underWay.delete(reading)) return;
         entry.end = addReading(entry.end, outcome, atEnd());
-        // The attempt that may follow a broken one has an entry of its own.
-        if (entry.isOpen && outcome === 'broken') this.leave(entry);
+        if (entry.isOpen && isMadeAgain) this.leave(entry);
         else this.writeEnd(entry);
       },
     };
@@ -84,9 +86,10 @@ export class AuditReadings {
     this.entries.add(entry);
     written.catch(() => this.leave(entry));
     if (!entry.isOpen) return entry;
-    this.open.set(key, entry);
+    const open = this.open.get(organizationId) ?? new Map<string, Entry>();
+    this.open.set(organizationId, open.set(key, entry));
     entry.timer = setTimeout(() => this.leave(entry), WINDOW_MS).unref();
-    if (this.open.size > MAX_OPEN) this.leave(this.open.values().next().value!);
+    if (open.size > MAX_OPEN) this.leave(open.values().next().value!);
     return entry;
   }
 
@@ -94,7 +97,7 @@ export class AuditReadings {
   private leave(entry: Entry): void {
     if (!entry.isOpen) return;
     entry.isOpen = false;
-    this.open.delete(entry.key);
+    this.open.get(entry.organizationId)?.delete(entry.key);
     clearTimeout(entry.timer);
     this.writeEnd(entry);
   }

@@ -191,8 +191,7 @@ export class AuditService {
 
   /** Writes what is still in memory. An answer that has not arrived by now is cut: its door learns that after its connection is gone. */
   async close(): Promise<void> {
-    await this.readings.close();
-    await this.writer.close();
+    await this.writer.close(this.readings.close());
   }
 
   private async recordShared(

@@ -26,6 +26,8 @@ export class FileCount {
       this.add(block);
       before = '';
     }
+    // A file without rows has its block too, so that its text counts when that has left.
+    if (before !== '') yield Buffer.alloc(0);
     this.add(before + tail);
   }
 

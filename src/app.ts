@@ -34,6 +34,8 @@ import { createServices, type ServiceOptions, type Services } from './services';
 
 /** The whole gateway, ready to listen. */
 export interface App {
+  /** Starts the workers, when there are any. Throws an OperatorError when one cannot serve, or when `stop` is called meanwhile. */
+  start(): Promise<void>;
   /** Listens at the addresses of the settings. Throws an OperatorError that names the address that cannot be had. */
   listen(): Promise<ListeningPorts>;
   /** Resolves to the reason why the gateway cannot serve, as a sentence for an operator, or to undefined when it can. */
@@ -108,6 +110,7 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   };
   const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
   return {
+    start: () => Promise.resolve(),
     listen,
     cut: () => httpServer.cut(),
     findObstacle: () => services.findObstacle(),

@@ -30,7 +30,7 @@ const CLOSING_TRIES = 3;
  * Composes the gateway of several processes. The primary has the database, the port of operators, the listener of callers, and all that the
  * gateway counts and shares out once. Its workers answer the callers.
  */
-export async function createPrimary(config: Config, { serving, owner }: RoleAddresses, log: Logger): Promise<App> {
+export function createPrimary(config: Config, { serving, owner }: RoleAddresses, log: Logger): App {
   const shared = createSharedParts(config);
   serveAttemptMemories();
   // The primary asks the database for its state alone.
@@ -53,7 +53,6 @@ export async function createPrimary(config: Config, { serving, owner }: RoleAddr
     },
     onLost: ({ pid, how, pauseMs }) => log.error({ worker: pid, how, pauseMs }, 'a worker ended; another one is started after the pause'),
   });
-  await workers.start();
 
   const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
   const closingMs = CLOSING_TRIES * (config.DATABASE_CONNECT_MILLISECONDS + config.DATABASE_ANSWER_MILLISECONDS);
@@ -63,6 +62,7 @@ export async function createPrimary(config: Config, { serving, owner }: RoleAddr
     return isWhole;
   };
   return {
+    start: () => workers.start(),
     listen: async () => {
       const adminPort = await operators.listen();
       return { port: await orExplain(workers.listen(config.PORT, config.HOST), config.PORT, config.HOST), adminPort };

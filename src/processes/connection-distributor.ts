@@ -11,12 +11,16 @@ const CONNECTION = { connection: true } as const;
 const RECEIVED = 'connection.received';
 /** The most connections that wait for a worker, as many as a system's own backlog has by default on Linux. */
 const MAX_WAITING = 4096;
-const SETTLING_PAUSE_MS = 2;
+/** A connection is closed that has waited so long. Its client may have left: nothing of a connection that waits is read. */
+const MAX_WAIT_MS = 30_000;
+/** On a stop, the time in which workers confirm their last connections. Others, whose event loops may stand still, do not wait for it longer. */
+const CONFIRMING_MS = 1000;
+const PAUSE_MS = 2;
 
 /**
  * The listener of a gateway with workers. It accepts connections, reads nothing of them, and sends them to its workers in turn, as
  * node:cluster's round robin does. A worker that has not confirmed its last connection gets no other, so that one whose event loop stands
- * still holds up one new connection at most.
+ * still holds up one new connection at most. It is not ended while the gateway serves, because it may go on at any time.
  *
  * node:cluster's own listening does not do. Its round robin (SCHED_RR) reset 51 requests in 8 stops under 8 clients, where this listener
  * reset none. It never ends a connection on its way to a worker that dies, and a worker that once lacked file descriptors gets no connection
@@ -30,7 +34,7 @@ export class ConnectionDistributor {
   private readonly free = new Set<WorkerProcess>();
   /** The workers with a connection on its way. */
   private readonly sending = new Set<WorkerProcess>();
-  private readonly waiting: Socket[] = [];
+  private readonly waiting = new Set<Socket>();
 
   get listening(): boolean {
     return this.server.listening;
@@ -49,32 +53,44 @@ export class ConnectionDistributor {
   }
 
   /**
-   * Stops listening without a reset. Resolves when a worker has every connection that was accepted, or when `isOver` says that the time is.
+   * Stops listening without a reset. Resolves when workers have every connection that was accepted, or can get no more of them: `isOver` says
+   * when the time is over, and `hasWorkers` whether one lives or starts. Resolves to false when connections were closed that no worker took.
    */
-  async close(isOver: () => boolean): Promise<void> {
-    if (!this.server.listening) return;
+  async close(isOver: () => boolean, hasWorkers: () => boolean): Promise<boolean> {
+    if (!this.server.listening) return true;
     await closeListener(this.server, isOver);
-    while (!this.isSettled && !isOver()) await sleep(SETTLING_PAUSE_MS);
-    for (const socket of this.waiting.splice(0)) socket.resetAndDestroy();
+    while (this.waiting.size > 0 && hasWorkers() && !isOver()) await sleep(PAUSE_MS);
+    const confirmedBy = Date.now() + CONFIRMING_MS;
+    while (this.sending.size > 0 && Date.now() < confirmedBy && !isOver()) await sleep(PAUSE_MS);
+    return this.dropWaiting();
   }
 
-  /** True when every connection that was accepted is at a worker, or when there is no worker any more. */
-  private get isSettled(): boolean {
-    return this.sending.size === 0 && (this.waiting.length === 0 || this.free.size === 0);
+  /** Closes the connections that wait. Returns true when there are none. */
+  dropWaiting(): boolean {
+    const isEmpty = this.waiting.size === 0;
+    for (const socket of this.waiting) socket.destroy();
+    this.waiting.clear();
+    return isEmpty;
   }
 
   private accept(socket: Socket): void {
     // A client may leave before a worker has its connection.
     socket.on('error', () => undefined);
-    if (this.waiting.length >= MAX_WAITING) socket.destroy();
-    else this.waiting.push(socket);
+    socket.on('timeout', () => this.waiting.delete(socket) && socket.destroy());
+    if (this.waiting.size >= MAX_WAITING) socket.destroy();
+    else this.wait(socket);
+  }
+
+  private wait(socket: Socket): void {
+    this.waiting.add(socket.setTimeout(MAX_WAIT_MS));
     this.distribute();
   }
 
   private distribute(): void {
     for (const worker of this.free) {
-      const socket = this.waiting.shift();
+      const [socket] = this.waiting;
       if (!socket) return;
+      this.waiting.delete(socket);
       this.free.delete(worker);
       void this.send(socket, worker);
     }
@@ -90,12 +106,15 @@ export class ConnectionDistributor {
     const received = worker.channel.ask<boolean>(RECEIVED).catch(() => false);
     const outcome = await Promise.race([unsent, received]);
     this.sending.delete(worker);
-    // A connection that is unsent is as before, and its worker has ended.
-    if (outcome === 'unsent') this.waiting.unshift(socket);
+    if (outcome === 'unsent') {
+      this.wait(socket);
+      // The worker is about to end, or the system lacks memory for messages.
+      await sleep(PAUSE_MS);
+    }
     // The worker's copy stays open.
     else if (outcome) socket.destroy();
     else socket.resetAndDestroy();
-    if (outcome !== 'unsent' && !worker.channel.closed.aborted) this.free.add(worker);
+    if (!worker.channel.closed.aborted) this.free.add(worker);
     this.distribute();
   }
 }

@@ -76,10 +76,10 @@ export class ProcessChannel {
     else this.handlers.get(received.topic)?.(received.body as never);
   }
 
-  /** Closes this end, because the other process has ended. */
-  close(): void {
+  /** Closes this end, because the other process has ended or does not answer, as the reason says. */
+  close(why: string): void {
     if (this.closed.aborted) return;
-    const reason = new Error('The other process of the gateway has ended');
+    const reason = new Error(why);
     this.closing.abort(reason);
     for (const { reject } of this.questions.values()) reject(reason);
     this.questions.clear();

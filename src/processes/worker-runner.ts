@@ -39,11 +39,15 @@ export function runWorker(start: (settings: never, channel: ProcessChannel) => P
   worker.on('message', (message: unknown) => channel.receive(message));
   // Without its primary node:cluster ends this process, which must not look like the end of a whole answer.
   worker.on('disconnect', () => server?.httpServer.cutAll());
-  return new Promise((resolve) => {
+  // A module that sends messages of its own finds a closed channel while this process ends.
+  worker.on('error', () => undefined);
+  const ended = new Promise<number>((resolve) => {
     channel.handle(TOPICS.finish, (graceMs: number) => {
       const drained = server?.httpServer.finishReceived(graceMs) ?? Promise.resolve(true);
       void (server?.stop(drained) ?? drained).then((isWhole) => resolve(isWhole ? WORKER_EXITS.whole : WORKER_EXITS.cut));
       return drained;
     });
   });
+  channel.tell(TOPICS.listening);
+  return ended;
 }

@@ -54,7 +54,7 @@ export class WorkerSet {
     cluster.setupPrimary({ exec: options.module, args: [] });
   }
 
-  /** Starts all workers. Throws an OperatorError when one cannot serve; none is left then. */
+  /** Starts all workers. Throws an OperatorError when one cannot serve, or when `stop` is called meanwhile; none is left then. */
   async start(): Promise<void> {
     const outcomes = await Promise.allSettled(Array.from({ length: this.options.size }, () => this.launch()));
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -71,21 +71,24 @@ export class WorkerSet {
     return this.connections.listen(port, host);
   }
 
-  /** Stops listening and ends all workers. Resolves to false when answers were cut. */
+  /** Stops listening and ends all workers. Resolves to false when answers were cut, or callers got none. */
   async stop({ drainMs, graceMs, closingMs }: StopTimes): Promise<boolean> {
     const { signal } = this.cutting;
     this.stopping.abort();
     this.tell(TOPICS.drain);
     if (this.connections.listening) await sleep(drainMs, undefined, { signal }).catch(() => undefined);
     const deadline = Date.now() + graceMs;
-    await this.connections.close(() => signal.aborted || Date.now() > deadline);
+    const isTaken = await this.connections.close(
+      () => signal.aborted || Date.now() > deadline,
+      () => this.workers.size > 0,
+    );
     const leftMs = signal.aborted ? 0 : Math.max(deadline - Date.now(), 0);
     for (const worker of this.workers) void worker.finish(leftMs, closingMs + KILL_MARGIN_MS);
     const kill = setTimeout(() => this.killUndrained(), leftMs + KILL_MARGIN_MS);
     signal.addEventListener('abort', () => setTimeout(() => this.killUndrained(), KILL_MARGIN_MS).unref());
     const isWhole = await this.ended();
     clearTimeout(kill);
-    return isWhole;
+    return isWhole && isTaken;
   }
 
   /** Ends the times of `stop` at once. */
@@ -111,22 +114,17 @@ export class WorkerSet {
     if (this.stopping.signal.aborted) return;
     const startedAt = performance.now();
     const worker = new WorkerProcess(cluster.fork());
-    let isServing = false;
     const end = worker.ended.then(({ isWhole, how }) => {
       this.workers.delete(worker);
       if (this.stopping.signal.aborted) return isWhole;
       this.ends.delete(end);
-      if (isServing) void this.replace({ pid: worker.pid, how }, performance.now() - startedAt);
+      if (worker.hasServed) void this.replace({ pid: worker.pid, how }, performance.now() - startedAt);
       return isWhole;
     });
     this.workers.add(worker);
     this.ends.add(end);
     this.options.onStarting(worker);
-    await worker.channel.ask(TOPICS.start, this.options.settings).catch((error: unknown) => {
-      worker.kill();
-      throw error;
-    });
-    isServing = true;
+    await worker.start(this.options.settings);
     if (worker.channel.closed.aborted) return;
     this.connections.add(worker);
     this.options.onServing(worker);
@@ -139,6 +137,8 @@ export class WorkerSet {
     this.options.onLost({ ...lost, pauseMs });
     await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     const startedAt = performance.now();
+    // A launch that failed may have lacked the file descriptors of connections that wait.
+    if (lost.pid === undefined && !signal.aborted) this.connections.dropWaiting();
     try {
       await this.launch();
     } catch (error) {

@@ -1,5 +1,7 @@
 /** The topics of the channel between the primary and a worker about the worker's life. */
 export const TOPICS = {
+  /** The worker gets messages from now on. Node drops those that come before, while it loads modules. */
+  listening: 'worker.listening',
   /** The primary asks the worker to serve, and sends its settings. The answer comes when it can. */
   start: 'worker.start',
   /** The worker answers with `Connection: close` from now on, and is not ready. */

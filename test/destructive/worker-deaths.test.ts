@@ -132,6 +132,20 @@ test('a worker that stands still holds up one new connection, and its gateway en
   });
 });
 
+test('a worker that stands still does not hold up the stop of the others', async () => {
+  await withWorkers({ SHUTDOWN_GRACE_SECONDS: '3600' }, async (gateway) => {
+    await statusOf(gateway);
+    const [still, healthy] = gateway.pids();
+    kill(still!, 'SIGSTOP');
+    let answered = 0;
+    for (let n = 0; n < 20; n++) void outcomeOf(gateway).then(() => answered++);
+    await until(() => answered === 19);
+    const ended = gateway.serve.end('SIGTERM');
+    await until(() => !isAlive(healthy!)).finally(() => kill(still!, 'SIGKILL'));
+    expect(await ended).toBe(1);
+  });
+});
+
 test('workers that had no file descriptor to spare take connections again when they have', async () => {
   await withWorkers({}, async (gateway) => {
     await statusOf(gateway);

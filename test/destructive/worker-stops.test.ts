@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Agent, request } from 'node:http';
 import { whileAuditIsHeld } from '../support/audit-reader';
-import { failed, runCommand, startServe } from '../support/command';
+import { failed, runCommand, runProcess, startServe } from '../support/command';
 import { ask, readAll } from '../support/http-client';
 import { activeReports, EVERYTHING, fillReport, REPORT } from '../support/long-report';
 import { createTestDatabase } from '../support/database';
@@ -148,7 +148,7 @@ describe('an operator', () => {
 
   test('is told why workers do not start, in one line', async () => {
     const settings = { WORKERS: '2', TRUSTED_DOCUMENTS: '/nowhere/manifest.json', DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' };
-    const { status, stdout, stderr } = await runCommand(settings, ['serve']);
+    const { status, stdout, stderr } = await runProcess(settings, ['serve']);
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^A worker did not start: .*\/nowhere\/manifest\.json.*\n$/);
   });

@@ -12,7 +12,7 @@ export const failureEntries: readonly TrustEntry[] = [
       subject: 'stops',
       goal: '21 stops reset no request and cut no report within the grace time; exit status 0, or 1 when one was cut',
     },
-    ...{ attack: 'stop-rounds', minutes: 5, tests: { 'destructive/shutdown.test.ts': [], 'http/stopped-gateway.test.ts': [] } },
+    ...{ attack: 'stop-rounds', minutes: 8, tests: { 'destructive/shutdown.test.ts': [], 'http/stopped-gateway.test.ts': [] } },
   },
   {
     ...{ id: 'T31', subject: 'kills', goal: 'of 50 kills none loses an acknowledged write; ready again within 5 s' },

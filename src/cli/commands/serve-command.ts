@@ -25,7 +25,14 @@ export function serveCommand(context: () => CommandContext): Command {
       const preset = config.PLAYGROUND_PROVISION || (demo?.webProvision ?? '');
       const addresses = { serving: await database.servingAddress(), owner: database.address };
       const app = await createProcesses({ ...config, PLAYGROUND_PROVISION: preset }, addresses, log);
-      await listen(app, demo, context(), log);
+      try {
+        // A stop ends a start that takes long.
+        const isStopped = (await Promise.race([app.start(), stopping.asked])) !== undefined;
+        if (!isStopped) await listen(app, demo, context(), log);
+      } catch (error) {
+        await app.stop(0);
+        throw error;
+      }
       const signal = await stopping.asked;
       const drainMs = drainMsOf(config, signal);
       log.info({ reason: signal, drainMs }, 'stopping');
@@ -39,7 +46,7 @@ export function serveCommand(context: () => CommandContext): Command {
 }
 
 /** Creates the gateway in this process, or in workers of it. */
-function createProcesses(config: Config, addresses: RoleAddresses, log: Logger): Promise<App> {
+function createProcesses(config: Config, addresses: RoleAddresses, log: Logger): Promise<App> | App {
   if (config.WORKERS === 1) return createApp(config, addresses, log);
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- A gateway without workers does not load node:cluster.
   const { createPrimary } = require('../gateway-primary') as typeof import('../gateway-primary');
@@ -48,23 +55,15 @@ function createProcesses(config: Config, addresses: RoleAddresses, log: Logger):
 
 /** Starts to listen and tells the operator the address. */
 async function listen(app: App, demo: DemoCredentials | undefined, { config, terminal }: CommandContext, log: Logger): Promise<void> {
-  try {
-    const { port, adminPort } = await app.listen();
-    const url = baseUrl(config, port);
-    // Many people read a log, and it is kept for long, so credentials go to a terminal only.
-    if (demo && terminal.output.isTTY) terminal.output.write(`${describeDemo(demo, url)}\n`);
-    else if (demo) log.info('there is a demo organization: `deposit-gateway demo --show` prints its provisions and login');
-    if (adminPort !== undefined) log.info({ url: baseUrl({ HOST: config.ADMIN_HOST }, adminPort) }, 'listening for operators');
-    log.info(
-      { url, database: describePlace(findServingPlace(config)), ...(config.WORKERS > 1 && { workers: config.WORKERS }) },
-      'listening',
-    );
-    const reason = await app.findObstacle();
-    if (reason !== undefined) log.warn({ reason }, 'not ready');
-  } catch (error) {
-    await app.stop(0);
-    throw error;
-  }
+  const { port, adminPort } = await app.listen();
+  const url = baseUrl(config, port);
+  // Many people read a log, and it is kept for long, so credentials go to a terminal only.
+  if (demo && terminal.output.isTTY) terminal.output.write(`${describeDemo(demo, url)}\n`);
+  else if (demo) log.info('there is a demo organization: `deposit-gateway demo --show` prints its provisions and login');
+  if (adminPort !== undefined) log.info({ url: baseUrl({ HOST: config.ADMIN_HOST }, adminPort) }, 'listening for operators');
+  log.info({ url, database: describePlace(findServingPlace(config)), ...(config.WORKERS > 1 && { workers: config.WORKERS }) }, 'listening');
+  const reason = await app.findObstacle();
+  if (reason !== undefined) log.warn({ reason }, 'not ready');
 }
 
 /** npm passes on a Ctrl-C that the terminal has already sent to every process, so a second signal within this time is the same one. */

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric
 import type { BookFigures } from '../data/books/book-store';
 import type { ImportFigures } from '../data/imports/import-store';
 import type { SeenEvent } from '../domain/audit/audit-service';
+import { auditEvents } from '../formats/audit-row';
 import type { RequestEnd, RequestObserver } from '../http/request-log';
 import type { RequestRecord } from '../http/request-record';
 import type { Figures, Services } from '../services';
@@ -55,7 +56,7 @@ export class GatewayMetrics {
     private readonly kind: 'gateway' | 'worker' = 'gateway',
   ) {
     collectDefaultMetrics({ register: this.registry });
-    for (const event of ['login', 'login_failed', 'lockout', 'logout', 'refusal', 'rights']) this.events.inc({ event }, 0);
+    for (const event of auditEvents) this.events.inc({ event }, 0);
     this.addOwn();
     if (this.kind === 'gateway') this.addShared();
   }

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import type { ChangeSource } from '../data/books/book-transaction';
 import { OperatorError } from '../errors';
-import { fileFormats, type FileFormat } from '../values/file-formats';
+import { importFormatNames, type ImportFormat } from '../values/file-formats';
 import type { CommandContext } from './command';
 import { UsageError } from './command-options';
 import { NO_PROGRESS, startProgress, toPrintable, type Progress } from './terminal';
@@ -13,10 +13,10 @@ import { NO_PROGRESS, startProgress, toPrintable, type Progress } from './termin
 export const STANDARD_INPUT = '-';
 
 /** The format of an import: the one that the operator names, or that the file's name ends in. */
-export function toFormat(file: string, named: FileFormat | undefined): FileFormat {
+export function toFormat(file: string, named: ImportFormat | undefined): ImportFormat {
   if (named !== undefined) return named;
   if (file === STANDARD_INPUT) throw new UsageError('Standard input has no ending: --format json, ndjson or csv names its format');
-  const format = fileFormats.find((known) => `.${known}` === extname(file).toLowerCase());
+  const format = importFormatNames.find((known) => `.${known}` === extname(file).toLowerCase());
   if (!format) throw new OperatorError(`${file}: the name of an import file ends in .json, .ndjson or .csv, or --format names its format`);
   return format;
 }
@@ -28,7 +28,7 @@ export class ImportSource {
 
   constructor(
     private readonly file: string,
-    readonly format: FileFormat,
+    readonly format: ImportFormat,
     private readonly context: Pick<CommandContext, 'terminal' | 'json'>,
   ) {
     this.isPipe = file === STANDARD_INPUT;

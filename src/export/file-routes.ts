@@ -4,7 +4,7 @@ import { FileCount } from '../domain/audit/file-count';
 import { AppError } from '../errors';
 import { chosenColumns, fileOptionNames, namesOfConditions, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout } from '../formats/file-format';
-import { fileFormats, type FileFormat } from '../values/file-formats';
+import { fileFormatNames, fileFormats, type FileFormat } from '../values/file-formats';
 import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import { EntityTag } from '../http/entity-tag';
 import type { DoorReading } from '../http/request-audit';
@@ -17,11 +17,6 @@ import type { RequestContext } from '../resolvers/request/request-context';
 const BOM = '\uFEFF';
 /** The part of a file's name that says which dates its range is of. */
 const DAYS_OF = { DEPOSIT_DATE: '', TRANSACTION_DATE: 'by-transaction-date-' } as const;
-const MEDIA_TYPES = {
-  csv: 'text/csv; charset=utf-8',
-  ndjson: 'application/x-ndjson',
-  json: 'application/json; charset=utf-8',
-} as const satisfies Record<FileFormat, string>;
 const RECEIPTS = 'export/receipts';
 const FILE_SHA256 = 'X-Export-File-SHA256';
 const RANGE = 'X-Export-Range';
@@ -52,7 +47,7 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
       resolver.depositSummary((findDates) => parseFileQuery('summary', request.query, findDates), context),
   };
   const exports = Object.entries(reports).flatMap(([name, open]) =>
-    fileFormats.map((format): [string, RequestHandler] => [
+    fileFormatNames.map((format): [string, RequestHandler] => [
       `/export/${name}.${format}`,
       async (attempt) => {
         const file = await open(attempt.context, attempt.request);
@@ -94,7 +89,7 @@ interface FileName {
 }
 
 function toNameAndFormat(file: string): FileName {
-  const format = fileFormats.find((each) => file.endsWith(`.${each}`));
+  const format = fileFormatNames.find((each) => file.endsWith(`.${each}`));
   if (!format) throw new AppError('NOT_FOUND');
   return { name: file.slice(0, -format.length - 1), format };
 }
@@ -144,7 +139,7 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
         tag.set(response, context);
         response.set({
           ...headers,
-          'Content-Type': MEDIA_TYPES[format],
+          'Content-Type': fileFormats[format].mediaType,
           'Content-Disposition': `attachment; filename="${name}-${DAYS_OF[dateBasis]}${startDate}-${endDate}.${format}"`,
           ...(isFile && open && { 'X-Export-Id': open.id }),
           ...(isFile && hasTrailers && { Trailer: [...announced, FILE_SHA256].join(', ') }),

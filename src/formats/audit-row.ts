@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import type { LocalDate } from '../values/dates';
 import type { PendingChoice } from './line-conditions';
 
+/** The kinds of audit rows of single events, which the log and the metrics tell too. */
+export const auditEvents = ['login', 'login_failed', 'lockout', 'logout', 'refusal', 'rights'] as const;
 /** The kinds of audit rows. */
-export const auditKinds = ['read', 'file', 'login', 'login_failed', 'lockout', 'logout', 'refusal', 'rights', 'anchor'] as const;
+export const auditKinds = ['read', 'file', ...auditEvents, 'anchor'] as const;
 export type AuditKind = (typeof auditKinds)[number];
 
 /** The ways into the gateway, by their names in the audit. `gateway` is the gateway itself. */

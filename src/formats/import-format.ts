@@ -1,6 +1,6 @@
 import { OperatorError } from '../errors';
 import { readCsv } from './csv-reader';
-import type { FileFormat } from '../values/file-formats';
+import type { ImportFormat } from '../values/file-formats';
 import type { RawLine } from './import-line';
 import { findJsonFault } from './json-fault';
 import { readResponse } from './response-reader';
@@ -13,7 +13,7 @@ const PIECE_LENGTH = 32_768;
  * Reads the lines of a file in constant memory, some at a time: waiting for each line would take longer than most of the work on it. Throws
  * an OperatorError when the file does not have its format. It reads the file once, so that a pipe may stand for it.
  */
-export function readImportLines(format: FileFormat, file: AsyncIterable<Buffer>): AsyncIterable<readonly RawLine[]> {
+export function readImportLines(format: ImportFormat, file: AsyncIterable<Buffer>): AsyncIterable<readonly RawLine[]> {
   const text = decode(file);
   switch (format) {
     case 'json':

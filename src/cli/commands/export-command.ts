@@ -5,7 +5,7 @@ import { FileCount, type FilePieces } from '../../domain/audit/file-count';
 import { toReportPeriod, toLineSet, type ReportPeriod } from '../../domain/reports/deposit-detail-service';
 import { chosenColumns, columnsOf, parseColumns } from '../../formats/file-address';
 import { createFileLayout, type FileColumns } from '../../formats/file-format';
-import { fileFormats, type FileFormat } from '../../values/file-formats';
+import { fileFormatNames, type FileFormat } from '../../values/file-formats';
 import { ALL_TIME, describeDateFault, isLocalDate } from '../../values/dates';
 import { datesAt, type OrganizationCalendar, type PeriodName } from '../../values/periods';
 import type { Services } from '../../services';
@@ -24,7 +24,9 @@ export function exportCommand(context: () => CommandContext): Command {
     .addOption(periodOption('in place of the two dates: a period that is counted from today').conflicts(['start', 'end']))
     .option('--include-pending', 'includes pending deposits', false)
     .addOption(
-      new Option('--format <format>', 'format of the file; json has the form of a v2 answer').choices(fileFormats).makeOptionMandatory(),
+      new Option('--format <format>', 'format of the file; json has the form of a v2 answer')
+        .choices(fileFormatNames)
+        .makeOptionMandatory(),
     )
     .option(
       '--columns <names>',

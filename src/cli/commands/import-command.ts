@@ -4,7 +4,7 @@ import type { CompleteRange, RemovalCounts } from '../../data/imports/import-rem
 import { DUPLICATE_KEY, findSqlFault, MISSING_PARENT } from '../../data/postgres/sql-fault';
 import { ImportError, type ImportResult } from '../../domain/imports/import-service';
 import { OperatorError } from '../../errors';
-import { fileFormats, type FileFormat } from '../../values/file-formats';
+import { importFormatNames, type ImportFormat } from '../../values/file-formats';
 import { readImportLines } from '../../formats/import-format';
 import { importStatuses, type ImportStatus } from '../../formats/import-line';
 import { describeDateFault, isLocalDate, type LocalDate } from '../../values/dates';
@@ -19,7 +19,7 @@ export function importCommand(context: () => CommandContext): Command {
     .description('imports deposit lines from a v2 answer (.json), from its lines (.ndjson) or from .csv; all or nothing')
     .argument('<file>', `a file whose name ends in .json, .ndjson or .csv, or ${STANDARD_INPUT} for standard input`)
     .requiredOption('--organization <name>', 'name of the organization')
-    .addOption(new Option('--format <format>', 'format of standard input, or of a file whatever its name is').choices(fileFormats))
+    .addOption(new Option('--format <format>', 'format of standard input, or of a file whatever its name is').choices(importFormatNames))
     .addOption(new Option('--status <status>', 'status of deposits whose lines have no deposit_status').choices(importStatuses))
     .option('--replace', 'removes what the books have from --from to --to and the file has not', false)
     .option('--from <date>', 'with --replace: the first deposit date that the file is complete for, YYYY-MM-DD')
@@ -75,7 +75,7 @@ const CLASH = 'Nothing was imported: other SQL has changed the same rows meanwhi
 
 interface ImportCommandOptions {
   readonly organization: string;
-  readonly format?: FileFormat;
+  readonly format?: ImportFormat;
   readonly status?: ImportStatus;
   readonly replace: boolean;
   readonly from?: string;

@@ -3,7 +3,7 @@ import type { AuditChainStore } from '../../data/audit/audit-chain-store';
 import { auditOrder, type AuditEntry, type AuditList, type AuditStore } from '../../data/audit/audit-store';
 import type { AuditWriter } from '../../data/audit/audit-writer';
 import { OperatorError } from '../../errors';
-import { formatAnchor, NO_FACTS, type AuditDoor, type AuditFacts, type AuditKind, type ChainPlace } from '../../formats/audit-row';
+import { formatAnchor, NO_FACTS, type auditEvents, type AuditDoor, type AuditFacts, type ChainPlace } from '../../formats/audit-row';
 import type { AuditReadings, EndFacts, OpenReading, ReadingOutcome, StartFacts } from './audit-readings';
 import { verifyAudit, type AuditVerification } from './audit-verification';
 import { readPage, type Page, type PageParameters } from '../paging/keyset-page';
@@ -41,7 +41,7 @@ export interface AuditOperation {
 
 /** A single event. It must name no donor, no token and no whole provision. */
 export interface AuditEvent {
-  readonly kind: Exclude<AuditKind, 'read' | 'file' | 'anchor'>;
+  readonly kind: (typeof auditEvents)[number];
   /** The user, the provision or the report that the event is about, such as `user ada`. */
   readonly subject?: string;
   /** The event in words, such as the privileges that were granted. */

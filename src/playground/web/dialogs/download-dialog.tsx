@@ -4,7 +4,7 @@ import { formatRows } from '../values/figures';
 import { AddressCopies } from './address-copies';
 import { runDownload, type ColumnChoice, type FileProgress } from './download-run';
 import type { DownloadableReport } from './downloadable-report';
-import { formatTitles, type WrittenFormat } from '../files/file-format';
+import { writtenFormats, type WrittenFormat } from '../files/file-format';
 import { FileProgressBar } from './file-progress-bar';
 import { ModalDialog } from './modal-dialog';
 
@@ -13,13 +13,6 @@ const columnChoices: Readonly<Record<ColumnChoice, { readonly title: string; rea
   screen: { title: 'As on the screen', about: 'The columns and rows that are shown, in their order.' },
   v2: { title: 'As the v2 interface', about: 'The 26 fields of v2, for programs. All lines, also those that a search hides.' },
   all: { title: 'All fields', about: 'Those of v2, the status of the deposit and the share. All lines, also those that a search hides.' },
-};
-
-const formatsAbout: Readonly<Record<WrittenFormat, string>> = {
-  xlsx: 'A spreadsheet: amounts are numbers, dates are dates, and a second sheet says what they are.',
-  csv: 'Text for any spreadsheet or program.',
-  ndjson: 'For programs: one JSON object in each line.',
-  json: 'For programs.',
 };
 
 const NO_SPREADSHEET = 'Only of the columns on the screen: the gateway’s own files are no spreadsheets.';
@@ -105,9 +98,9 @@ function DownloadForm({ report, provision, onSessionChange, onClose }: DownloadD
         )}
         <RadioGroup value={format} onChange={(value) => setFormat(value as WrittenFormat)} isDisabled={isRunning}>
           <Label>Format</Label>
-          {Object.entries(formatTitles).map(([value, title]) => {
+          {Object.entries(writtenFormats).map(([value, { title, use }]) => {
             const isDisabled = value === 'xlsx' && columns !== 'screen';
-            const about = isDisabled ? NO_SPREADSHEET : formatsAbout[value as WrittenFormat];
+            const about = isDisabled ? NO_SPREADSHEET : use;
             return <Choice key={value} {...{ value, title, about, isDisabled }} />;
           })}
         </RadioGroup>

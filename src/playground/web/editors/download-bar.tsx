@@ -2,8 +2,7 @@ import { useGraphiQL } from '@graphiql/react';
 import { useEffect, useRef, useState } from 'react';
 import { copyText } from '../look/clipboard';
 import { download, saveFile, type DownloadProgress } from '../files/download';
-import { formatTitles } from '../files/file-format';
-import { fileFormats, type FileFormat } from '../../../values/file-formats';
+import { fileFormatNames, fileFormats, type FileFormat } from '../../../values/file-formats';
 import { useEditors, useRunKey } from './editors';
 import { describeFile } from '../dialogs/download-run';
 import { FileProgressBar } from '../dialogs/file-progress-bar';
@@ -92,9 +91,9 @@ export function DownloadBar({ provision, onFailure, shownTable }: DownloadBarPro
         <>
           <label htmlFor="file-format">All rows as</label>
           <select id="file-format" value={format} onChange={(event) => setFormat(event.target.value as FileFormat)}>
-            {fileFormats.map((each) => (
+            {fileFormatNames.map((each) => (
               <option key={each} value={each}>
-                {formatTitles[each]}
+                {fileFormats[each].title}
               </option>
             ))}
           </select>

@@ -1,5 +1,6 @@
 import { createBlobCollector } from './blob-collector';
 import { readChunks, type FileContent, type WriteOptions } from './file-content';
+import { fileFormats } from '../../../values/file-formats';
 import type { WrittenFormat } from './file-format';
 import { createTextLayout } from './text-layout';
 import { writeXlsx } from './xlsx-writer';
@@ -11,9 +12,9 @@ import { writeXlsx } from './xlsx-writer';
  */
 export async function writeFile(content: FileContent, format: WrittenFormat, options: WriteOptions = {}): Promise<Blob> {
   if (format === 'xlsx') return writeXlsx(content, options);
-  const { type, head, toText, tail } = createTextLayout(format, content.columns);
+  const { head, toText, tail } = createTextLayout(format, content.columns);
   const encoder = new TextEncoder();
-  const file = createBlobCollector(type);
+  const file = createBlobCollector(fileFormats[format].mediaType);
   file.add(encoder.encode(head));
   for await (const chunk of readChunks(content, options)) file.add(encoder.encode(toText(chunk)));
   file.add(encoder.encode(tail));

@@ -4,7 +4,6 @@ import type { FileFormat } from '../../../values/file-formats';
 
 /** A file of text: what is before the rows, how rows are written, and what is after them. */
 interface TextLayout {
-  readonly type: string;
   readonly head: string;
   readonly toText: (rows: readonly Row[]) => string;
   readonly tail: string;
@@ -18,14 +17,12 @@ export function createTextLayout(format: FileFormat, columns: readonly TableColu
   switch (format) {
     case 'csv':
       return {
-        type: 'text/csv; charset=utf-8',
         head: writeCsvHeader(columns),
         toText: (rows) => writeCsvRows(rows, columns),
         tail: '',
       };
     case 'ndjson':
       return {
-        type: 'application/x-ndjson',
         head: '',
         toText: (rows) => rows.map((row) => `${toJson(row, columns)}\n`).join(''),
         tail: '',
@@ -38,7 +35,7 @@ export function createTextLayout(format: FileFormat, columns: readonly TableColu
         separator = ',';
         return before + text;
       };
-      return { type: 'application/json; charset=utf-8', head: '{"response":[', toText, tail: ']}' };
+      return { head: '{"response":[', toText, tail: ']}' };
     }
   }
 }

@@ -41,6 +41,7 @@ const contentOf = async (address: string): Promise<object[][]> => [
 test('an operator restores a backup of a gateway that serves, and callers get the same answers to the byte', async () => {
   const directory = join(gateway.root, 'copy');
   expect(await isLoggedIn(gateway.serve)).toBe(true);
+  expect(await succeed(gateway.source, ['verify', gateway.backup])).toContain('restores to the database of ');
   const { stdout } = await runCommand(inDirectory(directory), ['--json', 'restore', gateway.backup]);
   expect((JSON.parse(stdout) as { organizations: object[] }).organizations).toMatchObject([
     { name: 'Church', dataVersion: 1 },

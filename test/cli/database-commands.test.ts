@@ -3,8 +3,6 @@ import { Client } from 'pg';
 import { done, failed, runCommand, type Environment } from '../support/command';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
-// Commands take long to start, so the tests run side by side.
-
 let database: TestDatabase;
 let environment: Environment;
 

@@ -8,8 +8,6 @@ import { done, failed, misused, runCommand, startCommand, withoutDatabase, type 
 import { CSV_HEADER, openDepositFiles, toNdjson, type DepositFiles } from '../support/deposit-files';
 import { v2Line } from '../support/gateway';
 
-// Commands take long to start, so the tests run side by side.
-
 let files: DepositFiles;
 let organization: string;
 

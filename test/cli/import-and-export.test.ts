@@ -3,8 +3,6 @@ import { bookLines, reportLines } from '../support/any-lines';
 import { CSV_HEADER, openDepositFiles, toCsv, toNdjson, type DepositFiles } from '../support/deposit-files';
 import { v2Line } from '../support/gateway';
 
-// Commands take long to start, so the tests run side by side.
-
 let files: DepositFiles;
 
 beforeAll(async () => {

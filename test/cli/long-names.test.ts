@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { openDepositFiles, toNdjson, type DepositFiles } from '../support/deposit-files';
 import { v2Line } from '../support/gateway';
 
-// Commands take long to start, so each test imports many lines at once.
+// Each test imports many lines at once.
 
 let files: DepositFiles;
 

@@ -6,8 +6,6 @@ import { graphql, login, PASSWORD } from '../support/gateway';
 import { ask } from '../support/http-client';
 import { openGateway } from '../support/open-gateway';
 
-// Commands take long to start, so the tests run side by side.
-
 const SYSTEM = '/api/v2/authenticated_test_system';
 const SESSION = '/api/v2/authenticated_test_session';
 const REPORT = 'deposit_detail_designation_detail_with_contact_info';

@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import { failed, runCommand, succeed, type Environment } from '../support/command';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
-// Commands take long to start, so the tests run side by side.
-
 let root: string;
 let database: TestDatabase;
 let environment: Environment;

@@ -2,8 +2,6 @@ import { CSV_HEADER, openDepositFiles, toNdjson, type DepositFiles } from '../su
 import { misused, runCommand, succeed } from '../support/command';
 import { v2Line } from '../support/gateway';
 
-// Commands take long to start, so the tests run side by side.
-
 let files: DepositFiles;
 
 beforeAll(async () => {

@@ -15,8 +15,6 @@ import { CSV_HEADER, openDepositFiles, toCsv, toNdjson, type DepositFiles } from
 import { v2Line } from '../support/gateway';
 import { until } from '../support/until';
 
-// Commands take long to start, so the tests run side by side.
-
 let files: DepositFiles;
 
 beforeAll(async () => {

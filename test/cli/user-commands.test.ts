@@ -8,8 +8,6 @@ import { graphql, importLines, login, PASSWORD, createOrganization, v2Line, type
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
-// Commands take long to start, so the tests run side by side.
-
 const gateway = openGateway();
 const SESSION = '/api/v2/authenticated_test_session';
 const OTHER = 'another long password';

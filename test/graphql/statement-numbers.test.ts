@@ -5,10 +5,11 @@ import { depositBook } from '../support/deposit-book';
 import { graphql, startGateway, type GraphqlAnswer, type TestGateway } from '../support/gateway';
 import { mostStatementsOf, schema, withLengths } from '../support/list-lengths';
 import { openGateway } from '../support/open-gateway';
+import { tries } from '../support/tries';
 import { until } from '../support/until';
 
 /** More operations find more faults. */
-const OPERATIONS = Number(process.env.GENERATED_QUERIES ?? 100);
+const OPERATIONS = tries(100);
 /** The average time of an operation on a busy machine, at most. */
 const MOST_MS = 300;
 /** The lengths of long lists: the first with which the gateway does not find the operation too costly. */
@@ -98,7 +99,7 @@ test(
       // Shrinking takes far longer than reading the operation that fails.
       { numRuns: OPERATIONS, endOnFailure: true },
     );
-    if (process.env.GENERATED_QUERIES !== undefined) console.log(`${OPERATIONS} operations: ${JSON.stringify(seen)}`);
+    if (process.env.TRIES !== undefined) console.log(`${OPERATIONS} operations: ${JSON.stringify(seen)}`);
     // Refused operations and empty lists test little.
     expect(seen.refused).toBeLessThan(OPERATIONS / 2);
     expect(seen.compared).toBeGreaterThan(OPERATIONS / 10);

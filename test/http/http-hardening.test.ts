@@ -7,13 +7,14 @@ import { openGateway } from '../support/open-gateway';
 import { exchange, parseAnswer } from '../support/raw-http';
 import { REQUEST_ID } from '../support/request-id';
 import { until } from '../support/until';
+import { tries } from '../support/tries';
 
 const SYSTEM = '/api/v2/authenticated_test_system';
 const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
 /** What Node waits for a request's headers unless it is told to wait less. */
 const NODES_HEADERS_TIMEOUT_MS = createServer().headersTimeout;
 /** Random requests of each kind. `FUZZED_REQUESTS=10000` sends more. */
-const RUNS = Number(process.env.FUZZED_REQUESTS ?? 200);
+const RUNS = Number(process.env.FUZZED_REQUESTS ?? tries(200));
 /** A text that stands in donors' data alone. */
 const CANARY = 'Canary7f3a';
 

@@ -85,6 +85,11 @@ export const callerEntries: readonly TrustEntry[] = [
   },
   {
     ...{ id: 'T57', subject: 'the audit', goal: 'every reading has a row; one that is changed, added or missing is named' },
-    tests: { 'access/audited-reads.test.ts': [], 'access/audit-chain.test.ts': [], 'destructive/audit-durability.test.ts': [] },
+    tests: {
+      'access/audited-reads.test.ts': [],
+      'access/audit-chain.test.ts': [],
+      'destructive/audit-durability.test.ts': [],
+      'destructive/audit-writer.test.ts': [],
+    },
   },
 ];

@@ -13,7 +13,7 @@ export type TestResults = ReadonlyMap<string, readonly { readonly title: string;
 
 const ROOT = join(__dirname, '../..');
 /** More tries than the suite makes each time. */
-const THOROUGH = { FUZZED_REQUESTS: '10000', GENERATED_QUERIES: '10000', KILLED_IMPORTS: '20', TRIES: '10' };
+const THOROUGH = { FUZZED_REQUESTS: '10000', GENERATED_QUERIES: '10000', KILLED_IMPORTS: '20', KILLED_BACKUPS: '20', TRIES: '10' };
 
 interface JestReport {
   readonly testResults: readonly {

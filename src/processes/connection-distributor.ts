@@ -78,11 +78,7 @@ export class ConnectionDistributor {
     socket.on('error', () => undefined);
     socket.on('timeout', () => this.waiting.delete(socket) && socket.destroy());
     if (this.waiting.size >= MAX_WAITING) socket.destroy();
-    else this.wait(socket);
-  }
-
-  private wait(socket: Socket): void {
-    this.waiting.add(socket.setTimeout(MAX_WAIT_MS));
+    else this.waiting.add(socket.setTimeout(MAX_WAIT_MS));
     this.distribute();
   }
 
@@ -107,7 +103,7 @@ export class ConnectionDistributor {
     const outcome = await Promise.race([unsent, received]);
     this.sending.delete(worker);
     if (outcome === 'unsent') {
-      this.wait(socket);
+      this.waiting.add(socket);
       // The worker is about to end, or the system lacks memory for messages.
       await sleep(PAUSE_MS);
     }

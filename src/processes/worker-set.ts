@@ -49,6 +49,8 @@ export class WorkerSet {
   private readonly stopping = new AbortController();
   private readonly cutting = new AbortController();
   private earlyEnds = 0;
+  /** True when no process could be made for the last worker. */
+  private lacksProcess = false;
 
   constructor(private readonly options: WorkerSetOptions) {
     cluster.setupPrimary({ exec: options.module, args: [] });
@@ -59,8 +61,9 @@ export class WorkerSet {
     const outcomes = await Promise.allSettled(Array.from({ length: this.options.size }, () => this.launch()));
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (!failed) return;
+    // A stop meanwhile ends the workers by itself.
+    if (!this.stopping.signal.aborted) for (const worker of this.workers) worker.kill();
     this.stopping.abort();
-    for (const worker of this.workers) worker.kill();
     await this.ended();
     const reason = failed.reason as Error;
     throw new OperatorError(`A worker did not start: ${reason.message}`, { cause: reason });
@@ -114,6 +117,7 @@ export class WorkerSet {
     if (this.stopping.signal.aborted) return;
     const startedAt = performance.now();
     const worker = new WorkerProcess(cluster.fork());
+    this.lacksProcess = worker.pid === undefined;
     const end = worker.ended.then(({ isWhole, how }) => {
       this.workers.delete(worker);
       if (this.stopping.signal.aborted) return isWhole;
@@ -137,8 +141,8 @@ export class WorkerSet {
     this.options.onLost({ ...lost, pauseMs });
     await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     const startedAt = performance.now();
-    // A launch that failed may have lacked the file descriptors of connections that wait.
-    if (lost.pid === undefined && !signal.aborted) this.connections.dropWaiting();
+    // The connections that wait may have the file descriptors that a process needs.
+    if (this.lacksProcess && !signal.aborted) this.connections.dropWaiting();
     try {
       await this.launch();
     } catch (error) {

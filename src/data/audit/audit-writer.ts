@@ -164,11 +164,15 @@ export class AuditWriter {
     while (chain.unawaited.length > 0) {
       await chain.turn;
       const isLast = this.closing.signal.aborted;
+      const tried = new Set(chain.unawaited);
       failure = await this.tryUnawaited(chain, failure);
       if (failure && isLast) {
-        const lost = chain.unawaited.splice(0);
-        this.waiting -= lost.length;
-        this.report(chain, lost.length, { isLost: true, error: failure });
+        // Rows that have come meanwhile are tried once, too.
+        const staying = chain.unawaited.splice(0);
+        chain.unawaited.push(...staying.filter((row) => !tried.has(row)));
+        const lost = staying.length - chain.unawaited.length;
+        this.waiting -= lost;
+        this.report(chain, lost, { isLost: true, error: failure });
       } else if (failure) await sleep(RETRY_MS, undefined, { signal: this.closing.signal, ref: false }).catch(() => undefined);
     }
     chain.writing = undefined;

@@ -105,7 +105,7 @@ export class ReportSnapshot {
         const [row] = await this.list<{ version: VersionStamp }>({ text, values });
         this.seen.note(row!.version);
       } catch (error) {
-        this.markBroken();
+        if (!this.signal.aborted) this.markBroken();
         throw error;
       }
     }

@@ -12,7 +12,7 @@ import { TOPICS } from '../processes/worker-topics';
 import type { OpenDatabase } from '../databases';
 import { createServices, createSharedParts } from '../services';
 
-/** What a worker needs to start: the settings and the database's address. */
+/** The settings and the database's address, by which a worker starts. */
 export interface WorkerSettings {
   readonly config: Config;
   readonly serving: OpenDatabase['address'];

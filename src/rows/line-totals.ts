@@ -1,25 +1,8 @@
-import { CompiledLoop, PAGE_LENGTH } from './compiled-loop';
+import { RowRenderer } from './row-renderer';
+import { widenTemplate, type RowColumn, type RowTemplate } from './row-template';
 
-/** The exports of assembly/totals-loop.ts, which describes them. */
-interface TotalsLoop {
-  begin(table: number, columns: number, ids: number): void;
-  add(input: number, inputEnd: number): number;
-  lineCount(): number;
-  depositCount(): number;
-  transactionCount(): number;
-  knownShareCount(): number;
-  takeLineCents(): bigint;
-  takeTransactionCents(): bigint;
-  takeShareCents(): bigint;
-}
-
-const compiledLoop = new CompiledLoop<TotalsLoop>('totals-loop');
-
-/** The loop's numbers for the columns that it adds up. */
-const ROLES = { deposit: 1, transaction: 2, amount: 3, share: 4 } as const;
-
-/** The positions of the columns that are added up, among those of COPY's output. The deposit stands before the transaction. */
-export type TotalsColumns = Readonly<Record<keyof typeof ROLES, number>>;
+/** The columns that are added up, in the order in which COPY's output has them. */
+export type TotalledColumns = readonly [deposit: RowColumn, transaction: RowColumn, amount: RowColumn, share: RowColumn];
 
 /** The counts and sums of lines. */
 interface LineSums {
@@ -35,61 +18,70 @@ interface LineSums {
   readonly shareCents: bigint;
 }
 
-/** The most bytes that are added at once. Over more bytes, sums of cents could exceed 64 bits. */
-const INPUT_LENGTH = 64 * 1024;
-/** A role and the gap before the next one, a byte each. */
-const TABLE_ROW_LENGTH = 2;
-/** The room after the input, because a vector is read whole. */
-const VECTOR_LENGTH = 16;
-
 /**
  * Counts and exact sums over lines in COPY's text output, which may be cut anywhere. The lines of a deposit, and of a transaction, must
  * follow each other, as they do in report order.
  */
 export class LineTotals {
-  private readonly loop: TotalsLoop;
-  private readonly memory: { readonly buffer: ArrayBuffer };
-  private readonly input: number;
-  private lineCents = 0n;
-  private transactionCents = 0n;
-  private shareCents = 0n;
+  private readonly renderer: RowRenderer;
+  private readonly sums = { lines: 0, deposits: 0, transactions: 0, knownShares: 0, lineCents: 0n, transactionCents: 0n, shareCents: 0n };
+  /** The ids of the line before. */
+  private deposit: string | undefined;
+  private transaction: string | undefined;
+  /** The beginning of a row whose end is in the next block. */
+  private begun = '';
 
-  constructor(columnCount: number, columns: TotalsColumns) {
-    this.input = columnCount * TABLE_ROW_LENGTH;
-    const ids = this.input + INPUT_LENGTH + VECTOR_LENGTH;
-    ({ loop: this.loop, memory: this.memory } = compiledLoop.open(Math.ceil((ids + 1) / PAGE_LENGTH)));
-    const table = Buffer.from(this.memory.buffer);
-    const roles = new Map(Object.entries(columns).map(([role, position]) => [position, ROLES[role as keyof typeof ROLES]]));
-    for (let position = columnCount - 1, gap = 0; position >= 0; position--) {
-      const role = roles.get(position) ?? 0;
-      gap = role === 0 ? gap + 1 : 0;
-      table.set([role, gap], position * TABLE_ROW_LENGTH);
-    }
-    this.loop.begin(0, columnCount, ids);
+  constructor(columns: readonly RowColumn[], totalled: TotalledColumns) {
+    this.renderer = RowRenderer.open(widenTemplate(toTemplate(totalled), columns));
   }
 
   add(copy: Buffer): void {
-    for (let at = 0; at < copy.length; at += INPUT_LENGTH) {
-      const length = copy.copy(Buffer.from(this.memory.buffer), this.input, at, at + INPUT_LENGTH);
-      if (!this.loop.add(this.input, this.input + length))
-        throw new Error('COPY gave a row of other columns, or an amount that is not a number');
-      this.lineCents += this.loop.takeLineCents();
-      this.transactionCents += this.loop.takeTransactionCents();
-      this.shareCents += this.loop.takeShareCents();
-    }
+    for (const block of this.renderer.add(copy)) this.addRows(block);
   }
 
-  /** Returns the counts and sums of all lines that were added. */
-  sums(): LineSums {
-    const { loop, lineCents, transactionCents, shareCents } = this;
-    return {
-      lines: loop.lineCount(),
-      deposits: loop.depositCount(),
-      transactions: loop.transactionCount(),
-      knownShares: loop.knownShareCount(),
-      lineCents,
-      transactionCents,
-      shareCents,
-    };
+  /** Returns the counts and sums of all lines that were added. Throws when the output has ended within a row. */
+  end(): LineSums {
+    this.addRows(this.renderer.end());
+    this.renderer.release();
+    return this.sums;
   }
+
+  private addRows(block: Buffer): void {
+    // JSON's escapes tell ids apart as the ids themselves do, and so do their bytes.
+    const rows = (this.begun + block.toString('latin1')).split('\n');
+    this.begun = rows.pop()!;
+    for (const row of rows) this.addRow(row.split('\t') as [string, string, string, string]);
+  }
+
+  private addRow([deposit, transaction, amount, share]: readonly [string, string, string, string]): void {
+    const { sums } = this;
+    const cents = toCents(amount);
+    const isSameDeposit = deposit === this.deposit;
+    sums.lines++;
+    sums.lineCents += cents;
+    if (!isSameDeposit) sums.deposits++;
+    if (!isSameDeposit || transaction !== this.transaction) {
+      sums.transactions++;
+      sums.transactionCents += cents;
+    }
+    if (share !== 'null') {
+      sums.knownShares++;
+      sums.shareCents += toCents(share);
+    }
+    this.deposit = deposit;
+    this.transaction = transaction;
+  }
+}
+
+/** Rows of the columns alone, with a TAB between two values. JSON's escapes leave no TAB and no line feed within a value. */
+function toTemplate(columns: TotalledColumns): RowTemplate {
+  const before = columns.map((_column, position) => Buffer.from(position > 0 ? '\t' : ''));
+  const texts = columns.map((column): RowColumn => ({ ...column, kind: 'text' }));
+  return { encoding: 'json', columns: texts, before, end: Buffer.from('\n'), separator: Buffer.alloc(0) };
+}
+
+/** The cents of an amount with two decimals. Throws for any other text. */
+function toCents(amount: string): bigint {
+  if (!/^-?\d+\.\d\d$/.test(amount)) throw new Error('COPY gave an amount that is not a number with two decimals');
+  return BigInt(amount.replace('.', ''));
 }

@@ -1,5 +1,13 @@
-import { CompiledLoop, PAGE_LENGTH } from './compiled-loop';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { RowColumn, RowTemplate } from './row-template';
+
+/** The part of the standard WebAssembly object that is used here. Only the browser's types declare it, not Node's. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Buffer) => object;
+  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
+  readonly Memory: new (size: { readonly initial: number }) => { readonly buffer: ArrayBuffer };
+};
 
 /** The exports of assembly/render-loop.ts, which describes them. */
 interface RenderLoop {
@@ -10,7 +18,9 @@ interface RenderLoop {
   isBetweenRows(): number;
 }
 
-const compiledLoop = new CompiledLoop<RenderLoop>('render-loop');
+/** The loop as `npm run build` compiles it. The sources find the file from `src` as well, where the tests and `npm run dev` run them. */
+const renderLoop = new WebAssembly.Module(readFileSync(join(__dirname, '../../dist/rows/render-loop.wasm')));
+const PAGE_LENGTH = 64 * 1024;
 
 /** The size of a block, in bytes: about as much as a socket takes at once. */
 const BLOCK_LENGTH = 128 * 1024;
@@ -49,9 +59,9 @@ export class RowRenderer {
   private outputEnd = 0;
 
   private constructor(private readonly pages: number) {
-    const { loop, memory } = compiledLoop.open(pages);
+    const memory = new WebAssembly.Memory({ initial: pages });
     this.memory = Buffer.from(memory.buffer);
-    this.loop = loop;
+    this.loop = new WebAssembly.Instance(renderLoop, { env: { memory } }).exports as RenderLoop;
   }
 
   /** Returns a renderer that no other report uses. */

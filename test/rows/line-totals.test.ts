@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { LineTotals } from '../../src/rows/line-totals';
+import type { RowColumn } from '../../src/rows/row-template';
 import { toCopyText, type Row } from '../support/row-reference';
 import { tries } from '../support/tries';
 
 /** Columns as a file may have them: the four that count, and others before, between and after them. */
-const anyLayout = fc
-  .record({ gaps: fc.array(fc.nat({ max: 20 }), { minLength: 5, maxLength: 5 }), isShareFirst: fc.boolean() })
-  .map(({ gaps, isShareFirst }) => {
-    const order = isShareFirst ? ['share', 'deposit', 'transaction', 'amount'] : ['deposit', 'transaction', 'amount', 'share'];
-    let position = 0;
-    const positions = order.map((name, n) => [name, (position += gaps[n]! + (n > 0 ? 1 : 0))] as const);
-    const columns = Object.fromEntries(positions) as Record<'deposit' | 'transaction' | 'amount' | 'share', number>;
-    return { columns, count: position + 1 + gaps[4]! };
-  });
+const anyLayout = fc.array(fc.nat({ max: 20 }), { minLength: 5, maxLength: 5 }).map((gaps) => {
+  let position = 0;
+  const positions = ['deposit', 'transaction', 'amount', 'share'].map(
+    (name, n) => [name, (position += gaps[n]! + (n > 0 ? 1 : 0))] as const,
+  );
+  const columns = Object.fromEntries(positions) as Record<'deposit' | 'transaction' | 'amount' | 'share', number>;
+  return { columns, count: position + 1 + gaps[4]! };
+});
 type Layout = typeof anyLayout extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Line {
@@ -80,9 +80,11 @@ function sumsOf(lines: readonly Line[]): object {
 }
 
 function addUp({ columns, count }: Layout, pieces: readonly Buffer[]): object {
-  const totals = new LineTotals(count, columns);
+  const all = Array.from({ length: count }, (_none, n): RowColumn => ({ field: `column${n}`, kind: 'text' }));
+  const { deposit, transaction, amount, share } = columns;
+  const totals = new LineTotals(all, [all[deposit]!, all[transaction]!, all[amount]!, all[share]!]);
   for (const piece of pieces) totals.add(piece);
-  return totals.sums();
+  return totals.end();
 }
 
 const cut = (bytes: Buffer, length: number): Buffer[] =>
@@ -127,12 +129,16 @@ describe('the totals of lines', () => {
     for (const length of [65_536, 100_003, 10_000_000]) expect(addUp(layout, cut(toCopy(lines, layout), length))).toEqual(sums);
   });
 
+  const OTHER_COLUMNS = 'A row of COPY has more or fewer values than its template has columns';
+  const NO_AMOUNT = 'COPY gave an amount that is not a number with two decimals';
   test.each([
-    ['a value too few', 'd\tt\tx\t1.00\n'],
-    ['a value too many', 'd\tt\tx\t1.00\t1.00\t2\n'],
-    ['an amount that is not a number', 'd\tt\tx\tNaN\t1.00\n'],
-    ['a share that is none', 'd\tt\tx\t1.00\t1e3\n'],
-  ])('are refused to rows with %s', (_what, copy) => {
-    expect(() => addUp(layout, [Buffer.from(copy)])).toThrow('COPY gave a row of other columns, or an amount that is not a number');
+    ['a value too few', 'd\tt\tx\t1.00\n', OTHER_COLUMNS],
+    ['a value too many', 'd\tt\tx\t1.00\t1.00\t2\n', OTHER_COLUMNS],
+    ['an amount that is not a number', 'd\tt\tx\tNaN\t1.00\n', NO_AMOUNT],
+    ['an amount of whole numbers', 'd\tt\tx\t100\t1.00\n', NO_AMOUNT],
+    ['a share that is none', 'd\tt\tx\t1.00\t1e3\n', NO_AMOUNT],
+    ['no end', 'd\tt\tx\t1.00\t1.0', 'The output of COPY ended within a row'],
+  ])('are refused to rows with %s', (_what, copy, error) => {
+    expect(() => addUp(layout, [Buffer.from(copy)])).toThrow(error);
   });
 });

@@ -8,7 +8,7 @@ import { findSqlFault, QUERY_CANCELED } from '../postgres/sql-fault';
 import { selectStamp, type VersionStamp } from '../postgres/version-stamp';
 
 /** The provision, organization and session that a request's credentials stand for. */
-export interface AccessRow {
+export interface AccessRow<Stamp = VersionStamp> {
   readonly provision: AccessProvision;
   readonly organization: OrganizationCalendar & {
     readonly id: number;
@@ -16,7 +16,7 @@ export interface AccessRow {
     readonly hosts: readonly string[];
     readonly underMaintenance: boolean;
     /** The version of its books. */
-    readonly dataVersion: VersionStamp;
+    readonly dataVersion: Stamp;
   };
   /** The live session of the token. Null when there is none; an error when the data source answers but its session store does not. */
   readonly session: SessionRow | null | AppError;
@@ -51,6 +51,9 @@ export interface SessionRow {
   readonly disabled: boolean;
 }
 
+/** A row whose version may still have to be read by a statement of its own. */
+type FoundRow = AccessRow<VersionStamp | null>;
+
 /** The hashes of a provision's UUID and of a session's token. */
 export interface Credential {
   readonly uuidHash: Buffer;
@@ -75,7 +78,7 @@ interface JoinedRow {
   under_maintenance: boolean;
   fiscal_year_start: number;
   time_zone: string;
-  /** Null on a distributed database, where a statement of its own reads it. */
+  /** Null where a statement of its own reads it. */
   data_version: VersionStamp | null;
   /** True when the server follows another one. */
   is_standby: boolean;
@@ -116,9 +119,6 @@ ${ASKED_PROVISIONS}
 LEFT JOIN session s ON s.token_hash = asked.token_hash AND ${IS_ALIVE}
 LEFT JOIN "user" u ON u.organization_id = s.organization_id AND u.id = s.user_id`;
 
-/** The version is read together with the rest, but where it may be on another node: a join of both would ask every node. */
-const versioned = (statement: string, isDistributed: boolean): string =>
-  statement.replace(':version', isDistributed ? 'NULL' : selectStamp('p.organization_id'));
 const FIND_VERSION = `SELECT ${selectStamp('$1::int')} AS version`;
 
 const FIND_PROVISION = `
@@ -156,7 +156,7 @@ const MAX_CREDENTIALS = 100;
  * each one of a caller with many. Nothing is kept: a statement begins after all requests that share it.
  */
 export class AccessStore {
-  private readonly loader: DataLoader<Credential, AccessRow | null, string>;
+  private readonly loader: DataLoader<Credential, FoundRow | null, string>;
   private readonly waiting: (() => void)[] = [];
   private underWay = 0;
   /** The statement, as traces tell it. Requests that come together share it, and each waits for it. */
@@ -167,10 +167,10 @@ export class AccessStore {
     private readonly database: Database,
     private readonly sessionIdleMinutes: number,
   ) {
-    const { isDistributed } = database.placement;
-    this.statements = { access: versioned(FIND_ACCESS, isDistributed), provision: versioned(FIND_PROVISION, isDistributed) };
+    const stamp = database.placement.stampBeside('p.organization_id');
+    this.statements = { access: FIND_ACCESS.replace(':version', stamp), provision: FIND_PROVISION.replace(':version', stamp) };
     this.wait = { name: 'SELECT', sql: this.statements.access };
-    this.loader = new DataLoader<Credential, AccessRow | null, string>((credentials) => this.readNext(credentials), {
+    this.loader = new DataLoader<Credential, FoundRow | null, string>((credentials) => this.readNext(credentials), {
       maxBatchSize: MAX_CREDENTIALS,
       cacheKeyFn: ({ uuidHash, tokenHash }) => `${uuidHash.toString('hex')} ${tokenHash?.toString('hex') ?? ''}`,
       // All requests that have arrived in this turn of the event loop are read together.
@@ -181,14 +181,16 @@ export class AccessStore {
   /** Finds a provision and, when a token's hash is given, the session of that token. Null when there is no such provision. */
   async find(credential: Credential): Promise<AccessRow | null> {
     const found = await this.loader.load(credential);
-    return found && this.database.placement.isDistributed ? this.withVersion(found) : found;
+    if (!found) return null;
+    const dataVersion = found.organization.dataVersion ?? (await this.readVersion(found.organization.id));
+    return { ...found, organization: { ...found.organization, dataVersion } };
   }
 
   /** Reads the version of one organization by itself, so that a node that is away concerns its own organizations alone. */
-  private async withVersion(found: AccessRow): Promise<AccessRow> {
-    const { id } = found.organization;
-    const [row] = await this.database.query<{ version: VersionStamp }>({ name: 'find-version', text: FIND_VERSION, values: [id] });
-    return { ...found, organization: { ...found.organization, dataVersion: row!.version } };
+  private async readVersion(organizationId: number): Promise<VersionStamp> {
+    const values = [organizationId];
+    const [row] = await this.database.query<{ version: VersionStamp }>({ name: 'find-version', text: FIND_VERSION, values });
+    return row!.version;
   }
 
   /** The credentials that a link stands for, by the hash that it leads to. Null when there are none any more. */
@@ -211,7 +213,7 @@ export class AccessStore {
     this.waiting.push(turn);
   }
 
-  private async readNext(credentials: readonly Credential[]): Promise<(AccessRow | null)[]> {
+  private async readNext(credentials: readonly Credential[]): Promise<(FoundRow | null)[]> {
     // A request that comes from now on needs a statement that begins later.
     for (const credential of credentials) this.loader.clear(credential);
     this.underWay++;
@@ -227,11 +229,11 @@ export class AccessStore {
     }
   }
 
-  private async read(credentials: readonly Credential[]): Promise<(AccessRow | null)[]> {
+  private async read(credentials: readonly Credential[]): Promise<(FoundRow | null)[]> {
     const uuidHashes = credentials.map(({ uuidHash }) => uuidHash);
     const values = [uuidHashes, credentials.map(({ tokenHash }) => tokenHash ?? null), this.sessionIdleMinutes];
-    const inPlaces = (rows: readonly JoinedRow[]): (AccessRow | null)[] => {
-      const found = new Map(rows.map((row) => [row.place, toAccessRow(row)]));
+    const inPlaces = (rows: readonly JoinedRow[]): (FoundRow | null)[] => {
+      const found = new Map(rows.map((row) => [row.place, toFoundRow(row)]));
       return credentials.map((_credential, index) => found.get(index + 1) ?? null);
     };
     try {
@@ -277,7 +279,7 @@ export class AccessStore {
 /** True for a statement that PostgreSQL ended at its time limit. */
 const isCancelled = ({ cause }: AppError): boolean => findSqlFault(cause)?.sqlState === QUERY_CANCELED;
 
-function toAccessRow(row: JoinedRow): AccessRow {
+function toFoundRow(row: JoinedRow): FoundRow {
   return {
     provision: {
       id: row.provision_id,
@@ -298,7 +300,7 @@ function toAccessRow(row: JoinedRow): AccessRow {
       underMaintenance: row.under_maintenance,
       fiscalYearStart: row.fiscal_year_start,
       timeZone: row.time_zone,
-      dataVersion: row.data_version ?? '',
+      dataVersion: row.data_version,
     },
     session: row.session_provision_id === null ? null : toSession(row, row.session_provision_id),
   };

@@ -61,7 +61,7 @@ const withConstants = ({ strings, values }: Prisma.Sql): string =>
 
 /** The books of each organization on one of several nodes. */
 export const citus: Placement = {
-  isDistributed: true,
+  stampBeside: () => 'NULL',
   // Settings beside the version are made on the node that has it.
   opening: [{ text: `SELECT ${setLocally(LONG_SETTINGS)}` }],
   sharing: [],

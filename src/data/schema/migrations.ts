@@ -6,7 +6,7 @@ import type { Client } from 'pg';
 import { AppError, OperatorError } from '../../errors';
 import type { Database, DatabaseAddress } from '../postgres/database';
 import { describeConnectionFault, toDataSourceError } from '../postgres/database-errors';
-import { distributeBooks, IS_DISTRIBUTED } from './citus';
+import { citus, distributeBooks, IS_DISTRIBUTED } from './citus';
 import { asOwner, beginAlone } from './owner-session';
 import { grantServingRole } from './serving-role';
 import { DEADLOCK, findSqlFault, LOCK_TIMEOUT, MISSING_GRANT, MISSING_TABLE } from '../postgres/sql-fault';
@@ -203,7 +203,7 @@ export async function findObstacle(database: Database, { mustLead = false } = {}
     const rows = await database.query<{ isDistributed: boolean; isStandby: boolean }>({ name: 'is-migrated', text: IS_MIGRATED, values });
     if (!rows[0]) return NOT_MIGRATED;
     if (mustLead && rows[0].isStandby) return STANDBY;
-    if (rows[0].isDistributed === database.placement.isDistributed) return undefined;
+    if (rows[0].isDistributed === (database.placement === citus)) return undefined;
     return rows[0].isDistributed ? NOT_KNOWN_AS_DISTRIBUTED : NOT_DISTRIBUTED;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

@@ -38,13 +38,8 @@ export class FigureReader {
   private readonly hash = createHash('sha256');
 
   constructor(columns: readonly RowColumn[]) {
-    const position = (column: RowColumn): number => columns.findIndex(({ field }) => field === column.field);
-    this.totals = new LineTotals(columns.length, {
-      deposit: position(v2Columns.deposit_id),
-      transaction: position(v2Columns.transaction_id),
-      amount: position(v2Columns.amount),
-      share: position(extraColumns.allocation_amount),
-    });
+    const { deposit_id, transaction_id, amount } = v2Columns;
+    this.totals = new LineTotals(columns, [deposit_id, transaction_id, amount, extraColumns.allocation_amount]);
     this.rows = RowRenderer.open(widenTemplate(DIGEST_ROWS, columns));
   }
 
@@ -57,7 +52,7 @@ export class FigureReader {
   /** Returns the figures. Throws when the output has ended within a row. */
   end(): LineFigures {
     this.hash.update(this.rows.end());
-    const { lines, transactions, deposits, knownShares, ...cents } = this.totals.sums();
+    const { lines, transactions, deposits, knownShares, ...cents } = this.totals.end();
     this.rows.release();
     return {
       totals: {

@@ -1,7 +1,9 @@
 // AssemblyScript. The build compiles this file to WebAssembly with SIMD; src/rows/row-renderer.ts lays out its memory and calls it.
 
-import { endOfValue, NEWLINE, TAB, VECTOR } from './value-end';
-
+/** The bytes that one vector instruction compares. */
+const VECTOR: usize = 16;
+const TAB: u8 = 0x09;
+const NEWLINE: u8 = 0x0a;
 const VERTICAL_TAB: u8 = 0x0b;
 const QUOTE: u8 = 0x22;
 const APOSTROPHE: u8 = 0x27;
@@ -209,6 +211,19 @@ export function render(input: usize, inputEnd: usize, output: usize, limit: usiz
   column = place;
   outputEnd = to;
   return at;
+}
+
+/** The place of the byte that ends a value, or the input's end. COPY escapes TAB and NEWLINE within a value. */
+function endOfValue(from: usize, inputEnd: usize): usize {
+  for (let at = from; at < inputEnd; at += VECTOR) {
+    const bytes = v128.load(at);
+    const ends = i8x16.bitmask(v128.or(i8x16.eq(bytes, i8x16.splat(TAB)), i8x16.eq(bytes, i8x16.splat(NEWLINE))));
+    if (ends) {
+      const end = at + <usize>ctz(ends);
+      return end < inputEnd ? end : inputEnd;
+    }
+  }
+  return inputEnd;
 }
 
 function putJsonByte(to: usize, byte: u8): usize {

@@ -288,6 +288,8 @@ export const settings = {
       'On a stop: time in which /ready says no while requests are taken; empty takes 8000 on SIGTERM with DATABASE_URL, and 0 otherwise',
   },
   SHUTDOWN_GRACE_SECONDS: { schema: wholeNumber(0, 3600), fallback: '30', meaning: 'On a stop: time for answers in flight to finish' },
+  SOURCE_PROVISION: { schema: z.string(), fallback: '', meaning: 'Provision of the old service that sync reads', isSecret: true },
+  SOURCE_COOKIE: { schema: z.string(), fallback: '', meaning: 'Session cookie of the old service, as name=value', isSecret: true },
 } as const satisfies Record<string, Setting>;
 
 type SettingName = keyof typeof settings;

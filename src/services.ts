@@ -25,6 +25,7 @@ import { Replicas } from './data/reading/replicas';
 import type { QueueFigures, ReportQueue } from './data/reading/report-queue';
 import { SavedReportStore } from './data/reports/saved-report-store';
 import { SessionStore } from './data/access/session-store';
+import { SyncStore } from './data/sync/sync-store';
 import { UserStore } from './data/access/user-store';
 import { VersionMemory, type MemoryFigures } from './data/books/version-memory';
 import { AccessService } from './domain/access/access-service';
@@ -49,6 +50,7 @@ import { RightsAudit } from './domain/audit/rights-audit';
 import { UserService } from './domain/access/user-service';
 import { SavedReportService } from './domain/reports/saved-report-service';
 import { SessionService } from './domain/access/session-service';
+import { SyncService } from './domain/sync/sync-service';
 
 /** The services that all doors use, over one database. */
 export interface Services {
@@ -69,6 +71,7 @@ export interface Services {
   /** Whole answers by data version; undefined where nothing is kept. */
   readonly answers: VersionMemory | undefined;
   readonly imports: ImportService;
+  readonly syncs: SyncService;
   readonly demo: DemoService;
   readonly backups: BackupService;
   /** The reason why the gateway cannot serve, for an operator; undefined when the database answers and has the newest migration. */
@@ -229,6 +232,7 @@ export function createServices(
     books,
     answers,
     imports,
+    syncs: new SyncService(new SyncStore(database), { imports, books, depositDetails }),
     demo: new DemoService({ organizations, provisions, users, imports }),
     backups: new BackupService(address, books, depositDetails, audit),
     findObstacle: () => findObstacle(database, { mustLead: true }),

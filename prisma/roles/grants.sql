@@ -14,7 +14,7 @@ END
 $grants$;
 
 -- The books, and the migrations that the database has: read.
-GRANT SELECT ON "deposit", "transaction", "allocation", "designation", "donor", "deposit_line", "data_version", "import_attempt", "_prisma_migrations"
+GRANT SELECT ON "deposit", "transaction", "allocation", "designation", "donor", "deposit_line", "data_version", "import_attempt", "sync_state", "_prisma_migrations"
   TO deposit_gateway_serving;
 
 -- Who may do what: read. Only the time of a provision's last use is written.

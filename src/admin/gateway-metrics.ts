@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 import type { BookFigures } from '../data/books/book-store';
 import type { ImportFigures } from '../data/imports/import-store';
+import type { SyncState } from '../data/sync/sync-store';
 import type { SeenEvent } from '../domain/audit/audit-service';
 import { auditEvents } from '../formats/audit-row';
 import type { RequestEnd, RequestObserver } from '../http/request-log';
@@ -26,6 +27,7 @@ export class GatewayMetrics {
   private readonly operations = new Set<string>();
   private books: readonly BookFigures[] = [];
   private imports: readonly ImportFigures[] = [];
+  private syncs: readonly SyncState[] = [];
   private isReady = 0;
   private isReading = false;
 
@@ -52,7 +54,7 @@ export class GatewayMetrics {
   ]);
 
   constructor(
-    private readonly services: Pick<Services, 'readFigures' | 'books' | 'imports' | 'findObstacle'>,
+    private readonly services: Pick<Services, 'readFigures' | 'books' | 'imports' | 'syncs' | 'findObstacle'>,
     private readonly kind: 'gateway' | 'worker' = 'gateway',
   ) {
     collectDefaultMetrics({ register: this.registry });
@@ -135,6 +137,21 @@ export class GatewayMetrics {
     this.total('gateway_import_failures_total', 'Imports that have failed', ['organization'], () =>
       this.imports.map(({ organizationId, failures }) => [{ organization: organizationId }, failures]),
     );
+    this.gauge(
+      'gateway_sync_last_success_timestamp_seconds',
+      'Unix time at which the newest round of sync that succeeded ended; none before the first',
+      ['organization'],
+      () =>
+        this.syncs.flatMap(({ organizationId, lastSuccessAt }) =>
+          lastSuccessAt === null ? [] : [[{ organization: organizationId }, lastSuccessAt.getTime() / MS_PER_SECOND] as const],
+        ),
+    );
+    this.total('gateway_sync_failures_total', 'Rounds of sync that have failed', ['organization'], () =>
+      this.syncs.map(({ organizationId, failures }) => [{ organization: organizationId }, failures]),
+    );
+    this.total('gateway_sync_lines_total', 'Lines that rounds of sync have added, changed and removed', ['organization'], () =>
+      this.syncs.map(({ organizationId, linesChanged }) => [{ organization: organizationId }, linesChanged]),
+    );
     // The first scrape tells of the start.
     void this.readDatabase();
   }
@@ -191,16 +208,18 @@ export class GatewayMetrics {
 
   private async readDatabase(): Promise<void> {
     this.isReading = true;
-    const [obstacle, books, imports] = await Promise.allSettled([
+    const [obstacle, books, imports, syncs] = await Promise.allSettled([
       this.services.findObstacle(),
       this.services.books.listFigures(),
       this.services.imports.listFigures(),
+      this.services.syncs.listStates(),
     ]);
     this.isReading = false;
     this.isReady = obstacle.status === 'fulfilled' && obstacle.value === undefined ? 1 : 0;
     // The books did not change while the database is away.
     if (books.status === 'fulfilled') this.books = books.value;
     if (imports.status === 'fulfilled') this.imports = imports.value;
+    if (syncs.status === 'fulfilled') this.syncs = syncs.value;
   }
 
   private counter(name: string, help: string, labelNames: string[]): Counter {

@@ -32,6 +32,8 @@ interface DatabaseUse extends DatabaseTelling {
   readonly migrate?: boolean;
   /** True when the command may make an embedded database where there is none. By default that is an OperatorError: nobody means an empty one. */
   readonly mayMake?: boolean;
+  /** True when the command ends by itself at a signal. By default a signal ends the process at once. */
+  readonly hasOwnStop?: boolean;
 }
 
 /** Tells the operator which database the settings name. */
@@ -41,7 +43,7 @@ export function tellDatabase({ config, tellDatabase: tell }: DatabaseTelling): v
 }
 
 /** The log of a command, on stderr. */
-const logOf = (config: Config): Logger => pino({ level: config.LOG_LEVEL }, pino.destination(2));
+export const logOf = (config: Config): Logger => pino({ level: config.LOG_LEVEL }, pino.destination(2));
 const lostIn =
   (config: Config) =>
   (error: Error): void =>
@@ -49,18 +51,20 @@ const lostIn =
 
 /** Runs a command over the database that the settings name. The embedded database is started for the command when it does not run yet. */
 export async function withDatabase<Result>(
-  { share = true, migrate = true, mayMake = false, ...context }: DatabaseUse,
+  { share = true, migrate = true, mayMake = false, hasOwnStop = false, ...context }: DatabaseUse,
   use: (database: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {
   const { config } = context;
-  return endingAtSignal(openDatabase(config, { share, migrate, mayMake, onLost: lostIn(config) }), async (database) => {
+  const opening = openDatabase(config, { share, migrate, mayMake, onLost: lostIn(config) });
+  const useAndClose = async (database: OpenDatabase): Promise<Result> => {
     tellDatabase(context);
     try {
       return await use(database);
     } finally {
       await database.close();
     }
-  });
+  };
+  return hasOwnStop ? useAndClose(await opening) : endingAtSignal(opening, useAndClose);
 }
 
 /**

@@ -111,7 +111,8 @@ async function askSilently({ input, errors }: Terminal, question: string): Promi
 
 /** A progress bar, which is shown on a terminal only. */
 export interface Progress {
-  add(amount: number): void;
+  /** Adds to what is done. The bar's format may have the names of the details. */
+  add(amount: number, details?: Readonly<Record<string, string | number>>): void;
   stop(): void;
 }
 
@@ -121,7 +122,7 @@ export function startProgress({ errors }: Terminal, total: number | undefined, f
   if (!errors.isTTY) return NO_PROGRESS;
   const bar = new SingleBar({ stream: errors, format, hideCursor: true, clearOnComplete: true }, Presets.shades_classic);
   bar.start(total ?? 0, 0);
-  return { add: (amount) => bar.increment(amount), stop: () => bar.stop() };
+  return { add: (amount, details) => bar.increment(amount, details), stop: () => bar.stop() };
 }
 
 /** Writes a piece, and resolves when the reader has taken it. Throws an OperatorError when the stream fails. */

@@ -13,7 +13,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ['http'],
   ['databases', 'services', 'resolvers'],
   ['domain'],
-  ['data'],
+  ['data', 'source'],
   ['formats'],
   ['rows'],
   ['processes'],
@@ -41,8 +41,8 @@ const INNER_ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
   ],
   resolvers: [['.'], ['operators', 'access', 'audit', 'reports'], ['books'], ['request']],
-  domain: [['backup', 'imports'], ['reports'], ['access'], ['audit', 'books'], ['paging']],
-  data: [['backup', 'imports', 'reports', 'access', 'audit'], ['books'], ['embedded', 'reading'], ['schema'], ['postgres']],
+  domain: [['sync'], ['backup', 'imports'], ['reports'], ['access'], ['audit', 'books'], ['paging']],
+  data: [['backup', 'imports', 'reports', 'access', 'audit', 'sync'], ['books'], ['embedded', 'reading'], ['schema'], ['postgres']],
   rows: [['.', 'assembly']],
 };
 /** More files than these are a drawer. */

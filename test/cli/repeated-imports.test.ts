@@ -118,7 +118,7 @@ describe('an operator whose file states no share of a gift and corrects the gift
       },
       ...{ amount, fee_amount: '0.00', net_amount: amount, ...(share === undefined ? {} : { allocation_amount: share }), ...fields },
     });
-  const JANUARY = { complete: { from: '2024-01-01', to: '2024-01-31', pending: 'WITH' } } as const;
+  const JANUARY = { complete: { periods: [{ startDate: '2024-01-01', endDate: '2024-01-31' }], pending: 'WITH' } } as const;
   const split = [line('A1', 'T1', '100.00', '60.00'), line('A2', 'T1', '100.00', '40.00')];
   const whole = [line('A1', 'T1', '100.00', '100.00')];
   const partly = [line('A1', 'T1', '100.00', '60.00'), line('A2', 'T1', '100.00')];

@@ -72,6 +72,12 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'prometheus --config.file=docs/monitoring/prometheus.yml --storage.tsdb.path=prometheus-data': 'monitoring-files.test.ts',
   'npm run -s gateway -- backup first.backup': 'backup-and-restore.test.ts',
   'npm run -s gateway -- verify first.backup': 'backup-and-restore.test.ts',
+  // They need an old service.
+  "deposit-gateway sync --organization 'Hope Foundation' --from https://old.example.org --provision-file old-provision --since 2015-01-01":
+    'sync.test.ts',
+  "deposit-gateway sync --organization 'Hope Foundation' --from https://old.example.org --provision-file old-provision --every 15m":
+    'sync.test.ts',
+  'deposit-gateway sync end': 'sync.test.ts',
   // It needs a database with the extension.
   'DATABASE_ENGINE=citus deposit-gateway migrate': 'database-commands.test.ts',
   // A form of other commands.

@@ -22,7 +22,11 @@ async function scrapedNames(): Promise<Set<string>> {
   const { apiProvision: provision } = organization;
   await graphql(url, '{ depositDetails(startDate: "2024-01-01", endDate: "2024-12-31") { amount } }', { provision });
   const names = async () => new Set((await readScrape(adminUrl)).map(({ name }) => name));
-  await until(async () => (await names()).has('gateway_import_failures_total') && (await names()).has('gateway_lines_total'));
+  const last = ['gateway_import_failures_total', 'gateway_sync_failures_total', 'gateway_lines_total'];
+  await until(async () => {
+    const found = await names();
+    return last.every((name) => found.has(name));
+  });
   return names();
 }
 
@@ -30,6 +34,9 @@ describe('an operator who sets up Prometheus and Grafana', () => {
   beforeAll(async () => {
     const words = ['import', '-', '--format', 'ndjson', '--organization', gateway.organization.name];
     await succeed({ DATABASE_URL: gateway.database.url }, words, toNdjson([v2Line()]));
+    // A gateway answers v2, so that it can be the old service of its own books.
+    const sync = ['sync', '--organization', gateway.organization.name, '--from', gateway.url, '--since', '2024-01-01'];
+    await succeed({ DATABASE_URL: gateway.database.url, SOURCE_PROVISION: gateway.organization.apiProvision }, sync);
   });
 
   test('finds every metric of the dashboard and of the alerts in a scrape', async () => {
@@ -65,9 +72,9 @@ describe('an operator who sets up Prometheus and Grafana', () => {
 /** Scrapes of a gateway that does nothing else. Before each fourth one, it has lost the connections that its pools had kept. */
 async function scrapeIdle({ url, adminUrl, database: { client } }: RunningGateway, count: number): Promise<(readonly Sample[])[]> {
   const connections = `FROM pg_stat_activity WHERE datname = current_database() AND usename = '${SERVING_ROLE}'`;
-  /** Seconds pass between the scrapes of Prometheus, so that the three statements which one begins are over before the next. */
+  /** Seconds pass between the scrapes of Prometheus, so that the four statements which one begins are over before the next. */
   const untilRead = (since: string): Promise<void> =>
-    until(async () => (await client.query(`SELECT ${connections} AND state = 'idle' AND query_start > $1`, [since])).rowCount! >= 3);
+    until(async () => (await client.query(`SELECT ${connections} AND state = 'idle' AND query_start > $1`, [since])).rowCount! >= 4);
   await untilRead('-infinity');
   const scrapes: (readonly Sample[])[] = [];
   for (let number = 0; number < count; number++) {
@@ -138,6 +145,18 @@ describe('an operator whose nightly imports', () => {
       GatewayImportsMissed: { organization: '2', summary: 'No import of organization 2 was tried for three days' },
     };
     expect(await findRuleFaults(scrapes, { seconds: 3600, startedAt: 0, expected })).toBe('');
+  });
+
+  test('follow an old service that fails is called after two hours', async () => {
+    const scrapes = hours(4).map((): readonly Sample[] => [
+      { name: 'gateway_ready', labels: {}, value: 1 },
+      { name: 'gateway_sync_last_success_timestamp_seconds', labels: { organization: '2' }, value: 0 },
+    ]);
+    const summary = 'The books of organization 2 have not followed the old service for two hours: `sync status` has the reason';
+    expect(
+      await findRuleFaults(scrapes, { seconds: 3600, startedAt: 0, expected: { GatewaySyncLags: { organization: '2', summary } } }),
+    ).toBe('');
+    expect(await findRuleFaults(scrapes.slice(0, 2), { seconds: 3600, startedAt: 0 })).toBe('');
   });
 
   test('fail, or are killed, is called after an hour', async () => {

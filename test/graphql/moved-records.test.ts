@@ -120,7 +120,9 @@ test('a list goes on when import --replace removes the lines of its place, and w
   const name = "lines by the donor's name";
   const first = await read(organization, toQuery(name, 'first: 3'));
   const others = BOOK.filter((_line, index) => index !== 2);
-  await importLines(gateway.services, organization, others, { complete: { from: '2024-01-02', to: '2024-01-02', pending: 'WITH' } });
+  await importLines(gateway.services, organization, others, {
+    complete: { periods: [{ startDate: '2024-01-02', endDate: '2024-01-02' }], pending: 'WITH' },
+  });
   const after = `first: 3, after: "${first.pageInfo.endCursor}"`;
   expect(valuesOf(name, await read(organization, toQuery(name, after)))).toEqual(['Davis', 'Evans', 'Foster']);
   await write(organization, { ...line(3), deposit_id: 'N3', transaction_id: 'N3', allocation_id: 'N3' });

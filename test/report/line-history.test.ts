@@ -93,7 +93,7 @@ test('a gift that loses an allocation to a removal gives all of its amount to th
   const lines = [v2Line(), v2Line({ allocation_id: 'P101' })];
   await importLines(gateway.services, organization, lines);
   await importLines(gateway.services, organization, lines.slice(1), {
-    complete: { from: '2024-01-01', to: '2024-01-31', pending: 'WITHOUT' },
+    complete: { periods: [{ startDate: '2024-01-01', endDate: '2024-01-31' }], pending: 'WITHOUT' },
   });
   const [newest] = await gateway.services.books.newestVersions(organization.id, 1);
   expect(newest).toMatchObject({ number: 2, linesAdded: 0, linesChanged: 1, linesRemoved: 1, lines: 1 });

@@ -70,7 +70,7 @@ export class Books {
   private removeMissing(lines: readonly Line[], range: CompleteRange): void {
     const isInRange = (deposit: Fields): boolean => {
       const date = deposit.deposit_date as string;
-      return date >= range.from && date <= range.to && (range.pending === 'WITH' || deposit.deposit_status === 'posted');
+      return isWithin(range, date) && (range.pending === 'WITH' || deposit.deposit_status === 'posted');
     };
     const kept = new Set(lines.map(({ allocation }) => allocation.allocation_id));
     for (const [id, allocation] of this.allocations) {
@@ -207,11 +207,16 @@ const anyFile: fc.Arbitrary<Line[]> = fc
     }),
   );
 
-const anyRange: fc.Arbitrary<CompleteRange> = fc.record({
-  from: pick('2024-01-01', '2024-01-20'),
-  to: pick('2024-01-20', '2024-02-01'),
-  pending: pick('WITH', 'WITHOUT'),
-});
+const anyPeriods: fc.Arbitrary<CompleteRange['periods']> = fc.oneof(
+  fc.record({ startDate: pick('2024-01-01', '2024-01-20'), endDate: pick('2024-01-20', '2024-02-01') }).map((period) => [period]),
+  fc.constant([
+    { startDate: '2024-01-01', endDate: '2024-01-10' },
+    { startDate: '2024-01-20', endDate: '2024-01-31' },
+  ]),
+);
+const anyRange: fc.Arbitrary<CompleteRange> = fc.record({ periods: anyPeriods, pending: pick('WITH', 'WITHOUT') });
+const isWithin = ({ periods }: CompleteRange, date: string): boolean =>
+  periods.some(({ startDate, endDate }) => date >= startDate && date <= endDate);
 
 /** An import into one of two organizations. */
 export interface HistoryImport {
@@ -237,11 +242,11 @@ const anyImport: fc.Arbitrary<HistoryImport> = fc
   })
   .map((next) => (next.range ? { ...next, edit: undefined, file: next.file.map((line) => moveInto(line, next.range!)) } : next));
 
-function moveInto(line: Line, { from, to, pending }: CompleteRange): Line {
+function moveInto(line: Line, range: CompleteRange): Line {
   const { deposit_date, deposit_status } = line.deposit;
-  const isInside = deposit_date >= from && deposit_date <= to;
-  const status = pending === 'WITH' ? deposit_status : 'posted';
-  return { ...line, deposit: { ...line.deposit, deposit_date: isInside ? deposit_date : from, deposit_status: status } };
+  const date = isWithin(range, deposit_date) ? deposit_date : range.periods[0]!.startDate;
+  const status = range.pending === 'WITH' ? deposit_status : 'posted';
+  return { ...line, deposit: { ...line.deposit, deposit_date: date, deposit_status: status } };
 }
 
 const toV2 = ({ allocation, transaction, deposit, designation, donor }: Line): object =>

@@ -131,7 +131,7 @@ async function move(
       ? body.slice(0, 120)
       : { lines: summary.all.lines, amount: summary.all.byLine.amount, digest: summary.digest };
   };
-  const complete = { from: '2000-01-01', to: '2030-12-31', pending: 'WITH' } as const;
+  const complete = { periods: [{ startDate: '2000-01-01', endDate: '2030-12-31' }], pending: 'WITH' } as const;
   for (const state of states) {
     await importLines(services, organization, state, { complete, maxRemoved: 100_000 });
     const totals = (await readTotals()) as Totals;

@@ -460,3 +460,18 @@ CREATE TABLE import_attempt (
   last_success_at TIMESTAMPTZ,
   failures INTEGER NOT NULL DEFAULT 0
 );
+
+-- The readings of an organization's old v2 service.
+CREATE TABLE sync_state (
+  organization_id INTEGER PRIMARY KEY REFERENCES organization (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  since DATE,
+  read_through DATE,
+  holder TEXT,
+  held_until TIMESTAMPTZ,
+  last_round_at TIMESTAMPTZ,
+  last_success_at TIMESTAMPTZ,
+  last_full_at TIMESTAMPTZ,
+  failure TEXT,
+  failures BIGINT NOT NULL DEFAULT 0,
+  lines_changed BIGINT NOT NULL DEFAULT 0
+);

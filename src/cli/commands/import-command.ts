@@ -93,10 +93,10 @@ function readCompleteRange({ replace, from, to, pending, maxRemoved, status }: I
     if (extra) throw new UsageError(`${extra[0]} needs --replace`);
     return undefined;
   }
-  const range = { from: readDate('--from', from), to: readDate('--to', to), pending: pending === 'with' ? 'WITH' : 'WITHOUT' } as const;
-  if (range.from > range.to) throw new UsageError(`--from ${range.from} is after --to ${range.to}`);
-  if (status === 'pending' && range.pending === 'WITHOUT') throw new UsageError('--status pending needs --pending with');
-  return range;
+  const [startDate, endDate] = [readDate('--from', from), readDate('--to', to)];
+  if (startDate > endDate) throw new UsageError(`--from ${startDate} is after --to ${endDate}`);
+  if (status === 'pending' && pending !== 'with') throw new UsageError('--status pending needs --pending with');
+  return { periods: [{ startDate, endDate }], pending: pending === 'with' ? 'WITH' : 'WITHOUT' };
 }
 
 function readDate(option: string, date: string | undefined): LocalDate {

@@ -29,6 +29,7 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
   session: () => (require('./session-commands') as typeof import('./session-commands')).sessionCommand,
   login: () => (require('./session-commands') as typeof import('./session-commands')).loginCommand,
   import: () => (require('./import-command') as typeof import('./import-command')).importCommand,
+  sync: () => (require('./sync-command') as typeof import('./sync-command')).syncCommand,
   export: () => (require('./export-command') as typeof import('./export-command')).exportCommand,
   audit: () => (require('./audit-command') as typeof import('./audit-command')).auditCommand,
   version: () => (require('./book-commands') as typeof import('./book-commands')).versionCommand,

@@ -9,7 +9,7 @@ import { beginWith, LONG_SETTINGS } from '../postgres/local-settings';
 
 /** The origin of a data version. */
 export interface ChangeSource {
-  readonly cause: 'import' | 'demo' | 'repair';
+  readonly cause: 'import' | 'sync' | 'demo' | 'repair';
   /** The name and the SHA-256, in hex, of the file that was imported. */
   readonly file?: { readonly name: string; readonly sha256: string };
 }

@@ -1,12 +1,11 @@
 import type { PendingChoice } from '../../formats/line-conditions';
-import type { LocalDate } from '../../values/dates';
+import type { PeriodDates } from '../../values/periods';
 import type { BookTransaction } from '../books/book-transaction';
 import { IS_CURRENT } from '../books/line-columns';
 
-/** The lines that a file has all of: those of deposits from one date to another, both included. */
+/** The lines that a file has all of: those of deposits in some periods. */
 export interface CompleteRange {
-  readonly from: LocalDate;
-  readonly to: LocalDate;
+  readonly periods: readonly PeriodDates[];
   /** WITHOUT: posted deposits alone. */
   readonly pending: Exclude<PendingChoice, 'ONLY'>;
 }
@@ -29,8 +28,13 @@ export interface RemovalCounts {
  * file has them.
  */
 export async function noteMissing(books: BookTransaction, range: CompleteRange): Promise<MissingLines> {
-  const { rows } = await books.query<Record<keyof MissingLines, string>>(NOTE_MISSING, valuesOf(books, range));
-  return { missing: Number(rows[0]!.missing), standing: Number(rows[0]!.standing) };
+  const sum = { missing: 0, standing: 0 };
+  for (const values of valuesOf(books, range)) {
+    const { rows } = await books.query<Record<keyof MissingLines, string>>(NOTE_MISSING, values);
+    sum.missing += Number(rows[0]!.missing);
+    sum.standing += Number(rows[0]!.standing);
+  }
+  return sum;
 }
 
 /** Removes the noted allocations and returns their number. */
@@ -46,20 +50,19 @@ export async function removeMissing(books: BookTransaction): Promise<number> {
  * complete range. Donors and designations stay.
  */
 export async function removeEmpty(books: BookTransaction, range?: CompleteRange): Promise<Omit<RemovalCounts, 'allocations'>> {
+  const removed = { transactions: 0, deposits: 0 };
   await books.query('ANALYZE left_transaction');
-  const { rowCount: transactions } = await books.query(REMOVE_TRANSACTIONS, valuesOf(books, range));
+  for (const values of valuesOf(books, range)) removed.transactions += (await books.query(REMOVE_TRANSACTIONS, values)).rowCount ?? 0;
   await books.query('ANALYZE left_deposit');
-  const { rowCount: deposits } = await books.query(REMOVE_DEPOSITS, valuesOf(books, range));
-  return { transactions: transactions ?? 0, deposits: deposits ?? 0 };
+  for (const values of valuesOf(books, range)) removed.deposits += (await books.query(REMOVE_DEPOSITS, values)).rowCount ?? 0;
+  return removed;
 }
 
-/** Without a range, no row is in it. */
-const valuesOf = ({ organizationId }: BookTransaction, range: CompleteRange | undefined): readonly unknown[] => [
-  organizationId,
-  range?.from,
-  range?.to,
-  range?.pending === 'WITH',
-];
+/** The values of a statement about each period, which uses the index of deposit dates. Without a range, one without dates has no row. */
+const valuesOf = ({ organizationId }: BookTransaction, range: CompleteRange | undefined): readonly (readonly unknown[])[] =>
+  range
+    ? range.periods.map(({ startDate, endDate }) => [organizationId, startDate, endDate, range.pending === 'WITH'])
+    : [[organizationId, null, null, false]];
 
 /** The condition on rows that have a deposit's date and status in the columns of these names. */
 const inRange = (date: string, status: string): string => `${date} BETWEEN $2::date AND $3::date AND ($4::boolean OR ${status} = 'POSTED')`;

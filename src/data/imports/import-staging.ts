@@ -6,7 +6,9 @@ import type { BookTransaction } from '../books/book-transaction';
 import { COLUMNS, type Column } from './import-columns';
 import {
   DEPOSIT,
+  DESIGNATION,
   differsFromBooks,
+  DONOR,
   ENTITIES,
   joinBooks,
   linesOf,
@@ -103,6 +105,26 @@ export async function findConflicts(
   }
   return { count, first: found.sort((a, b) => a.line - b.line).slice(0, limit) };
 }
+
+/**
+ * Makes staged lines with the same id agree: all get the facts of the last one of them. A gift brings the facts of its deposit and its donor
+ * with it. Of an allocation the last line stays. Returns the number of lines that went.
+ */
+export async function settleConflicts(books: BookTransaction): Promise<number> {
+  const { rowCount } = await books.query(`
+DELETE FROM import_line l USING import_line last WHERE last.allocation_id = l.allocation_id AND last.line > l.line`);
+  for (const entity of [TRANSACTION, DEPOSIT, DONOR, DESIGNATION]) {
+    const brought = entity === TRANSACTION ? [...DEPOSIT.stated, ...DONOR.stated] : [];
+    const names = [...entity.stated, ...brought];
+    await books.query(`
+UPDATE import_line l SET ${names.map((name) => `${name} = last.${name}`).join(', ')}
+FROM (SELECT DISTINCT ON (${entity.key}) * FROM import_line ORDER BY ${entity.key}, line DESC) AS last
+WHERE last.${entity.key} = l.${entity.key} AND (${columnsOfLine('last', names)}) IS DISTINCT FROM (${columnsOfLine('l', names)})`);
+  }
+  return rowCount ?? 0;
+}
+
+const columnsOfLine = (alias: string, names: readonly Column[]): string => names.map((name) => `${alias}.${name}`).join(', ');
 
 /** Writes lines as COPY's text. A missing value is NULL. Calls `onError` when the lines themselves throw. */
 async function* toCopyText(lines: AsyncIterable<readonly StagedLine[]>, onError: () => void): AsyncGenerator<string> {

@@ -9,7 +9,7 @@ import {
   type StatusAssumptions,
 } from './import-merge';
 import { noteMissing, removeEmpty, removeMissing, type CompleteRange } from './import-removal';
-import { findConflicts, stageEntities, stageLines, type StagedLine } from './import-staging';
+import { findConflicts, settleConflicts, stageEntities, stageLines, type StagedLine } from './import-staging';
 import type { Database } from '../postgres/database';
 import { correctShares, type ShareCorrections } from './share-corrections';
 import { markUnknownShares } from '../books/unknown-shares';
@@ -73,11 +73,13 @@ export class ImportTransaction {
   }
 
   /**
-   * Finds the staged lines that contradict each other. From here to the end of the transaction no other import of the organization runs.
+   * Finds the staged lines that contradict each other, or settles them by the last line of each. From here to the end of the transaction no
+   * other import of the organization runs.
    */
-  async findConflicts(limit: number): ReturnType<typeof findConflicts> {
+  async findConflicts(limit: number, isLastRight = false): ReturnType<typeof findConflicts> {
     await this.books.lock();
     this.isFirst = await areBooksEmpty(this.books);
+    if (isLastRight) this.lines -= await settleConflicts(this.books);
     await stageEntities(this.books, this.isFirst);
     return findConflicts(this.books, limit, this.isFirst);
   }

@@ -5,6 +5,7 @@ import type { StagedLine } from '../../data/imports/import-staging';
 import type { ShareCorrections } from '../../data/imports/share-corrections';
 import type { ImportFigures, ImportStore, ImportTransaction } from '../../data/imports/import-store';
 import { OperatorError } from '../../errors';
+import type { PeriodDates } from '../../values/periods';
 import { parseImportLine, type ImportStatus, type LineFault, type RawLine } from '../../formats/import-line';
 
 const MAX_FAULTS = 20;
@@ -49,6 +50,10 @@ export interface ImportOptions {
   readonly maxRemoved?: number | undefined;
   /** True when gifts may have shares that do not add up to their amount. */
   readonly allowsMismatch?: boolean | undefined;
+  /** True when the last line of several that contradict each other is right. Otherwise they are faults. */
+  readonly isLastRight?: boolean | undefined;
+  /** Called before the books change, to throw when the import may no longer go on. */
+  readonly assertMayChange?: (() => Promise<void>) | undefined;
   /** True when the import is undone at its end. A trial may remove any number of lines. */
   readonly isTrial?: boolean | undefined;
   /** True when the figures of imports tell of it, whether it succeeds or not. Those of the demo and trials are no imports of a source. */
@@ -109,7 +114,7 @@ export class ImportService {
     return this.store.inTransaction(organizationId, isTrial, async (transaction) => {
       await transaction.stage(goodLines());
       if (faults.count === 0) {
-        const { first, count } = await transaction.findConflicts(MAX_FAULTS);
+        const { first, count } = await transaction.findConflicts(MAX_FAULTS, options.isLastRight);
         faults.add(
           first.map(({ line, field, firstLine, key }) => ({ line, field, reason: describeConflict(field, key, firstLine) })),
           count,
@@ -128,6 +133,7 @@ export class ImportService {
       faults.assertNone();
       const { lines: _lines, ...written } = counts;
       const isChanged = [...Object.values(written), ...Object.values(removed)].some((count) => count > 0);
+      if (isChanged) await options.assertMayChange?.();
       const version = isChanged ? await transaction.advance(source()) : null;
       if (isCounted) await transaction.noteSuccess();
       const preview = isTrial && version ? await transaction.preview(version.number, MAX_SHOWN) : null;
@@ -153,10 +159,11 @@ class Faults {
 }
 
 /** The faults of a line that does not belong to the range that its file is declared complete for. */
-function findOutside({ line, values, status }: StagedLine, { from, to, pending }: CompleteRange): LineFault[] {
+function findOutside({ line, values, status }: StagedLine, { periods, pending }: CompleteRange): LineFault[] {
   const faults: LineFault[] = [];
-  const { deposit_date } = values;
-  if (deposit_date < from || deposit_date > to) faults.push({ line, field: 'deposit_date', reason: `is not from ${from} to ${to}` });
+  const { deposit_date: date } = values;
+  if (!periods.some(({ startDate, endDate }) => date >= startDate && date <= endDate))
+    faults.push({ line, field: 'deposit_date', reason: `is not ${describePeriods(periods)}` });
   if (pending === 'WITHOUT' && status === 'pending')
     faults.push({ line, field: 'deposit_status', reason: 'is pending in a file that is complete for posted deposits alone' });
   return faults;
@@ -172,9 +179,11 @@ async function findRefusal(
   const { missing, standing } = await transaction.noteMissing(range);
   const limit = maxRemoved ?? usualLimit(standing, imported);
   if (missing <= limit) return null;
-  const { from, to } = range;
-  return `the file lacks ${missing} lines of the books, which have ${standing} from ${from} to ${to}; at most ${limit} may be removed (--max-removed)`;
+  return `the file lacks ${missing} lines of the books, which have ${standing} ${describePeriods(range.periods)}; at most ${limit} may be removed (--max-removed)`;
 }
+
+/** The periods as one, from the first date to the last. */
+const describePeriods = (periods: readonly PeriodDates[]): string => `from ${periods[0]!.startDate} to ${periods.at(-1)!.endDate}`;
 
 function describeConflict(field: string, key: string, firstLine: number): string {
   return field === key ? `is the same as in line ${firstLine}` : `differs from line ${firstLine}, which has the same ${key}`;

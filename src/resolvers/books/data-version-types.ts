@@ -6,12 +6,13 @@ import { createOrderType } from '../request/order-types';
 import { DecimalScalar } from '../request/scalars';
 
 /** The causes of versions, by their names in GraphQL. */
-const dataChangeEnum = { IMPORT: 'import', DEMO: 'demo', REPAIR: 'repair' } as const;
+const dataChangeEnum = { IMPORT: 'import', SYNC: 'sync', DEMO: 'demo', REPAIR: 'repair' } as const;
 registerEnumType(dataChangeEnum, {
   name: 'DataChange',
   description: 'Cause of a change of the books.',
   valuesConfig: {
     IMPORT: { description: 'The import of a file.' },
+    SYNC: { description: 'A reading of the old v2 service.' },
     DEMO: { description: 'The generated books of a demo.' },
     REPAIR: { description: 'The repair of lines after a correction in the database.' },
   },

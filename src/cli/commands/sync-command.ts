@@ -1,0 +1,325 @@
+import { readFile, stat } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Logger } from 'pino';
+import type { NewVersion } from '../../data/books/book-transaction';
+import type { SyncState } from '../../data/sync/sync-store';
+import type { Hold, SyncRound, SyncTarget } from '../../domain/sync/sync-service';
+import { OperatorError } from '../../errors';
+import type { Services } from '../../services';
+import { V2Source, type SourceCredentials } from '../../source/v2-source';
+import { describeDateFault, isLocalDate, type LocalDate } from '../../values/dates';
+import { findToday, type OrganizationCalendar } from '../../values/periods';
+import { logOf, withServices, type CommandContext } from '../command';
+import { ORGANIZATION, UsageError } from '../command-options';
+import { onStopSignal } from '../stop-signals';
+import { firstLineOf, formatTable, NO_PROGRESS, printResult, readLimit, startProgress, type Progress } from '../terminal';
+
+/** `sync`: keeps the books of an organization equal to those of its old v2 service. */
+export function syncCommand(context: () => CommandContext): Command {
+  return new Command('sync')
+    .description("keeps an organization's books equal to those of its old v2 service")
+    .addCommand(runCommand(context), { isDefault: true })
+    .addCommand(statusCommand(context))
+    .addCommand(endCommand(context));
+}
+
+const MS_PER_SECOND = 1000;
+const DAYS_PER_WEEK = 7;
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** Reads a time such as `45d` as seconds. Throws the error that commander shows with the option's name. */
+function readSeconds(text: string): number {
+  const [, count, unit] = /^([1-9][0-9]{0,5})([smhd])$/.exec(text) ?? [];
+  if (unit === undefined) throw new InvalidArgumentError('It must be a number with s, m, h or d, such as 15m.');
+  return Number(count) * UNITS[unit]!;
+}
+
+function readDays(text: string): number {
+  const days = readSeconds(text) / UNITS.d!;
+  if (!Number.isInteger(days)) throw new InvalidArgumentError('It must be whole days, such as 45d.');
+  return days;
+}
+
+function readDate(text: string): LocalDate {
+  if (!isLocalDate(text)) throw new InvalidArgumentError(`${describeDateFault(text)}.`);
+  return text;
+}
+
+function readAddress(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) throw new InvalidArgumentError('It must be an address such as https://old.example.org.');
+  if (url.username !== '' || url.password !== '')
+    throw new InvalidArgumentError('It must not have credentials: --provision-file has them.');
+  return url;
+}
+
+interface RunOptions {
+  readonly organization: string;
+  readonly from: string;
+  readonly provisionFile?: string;
+  readonly cookieFile?: string;
+  readonly caFile?: string;
+  readonly since?: LocalDate;
+  readonly window: number;
+  readonly every?: number;
+  readonly once: boolean;
+  readonly full: 'weekly' | 'always' | 'never';
+  readonly onConflict: 'refuse' | 'last';
+  readonly maxRemoved?: number;
+  readonly timeout: number;
+}
+
+const FULL_DAYS: Readonly<Record<RunOptions['full'], number | undefined>> = { weekly: DAYS_PER_WEEK, always: 0, never: undefined };
+
+function runCommand(context: () => CommandContext): Command {
+  return new Command('run')
+    .description('reads the old service and imports what has changed; the first run reads the whole history, month by month')
+    .requiredOption(...ORGANIZATION)
+    .requiredOption('--from <url>', 'address of the old service, before /api/v2')
+    .option('--provision-file <file>', 'file with the provision of the old service; SOURCE_PROVISION in its place')
+    .option(
+      '--cookie-file <file>',
+      'file with the session cookie of the old service, as curl writes it or as name=value; SOURCE_COOKIE in its place',
+    )
+    .option('--ca-file <file>', 'certificate of the authority that has signed that of the old service, in PEM')
+    .addOption(new Option('--since <date>', 'first deposit date of the history, for the first run').argParser(readDate))
+    .addOption(new Option('--window <days>', 'the days before today that each round reads').argParser(readDays).default(45, '45d'))
+    .addOption(
+      new Option('--every <time>', 'begins a round so often, such as 15m, until a signal ends it').argParser(readSeconds).conflicts('once'),
+    )
+    .option('--once', 'runs one round; the default', false)
+    .addOption(new Option('--full <when>', 'reads the whole history again').choices(Object.keys(FULL_DAYS)).default('weekly'))
+    .addOption(
+      new Option('--on-conflict <choice>', 'of lines that contradict each other, refuses all or takes the last one')
+        .choices(['refuse', 'last'])
+        .default('refuse'),
+    )
+    .addOption(
+      new Option(
+        '--max-removed <lines>',
+        'refuses to remove more lines in a round (default: 5 % of the lines of the periods that differ, at least 20, and none for an answer without lines)',
+      ).argParser(readLimit),
+    )
+    .addOption(new Option('--timeout <time>', 'gives up an answer that takes longer').argParser(readSeconds).default(600, '10m'))
+    .action(async (options: RunOptions) => {
+      const url = readAddress(options.from);
+      const stopping = new AbortController();
+      const off = onStopSignal(() => (stopping.signal.aborted ? process.exit(1) : stopping.abort()));
+      const { config } = context();
+      const log = logOf(config);
+      const source = new V2Source({
+        ...(await readCredentials(options, url.hostname, context())),
+        url,
+        authority:
+          options.caFile === undefined ? undefined : await readFile(options.caFile, 'utf8').catch(rethrowUnreadable(options.caFile)),
+        timeoutMs: options.timeout * MS_PER_SECOND,
+        signal: stopping.signal,
+        onRetry: (error, waitMs) => log.warn({ reason: error.message, waitSeconds: Math.round(waitMs / MS_PER_SECOND) }, 'asking again'),
+      });
+      try {
+        await withServices({ ...context(), hasOwnStop: true }, (services) =>
+          run(services, { source, log, signal: stopping.signal }, options, context()),
+        );
+      } finally {
+        source.close();
+        off();
+      }
+    });
+}
+
+interface Run {
+  readonly source: V2Source;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+async function run(
+  { organizations, syncs }: Services,
+  { source, log, signal }: Run,
+  options: RunOptions,
+  context: CommandContext,
+): Promise<void> {
+  const organization = await organizations.get(options.organization);
+  const target: SyncTarget = {
+    organizationId: organization.id,
+    source,
+    isLastRight: options.onConflict === 'last',
+    maxRemoved: options.maxRemoved,
+  };
+  await syncs.alone(organization.id, async (hold) => {
+    await syncs.begin(organization.id, options.since);
+    if (options.every === undefined) return runOnce(syncs, { target, hold, organization, signal }, options, context);
+    for (;;) {
+      const begun = Date.now();
+      try {
+        logRound(log, await runRound(syncs, { target, hold, organization }, options, NO_PROGRESS));
+      } catch (error) {
+        if (signal.aborted) return;
+        log.error({ reason: error instanceof Error ? error.message : String(error) }, 'round failed');
+      }
+      const waitMs = Math.max(0, begun + options.every * MS_PER_SECOND - Date.now());
+      await delay(waitMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      await hold.assertHeld();
+    }
+  });
+}
+
+interface RoundParts {
+  readonly target: SyncTarget;
+  readonly hold: Hold;
+  readonly organization: OrganizationCalendar;
+}
+
+function runRound(
+  syncs: Services['syncs'],
+  { target, hold, organization }: RoundParts,
+  options: RunOptions,
+  progress: Progress,
+): Promise<SyncRound> {
+  const plan = { today: findToday(organization).today, windowDays: options.window, fullDays: FULL_DAYS[options.full] };
+  return syncs.round(target, hold, plan, ({ done, total, lines, period }) =>
+    progress.add(1, { lines, month: period.startDate.slice(0, 'YYYY-MM'.length), done, all: total }),
+  );
+}
+
+async function runOnce(
+  syncs: Services['syncs'],
+  { signal, ...parts }: RoundParts & { readonly signal: AbortSignal },
+  options: RunOptions,
+  { terminal, json }: CommandContext,
+): Promise<void> {
+  const progress = startProgress(terminal, undefined, 'Reading {month} | {done} of {all} months | {lines} lines | {duration_formatted}');
+  try {
+    const round = await runRound(syncs, parts, options, progress);
+    progress.stop();
+    printResult(terminal, json, round, describeRound(round).join('\n'));
+    if (round.moving.length > 0) throw new OperatorError('The source did not stop changing: run the command again');
+  } catch (error) {
+    if (signal.aborted) throw new OperatorError('Ended by a signal; what was read is in the books', { cause: error });
+    throw error;
+  } finally {
+    progress.stop();
+  }
+}
+
+function logRound(log: Logger, { kind, from, to, lines, versions, moving }: SyncRound): void {
+  const { added, changed, removed } = sumOf(versions);
+  const facts = { kind, from, to, lines, version: versions.at(-1)?.number, added, changed, removed };
+  if (moving.length === 0) log.info(facts, 'synced');
+  else
+    log.warn({ ...facts, moving: moving.map(({ startDate, endDate }) => `${startDate}/${endDate}`) }, 'the source did not stop changing');
+}
+
+function describeRound({ from, to, lines, versions, moving }: SyncRound): string[] {
+  const { added, changed, removed } = sumOf(versions);
+  return [
+    `Read ${lines} lines from ${from} to ${to}`,
+    versions.length === 0
+      ? 'Nothing has changed: there is no new data version'
+      : `The books are at data version ${versions.at(-1)!.number}: ${added} lines added, ${changed} changed, ${removed} removed`,
+    ...moving.map(
+      ({ startDate, endDate }) => `Left for the next round, because the source did not stop changing: ${startDate} to ${endDate}`,
+    ),
+  ];
+}
+
+function sumOf(versions: readonly NewVersion[]): NewVersion['lines'] {
+  const sum = { added: 0, changed: 0, removed: 0 };
+  for (const { lines } of versions) {
+    sum.added += lines.added;
+    sum.changed += lines.changed;
+    sum.removed += lines.removed;
+  }
+  return sum;
+}
+
+/** `sync status`: the readings of one organization, or of all. */
+function statusCommand(context: () => CommandContext): Command {
+  return new Command('status')
+    .description('lists the organizations that follow an old service, and their newest rounds')
+    .option('--organization <name>', 'name of the organization; all of them when it is missing')
+    .action(async ({ organization }: { organization?: string }) => {
+      const { terminal, json } = context();
+      const states = await withServices(context(), async ({ organizations, syncs }) => {
+        const chosen = organization === undefined ? await organizations.list() : [await organizations.get(organization)];
+        const all = new Map((await syncs.listStates()).map((state) => [state.organizationId, state]));
+        return chosen.flatMap(({ id, name }) => {
+          const state = all.get(id);
+          return state ? [{ organization: name, ...state }] : [];
+        });
+      });
+      if (organization !== undefined && states.length === 0) throw new OperatorError(`${organization} follows no old service`);
+      printResult(terminal, json, states, formatStates(states));
+    });
+}
+
+/** `sync end`: forgets the old service of an organization, whose books stay. */
+function endCommand(context: () => CommandContext): Command {
+  return new Command('end')
+    .description('ends the following of an old service that is switched off; the books stay, and no alert waits for another round')
+    .requiredOption(...ORGANIZATION)
+    .action(async ({ organization }: { organization: string }) => {
+      const { terminal, json } = context();
+      await withServices(context(), async ({ organizations, syncs }) => syncs.end((await organizations.get(organization)).id));
+      printResult(terminal, json, { organization, ended: true }, `${organization} follows no old service any more`);
+    });
+}
+
+function formatStates(states: readonly (SyncState & { readonly organization: string })[]): string {
+  const time = (date: Date | null): string => date?.toISOString().slice(0, 'YYYY-MM-DDTHH:MM'.length) ?? '';
+  const rows = states.map((state) => [
+    ...[state.organization, state.since ?? '', state.lastFullAt === null ? (state.readThrough ?? '') : 'all'],
+    ...[time(state.lastRoundAt), time(state.lastSuccessAt), String(state.linesChanged), state.isHeld ? 'yes' : 'no', state.failure ?? ''],
+  ]);
+  return formatTable(['ORGANIZATION', 'SINCE', 'READ', 'LAST ROUND', 'LAST SUCCESS', 'LINES CHANGED', 'RUNS', 'FAILURE'], rows);
+}
+
+const OTHERS_MAY = 0o006;
+const rethrowUnreadable =
+  (file: string) =>
+  (error: unknown): never => {
+    throw new OperatorError(`Cannot read ${file}`, { cause: error });
+  };
+
+/** Reads a secret from a file of its own, which no other account may read. */
+async function readSecret(file: string): Promise<Buffer> {
+  const { mode } = await stat(file).catch(rethrowUnreadable(file));
+  if ((mode & OTHERS_MAY) !== 0)
+    throw new OperatorError(`${file}: every account of this machine may read or change it: chmod o= takes that away`);
+  return readFile(file).catch(rethrowUnreadable(file));
+}
+
+async function readCredentials(
+  { provisionFile, cookieFile }: RunOptions,
+  host: string,
+  { config }: CommandContext,
+): Promise<SourceCredentials> {
+  const provision =
+    provisionFile === undefined ? config.SOURCE_PROVISION : firstLineOf(await readSecret(provisionFile), provisionFile).trim();
+  if (provision === '') throw new UsageError('--provision-file or SOURCE_PROVISION must have the provision of the old service');
+  const cookie = cookieFile === undefined ? config.SOURCE_COOKIE : toCookie((await readSecret(cookieFile)).toString('latin1'), host);
+  assertHeader(provision, 'The provision');
+  assertHeader(cookie, 'The cookie');
+  return { provision, cookie: cookie === '' ? undefined : cookie };
+}
+
+function assertHeader(value: string, name: string): void {
+  if (!/^[\x20-\x7e]*$/.test(value)) throw new OperatorError(`${name} of the old service has characters that no header may have`);
+}
+
+/** The header of a file of cookies: its first line, or the cookies of the host from a file as curl's --cookie-jar writes it. */
+function toCookie(text: string, host: string): string {
+  const lines = text.split(/\r?\n/).map((line) => line.replace(/^#HttpOnly_/, ''));
+  const rows = lines
+    .filter((line) => !line.startsWith('#'))
+    .map((line) => line.split('\t'))
+    .filter((row) => row.length === 7);
+  if (rows.length === 0) return lines.find((line) => line.trim() !== '' && !line.startsWith('#'))?.trim() ?? '';
+  const isOfHost = (domain: string): boolean => domain === host || (domain.startsWith('.') && `.${host}`.endsWith(domain));
+  return rows
+    .filter(([domain]) => isOfHost(domain!))
+    .map((row) => `${row[5]}=${row[6]}`)
+    .join('; ');
+}

@@ -1,0 +1,50 @@
+import type { SyncState } from '../../data/sync/sync-store';
+import type { LocalDate } from '../../values/dates';
+import type { PeriodDates } from '../../values/periods';
+
+/** The part of the history that a round reads. */
+export interface SyncPlan {
+  readonly kind: 'first' | 'window' | 'full';
+  /** The periods, each of a month at most, from the oldest on. */
+  readonly periods: readonly PeriodDates[];
+}
+
+export interface PlanOptions {
+  readonly today: LocalDate;
+  /** The number of days before today that every round reads. */
+  readonly windowDays: number;
+  /** The days after which a round reads the whole history again; undefined where none does. */
+  readonly fullDays: number | undefined;
+}
+
+/** Deposits may be dated ahead of their day. */
+const DAYS_AHEAD = 31;
+const DAY_MS = 86_400_000;
+
+/** Chooses the part of the history that the next round reads. */
+export function planRound(state: SyncState & { readonly since: LocalDate }, { today, windowDays, fullDays }: PlanOptions): SyncPlan {
+  const last = addDays(today, DAYS_AHEAD);
+  const { since, readThrough, lastFullAt } = state;
+  if (lastFullAt === null) return { kind: 'first', periods: toMonths(readThrough === null ? since : addDays(readThrough, 1), last) };
+  const isFull = fullDays !== undefined && Date.now() - lastFullAt.getTime() >= fullDays * DAY_MS;
+  const first = addDays(today, -windowDays);
+  return isFull || first < since
+    ? { kind: isFull ? 'full' : 'window', periods: toMonths(since, last) }
+    : { kind: 'window', periods: toMonths(first, last) };
+}
+
+const addDays = (date: LocalDate, days: number): LocalDate =>
+  new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length);
+
+/** The months from one date to another; the first and the last of them may be parts. */
+function toMonths(from: LocalDate, to: LocalDate): PeriodDates[] {
+  const months: PeriodDates[] = [];
+  for (let startDate = from; startDate <= to;) {
+    const [year, month] = [Number(startDate.slice(0, 4)), Number(startDate.slice(5, 7))];
+    const lastOfMonth = new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 'YYYY-MM-DD'.length);
+    const endDate = lastOfMonth < to ? lastOfMonth : to;
+    months.push({ startDate, endDate });
+    startDate = addDays(endDate, 1);
+  }
+  return months;
+}

@@ -1,0 +1,340 @@
+import { randomUUID } from 'node:crypto';
+import type { NewVersion } from '../../data/books/book-transaction';
+import type { SyncState, SyncStore } from '../../data/sync/sync-store';
+import { OperatorError } from '../../errors';
+import type { RawLine } from '../../formats/import-line';
+import { hashLine, LineSum } from '../../formats/line-sum';
+import { v2Layouts } from '../../formats/v2-line';
+import { SourceError } from '../../source/source-error';
+import type { V2Source } from '../../source/v2-source';
+import type { LocalDate } from '../../values/dates';
+import type { PeriodDates } from '../../values/periods';
+import type { BookService } from '../books/book-service';
+import { ImportError, type ImportService } from '../imports/import-service';
+import { toLineSet, type DepositDetailService } from '../reports/deposit-detail-service';
+import { Answer, readAnswer, toSourceLine } from './source-reading';
+import { planRound, type PlanOptions } from './sync-plan';
+
+/** The organization whose books follow a source. */
+export interface SyncTarget {
+  readonly organizationId: number;
+  readonly source: V2Source;
+  /** True when the last of several lines that contradict each other is right. Otherwise nothing of the round is imported. */
+  readonly isLastRight: boolean;
+  /** The most lines that a round may remove; by default as an import. */
+  readonly maxRemoved: number | undefined;
+}
+
+/** The outcome of a round. */
+export interface SyncRound {
+  readonly kind: 'first' | 'window' | 'full';
+  readonly from: LocalDate;
+  readonly to: LocalDate;
+  /** The lines of the source in the periods that were read whole. */
+  readonly lines: number;
+  /** The data versions that the round has made. */
+  readonly versions: readonly NewVersion[];
+  /** The periods that the source did not stop changing. They are left to the next round. */
+  readonly moving: readonly PeriodDates[];
+}
+
+/** Tells how far a round is. */
+export interface RoundProgress {
+  readonly period: PeriodDates;
+  /** The periods that were read, and all of the round. */
+  readonly done: number;
+  readonly total: number;
+  readonly lines: number;
+}
+
+/** The first run imports so many lines at a time, and at least a month. An import of a few lines takes as long as one of thousands. */
+const MONTHS_OF_LINES = 20_000;
+/** The times that a period is read while the source changes. */
+const MAX_READINGS = 3;
+/** A sync says so often that it still runs. */
+const HOLD_MS = 15_000;
+const LF = 0x0a;
+
+/** The source has changed between the reading of a period and its import. */
+class SourceMoved extends Error {
+  constructor(readonly period: PeriodDates) {
+    super('The source has changed meanwhile');
+  }
+}
+
+/** Keeps the books of an organization equal to an old v2 service. */
+export class SyncService {
+  constructor(
+    private readonly store: SyncStore,
+    private readonly services: {
+      readonly imports: ImportService;
+      readonly books: BookService;
+      readonly depositDetails: DepositDetailService;
+    },
+  ) {}
+
+  find(organizationId: number): Promise<SyncState | null> {
+    return this.store.find(organizationId);
+  }
+
+  /** The states of every organization that has a sync. */
+  listStates(): Promise<SyncState[]> {
+    return this.store.list();
+  }
+
+  /** Ends the following of a source, whose readings are forgotten. Throws an OperatorError when there are none, or when a sync runs. */
+  async end(organizationId: number): Promise<void> {
+    if (!(await this.store.forget(organizationId)))
+      throw new OperatorError('The organization follows no old service, or a sync of it runs');
+  }
+
+  /**
+   * Runs `work` while no other sync of the organization runs. Throws an OperatorError when there is one. Another sync may begin
+   * when this one is not heard of for a minute, as while the database is away: `assertHeld` tells.
+   */
+  async alone<Result>(organizationId: number, work: (hold: Hold) => Promise<Result>): Promise<Result> {
+    const holder = randomUUID();
+    const keep = (): Promise<boolean> => this.store.hold(organizationId, holder);
+    if (!(await keep())) throw new OperatorError('Another sync of the organization runs, or was killed within the last minute');
+    const timer = setInterval(() => void keep().catch(() => undefined), HOLD_MS);
+    try {
+      return await work({
+        assertHeld: async () => {
+          if (!(await keep())) throw new OperatorError('Another sync of the organization has begun: this one changes nothing more');
+        },
+      });
+    } finally {
+      clearInterval(timer);
+      // A sync that cannot tell its end keeps others out for a minute.
+      await this.store.release(organizationId, holder).catch(() => undefined);
+    }
+  }
+
+  /**
+   * Sets the first deposit date of the history. Another one than before lets the first run begin anew. Throws an OperatorError when there is
+   * none yet and none is given.
+   */
+  async begin(organizationId: number, since: LocalDate | undefined): Promise<void> {
+    const state = await this.store.find(organizationId);
+    if (since !== undefined && since !== state?.since) await this.store.begin(organizationId, since);
+    else if (since === undefined && state?.since == null)
+      throw new OperatorError('The first run needs --since, the first deposit date of the history');
+  }
+
+  /** Runs one round and notes its outcome. Throws an OperatorError when it fails; the books are then as they were. */
+  async round(target: SyncTarget, hold: Hold, options: PlanOptions, onProgress: (progress: RoundProgress) => void): Promise<SyncRound> {
+    const { organizationId } = target;
+    const state = await this.store.find(organizationId);
+    if (state?.since == null) throw new OperatorError('The sync was begun by nobody');
+    const { kind, periods } = planRound({ ...state, since: state.since }, options);
+    const versions: NewVersion[] = [];
+    try {
+      // The first run imports some months at a time, so that it can go on where it was ended.
+      const most = kind === 'first' ? MONTHS_OF_LINES : Infinity;
+      const moving: PeriodDates[] = [];
+      let lines = 0;
+      for (let done = 0; done < periods.length;) {
+        const read = await this.read(target, hold, periods.slice(done), most, (period, number, more) =>
+          onProgress({ period, done: done + number, total: periods.length, lines: lines + more }),
+        );
+        done += read.periods;
+        lines += read.lines;
+        moving.push(...read.moving);
+        if (read.version) versions.push(read.version);
+        // A month that the source does not stop changing holds up all later ones of the first run.
+        if (moving.length > 0) break;
+        if (kind === 'first') await this.store.noteRead(organizationId, periods[done - 1]!.endDate);
+      }
+      const failure = moving.length > 0 ? `The source did not stop changing ${describe(moving)}` : null;
+      await this.store.noteRound(organizationId, { linesChanged: countLines(versions), failure, isFull: kind !== 'window' });
+      return { kind, from: periods[0]!.startDate, to: periods.at(-1)!.endDate, lines, versions, moving };
+    } catch (error) {
+      const failure = error instanceof Error ? error.message : String(error);
+      // The database may be what has failed.
+      await this.store.noteRound(organizationId, { linesChanged: countLines(versions), failure, isFull: false }).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Reads periods until they have `most` lines, and imports those that differ from the books, all of them as one data version. */
+  private async read(
+    target: SyncTarget,
+    hold: Hold,
+    periods: readonly PeriodDates[],
+    most: number,
+    onRead: (period: PeriodDates, number: number, lines: number) => void,
+  ): Promise<ReadPeriods> {
+    const moving: PeriodDates[] = [];
+    const differing = new Map<PeriodDates, Answer>();
+    let [number, lines, equal] = [0, 0, 0];
+    for (const period of periods) {
+      const look = await this.look(target, period);
+      if (look === 'moving') moving.push(period);
+      else if (look instanceof Answer) differing.set(period, look);
+      else equal += look.lines;
+      lines += look === 'moving' ? 0 : look instanceof Answer ? look.sum.lines : look.lines;
+      onRead(period, ++number, lines);
+      if (lines >= most) break;
+    }
+    const imported = await this.importDiffering(target, hold, differing, moving);
+    return { periods: number, moving, version: imported.version, lines: equal + imported.lines };
+  }
+
+  /** Imports periods, some times when the source changes or fails meanwhile. What does not stop changing joins `moving`. */
+  private async importDiffering(
+    target: SyncTarget,
+    hold: Hold,
+    differing: Map<PeriodDates, Answer>,
+    moving: PeriodDates[],
+  ): Promise<{ readonly version: NewVersion | null; readonly lines: number }> {
+    const { source } = target;
+    for (let attempt = 1; differing.size > 0; attempt++) {
+      try {
+        return await this.importPeriods(target, hold, differing);
+      } catch (error) {
+        if (error instanceof SourceError) await source.waitAfter(error, attempt);
+        else if (!(error instanceof SourceMoved)) throw error;
+        else if (attempt < MAX_READINGS) differing.set(error.period, await readAnswer(source, { ...error.period, includePending: false }));
+        else if (differing.delete(error.period)) moving.push(error.period);
+      }
+    }
+    return { version: null, lines: 0 };
+  }
+
+  /**
+   * Reads a period without pending deposits, with them, and without them again, as long as it agrees with the books. Returns the first answer
+   * when it does not, and otherwise the number of lines. A source that changes meanwhile is asked again, some times.
+   */
+  private async look({ source, organizationId }: SyncTarget, period: PeriodDates): Promise<Answer | { readonly lines: number } | 'moving'> {
+    for (let attempt = 1; attempt <= MAX_READINGS; attempt++) {
+      const posted = await readAnswer(source, { ...period, includePending: false });
+      if (!(await this.areInBooks(organizationId, period, 'WITHOUT', posted.sum))) return posted;
+      const all = await readAnswer(source, { ...period, includePending: true });
+      if (!(await this.areInBooks(organizationId, period, 'WITH', all.sum))) return posted;
+      const after = await readAnswer(source, { ...period, includePending: false });
+      if (after.sum.equals(posted.sum)) return { lines: all.sum.lines };
+    }
+    return 'moving';
+  }
+
+  /** True when the books have these lines in a period, and no others. */
+  private async areInBooks(organizationId: number, period: PeriodDates, pending: 'WITH' | 'WITHOUT', lines: LineSum): Promise<boolean> {
+    const { books, depositDetails } = this.services;
+    const opened = books.openForOperator(organizationId);
+    try {
+      const sum = new LineSum();
+      const rows = depositDetails.bytes(toLineSet(organizationId, { ...period, pending }), v2Layouts.ndjson.template, opened.snapshot);
+      for await (const line of splitLines(rows)) sum.add(hashLine(line));
+      return sum.equals(lines);
+    } finally {
+      await opened.close();
+    }
+  }
+
+  /**
+   * Imports periods, of each of which the answer without pending deposits was read before. The answers with them and without them again are
+   * read in the transaction. Throws SourceMoved, and changes nothing, when they contradict each other.
+   */
+  private async importPeriods(
+    { organizationId, source, isLastRight, maxRemoved }: SyncTarget,
+    hold: Hold,
+    periods: ReadonlyMap<PeriodDates, Answer>,
+  ): Promise<{ readonly version: NewVersion | null; readonly lines: number }> {
+    const places = new LinePlaces();
+    async function* lines(): AsyncGenerator<readonly RawLine[]> {
+      for (const [period, posted] of periods) {
+        const before = places.begin(period);
+        const all = new Answer(posted.otherDeposits);
+        for await (const some of source.lines({ ...period, includePending: true })) {
+          yield some.map((raw) => {
+            const values = toSourceLine(raw, period);
+            const deposit_status = all.add(values) ? 'posted' : 'pending';
+            places.count++;
+            return { line: before + raw.line, values: Object.assign(values, { deposit_status }) };
+          });
+        }
+        const after = await readAnswer(source, { ...period, includePending: false });
+        if (!all.known.equals(posted.sum) || !after.sum.equals(posted.sum)) throw new SourceMoved(period);
+      }
+    }
+    try {
+      const { version } = await this.services.imports.importLines(organizationId, lines(), {
+        source: () => ({ cause: 'sync' }),
+        complete: { periods: [...periods.keys()], pending: 'WITH' },
+        maxRemoved,
+        isLastRight,
+        assertMayChange: hold.assertHeld,
+      });
+      return { version, lines: places.count };
+    } catch (error) {
+      throw places.inWordsOfSource(error);
+    }
+  }
+}
+
+/** The outcome of the reading of periods. */
+interface ReadPeriods {
+  /** The number of periods that were read. */
+  readonly periods: number;
+  readonly lines: number;
+  readonly moving: readonly PeriodDates[];
+  readonly version: NewVersion | null;
+}
+
+/** The right of one sync to change the books. */
+export interface Hold {
+  /** Throws an OperatorError when another sync may run. */
+  readonly assertHeld: () => Promise<void>;
+}
+
+/** The places of imported lines in the answers that they came in. */
+class LinePlaces {
+  count = 0;
+  private readonly starts: { readonly period: PeriodDates; readonly before: number }[] = [];
+
+  /** Begins an answer. Returns the number of lines before it. */
+  begin(period: PeriodDates): number {
+    this.starts.push({ period, before: this.count });
+    return this.count;
+  }
+
+  /** The error of an import as one about the source. */
+  inWordsOfSource(error: unknown): unknown {
+    if (error instanceof SourceError || !(error instanceof OperatorError)) return error;
+    const faults = error instanceof ImportError ? error.faults : [];
+    const named = faults.map(({ line, field, reason }) => `${this.find(line)}: ${field} ${this.withPlaces(reason)}`);
+    const message = error.message.replace('the file lacks', 'the source lacks');
+    return new OperatorError([message, ...named].join('\n'), { cause: error });
+  }
+
+  private withPlaces(reason: string): string {
+    return reason.replace(/line (\d+)/, (_match, line: string) => this.find(Number(line)));
+  }
+
+  private find(line: number): string {
+    const { period, before } = this.starts.findLast((start) => start.before < line)!;
+    return `${period.startDate} to ${period.endDate}, line ${line - before}`;
+  }
+}
+
+const describe = (periods: readonly PeriodDates[]): string =>
+  periods.map(({ startDate, endDate }) => `from ${startDate} to ${endDate}`).join(', ');
+
+const countLines = (versions: readonly NewVersion[]): number =>
+  versions.reduce((sum, { lines: { added, changed, removed } }) => sum + added + changed + removed, 0);
+
+/** The lines of a text without their ends. Each is valid until the next one is asked for. */
+async function* splitLines(blocks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const block of blocks) {
+    let begin = 0;
+    for (let end = block.indexOf(LF); end >= 0; end = block.indexOf(LF, begin)) {
+      const line = block.subarray(begin, end);
+      yield rest.length > 0 ? Buffer.concat([rest, line]) : line;
+      rest = Buffer.alloc(0);
+      begin = end + 1;
+    }
+    // The block's memory is used again for the next one.
+    rest = Buffer.concat([rest, block.subarray(begin)]);
+  }
+}

@@ -1,0 +1,399 @@
+import { chmod, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { openDepositFiles, type DepositFiles } from '../support/deposit-files';
+import { runCommand, startCommand, type CommandResult } from '../support/command';
+import { faults, forms, OLD_COOKIE, OLD_PROVISION, OldService, type OldGift } from '../support/old-service';
+import { tries } from '../support/tries';
+import { until } from '../support/until';
+
+const TLS = join(__dirname, '../support/tls');
+
+let files: DepositFiles;
+let provisionFile: string;
+
+beforeAll(async () => {
+  files = await openDepositFiles();
+  provisionFile = await writeSecret('provision', `${OLD_PROVISION}\n`);
+});
+afterAll(() => files.close());
+
+async function writeSecret(name: string, content: string): Promise<string> {
+  const file = files.path(name);
+  await writeFile(file, content, { mode: 0o600 });
+  return file;
+}
+
+/** The first of this month and days around it, so that all lies within the window of a round. */
+const now = new Date();
+const day = (days: number): string => new Date(now.getTime() + days * 86_400_000).toISOString().slice(0, 10);
+const SINCE = day(-100);
+
+const environment = (): Record<string, string> => ({ ...files.environment, LOG_LEVEL: 'fatal' });
+const words = (organization: string, service: OldService, ...options: string[]): string[] => [
+  ...['sync', '--organization', organization, '--from', service.url, '--provision-file', provisionFile, '--max-removed', '1000'],
+  ...options,
+];
+const sync = (organization: string, service: OldService, ...options: string[]): Promise<CommandResult> =>
+  runCommand(environment(), words(organization, service, ...options));
+
+const containing = (text: string): unknown => expect.stringContaining(text);
+const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
+
+let number = 0;
+const gift = (fields: Partial<OldGift> = {}): OldGift => {
+  const n = ++number;
+  return {
+    ...{
+      deposit: `D${n}`,
+      depositDate: day(-3),
+      isPending: false,
+      transaction: `T${n}`,
+      date: day(-5),
+      cents: 1000 + n,
+      donor: 1 + (n % 5),
+      memo: '',
+    },
+    shares: [{ allocation: `A${n}`, fund: 1 + (n % 3), memo: '' }],
+    ...fields,
+  };
+};
+
+const inOrder = (lines: readonly object[]): string[] => lines.map((line) => JSON.stringify(line)).sort();
+
+/** The lines of the books, with and without pending deposits, as the export has them. */
+async function booksOf(organization: string): Promise<{ with: string[]; without: string[] }> {
+  const read = async (...options: string[]): Promise<string[]> => {
+    const range = ['--start', '0001-01-01', '--end', '9999-12-31', '--format', 'json', '--columns', 'v2'];
+    const { status, stdout } = await runCommand(files.environment, ['export', '--organization', organization, ...range, ...options]);
+    expect(status).toBe(0);
+    return inOrder((JSON.parse(stdout) as { response: object[] }).response);
+  };
+  return { with: await read('--include-pending'), without: await read() };
+}
+const sourceOf = (service: OldService): { with: string[]; without: string[] } => ({
+  with: inOrder(service.lines('0001-01-01', '9999-12-31', true)),
+  without: inOrder(service.lines('0001-01-01', '9999-12-31', false)),
+});
+const versionsOf = async (organization: string): Promise<{ cause: string; added: number }[]> => {
+  const { rows } = await files.query<{ cause: string; added: number }>(
+    `SELECT cause, lines_added::int AS added FROM data_version JOIN organization ON id = organization_id WHERE name = $1 ORDER BY number`,
+    [organization],
+  );
+  return rows;
+};
+
+async function withService(use: (service: OldService, organization: string) => Promise<void>): Promise<void> {
+  const service = await OldService.start();
+  try {
+    await use(service, await files.createOrganization());
+  } finally {
+    await service.stop();
+  }
+}
+
+describe('an operator who syncs with the old service', () => {
+  test('gets its whole history, and then what has changed as one version', () =>
+    withService(async (service, organization) => {
+      service.gifts.push(
+        gift({ depositDate: day(-95) }),
+        gift({ depositDate: day(-95), donor: 0 }),
+        gift({
+          depositDate: day(-40),
+          shares: [
+            { allocation: 'S1', fund: 1, memo: 'half' },
+            { allocation: 'S2', fund: 2, memo: 'half' },
+          ],
+        }),
+        gift({ isPending: true }),
+        gift({ depositDate: day(20), isPending: true }),
+      );
+      const first = await sync(organization, service, '--since', SINCE);
+      expect(first).toEqual({
+        status: 0,
+        stderr: '',
+        stdout: matching(/^Read 6 lines from .*\nThe books are at data version \d: 6 lines added, 0 changed, 0 removed\n$/),
+      });
+      expect(await booksOf(organization)).toEqual(sourceOf(service));
+      const before = (await versionsOf(organization)).length;
+      expect(before).toBe(1);
+
+      const quiet = await sync(organization, service);
+      expect(quiet).toMatchObject({ status: 0, stdout: containing('Nothing has changed: there is no new data version') });
+      expect(await versionsOf(organization)).toHaveLength(before);
+
+      // A gift moves from one month to another, one is posted, one is voided, and one is new.
+      const [, , moved, pending, ahead] = service.gifts;
+      Object.assign(moved!, { depositDate: day(-2), deposit: 'D-moved' });
+      pending!.isPending = false;
+      service.gifts.splice(service.gifts.indexOf(ahead!), 1);
+      service.gifts.push(gift());
+      expect(await sync(organization, service)).toMatchObject({ status: 0 });
+      expect(await booksOf(organization)).toEqual(sourceOf(service));
+      const versions = await versionsOf(organization);
+      expect(versions).toHaveLength(before + 1);
+      expect(new Set(versions.map(({ cause }) => cause))).toEqual(new Set(['sync']));
+      expect(service.most).toBe(1);
+    }));
+
+  test.each(forms)('reads an answer that comes in the form %s', (form) =>
+    withService(async (service, organization) => {
+      service.form = form;
+      service.gifts.push(...Array.from({ length: 50 }, () => gift()));
+      expect(await sync(organization, service, '--since', day(-20))).toMatchObject({ status: 0, stderr: '' });
+      expect(await booksOf(organization)).toEqual(sourceOf(service));
+    }),
+  );
+
+  test.each(faults)('has the books whole after a service has failed by: %s', (fault) =>
+    withService(async (service, organization) => {
+      service.gifts.push(gift(), gift({ isPending: true }));
+      service.plan.push(undefined, fault);
+      expect(await sync(organization, service, '--since', day(-20))).toMatchObject({ status: 0, stderr: '' });
+      expect(await booksOf(organization)).toEqual(sourceOf(service));
+    }),
+  );
+
+  test('has the books as they were when the service changes while it is read, and is told so', () =>
+    withService(async (service, organization) => {
+      service.gifts.push(gift());
+      expect(await sync(organization, service, '--since', day(-20))).toMatchObject({ status: 0 });
+      const before = await booksOf(organization);
+      service.onRequest = () => void service.gifts.push(gift());
+      expect(await sync(organization, service)).toEqual({
+        status: 1,
+        stdout: containing('Left for the next round, because the source did not stop changing'),
+        stderr: 'The source did not stop changing: run the command again\n',
+      });
+      expect(await booksOf(organization)).toEqual(before);
+      service.onRequest = () => undefined;
+      expect(await sync(organization, service)).toMatchObject({ status: 0 });
+      expect(await booksOf(organization)).toEqual(sourceOf(service));
+    }));
+
+  test('has the books as they were when the service changes after it was read and before it is imported', () =>
+    withService(async (service, organization) => {
+      service.gifts.push(gift());
+      expect(await sync(organization, service, '--since', day(-20))).toMatchObject({ status: 0 });
+      service.gifts.push(gift());
+      // The answer with pending deposits is imported as it comes, and checked by the one after it.
+      let changes = 0;
+      service.onRequest = (query) => {
+        const isOfGift = query.get('start_date')! <= day(-3) && query.get('end_date')! >= day(-3);
+        if (query.get('include_pending') === 'true' && isOfGift && changes < 2) service.gifts.push(gift({ memo: `change ${++changes}` }));
+      };
+      expect(await sync(organization, service)).toMatchObject({ status: 0 });
+      expect(changes).toBe(2);
+      expect(await booksOf(organization)).toEqual(sourceOf(service));
+    }));
+
+  const broken: readonly [string, (line: Record<string, unknown>) => void, string][] = [
+    ['an amount that is none', (line) => (line.amount = '10'), 'amount must be an amount as text with two decimals'],
+    ['a field too few', (line) => delete line.zip, 'zip is missing'],
+    ['a number as text', (line) => (line.donor_id = '7'), 'donor_id must be a whole number'],
+    ['a date of another month', (line) => (line.deposit_date = '1999-01-01'), 'deposit_date is outside of the range'],
+  ];
+  test.each(broken)('is refused lines with %s, and nothing changes', (_what, spoil, reason) =>
+    withService(async (service, organization) => {
+      service.gifts.push(gift());
+      const lines = service.lines.bind(service);
+      service.lines = (...range) => {
+        const all = lines(...range);
+        all.forEach(spoil);
+        return all;
+      };
+      expect(await sync(organization, service, '--since', day(-20))).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: containing(reason),
+      });
+      expect(await versionsOf(organization)).toEqual([]);
+    }),
+  );
+
+  test('is refused facts that contradict each other, or takes the last of them', () =>
+    withService(async (service, organization) => {
+      service.gifts.push(
+        gift({ transaction: 'T-same', deposit: 'D-same', donor: 3 }),
+        gift({ transaction: 'T-same', deposit: 'D-same', donor: 3, cents: 5 }),
+      );
+      const result = await sync(organization, service, '--since', day(-20));
+      expect(result).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: matching(
+          /Nothing was imported: \d faults?\n.* to .*, line 2: amount differs from .* to .*, line 1, which has the same transaction_id/,
+        ),
+      });
+      expect(await sync(organization, service, '--on-conflict', 'last')).toMatchObject({ status: 0 });
+      const { with: lines } = await booksOf(organization);
+      expect(lines.map((line) => (JSON.parse(line) as { amount: string }).amount)).toEqual(['0.05', '0.05']);
+      const before = await versionsOf(organization);
+      expect(await sync(organization, service, '--on-conflict', 'last')).toMatchObject({
+        status: 0,
+        stdout: containing('Nothing has changed'),
+      });
+      expect(await versionsOf(organization)).toEqual(before);
+    }));
+
+  test('is refused the removal of more lines than allowed', () =>
+    withService(async (service, organization) => {
+      service.gifts.push(...Array.from({ length: 30 }, () => gift()));
+      expect(await sync(organization, service, '--since', day(-20))).toMatchObject({ status: 0 });
+      const before = await booksOf(organization);
+      service.gifts.length = 0;
+      expect(await sync(organization, service, '--max-removed', '29')).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: matching(
+          /^Nothing was imported: the source lacks 30 lines of the books, .*; at most 29 may be removed \(--max-removed\)\n$/,
+        ),
+      });
+      expect(await booksOf(organization)).toEqual(before);
+    }));
+
+  test('logs in by a cookie, from a file of curl or of one line, and no other host gets it', () =>
+    withService(async (service, organization) => {
+      service.needsCookie = true;
+      service.gifts.push(gift());
+      const refused = await sync(organization, service, '--since', day(-20));
+      expect(refused).toEqual({ status: 1, stdout: '', stderr: 'The answer is 422: Not logged in\n' });
+      const [name, value] = OLD_COOKIE.split('=');
+      const jar = await writeSecret(
+        'jar',
+        `# Netscape HTTP Cookie File\n\n#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t0\t${name}\t${value}\nother.example\tFALSE\t/\tFALSE\t0\tx\ty\n`,
+      );
+      expect(await sync(organization, service, '--cookie-file', jar)).toMatchObject({ status: 0 });
+      const line = await writeSecret('cookie', `${OLD_COOKIE}\n`);
+      expect(await sync(organization, service, '--cookie-file', line)).toMatchObject({ status: 0 });
+
+      const other = await OldService.start();
+      try {
+        service.redirect = `${other.url}/`;
+        const result = await sync(organization, service, '--cookie-file', line);
+        expect(result).toEqual({ status: 1, stdout: '', stderr: `A redirect leads to ${other.url}, which does not get the credentials\n` });
+        expect(other.requests).toBe(0);
+      } finally {
+        await other.stop();
+      }
+    }));
+
+  test('is refused a file of credentials that others may read, and none at all', () =>
+    withService(async (service, organization) => {
+      const open = await writeSecret('open', OLD_PROVISION);
+      await chmod(open, 0o644);
+      const from = ['sync', '--organization', organization, '--from', service.url];
+      expect(await runCommand(environment(), [...from, '--provision-file', open])).toMatchObject({
+        status: 1,
+        stderr: containing('chmod o='),
+      });
+      expect(await runCommand(environment(), from)).toMatchObject({ status: 2, stderr: containing('SOURCE_PROVISION') });
+      expect(await runCommand({ ...environment(), SOURCE_PROVISION: OLD_PROVISION }, [...from, '--since', day(-20)])).toMatchObject({
+        status: 0,
+      });
+      expect(
+        await runCommand(environment(), [
+          'sync',
+          '--organization',
+          organization,
+          '--from',
+          'http://user:secret@127.0.0.1',
+          '--provision-file',
+          open,
+        ]),
+      ).toMatchObject({
+        status: 2,
+        stderr: expect.not.stringContaining('secret') as unknown,
+      });
+    }));
+
+  test('trusts a certificate of its own authority, and no unknown one', async () => {
+    const service = await OldService.start({ key: readFileSync(join(TLS, 'server.key')), cert: readFileSync(join(TLS, 'server.pem')) });
+    try {
+      const organization = await files.createOrganization();
+      service.gifts.push(gift());
+      service.url = service.url.replace('127.0.0.1', 'localhost');
+      expect(await sync(organization, service, '--since', day(-20))).toMatchObject({
+        status: 1,
+        stderr: containing('The certificate is not trusted'),
+      });
+      expect(await sync(organization, service, '--ca-file', join(TLS, 'authority.pem'))).toMatchObject({ status: 0 });
+    } finally {
+      await service.stop();
+    }
+  });
+
+  test('is refused a second sync of the organization, and a killed one goes on at the month that is not in', () =>
+    withService(async (service, organization) => {
+      // So many lines are imported at a time.
+      service.gifts.push(...Array.from({ length: 20_000 }, () => gift({ depositDate: day(-95) })), gift({ depositDate: day(-60) }), gift());
+      service.hangsAt = (query) => query.get('start_date')! > day(-70);
+      const child = startCommand(environment(), words(organization, service, '--since', SINCE));
+      await until(async () => (await versionsOf(organization)).length > 0);
+      expect(await sync(organization, service)).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: 'Another sync of the organization runs, or was killed within the last minute\n',
+      });
+      child.kill('SIGKILL');
+      const asked: string[] = [];
+      service.hangsAt = (query) => {
+        asked.push(query.get('start_date')!);
+        return false;
+      };
+      // A minute passes.
+      await files.query('UPDATE sync_state SET held_until = now()');
+      expect(await sync(organization, service)).toMatchObject({ status: 0 });
+      expect(asked[0]! > SINCE).toBe(true);
+      expect(await booksOf(organization)).toEqual(sourceOf(service));
+    }));
+
+  test('has books equal to the source after each round of days in which it edits, voids, moves, re-keys and fails', async () => {
+    const anyDay = fc.record({
+      edits: fc.array(
+        fc.tuple(fc.nat(), fc.constantFrom('amount', 'memo', 'date', 'status', 'void', 'rekey', 'new', 'split', 'donor', 'fund', 'name')),
+        {
+          minLength: 1,
+          maxLength: 8,
+        },
+      ),
+      plan: fc.array(fc.option(fc.constantFrom(...faults), { nil: undefined, freq: 3 }), { maxLength: 2 }),
+      form: fc.constantFrom(...forms),
+      seed: fc.nat(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyDay, { minLength: 3, maxLength: 6 }), (days) =>
+        withService(async (service, organization) => {
+          service.gifts.push(...Array.from({ length: 12 }, (_none, n) => gift({ depositDate: day(-2 * n) })));
+          expect(await sync(organization, service, '--since', day(-60))).toMatchObject({ status: 0 });
+          for (const { edits, plan, form } of days) {
+            for (const [which, edit] of edits) change(service, which, edit);
+            service.form = form;
+            service.plan.splice(0, service.plan.length, ...plan);
+            expect(await sync(organization, service)).toMatchObject({ status: 0, stderr: '' });
+            expect(await booksOf(organization)).toEqual(sourceOf(service));
+          }
+          expect(await runCommand(files.environment, ['check', '--organization', organization])).toMatchObject({ status: 0 });
+        }),
+      ),
+      { numRuns: tries(2) },
+    );
+  });
+});
+
+function change({ gifts, donors, funds }: OldService, which: number, edit: string): void {
+  const one = gifts[which % Math.max(1, gifts.length)];
+  if (edit === 'new' || !one) gifts.push(gift({ depositDate: day(-(which % 40)), isPending: which % 3 === 0 }));
+  else if (edit === 'amount') one.cents = which % 100_000;
+  else if (edit === 'memo') one.memo = `memo ${which} "é\\`;
+  else if (edit === 'date')
+    for (const each of gifts.filter(({ deposit }) => deposit === one.deposit)) each.depositDate = day(20 - (which % 60));
+  else if (edit === 'status') for (const each of gifts.filter(({ deposit }) => deposit === one.deposit)) each.isPending = which % 2 === 0;
+  else if (edit === 'void') gifts.splice(gifts.indexOf(one), 1);
+  else if (edit === 'rekey') one.transaction = `R${which}-${number++}`;
+  else if (edit === 'split') one.shares.push({ allocation: `X${number++}`, fund: which % 4, memo: '' });
+  else if (edit === 'donor') one.donor = which % 6;
+  else if (edit === 'name') donors.set(one.donor, `Name ${which}`);
+  else funds.set(one.shares[0]!.fund, `Fund ${which}`);
+}

@@ -1,0 +1,175 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+
+/** A gift as the old service records it. */
+export interface OldGift {
+  deposit: string;
+  depositDate: string;
+  isPending: boolean;
+  transaction: string;
+  date: string;
+  cents: number;
+  donor: number;
+  memo: string;
+  readonly shares: { allocation: string; fund: number; memo: string }[];
+}
+
+/** The ways in which an old service fails to answer one request. */
+export const faults = [
+  ...(['404', '500', '503', '429', 'cut', 'cut after headers', 'no JSON', 'half JSON', 'page', 'login', 'maintenance', 'stopped'] as const),
+] as const;
+export type Fault = (typeof faults)[number];
+
+/** Ways of sending a good answer. */
+export const forms = ['chunks', 'length', 'gzip', 'deflated by gzip in small chunks', 'HTTP/1.0'] as const;
+export type Form = (typeof forms)[number];
+
+export const OLD_PROVISION = '9b2f4a1e-6f0c-4f5e-8d5a-0d6a3f6c2b11';
+export const OLD_COOKIE = 'session=aVeryOldSession';
+const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
+
+const toMoney = (cents: number): string =>
+  `${cents < 0 ? '-' : ''}${String(Math.trunc(Math.abs(cents) / 100))}.${String(Math.abs(cents) % 100).padStart(2, '0')}`;
+
+/** The old v2 service: a plain HTTP server over books of its own, which knows nothing of the gateway. */
+export class OldService {
+  readonly gifts: OldGift[] = [];
+  /** The names of donors and funds, which may change. */
+  readonly donors = new Map<number, string>();
+  readonly funds = new Map<number, string>();
+  /** The faults of the next requests, one for each; undefined for a good answer. */
+  readonly plan: (Fault | undefined)[] = [];
+  form: Form = 'chunks';
+  /** Called before each answer to the report, which may change the books. */
+  onRequest: (query: URLSearchParams) => void = () => undefined;
+  /** True for a request that gets no answer. */
+  hangsAt: (query: URLSearchParams) => boolean = () => false;
+  /** The address that every request is sent on to. */
+  redirect: string | undefined;
+  needsCookie = false;
+  requests = 0;
+  /** The most requests that were open at once. */
+  most = 0;
+  private open = 0;
+  private close: (() => Promise<void>) | undefined;
+  url = '';
+
+  static async start(tls?: { readonly key: Buffer; readonly cert: Buffer }): Promise<OldService> {
+    const service = new OldService();
+    const listener: RequestListener = (request, response) => service.answer(request, response);
+    const server = tls ? createTlsServer(tls, listener) : createServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    service.url = `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    service.close = async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    };
+    return service;
+  }
+
+  stop(): Promise<void> {
+    return this.close!();
+  }
+
+  /** The lines of a report, in the order of the old books. */
+  lines(from: string, to: string, includePending: boolean): Record<string, string | number>[] {
+    const chosen = this.gifts.filter((gift) => gift.depositDate >= from && gift.depositDate <= to && (includePending || !gift.isPending));
+    return chosen.flatMap((gift) => gift.shares.map((share) => this.toLine(gift, share)));
+  }
+
+  private toLine(gift: OldGift, { allocation, fund, memo }: OldGift['shares'][number]): Record<string, string | number> {
+    const name = this.donors.get(gift.donor) ?? '';
+    const isKnown = gift.donor !== 0;
+    return {
+      deposit_id: gift.deposit,
+      transaction_date: gift.date,
+      deposit_date: gift.depositDate,
+      transaction_id: gift.transaction,
+      allocation_id: allocation,
+      donor_id: gift.donor,
+      donor_first_name: isKnown ? 'Ada' : '',
+      donor_last_name: isKnown ? name : '',
+      address1: isKnown ? `${gift.donor} Main St` : '',
+      address2: '',
+      address3: '',
+      city: isKnown ? 'Zürich' : '',
+      state: '',
+      zip: '',
+      phone: '',
+      email_address: '',
+      amount: toMoney(gift.cents),
+      fee_amount: '0.00',
+      net_amount: toMoney(gift.cents),
+      status: 'Complete',
+      account_type: '',
+      payment_type: 'Check',
+      designation_id: fund,
+      designation: this.funds.get(fund) ?? `Fund ${fund}`,
+      designation_memo: memo,
+      main_memo: gift.memo,
+    };
+  }
+
+  private answer(request: IncomingMessage, response: ServerResponse): void {
+    this.requests++;
+    this.most = Math.max(this.most, ++this.open);
+    response.on('close', () => this.open--);
+    if (this.redirect !== undefined) return void response.writeHead(302, { location: this.redirect }).end();
+    const { pathname, searchParams } = new URL(request.url!, this.url);
+    if (request.headers.provision !== OLD_PROVISION) return sendError(response, 422, 'Invalid provision');
+    if (this.needsCookie && request.headers.cookie !== OLD_COOKIE) return sendError(response, 422, 'Not logged in');
+    if (pathname === '/login') return sendPage(response);
+    if (pathname !== REPORT) return sendError(response, 404, 'Not found');
+    if (this.hangsAt(searchParams)) return;
+    const fault = this.plan.shift();
+    if (fault !== undefined) return this.fail(fault, response);
+    this.onRequest(searchParams);
+    const [from, to] = [searchParams.get('start_date')!, searchParams.get('end_date')!];
+    this.send(response, JSON.stringify({ response: this.lines(from, to, searchParams.get('include_pending') === 'true') }));
+  }
+
+  private send(response: ServerResponse, body: string): void {
+    const bytes = Buffer.from(body);
+    response.setHeader('content-type', 'application/json');
+    if (this.form === 'length') response.setHeader('content-length', bytes.length).end(bytes);
+    else if (this.form === 'gzip') response.setHeader('content-encoding', 'gzip').end(gzipSync(bytes));
+    else if (this.form === 'HTTP/1.0')
+      response.socket!.end(Buffer.concat([Buffer.from('HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n'), bytes]));
+    else if (this.form === 'chunks') response.end(bytes);
+    else {
+      response.setHeader('content-encoding', 'gzip');
+      const packed = gzipSync(bytes);
+      for (let at = 0; at < packed.length; at += 7) response.write(packed.subarray(at, at + 7));
+      response.end();
+    }
+  }
+
+  private fail(fault: Fault, response: ServerResponse): void {
+    const part = '{"response":[{"deposit_id":"half a li';
+    if (fault === '404') sendError(response, 404, 'Data source query failed');
+    else if (fault === '500') sendError(response, 500, 'No connection to data source');
+    else if (fault === '503') response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>Busy</h1>');
+    else if (fault === '429') response.writeHead(429, { 'retry-after': '1' }).end();
+    else if (fault === 'maintenance') sendError(response, 422, 'Under maintenance');
+    else if (fault === 'page') sendPage(response);
+    else if (fault === 'login') response.writeHead(302, { location: '/login' }).end();
+    else if (fault === 'no JSON') response.writeHead(200, { 'content-type': 'application/json' }).end('oops');
+    else if (fault === 'half JSON') response.writeHead(200, { 'content-type': 'application/json' }).end(part);
+    else if (fault === 'stopped') response.destroy();
+    else {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 10_000 });
+      if (fault === 'cut') response.write(part);
+      response.flushHeaders();
+      setImmediate(() => response.socket?.destroy());
+    }
+  }
+}
+
+function sendError(response: ServerResponse, status: number, error: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ errors: [{ error, status }] }));
+}
+
+const sendPage = (response: ServerResponse): void =>
+  void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Log in</title><form></form>');

@@ -82,7 +82,7 @@ export function createV2Document(describe: DescribeField): object {
   const codes = inTableOrder(v2Paths.flatMap(codesOf));
   return {
     openapi: '3.1.0',
-    info: { title: 'Deposit Gateway v2', version: '2', description: ABOUT, license: { name: 'MIT', identifier: 'MIT' } },
+    info: { title: 'Deposit Gateway v2', version: '2', description: ABOUT },
     // Relative to the document: the gateway trusts no header of a request with its own address.
     servers: [{ url: '/' }],
     paths: Object.fromEntries(v2Paths.map((path) => [`/api/v2/${path}`, pathItemOf(path)])),

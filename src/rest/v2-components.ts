@@ -93,7 +93,8 @@ export const parameters = {
 
 export const headers = {
   'X-Request-Id': {
-    ...{ schema: text, description: 'The id of the request in the log of the gateway. Bytes that are no proper request have none.' },
+    schema: text,
+    description: 'The id of the request in the log of the gateway. Answers to bytes that are no proper request have none.',
   },
   'X-Data-Version': { schema: WHOLE_NUMBER, description: 'The version of the books that the answer is of.' },
   'Provision-Expires': {

@@ -28,9 +28,7 @@ const SECURITY = { system: [SYSTEM], session: SESSION, either: [SYSTEM, ...SESSI
 const ALWAYS = ['X-Request-Id'];
 const ON_ANSWERS = [...ALWAYS, 'X-Data-Version', 'Provision-Expires'];
 
-const codesOf = (path: V2Path): readonly ErrorCode[] => [
-  ...[...REQUEST_CODES, ...ROUTE_CODES, ...COMMON_CODES, ...v2Operations[path].codes],
-];
+const codesOf = (path: V2Path): readonly ErrorCode[] => [REQUEST_CODES, ROUTE_CODES, COMMON_CODES, v2Operations[path].codes].flat();
 const inTableOrder = (codes: readonly ErrorCode[]): ErrorCode[] =>
   (Object.keys(errorTable) as ErrorCode[]).filter((code) => codes.includes(code));
 

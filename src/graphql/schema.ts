@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import type { GraphQLSchema } from 'graphql';
+import { isObjectType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type ClassType } from 'type-graphql';
 import { resolverClasses, type ResolverSet } from '../resolvers/resolver-set';
 import { assertListsAreBounded, streamedFields } from './documents/list-bounds';
@@ -34,6 +34,14 @@ export function createSchema(resolvers?: ResolverSet): GraphQLSchema {
   assertListsAreBounded(schema);
   pauseInLists(schema);
   return schema;
+}
+
+/** The schema's description of a field. Throws an Error for a field that has none. */
+export function describeField(schema: GraphQLSchema, typeName: string, name: string): string {
+  const type = schema.getType(typeName);
+  const description = isObjectType(type) ? type.getFields()[name]?.description : undefined;
+  if (!description) throw new Error(`The schema has no description of ${typeName}.${name}`);
+  return description;
 }
 
 /** The executable schema of the operators' own door over these instances. */

@@ -5,9 +5,9 @@ import type { LinkCaller } from '../formats/link-address';
 import type { SessionCookie } from '../resolvers/request/request-context';
 
 /** The prefix makes browsers insist on Secure, Path=/ and no Domain, so that only this host can set it (RFC 6265bis section 4.1.3). */
-const SECURE_COOKIE = '__Host-deposit-gateway-session';
+export const SECURE_COOKIE = '__Host-deposit-gateway-session';
 /** A browser sends it to every port of a host, so that it must not have a name that other applications give to theirs. */
-const PLAIN_COOKIE = 'deposit-gateway-session';
+export const PLAIN_COOKIE = 'deposit-gateway-session';
 /** The Bearer scheme (RFC 6750 section 2.1). Other schemes are ignored: a proxy may pass on the credentials that it checks itself. */
 const BEARER = /^Bearer(?:\s+|$)(.*)/i;
 

@@ -1,4 +1,4 @@
-import { Router, type Request, type Response } from 'express';
+import { Router, type RequestHandler as Handler, type Request, type Response } from 'express';
 import { AppError } from '../errors';
 import type { AuditDoor } from '../formats/audit-row';
 import type { RequestContext } from '../resolvers/request/request-context';
@@ -19,6 +19,12 @@ function nameOf(response: Response, path: string): string {
   const { label, operation } = recordOf(response);
   return operation === label ? path.slice(1) : operation;
 }
+
+/** Refuses any method but GET and HEAD, which the handlers of the path before this one have answered. */
+export const refuseMethod: Handler = (_request, response) => {
+  response.set('Allow', 'GET, HEAD');
+  throw new AppError('METHOD_NOT_ALLOWED');
+};
 
 /** Routes GET and HEAD requests by path. Each request is opened for its handler and closed after it, also when the handler throws. */
 export function createRequestRouter(
@@ -49,10 +55,7 @@ export function createRequestRouter(
         await context.books.close();
       }
     });
-    router.all(path, (_request, response) => {
-      response.set('Allow', 'GET, HEAD');
-      throw new AppError('METHOD_NOT_ALLOWED');
-    });
+    router.all(path, refuseMethod);
   }
   return router;
 }

@@ -10,14 +10,23 @@ import { enterDoor } from '../http/request-record';
 const WEB_DIRECTORY = join(__dirname, '../../dist/playground-web');
 const FILE_NAME = /^\/[\w.-]+$/;
 
-/** Serves the page at /playground and its files, and redirects `/` to it. The page's Provision field starts with `provision`. */
+const readPage = (name: string): string => readFileSync(join(WEB_DIRECTORY, name), 'utf8');
+
+/**
+ * Serves the page at /playground, the page at /docs that shows the document of the v2 paths, and the files of both, and redirects `/` to the
+ * first. Its Provision field starts with `provision`.
+ */
 export function createPlaygroundRoutes(provision: string): Router {
-  const template = readFileSync(join(WEB_DIRECTORY, 'index.html'), 'utf8');
+  const template = readPage('index.html');
+  const viewer = readPage('docs/index.html');
   const page = template.replace('__GATEWAY_CONFIG__', () => escapeHtml(JSON.stringify({ provision })));
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/', enterDoor('page', '/'), (_request, response) => response.redirect('/playground'));
   router.get(['/playground', '/playground/'], enterDoor('page', '/playground'), (_request, response) => {
     response.type('html').send(page);
+  });
+  router.get(['/docs', '/docs/'], enterDoor('page', '/docs'), (_request, response) => {
+    response.type('html').send(viewer);
   });
   // Browsers may keep these files forever: their names hold a hash of their content, and they hold nobody's data.
   const setHeaders = (response: ServerResponse): void => {

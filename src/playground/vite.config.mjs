@@ -8,8 +8,10 @@ import { compression, defineAlgorithm } from 'vite-plugin-compression2';
 const brotli = defineAlgorithm('brotliCompress', { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
 
 // The paths are absolute because the build runs in the repository's root.
+const webDirectory = resolve(import.meta.dirname, 'web');
+
 export default defineConfig({
-  root: resolve(import.meta.dirname, 'web'),
+  root: webDirectory,
   base: '/playground/',
   plugins: [react(), compression({ include: /\.(css|js|ttf)$/, algorithms: [brotli, 'gzip'], logLevel: 'silent' })],
   worker: { format: 'es' },
@@ -17,8 +19,13 @@ export default defineConfig({
     outDir: resolve(import.meta.dirname, '../../dist.next/playground-web'),
     emptyOutDir: true,
     sourcemap: false,
+    // The polyfill would be a file that both pages share, and one more request of each. Browsers preload modules by themselves.
+    modulePreload: { polyfill: false },
     // GraphiQL's packages hold directives of React's compiler, which have no effect here but would each print a warning.
-    rolldownOptions: { checks: { moduleLevelDirective: false } },
+    rolldownOptions: {
+      checks: { moduleLevelDirective: false },
+      input: { index: resolve(webDirectory, 'index.html'), docs: resolve(webDirectory, 'docs/index.html') },
+    },
     // Monaco, the editor that GraphiQL loads on demand, and its workers have chunks of up to this many kB.
     chunkSizeWarningLimit: 4000,
   },

@@ -6,34 +6,38 @@ import { v2Layouts } from '../formats/v2-line';
 import { setDataVersion, type DoorKit } from '../http/door-kit';
 import { EntityTag } from '../http/entity-tag';
 import { REST_FORMAT } from '../http/error-handler';
-import { createRequestRouter } from '../http/request-router';
+import { createRequestRouter, type RequestHandler } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
 import type { AuthenticationResolver } from '../resolvers/access/authentication-resolver';
 import type { DepositDetailResolver } from '../resolvers/reports/deposit-detail-resolver';
+import { REPORT_PRIVILEGE } from '../values/privileges';
+import { createDocumentRoute } from './document-route';
+import { v2Paths, type V2Path } from './v2-operations';
 
 interface V2Resolvers {
   readonly authentication: AuthenticationResolver;
   readonly depositDetails: DepositDetailResolver;
 }
 
-const REPORT = 'deposit_detail_designation_detail_with_contact_info';
-
-/** The v2 door (contract section 4). Each route parses, calls a resolver and formats. Errors have the contract's body (section 2.3). */
-export function createV2Routes({ authentication, depositDetails }: V2Resolvers, kit: DoorKit): Router {
-  const router = createRequestRouter('v2', kit, {
-    '/authenticated_test_system': async ({ context, request, response }) => {
+/**
+ * The v2 door (contract section 4). Each route parses, calls a resolver and formats. Errors have the contract's body (section 2.3).
+ * `document` describes the paths.
+ */
+export function createV2Routes({ authentication, depositDetails }: V2Resolvers, kit: DoorKit, document: object): Router {
+  const handlers: Readonly<Record<V2Path, RequestHandler>> = {
+    authenticated_test_system: async ({ context, request, response }) => {
       const data = await authentication.authenticatedTestSystem(context);
       assertDecodable(request);
       setDataVersion(response, context);
       response.json({ data });
     },
-    '/authenticated_test_session': async ({ context, request, response }) => {
+    authenticated_test_session: async ({ context, request, response }) => {
       const data = await authentication.authenticatedTestSession(context);
       assertDecodable(request);
       setDataVersion(response, context);
       response.json({ data });
     },
-    [`/${REPORT}`]: async (attempt) => {
+    [REPORT_PRIVILEGE]: async (attempt) => {
       const { context, request, response } = attempt;
       // An address that cannot be decoded is refused where its parameters are read, which comes after access.
       await context.access.authorizeReport();
@@ -42,7 +46,7 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
       const { head, template, tail } = v2Layouts.json;
       const tag = new EntityTag(rows, v2Layouts.json);
       if (tag.answersNotModified(request, response, context)) return;
-      const operation = { door: 'v2', name: REPORT, hash: null } as const;
+      const operation = { door: 'v2', name: REPORT_PRIVILEGE, hash: null } as const;
       await kit.audit.accompany(attempt, { operation, range: () => toRange(query), lines: () => rows.rowCount?.() }, (reading) =>
         sendRows(response, [head, rows.bytes(template), tail], {
           setHeaders: () => {
@@ -57,7 +61,9 @@ export function createV2Routes({ authentication, depositDetails }: V2Resolvers, 
         }),
       );
     },
-  });
+  };
+  const router = createRequestRouter('v2', kit, Object.fromEntries(v2Paths.map((path) => [`/${path}`, handlers[path]])));
+  router.use(createDocumentRoute(document));
   router.use(kit.createErrorHandler({ ...REST_FORMAT, toCause: toContractError }));
   return router;
 }

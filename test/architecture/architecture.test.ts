@@ -28,7 +28,7 @@ const INNER_ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   playground: [['.']],
   'playground/web': [
     ...[
-      ['.'],
+      ['.', 'docs'],
       ['editors'],
       ['reports'],
       ['choices', 'charts', 'dialogs'],

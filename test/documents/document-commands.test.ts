@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { withoutDatabase } from '../support/command';
 import { databaseSettings, isDistributed } from '../support/database';
 import { APP_SECTIONS, blocksOf, documents, proseOf, readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
-import { createOrganization, graphql, importLines, PASSWORD, startGateway, v2Line, type TestGateway } from '../support/gateway';
+import { createOrganization, graphql, importLines, login, PASSWORD, startGateway, v2Line, type TestGateway } from '../support/gateway';
 
 // Each command is npm and the gateway, and they run one after the other.
 jest.setTimeout(600_000);
@@ -83,6 +83,8 @@ const STAND_INS: Readonly<Record<string, string>> = {
   // A form of other commands.
   'deposit-gateway export --format ndjson --columns v2 | sha256sum': 'the same with its options',
 };
+const bodiesOf = (document: string, wanted: string): string[] =>
+  blocksOf(document).flatMap(({ language, body }) => (language === wanted ? body : []));
 /** The variables of each query, by its name. */
 const VARIABLES: Readonly<Record<string, object>> = {
   Download: { query: '{ depositDetails(startDate: "2026-01-01", endDate: "2026-01-31") { amount } }' },
@@ -91,6 +93,9 @@ const VARIABLES: Readonly<Record<string, object>> = {
   Month: {},
   Open: { username: 'ada', password: PASSWORD },
   Page: {},
+  Report: JSON.parse(bodiesOf(readDocument('docs/v2.md'), 'json')[1]!) as object,
+  SessionTest: {},
+  SystemTest: {},
   ThreeTotals: {},
 };
 
@@ -111,8 +116,6 @@ function commandsOf(block: string): string[] {
 
 /** The name of a command among the stand-ins: without its comment. */
 const nameOf = (command: string): string => command.replace(/\s+# .*$/, '');
-const bodiesOf = (document: string, wanted: string): string[] =>
-  blocksOf(document).flatMap(({ language, body }) => (language === wanted ? body : []));
 /** The queries that stand for themselves. Those of the app use each other's fragments, and frontend-app.test.ts sends them. */
 const queriesOf = (document: string): string[] => {
   const ofApp = document === frontend ? APP_SECTIONS.flatMap((section) => bodiesOf(sectionOf(document, section), 'graphql')) : [];
@@ -227,6 +230,9 @@ describe('a reader of the documents', () => {
     expect(outputOf('import deposits.json')).toMatch(/^Imported 3 lines; /);
     expect(outputOf('curl -b cookies.txt')).toContain('"message":"Session request authenticated"');
     expect(outputOf('provision revoke "$OLD"')).toMatch(/^Revoked /);
+    for (const part of ['authenticatedTestSystem', 'authenticatedTestSession', 'query Report'])
+      expect(JSON.parse(outputOf(part))).toEqual({ data: expect.any(Object) as unknown });
+    expect(JSON.parse(contentOf('openapi.json'))).toMatchObject({ openapi: '3.1.0' });
     expect(contentOf('headers.txt')).toContain('X-Export-Digest: ');
     expect(contentOf('large.csv')).toMatch(/^"?deposit_date"?,"?amount"?,"?designation"?\r\n/);
     expect(contentOf('february.csv')).toMatch(/^\uFEFF?"?deposit_id"?,/);
@@ -247,7 +253,8 @@ describe('a reader of the documents', () => {
     for (const { text: document } of inOrder) {
       for (const query of queriesOf(document)) {
         const name = /(\w+)[\s({]/.exec(query.replace(/^\s*\w+ /, ''))![1]!;
-        const { body } = await graphql(url, query, { provision, variables: VARIABLES[name]! });
+        const session = name === 'SessionTest' && { cookie: await login(url, provision) };
+        const { body } = await graphql(url, query, { provision, variables: VARIABLES[name]!, ...session });
         expect([name, body.errors]).toEqual([name, undefined]);
         answers[name] = body.data;
       }

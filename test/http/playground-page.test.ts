@@ -29,6 +29,21 @@ describe('an analyst', () => {
     });
   });
 
+  test('finds the viewer of the v2 document at an address of its own, whose files the Playground does not load', async () => {
+    const viewer = await get('/docs');
+    expect([viewer.status, viewer.headers.get('content-type'), viewer.headers.get('cache-control')]).toEqual([
+      ...[200, 'text/html; charset=utf-8', 'no-store'],
+    ]);
+    const page = await viewer.text();
+    expect(await (await get('/docs/')).text()).toBe(page);
+    const own = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map((match) => match[1]!);
+    for (const file of own) expect([file, (await get(file)).status]).toEqual([file, 200]);
+    const isOfViewer = (file: string): boolean => file.startsWith('/playground/assets/docs-');
+    expect([own.filter(isOfViewer).length, (await listFiles()).filter(isOfViewer)]).toEqual([2, []]);
+    for (const path of ['/docs/x', '/docs/index.html', '/Docs', '/playground/docs/index.html']) expect((await get(path)).status).toBe(404);
+    expect((await fetch(`${gateway.url}/docs`, { method: 'POST' })).status).toBe(404);
+  });
+
   test('gets every file of the page from the gateway, under names that may be kept for ever', async () => {
     const files = await listFiles();
     expect(files.length).toBeGreaterThan(1);
@@ -112,9 +127,11 @@ describe('an analyst', () => {
     expect(await response.json()).toEqual({ errors: [{ error: 'Not found', status: 404 }] });
   });
 
-  test('finds no Playground where it is switched off', async () => {
+  test('finds no Playground and no viewer where they are switched off, and the v2 document all the same', async () => {
     await withGateway({ PLAYGROUND: 'off' }, async (own) => {
       expect((await fetch(`${own.url}/playground`)).status).toBe(404);
+      expect((await fetch(`${own.url}/docs`)).status).toBe(404);
+      expect((await fetch(`${own.url}/api/v2/openapi.json`)).status).toBe(200);
     });
   });
 });

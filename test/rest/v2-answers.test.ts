@@ -167,6 +167,23 @@ describe('a reader of the v2 document', () => {
     expect([JSON.parse(text), taken]).toEqual([{ response: [expect.anything(), expect.anything()] }, []]);
   });
 
+  test('gets from its GraphQL document and variables the lines that v2 answers, with every value, under names in camelCase', async () => {
+    const section = sectionOf(document, 'From v2 to GraphQL');
+    const query = blocksOf(section).find(({ body }) => body.startsWith('query Report'))!.body;
+    const [{ body: variables } = { body: '' }] = blocksOf(section).filter(({ language }) => language === 'json');
+    const own = await createOrganization(gateway.services);
+    const line = v2Line({ deposit_date: '2026-01-31' });
+    await importLines(gateway.services, own, [line, v2Line({ deposit_id: '2', transaction_id: 'T2', allocation_id: 'A2' })]);
+    const { response } = (await (await report('start_date=2026-01-01&end_date=2026-01-31', own.apiProvision)).json()) as {
+      response: object[];
+    };
+    const toCamelCase = (name: string): string => name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+    const renamed = response.map((each) => Object.fromEntries(Object.entries(each).map(([name, value]) => [toCamelCase(name), value])));
+    expect(renamed).toHaveLength(1);
+    const { body } = await graphql(gateway.url, query, { provision: own.apiProvision, variables: JSON.parse(variables) as object });
+    expect(body).toEqual({ data: { depositDetails: renamed } });
+  });
+
   test('finds as many unknown shares as it says after an import of v2 answers alone, and none with allocation_amount', async () => {
     const [, lines, unknown] = /of the ([\d,]+) posted lines [^.]*? year, ([\d,]+) have an unknown share/.exec(document)!.map(toNumber);
     const year: ImportLine[] = [];

@@ -71,19 +71,25 @@ export function openPlayground(opening: Opening = {}): PlaygroundGateway {
     if (now !== undefined) await page.addInitScript(shiftClock(now));
     // The page times out before the test does, because its message names the element that was missing.
     page.setDefaultTimeout(15_000);
-    const faults: string[] = [];
-    page.on('pageerror', (error) => faults.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error') faults.push(message.text());
-    });
-    page.on('request', (sent) => {
-      if (!sent.url().startsWith(gateway.url) && !/^(data|blob):/.test(sent.url())) faults.push(`another origin: ${sent.url()}`);
-    });
+    const faults = watchFaults(page, gateway.url);
     await page.goto(`${gateway.url}/playground${hash}`);
     await page.getByLabel('Provision').fill(as.webProvision);
     return { page, faults };
   };
   return Object.assign(gateway, { newPage, visit });
+}
+
+/** Collects a page's uncaught errors, the errors of its console, those of its security policy too, and requests to other origins. */
+export function watchFaults(page: Page, url: string): string[] {
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text());
+  });
+  page.on('request', (sent) => {
+    if (!sent.url().startsWith(url) && !/^(data|blob):/.test(sent.url())) faults.push(`another origin: ${sent.url()}`);
+  });
+  return faults;
 }
 
 /** The script that moves a page's Date. A clock of the test's own would also replace the timers, on which the editors rely. */

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
+import type { LastUse } from '../data/access/usage-store';
 import type { BookFigures } from '../data/books/book-store';
 import type { ImportFigures } from '../data/imports/import-store';
 import type { SeenEvent } from '../domain/audit/audit-service';
@@ -26,6 +27,7 @@ export class GatewayMetrics {
   private readonly operations = new Set<string>();
   private books: readonly BookFigures[] = [];
   private imports: readonly ImportFigures[] = [];
+  private lastUses: readonly LastUse[] = [];
   private isReady = 0;
   private isReading = false;
 
@@ -52,7 +54,7 @@ export class GatewayMetrics {
   ]);
 
   constructor(
-    private readonly services: Pick<Services, 'readFigures' | 'books' | 'imports' | 'findObstacle'>,
+    private readonly services: Pick<Services, 'readFigures' | 'books' | 'imports' | 'usage' | 'findObstacle'>,
     private readonly kind: 'gateway' | 'worker' = 'gateway',
   ) {
     collectDefaultMetrics({ register: this.registry });
@@ -135,6 +137,12 @@ export class GatewayMetrics {
     this.total('gateway_import_failures_total', 'Imports that have failed', ['organization'], () =>
       this.imports.map(({ organizationId, failures }) => [{ organization: organizationId }, failures]),
     );
+    this.gauge(
+      'gateway_v2_last_use_timestamp_seconds',
+      'Unix time of the newest request to v2 with a valid provision',
+      ['organization'],
+      () => this.lastUses.map(({ organizationId, lastUsedAt }) => [{ organization: organizationId }, lastUsedAt.getTime() / MS_PER_SECOND]),
+    );
     // The first scrape tells of the start.
     void this.readDatabase();
   }
@@ -196,11 +204,14 @@ export class GatewayMetrics {
       this.services.books.listFigures(),
       this.services.imports.listFigures(),
     ]);
-    this.isReading = false;
     this.isReady = obstacle.status === 'fulfilled' && obstacle.value === undefined ? 1 : 0;
     // The books did not change while the database is away.
     if (books.status === 'fulfilled') this.books = books.value;
     if (imports.status === 'fulfilled') this.imports = imports.value;
+    // A scrape takes no more than three connections from the callers.
+    const [lastUses] = await Promise.allSettled([this.services.usage.listLastUses()]);
+    if (lastUses.status === 'fulfilled') this.lastUses = lastUses.value;
+    this.isReading = false;
   }
 
   private counter(name: string, help: string, labelNames: string[]): Counter {

@@ -31,6 +31,7 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
   import: () => (require('./import-command') as typeof import('./import-command')).importCommand,
   export: () => (require('./export-command') as typeof import('./export-command')).exportCommand,
   audit: () => (require('./audit-command') as typeof import('./audit-command')).auditCommand,
+  usage: () => (require('./usage-command') as typeof import('./usage-command')).usageCommand,
   version: () => (require('./book-commands') as typeof import('./book-commands')).versionCommand,
   check: () => (require('./book-commands') as typeof import('./book-commands')).checkCommand,
   backup: () => (require('./backup-commands') as typeof import('./backup-commands')).backupCommand,

@@ -20,7 +20,8 @@ import { createExpressApp } from './http/express-app';
 import { createHealthRoutes } from './http/health-routes';
 import { HttpServer } from './http/http-server';
 import { openLinks } from './http/link-requests';
-import { logFailure, logUnwritten } from './http/request-log';
+import { logFailure, logUnwritten, logUnwrittenUsage, type RequestObserver } from './http/request-log';
+import { countUsage } from './http/request-usage';
 import { createPlaygroundRoutes } from './playground/playground-routes';
 import { FileResolver } from './resolvers/reports/file-resolver';
 import { SchemaReportDocuments } from './resolvers/reports/report-documents';
@@ -80,7 +81,7 @@ interface SideOptions {
 }
 
 /** The functions by which services tell of lost connections, of audit rows that fail, and of the audit's events. */
-type Signals = Required<Pick<ServiceOptions, 'onConnectionLost' | 'onUnwritten' | 'onEvent'>>;
+type Signals = Required<Pick<ServiceOptions, 'onConnectionLost' | 'onUnwritten' | 'onUnwrittenUsage' | 'onEvent'>>;
 
 /** The doors of callers, which stand in each worker of a gateway. */
 export interface CallersSide {
@@ -105,6 +106,7 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   const side = { config, log, metrics, signals };
   const operators = createOperatorsSide(owner, side, metrics);
   const { httpServer, stop } = await createCallersSide(services, side);
+  const stopDeleting = deleteOldUsage(services, config.USAGE_RETENTION_DAYS, log);
   const listen = async (): Promise<ListeningPorts> => {
     const adminPort = await operators.listen();
     return { port: await orExplain(httpServer.listen(config.PORT, config.HOST), config.PORT, config.HOST), adminPort };
@@ -115,7 +117,12 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
     listen,
     cut: () => httpServer.cut(),
     findObstacle: () => services.findObstacle(),
-    stop: (drainMs) => operators.stop(() => stop(httpServer.drain({ drainMs, graceMs }))),
+    stop: (drainMs) =>
+      operators.stop(async () => {
+        const drained = httpServer.drain({ drainMs, graceMs });
+        await stopDeleting();
+        return stop(drained);
+      }),
   };
 }
 
@@ -123,6 +130,7 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
 export const createSignals = (log: Logger, metrics: () => GatewayMetrics | undefined): Signals => ({
   onConnectionLost: (error) => log.warn({ reason: error.message }, 'database connection lost'),
   onUnwritten: (unwritten) => logUnwritten(log, unwritten),
+  onUnwrittenUsage: (unwritten) => logUnwrittenUsage(log, unwritten),
   onEvent: (event) => {
     log.info(event, 'audited');
     metrics()?.countEvent(event);
@@ -158,7 +166,12 @@ export async function createCallersSide(
   });
   await apollo.start();
 
-  const doors = createExpressApp(config, log, { observe: metrics?.observe, trace: tracer && ((record) => tracer.begin(record)) });
+  const count = countUsage(services.usageCounter);
+  const observe: RequestObserver = (record, end) => {
+    metrics?.observe(record, end);
+    count(record, end);
+  };
+  const doors = createExpressApp(config, log, { observe, trace: tracer && ((record) => tracer.begin(record)) });
   const httpServer = new HttpServer(doors, { keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND });
   doors.use(createHealthRoutes({ isDraining: () => httpServer.draining, findObstacle: () => services.findObstacle() }));
   const document = createV2Document((type, field) => describeField(schema, type, field));
@@ -207,7 +220,7 @@ export function createOperatorsSide(
         ];
   const app = createAdminApp(config, log, [...(source ? [createMetricsRoutes(source)] : []), ...operators], metrics?.observe);
   const server = new HttpServer(app, { keepAliveMs: config.KEEP_ALIVE_SECONDS * MS_PER_SECOND });
-  const stopDeleting = config.AUDIT_RETENTION_DAYS === undefined ? undefined : deleteDaily(services, config.AUDIT_RETENTION_DAYS, log);
+  const stopDeleting = config.AUDIT_RETENTION_DAYS === undefined ? undefined : deleteOldRows(services, config.AUDIT_RETENTION_DAYS, log);
   return {
     listen: async () =>
       config.ADMIN_PORT === undefined
@@ -247,19 +260,32 @@ export async function orExplain(listening: Promise<number>, port: number, host: 
  * Deletes old rows of the audit now and every day. The failure of one organization is logged, and the next day tries again; the others go
  * on. Returns the function that stops it and undoes the deletion that is under way.
  */
-function deleteDaily({ audit, organizations }: Services, days: number, log: Logger): () => Promise<void> {
-  const stopping = new AbortController();
+function deleteOldRows({ audit, organizations }: Services, days: number, log: Logger): () => Promise<void> {
   const warn = (facts: object, error: unknown): void =>
     log.warn({ ...facts, code: toAppError(error).code }, 'old audit rows were not deleted');
-  const deleteOld = async (): Promise<void> => {
+  const deleteOld = async (stopping: AbortSignal): Promise<void> => {
     for (const { id } of await organizations.list()) {
-      if (stopping.signal.aborted) return;
-      await audit.deleteOld(id, days, stopping.signal).catch((error: unknown) => warn({ organization: id }, error));
+      if (stopping.aborted) return;
+      await audit.deleteOld(id, days, stopping).catch((error: unknown) => warn({ organization: id }, error));
     }
   };
+  return repeatDaily((stopping) => deleteOld(stopping).catch((error: unknown) => warn({}, error)));
+}
+
+/** Deletes old counts of v2 requests now and every day. A failure is logged, and the next day tries again. Returns the function that stops it. */
+export const deleteOldUsage = ({ usage }: Pick<Services, 'usage'>, days: number, log: Logger): (() => Promise<void>) =>
+  repeatDaily((stopping) =>
+    usage
+      .deleteOld(days, stopping)
+      .catch((error: unknown) => log.warn({ code: toAppError(error).code }, 'old counts of v2 requests were not deleted')),
+  );
+
+/** Does work now and every day. Returns the function that aborts it, and resolves when what is under way has ended. */
+function repeatDaily(work: (stopping: AbortSignal) => Promise<void>): () => Promise<void> {
+  const stopping = new AbortController();
   let working = Promise.resolve();
   const start = (): void => {
-    working = deleteOld().catch((error: unknown) => warn({}, error));
+    working = work(stopping.signal);
   };
   start();
   const timer = setInterval(start, MS_PER_DAY).unref();

@@ -2,9 +2,13 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
-import { isHostName, isNetwork, toHostName, withoutBrackets } from './values/addresses';
+import { isHostName, isNetwork, isOrigin, isPostgresUrl, toHostName, toPageAddress, withoutBrackets } from './values/addresses';
+import { instantForms, toInstant } from './values/dates';
 import { isForwarded, isHeaderName } from './values/header-names';
-import { decodeUtf8, mayBeMisread, mayBeUnescaped } from './values/utf8';
+import { decodeUtf8, mayBeMisread } from './values/utf8';
+
+/** The empty value of a setting that may be missing. */
+const none = z.literal('').transform(() => undefined);
 
 /** Values between commas. */
 const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
@@ -20,17 +24,6 @@ const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) => 
 
 const onOff = oneOf('on', 'off').transform((value) => value === 'on');
 
-/**
- * True for the address of a PostgreSQL. A password with `/`, `?` or `#` in it ends the name of the host, and the rest of it is found where
- * no address has it.
- */
-function isPostgresUrl(value: string): boolean {
-  if (!URL.canParse(value) || !mayBeUnescaped(value)) return false;
-  const { protocol, pathname, searchParams, hash } = new URL(value);
-  const isWhole = hash === '' && !/[@/]/.test(pathname.slice(1)) && ![...searchParams.keys()].some((name) => /[@/]/.test(name));
-  return /^postgres(ql)?:$/.test(protocol) && isWhole;
-}
-
 const PASSWORD_RULE = 'a password has every character but letters and digits percent-encoded, such as %40 for @';
 const postgresUrl = z.string().refine(isPostgresUrl, `expected a URL like postgresql://user:password@host:5432/database; ${PASSWORD_RULE}`);
 
@@ -43,13 +36,18 @@ const httpUrl = z
   .string()
   .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), 'expected a URL like http://127.0.0.1:4318');
 
-const proxies = list.refine((parts) => parts.every(isNetwork), 'expected addresses or CIDR ranges, separated by commas');
+const page = z
+  .string()
+  .transform(toPageAddress)
+  .refine((href) => href !== undefined, 'expected a URL like https://example.org/leave-v2');
 
-/** True for an origin as browsers write it (RFC 6454 section 6.1). Hybrid apps have schemes of their own, such as capacitor. */
-const isOrigin = (text: string): boolean =>
-  /^https?:/i.test(text)
-    ? URL.canParse(text) && new URL(text).origin === text && !text.includes('*')
-    : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:-]+$/.test(text);
+/** Milliseconds of the Unix time: settings go to workers as JSON, which knows no Date. */
+const instant = z
+  .string()
+  .transform(toInstant)
+  .refine((time) => time !== undefined, `expected ${instantForms.join(' or ')}`);
+
+const proxies = list.refine((parts) => parts.every(isNetwork), 'expected addresses or CIDR ranges, separated by commas');
 
 const origins = list.superRefine((parts, context) => {
   const wrong = parts.find((origin) => !isOrigin(origin));
@@ -104,7 +102,7 @@ export const settings = {
   HOST: { schema: address, fallback: '127.0.0.1', meaning: 'Address to listen on' },
   WORKERS: { schema: workers, fallback: '1', meaning: 'Processes that answer requests; auto takes as many as there are cores' },
   ADMIN_PORT: {
-    schema: wholeNumber(0, 65535).or(z.literal('').transform(() => undefined)),
+    schema: wholeNumber(0, 65535).or(none),
     fallback: '',
     meaning: 'Port of the operators, with the metrics; 0 takes a free one, empty opens none',
   },
@@ -276,13 +274,17 @@ export const settings = {
     meaning: 'Values that the GraphQL operations of one provision may cost in a minute; 0 sets no limit',
   },
   AUDIT_RETENTION_DAYS: {
-    schema: wholeNumber(1, 36_500).or(z.literal('').transform(() => undefined)),
+    schema: wholeNumber(1, 36_500).or(none),
     fallback: '',
     meaning: 'Days after which rows of the audit are deleted; empty keeps them for ever',
   },
+  USAGE_RETENTION_DAYS: { schema: wholeNumber(1, 36_500), fallback: '400', meaning: 'Days after which counts of v2 requests are deleted' },
+  V2_DEPRECATED_AT: { schema: instant.or(none), fallback: '', meaning: 'Date or time since which v2 is deprecated; empty tells nobody' },
+  V2_SUNSET_AT: { schema: instant.or(none), fallback: '', meaning: 'Date or time from which v2 may be gone; empty tells nobody' },
+  V2_MIGRATION_LINK: { schema: page.or(none), fallback: '', meaning: 'Page that tells integrators how to leave v2; empty tells nobody' },
   DOWNLOAD_LINK_MINUTES: { schema: wholeNumber(1, 60), fallback: '5', meaning: 'Time for which a link to a file is good' },
   DRAIN_MILLISECONDS: {
-    schema: wholeNumber(0, 60000).or(z.literal('').transform(() => undefined)),
+    schema: wholeNumber(0, 60000).or(none),
     fallback: '',
     meaning:
       'On a stop: time in which /ready says no while requests are taken; empty takes 8000 on SIGTERM with DATABASE_URL, and 0 otherwise',
@@ -350,7 +352,7 @@ export function readConfig(environment: Environment): Config {
   });
   const config = Object.fromEntries(values) as Config;
   // A setting that is faulty itself is not missing beside another.
-  if (faults.length === 0) faults.push(...findMissing(config));
+  if (faults.length === 0) faults.push(...findMissing(config), ...findDisorder(config));
   if (faults.length > 0) throw new ConfigError(faults.join('\n'));
   return config;
 }
@@ -372,6 +374,10 @@ function findMissing({
   ];
   return needed.filter(({ isMissing }) => isMissing).map(({ name, other }) => `${name}: expected ${other} beside it`);
 }
+
+/** The fault of a sunset before the deprecation, which RFC 9745 section 4 forbids. */
+const findDisorder = ({ V2_DEPRECATED_AT = -Infinity, V2_SUNSET_AT = Infinity }: Config): string[] =>
+  V2_SUNSET_AT < V2_DEPRECATED_AT ? ['V2_SUNSET_AT: expected a time that is not before V2_DEPRECATED_AT'] : [];
 
 function readSecret(environment: Environment, name: string): { readonly text: string | undefined } | { readonly fault: string } {
   const fileName = `${name}_FILE`;

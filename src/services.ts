@@ -26,6 +26,7 @@ import type { QueueFigures, ReportQueue } from './data/reading/report-queue';
 import { SavedReportStore } from './data/reports/saved-report-store';
 import { SessionStore } from './data/access/session-store';
 import { SyncStore } from './data/sync/sync-store';
+import { UsageStore } from './data/access/usage-store';
 import { UserStore } from './data/access/user-store';
 import { VersionMemory, type MemoryFigures } from './data/books/version-memory';
 import { AccessService } from './domain/access/access-service';
@@ -47,6 +48,8 @@ import { ProvisionGuard } from './domain/access/provision-guard';
 import { OrganizationService } from './domain/access/organization-service';
 import { ProvisionService } from './domain/access/provision-service';
 import { RightsAudit } from './domain/audit/rights-audit';
+import { UsageCounter, type UnwrittenUsage } from './domain/access/usage-counter';
+import { UsageService } from './domain/access/usage-service';
 import { UserService } from './domain/access/user-service';
 import { SavedReportService } from './domain/reports/saved-report-service';
 import { SessionService } from './domain/access/session-service';
@@ -67,6 +70,8 @@ export interface Services {
   readonly organizations: OrganizationService;
   readonly provisions: ProvisionService;
   readonly users: UserService;
+  readonly usage: UsageService;
+  readonly usageCounter: UsageCounter;
   readonly books: BookService;
   /** Whole answers by data version; undefined where nothing is kept. */
   readonly answers: VersionMemory | undefined;
@@ -127,6 +132,8 @@ export interface ServiceOptions {
   readonly onConnectionLost?: (error: Error) => void;
   /** Called when rows of the audit that nobody waits for cannot be written. */
   readonly onUnwritten?: (unwritten: UnwrittenRows) => void;
+  /** Called when counts of v2 requests cannot be written. */
+  readonly onUnwrittenUsage?: (unwritten: UnwrittenUsage) => void;
   /** Called with each event that the audit gets. */
   readonly onEvent?: (event: SeenEvent) => void;
   /** The operator of now, where operators use these services. */
@@ -148,6 +155,7 @@ export function createServices(
   {
     onConnectionLost = () => undefined,
     onUnwritten,
+    onUnwrittenUsage,
     onEvent,
     findOperator,
     replicas: addresses = [],
@@ -207,6 +215,8 @@ export function createServices(
   const provisions = new ProvisionService(organizations, new ProvisionStore(database), savedReportStore, rights);
   const imports = new ImportService(new ImportStore(database));
   const logins = new LoginGuard(new KnownAddressStore(database), new LoginAttemptStore(database, createMemory), config.LOGIN_ATTEMPTS);
+  const usageStore = new UsageStore(database);
+  const usageCounter = new UsageCounter(usageStore, onUnwrittenUsage);
   const users = new UserService({ organizations, users: userStore, sessions: sessionStore, logins, rights });
   return {
     access: new AccessService({
@@ -229,6 +239,8 @@ export function createServices(
     organizations,
     provisions,
     users,
+    usage: new UsageService(usageStore, organizations),
+    usageCounter,
     books,
     answers,
     imports,
@@ -245,7 +257,7 @@ export function createServices(
       replicas: replicas.figures,
     }),
     close: async () => {
-      await audit.close();
+      await Promise.all([audit.close(), usageCounter.close()]);
       await Promise.all([replicas.close(), database.close()]);
     },
   };

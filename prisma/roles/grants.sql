@@ -27,6 +27,9 @@ GRANT SELECT, INSERT, DELETE ON "session", "link_key" TO deposit_gateway_serving
 GRANT UPDATE ("last_seen_at") ON "session" TO deposit_gateway_serving;
 GRANT USAGE ON SEQUENCE "link_key_id_seq" TO deposit_gateway_serving;
 
+-- Who calls v2: counted, and deleted by age.
+GRANT SELECT, INSERT, UPDATE, DELETE ON "v2_usage" TO deposit_gateway_serving;
+
 -- The reports that users save.
 GRANT SELECT, INSERT, UPDATE, DELETE ON "saved_report" TO deposit_gateway_serving;
 

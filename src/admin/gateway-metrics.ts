@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
+import type { LastUse } from '../data/access/usage-store';
 import type { BookFigures } from '../data/books/book-store';
 import type { ImportFigures } from '../data/imports/import-store';
 import type { SyncState } from '../data/sync/sync-store';
@@ -28,6 +29,7 @@ export class GatewayMetrics {
   private books: readonly BookFigures[] = [];
   private imports: readonly ImportFigures[] = [];
   private syncs: readonly SyncState[] = [];
+  private lastUses: readonly LastUse[] = [];
   private isReady = 0;
   private isReading = false;
 
@@ -54,7 +56,7 @@ export class GatewayMetrics {
   ]);
 
   constructor(
-    private readonly services: Pick<Services, 'readFigures' | 'books' | 'imports' | 'syncs' | 'findObstacle'>,
+    private readonly services: Pick<Services, 'readFigures' | 'books' | 'imports' | 'syncs' | 'usage' | 'findObstacle'>,
     private readonly kind: 'gateway' | 'worker' = 'gateway',
   ) {
     collectDefaultMetrics({ register: this.registry });
@@ -152,6 +154,12 @@ export class GatewayMetrics {
     this.total('gateway_sync_lines_total', 'Lines that rounds of sync have added, changed and removed', ['organization'], () =>
       this.syncs.map(({ organizationId, linesChanged }) => [{ organization: organizationId }, linesChanged]),
     );
+    this.gauge(
+      'gateway_v2_last_use_timestamp_seconds',
+      'Unix time of the newest request to v2 with a valid provision',
+      ['organization'],
+      () => this.lastUses.map(({ organizationId, lastUsedAt }) => [{ organization: organizationId }, lastUsedAt.getTime() / MS_PER_SECOND]),
+    );
     // The first scrape tells of the start.
     void this.readDatabase();
   }
@@ -208,18 +216,21 @@ export class GatewayMetrics {
 
   private async readDatabase(): Promise<void> {
     this.isReading = true;
-    const [obstacle, books, imports, syncs] = await Promise.allSettled([
+    const [obstacle, books, imports] = await Promise.allSettled([
       this.services.findObstacle(),
       this.services.books.listFigures(),
       this.services.imports.listFigures(),
-      this.services.syncs.listStates(),
     ]);
-    this.isReading = false;
     this.isReady = obstacle.status === 'fulfilled' && obstacle.value === undefined ? 1 : 0;
     // The books did not change while the database is away.
     if (books.status === 'fulfilled') this.books = books.value;
     if (imports.status === 'fulfilled') this.imports = imports.value;
+    // A scrape takes no more than three connections from the callers.
+    const [syncs] = await Promise.allSettled([this.services.syncs.listStates()]);
     if (syncs.status === 'fulfilled') this.syncs = syncs.value;
+    const [lastUses] = await Promise.allSettled([this.services.usage.listLastUses()]);
+    if (lastUses.status === 'fulfilled') this.lastUses = lastUses.value;
+    this.isReading = false;
   }
 
   private counter(name: string, help: string, labelNames: string[]): Counter {

@@ -2,7 +2,7 @@ import { extname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { GatewayMetrics, type MetricsOfProcess } from '../admin/gateway-metrics';
 import { SummedMetrics } from '../admin/summed-metrics';
-import { createOperatorsSide, createSignals, orExplain, type App, type RoleAddresses } from '../app';
+import { createOperatorsSide, createSignals, deleteOldUsage, orExplain, type App, type RoleAddresses } from '../app';
 import type { Config } from '../config';
 import { serveAttemptMemories } from '../data/access/attempt-memory';
 import { serveQueue } from '../data/reading/queue-channel';
@@ -36,6 +36,7 @@ export function createPrimary(config: Config, { serving, owner }: RoleAddresses,
   // The primary asks the database for its state alone.
   const services = createServices({ ...config, POOL_SIZE: 1 }, serving, { shared });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
+  const stopDeleting = deleteOldUsage(services, config.USAGE_RETENTION_DAYS, log);
   const summed = metrics && new SummedMetrics(metrics);
   const operators = createOperatorsSide(owner, { config, log, metrics, signals: createSignals(log, () => metrics) }, summed);
   const workers = new WorkerSet({
@@ -57,7 +58,7 @@ export function createPrimary(config: Config, { serving, owner }: RoleAddresses,
   const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
   const closingMs = CLOSING_TRIES * (config.DATABASE_CONNECT_MILLISECONDS + config.DATABASE_ANSWER_MILLISECONDS);
   const stopWorkers = async (drainMs: number): Promise<boolean> => {
-    const isWhole = await workers.stop({ drainMs, graceMs, closingMs });
+    const [isWhole] = await Promise.all([workers.stop({ drainMs, graceMs, closingMs }), stopDeleting()]);
     await services.close();
     return isWhole;
   };

@@ -30,7 +30,7 @@ const TOTALS = [
 /** The headers of an answer that a page may read beside its type and length. Browsers never show trailers to a page. */
 const EXPOSED_HEADERS = [
   ...['X-Request-Id', 'Retry-After', 'X-GraphQL-Cost', 'X-Data-Version', 'ETag', 'Allow', 'Content-Disposition', 'Provision-Expires'],
-  ...['RateLimit', 'RateLimit-Policy', 'Server-Timing'],
+  ...['Deprecation', 'Sunset', 'Link', 'RateLimit', 'RateLimit-Policy', 'Server-Timing'],
   ...['Id', 'Range', 'Date-Basis', ...TOTALS].map((name) => `X-Export-${name}`),
 ].join();
 

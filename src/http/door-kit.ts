@@ -9,6 +9,7 @@ import { LEAST_VERSION, assertNewEnough, parseLeastVersion } from '../domain/boo
 import type { AppError } from '../errors';
 import { LineCount, type RequestContext } from '../resolvers/request/request-context';
 import type { Services } from '../services';
+import { setDeprecation } from './deprecation-headers';
 import { createErrorHandler, type ErrorFormat } from './error-handler';
 import { readCredentials, sessionCookie } from './request-credentials';
 import { linkCallerOf } from './link-requests';
@@ -74,9 +75,10 @@ export function createDoorKit(config: Config, log: Logger, { access, accessWatch
       const left = new AbortController();
       const record = recordOf(response);
       const { id, receivedAt, times } = record;
-      const requestAccess = access.open(readCredentials(request, linkCallerOf(response)), times, leastVersion, (provision) =>
-        setProvisionExpiry(response, provision),
-      );
+      const requestAccess = access.open(readCredentials(request, linkCallerOf(response)), times, leastVersion, (row) => {
+        setProvisionExpiry(response, row.provision);
+        if (record.door === 'v2') setDeprecation(response, row.organization, config);
+      });
       const lines = new LineCount();
       record.access = requestAccess;
       record.lines = lines;

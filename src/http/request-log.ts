@@ -3,6 +3,7 @@ import type { Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { UnwrittenRows } from '../data/audit/audit-writer';
 import { findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
+import type { UnwrittenUsage } from '../domain/access/usage-counter';
 import type { AppError } from '../errors';
 import { RequestRecord } from './request-record';
 
@@ -154,4 +155,11 @@ export function logUnwritten(log: Logger, { organizationId: organization, rows, 
   const facts = { organization, rows, code: error.code, ...findSqlFault(error.cause) };
   if (isLost) log.error(facts, 'audit rows were lost');
   else log.warn(facts, 'audit rows wait for the database');
+}
+
+/** Logs counts of v2 requests that cannot be written. No caller waits for them. */
+export function logUnwrittenUsage(log: Logger, { requests, isLost, error }: UnwrittenUsage): void {
+  const facts = { requests, code: error.code, ...findSqlFault(error.cause) };
+  if (isLost) log.error(facts, 'counts of v2 requests were lost');
+  else log.warn(facts, 'counts of v2 requests wait for the database');
 }

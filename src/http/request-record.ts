@@ -34,6 +34,8 @@ export class RequestRecord {
   readonly method: string;
   /** The client's IP address. Forwarded addresses count only from trusted proxies. */
   readonly address: string;
+  /** The header User-Agent: a text of the caller, which no log line, metric or span tells. */
+  readonly userAgent: string;
   door: RequestDoor = 'none';
   /** The pattern of the path, which holds no part that a caller has chosen. */
   path = '*';
@@ -59,6 +61,7 @@ export class RequestRecord {
     this.traceParent = traceParent && isSecret(traceParent.traceId, request) ? undefined : traceParent;
     this.method = request.method;
     this.address = request.ip ?? '';
+    this.userAgent = request.headers['user-agent'] ?? '';
     this.socket = request.socket;
     this.bytesBefore = this.socket.bytesWritten;
   }

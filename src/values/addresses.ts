@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
+import { mayBeUnescaped } from './utf8';
 
 /** The first four groups name one subscriber's network (RFC 6177 section 2), in which a machine changes its address daily (RFC 8981). */
 const IPV6_NETWORK_GROUPS = 4;
@@ -68,3 +69,24 @@ const isIPv6 = (text: string): boolean => isIP(text) === 6 && !text.includes('%'
 const toBracketed = (address: string): string => new URL(`http://[${address}]`).hostname;
 
 const withoutZone = (address: string): string => address.replace(/%.*$/, '');
+
+/** True for an origin as browsers write it (RFC 6454 section 6.1). Hybrid apps have schemes of their own, such as capacitor. */
+export const isOrigin = (text: string): boolean =>
+  /^https?:/i.test(text)
+    ? URL.canParse(text) && new URL(text).origin === text && !text.includes('*')
+    : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:-]+$/.test(text);
+
+/** The address of a page as a header can carry it (RFC 8288 section 3), with all else percent-encoded; undefined for any other text. */
+export const toPageAddress = (text: string): string | undefined =>
+  /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text).href : undefined;
+
+/**
+ * True for the address of a PostgreSQL. A password with `/`, `?` or `#` in it ends the name of the host, and the rest of it is found where
+ * no address has it.
+ */
+export function isPostgresUrl(value: string): boolean {
+  if (!URL.canParse(value) || !mayBeUnescaped(value)) return false;
+  const { protocol, pathname, searchParams, hash } = new URL(value);
+  const isWhole = hash === '' && !/[@/]/.test(pathname.slice(1)) && ![...searchParams.keys()].some((name) => /[@/]/.test(name));
+  return /^postgres(ql)?:$/.test(protocol) && isWhole;
+}

@@ -39,3 +39,17 @@ export const daysBetween = (from: LocalDate, to: LocalDate): number => dayNumber
 
 /** The months from the month of one date to that of another, whatever the days. */
 export const monthsBetween = (from: LocalDate, to: LocalDate): number => monthNumber(to) - monthNumber(from);
+
+const DATE_LENGTH = 10;
+/** A time with its zone (RFC 3339 section 5.6), of which seconds may be left out. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
+
+/** The forms of an instant, for help texts and messages. */
+export const instantForms = ['a date such as 2027-01-31 (its first moment in UTC)', 'a time such as 2027-01-31T17:00Z'] as const;
+
+/** The milliseconds of the Unix time for a date or for a time with its zone; undefined for any other text. */
+export function toInstant(text: string): number | undefined {
+  const date: string = text.slice(0, DATE_LENGTH);
+  const time = isLocalDate(date) && (text.length === DATE_LENGTH || TIME.test(text)) ? Date.parse(text) : NaN;
+  return Number.isNaN(time) ? undefined : time;
+}

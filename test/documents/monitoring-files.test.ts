@@ -22,10 +22,16 @@ async function scrapedNames(): Promise<Set<string>> {
   const { apiProvision: provision } = organization;
   await graphql(url, '{ depositDetails(startDate: "2024-01-01", endDate: "2024-12-31") { amount } }', { provision });
   const names = async () => new Set((await readScrape(adminUrl)).map(({ name }) => name));
-  const last = ['gateway_import_failures_total', 'gateway_sync_failures_total', 'gateway_lines_total'];
+  await fetch(`${url}/api/v2/authenticated_test_system`, { headers: { Provision: provision } });
+  const late = [
+    'gateway_import_failures_total',
+    'gateway_sync_failures_total',
+    'gateway_lines_total',
+    'gateway_v2_last_use_timestamp_seconds',
+  ];
   await until(async () => {
     const found = await names();
-    return last.every((name) => found.has(name));
+    return late.every((name) => found.has(name));
   });
   return names();
 }
@@ -72,9 +78,16 @@ describe('an operator who sets up Prometheus and Grafana', () => {
 /** Scrapes of a gateway that does nothing else. Before each fourth one, it has lost the connections that its pools had kept. */
 async function scrapeIdle({ url, adminUrl, database: { client } }: RunningGateway, count: number): Promise<(readonly Sample[])[]> {
   const connections = `FROM pg_stat_activity WHERE datname = current_database() AND usename = '${SERVING_ROLE}'`;
-  /** Seconds pass between the scrapes of Prometheus, so that the four statements which one begins are over before the next. */
+  /**
+   * Seconds pass between the scrapes of Prometheus, so that the statements which one begins are over before the next. The last one reads the
+   * use of v2.
+   */
   const untilRead = (since: string): Promise<void> =>
-    until(async () => (await client.query(`SELECT ${connections} AND state = 'idle' AND query_start > $1`, [since])).rowCount! >= 4);
+    until(
+      async () =>
+        (await client.query(`SELECT ${connections} AND state = 'idle' AND query LIKE '%v2_usage u%' AND query_start > $1`, [since]))
+          .rowCount! > 0,
+    );
   await untilRead('-infinity');
   const scrapes: (readonly Sample[])[] = [];
   for (let number = 0; number < count; number++) {

@@ -5,7 +5,7 @@ import { isDistributed } from './database';
 
 /**
  * A proxy between the gateway and its database. It counts the statements that it passes on, but for those of the audit, which are written
- * once a minute and beside the request's own, and those that read the version of distributed books, which are on another node than access.
+ * once a minute and beside the request's own, those that count the use of v2 every few seconds, and those that read the version of distributed books, which are on another node than access.
  */
 export interface DatabaseProxy {
   readonly url: string;
@@ -65,7 +65,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       if (type === 'B') {
         const text = prepared.get(second!) ?? '';
         running.push(text);
-        isBeside = text.includes('audit_chain') || (isDistributed && isVersion(text));
+        isBeside = text.includes('audit_chain') || text.includes('v2_usage') || (isDistributed && isVersion(text));
         isSetting = text.startsWith(SETTINGS);
       }
       if (type === 'Q' || (type === 'E' && !isBeside && !isSetting)) statements++;

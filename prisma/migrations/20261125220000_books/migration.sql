@@ -11,7 +11,11 @@ CREATE TABLE organization (
   under_maintenance BOOLEAN NOT NULL DEFAULT false,
   created_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
   fiscal_year_start INTEGER NOT NULL DEFAULT 1 CHECK (fiscal_year_start BETWEEN 1 AND 12),
-  time_zone TEXT NOT NULL DEFAULT 'UTC'
+  time_zone TEXT NOT NULL DEFAULT 'UTC',
+  v2_deprecated_at TIMESTAMPTZ,
+  v2_sunset_at TIMESTAMPTZ,
+  v2_migration_link TEXT,
+  CONSTRAINT organization_v2_check CHECK (v2_sunset_at >= v2_deprecated_at)
 );
 CREATE UNIQUE INDEX organization_name_key ON organization (name);
 
@@ -47,6 +51,22 @@ CREATE TABLE provision_key (
 CREATE UNIQUE INDEX provision_key_link_hash_key ON provision_key (link_hash);
 CREATE INDEX provision_key_provision_id_idx ON provision_key (provision_id);
 CREATE INDEX provision_key_first_characters_idx ON provision_key (first_characters);
+
+-- The use of v2. The last index finds an organization's newest day, and the rows of some days.
+
+CREATE TABLE v2_usage (
+  organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  provision_id INTEGER NOT NULL REFERENCES provision (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  day DATE NOT NULL,
+  path TEXT NOT NULL,
+  user_agent TEXT NOT NULL,
+  requests BIGINT NOT NULL,
+  errors BIGINT NOT NULL,
+  lines BIGINT NOT NULL,
+  last_used_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (provision_id, day, path, user_agent)
+);
+CREATE INDEX v2_usage_organization_id_day_idx ON v2_usage (organization_id, day);
 
 -- Users and their logins
 

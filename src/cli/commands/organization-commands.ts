@@ -1,12 +1,15 @@
 import { Argument, Command } from 'commander';
+import type { V2Notice } from '../../data/access/organization-store';
+import { describeV2Notice, toNoticeLink, toNoticeTime } from '../../domain/access/organization-service';
 import { formatAnchor } from '../../formats/audit-row';
+import { instantForms } from '../../values/dates';
 import { withServices, type CommandContext } from '../command';
-import { append } from '../command-options';
+import { append, UsageError } from '../command-options';
 import { formatTable, printResult } from '../terminal';
 
 const months = Array.from({ length: 12 }, (_, index) => String(index + 1));
 
-/** `organization create | list | rename | hosts | maintenance | fiscal-year | time-zone | delete`: manages organizations. */
+/** `organization create | list | rename | hosts | maintenance | fiscal-year | time-zone | v2 | delete`: manages organizations. */
 export function organizationCommand(context: () => CommandContext): Command {
   const command = new Command('organization').description('the organizations whose deposits are served');
   command
@@ -87,6 +90,7 @@ export function organizationCommand(context: () => CommandContext): Command {
       await withServices(context(), ({ organizations }) => organizations.setTimeZone(name, timeZone));
       printResult(terminal, json, { name, timeZone }, `The days of "${name}" begin at midnight in ${timeZone}`);
     });
+  addV2Command(command, context);
   command
     .command('rename')
     .description('gives an organization another name; nothing else changes')
@@ -110,4 +114,41 @@ export function organizationCommand(context: () => CommandContext): Command {
       printResult(terminal, json, { name, deleted }, `Deleted organization "${name}": ${counts}${anchor}`);
     });
   return command;
+}
+
+interface V2Options {
+  readonly deprecatedAt?: string;
+  readonly sunsetAt?: string;
+  readonly link?: string;
+  readonly none: boolean;
+}
+
+const NO_NOTICE: V2Notice = { v2DeprecatedAt: null, v2SunsetAt: null, v2MigrationLink: null };
+
+/** The command that prints what callers of v2 are told of its end, or changes it. */
+function addV2Command(command: Command, context: () => CommandContext): void {
+  command
+    .command('v2')
+    .description("prints what the organization's callers of v2 are told of its end, or changes it; the settings tell the rest")
+    .argument('<name>', 'name of the organization')
+    .option('--deprecated-at <when>', `time since which v2 is deprecated: ${instantForms.join(' or ')}`)
+    .option('--sunset-at <when>', 'time from which v2 may be gone, in the same forms')
+    .option('--link <url>', 'page that says how to leave v2')
+    .option('--none', 'takes all of it back, so that the settings tell everything again', false)
+    .action(async (name: string, { deprecatedAt, sunsetAt, link, none }: V2Options) => {
+      const change: Partial<V2Notice> = {
+        ...(deprecatedAt !== undefined && { v2DeprecatedAt: toNoticeTime(deprecatedAt) }),
+        ...(sunsetAt !== undefined && { v2SunsetAt: toNoticeTime(sunsetAt) }),
+        ...(link !== undefined && { v2MigrationLink: toNoticeLink(link) }),
+      };
+      const isChange = Object.keys(change).length > 0;
+      if (none && isChange) throw new UsageError('--none cannot be used with --deprecated-at, --sunset-at or --link');
+      const { terminal, json } = context();
+      const notice = await withServices(context(), ({ organizations }) =>
+        none || isChange ? organizations.setV2Notice(name, none ? NO_NOTICE : change) : organizations.get(name),
+      );
+      const { v2DeprecatedAt, v2SunsetAt, v2MigrationLink } = notice;
+      const result = { name, deprecatedAt: v2DeprecatedAt, sunsetAt: v2SunsetAt, link: v2MigrationLink };
+      printResult(terminal, json, result, `Callers of v2 of "${name}" are told: ${describeV2Notice(notice)}`);
+    });
 }

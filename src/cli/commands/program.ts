@@ -32,6 +32,7 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
   sync: () => (require('./sync-command') as typeof import('./sync-command')).syncCommand,
   export: () => (require('./export-command') as typeof import('./export-command')).exportCommand,
   audit: () => (require('./audit-command') as typeof import('./audit-command')).auditCommand,
+  usage: () => (require('./usage-command') as typeof import('./usage-command')).usageCommand,
   version: () => (require('./book-commands') as typeof import('./book-commands')).versionCommand,
   check: () => (require('./book-commands') as typeof import('./book-commands')).checkCommand,
   backup: () => (require('./backup-commands') as typeof import('./backup-commands')).backupCommand,

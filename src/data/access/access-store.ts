@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import { AppError } from '../../errors';
 import type { OrganizationCalendar } from '../../values/periods';
-import type { ProvisionKind } from './organization-store';
+import type { ProvisionKind, V2Notice } from './organization-store';
 import type { Database } from '../postgres/database';
 import type { Wait } from '../postgres/request-times';
 import { findSqlFault, QUERY_CANCELED } from '../postgres/sql-fault';
@@ -10,14 +10,15 @@ import { selectStamp, type VersionStamp } from '../postgres/version-stamp';
 /** The provision, organization and session that a request's credentials stand for. */
 export interface AccessRow<Stamp = VersionStamp> {
   readonly provision: AccessProvision;
-  readonly organization: OrganizationCalendar & {
-    readonly id: number;
-    readonly name: string;
-    readonly hosts: readonly string[];
-    readonly underMaintenance: boolean;
-    /** The version of its books. */
-    readonly dataVersion: Stamp;
-  };
+  readonly organization: OrganizationCalendar &
+    V2Notice & {
+      readonly id: number;
+      readonly name: string;
+      readonly hosts: readonly string[];
+      readonly underMaintenance: boolean;
+      /** The version of its books. */
+      readonly dataVersion: Stamp;
+    };
   /** The live session of the token. Null when there is none; an error when the data source answers but its session store does not. */
   readonly session: SessionRow | null | AppError;
 }
@@ -78,6 +79,9 @@ interface JoinedRow {
   under_maintenance: boolean;
   fiscal_year_start: number;
   time_zone: string;
+  v2_deprecated_at: Date | null;
+  v2_sunset_at: Date | null;
+  v2_migration_link: string | null;
   /** Null where a statement of its own reads it. */
   data_version: VersionStamp | null;
   /** True when the server follows another one. */
@@ -97,6 +101,7 @@ const HAS_ENDED = `(p.revoked_at IS NOT NULL OR COALESCE(p.expires_at <= now(), 
 const PROVISION_COLUMNS = `asked.place::int, p.id AS provision_id, k.first_characters, ${HAS_ENDED} AS has_ended,
   least(p.expires_at, k.expires_at) AS provision_expires_at, p.addresses, p.reports, p.kind, p.label, p.privileges AS provision_privileges,
   o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance, o.fiscal_year_start, o.time_zone,
+  o.v2_deprecated_at, o.v2_sunset_at, o.v2_migration_link,
   :version AS data_version, pg_is_in_recovery() AS is_standby`;
 const ASKED_PROVISIONS = `JOIN provision_key k ON k.uuid_hash = asked.uuid_hash
 JOIN provision p ON p.id = k.provision_id
@@ -300,6 +305,9 @@ function toFoundRow(row: JoinedRow): FoundRow {
       underMaintenance: row.under_maintenance,
       fiscalYearStart: row.fiscal_year_start,
       timeZone: row.time_zone,
+      v2DeprecatedAt: row.v2_deprecated_at,
+      v2SunsetAt: row.v2_sunset_at,
+      v2MigrationLink: row.v2_migration_link,
       dataVersion: row.data_version,
     },
     session: row.session_provision_id === null ? null : toSession(row, row.session_provision_id),

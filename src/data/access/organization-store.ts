@@ -6,7 +6,17 @@ import type { Database } from '../postgres/database';
 /** The kind of application that a provision was issued to. */
 export type ProvisionKind = 'WEB' | 'MOBILE' | 'API';
 
-export interface OrganizationRow extends OrganizationCalendar {
+/** The end of v2 as its callers are told. Null takes the setting's value. */
+export interface V2Notice {
+  /** The time since which it is deprecated, which may be to come. */
+  readonly v2DeprecatedAt: Date | null;
+  /** The time from which it may be gone. */
+  readonly v2SunsetAt: Date | null;
+  /** The address of a page that says how to leave it. */
+  readonly v2MigrationLink: string | null;
+}
+
+export interface OrganizationRow extends OrganizationCalendar, V2Notice {
   readonly id: number;
   readonly name: string;
   readonly hosts: readonly string[];
@@ -62,6 +72,10 @@ export class OrganizationStore {
 
   async updateTimeZone(id: number, timeZone: string): Promise<void> {
     await this.database.prisma.organization.update({ where: { id }, data: { timeZone } });
+  }
+
+  async updateV2Notice(id: number, notice: V2Notice): Promise<void> {
+    await this.database.prisma.organization.update({ where: { id }, data: notice });
   }
 
   async updateName(id: number, name: string): Promise<void> {

@@ -25,12 +25,7 @@ export class AccessService {
   constructor(private readonly parts: AccessParts) {}
 
   /** Opens the checks of one request, which may ask for a least version of the books. They ask the database at most once. */
-  open(
-    credentials: Credentials,
-    times = new RequestTimes(),
-    leastVersion = 0,
-    onProvision?: (provision: AccessProvision) => void,
-  ): RequestAccess {
+  open(credentials: Credentials, times = new RequestTimes(), leastVersion = 0, onProvision?: (row: AccessRow) => void): RequestAccess {
     return new RequestAccess(new RequestCaller(credentials, this.parts, times, onProvision), leastVersion);
   }
 }

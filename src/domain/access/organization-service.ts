@@ -1,6 +1,7 @@
-import type { DeletedRows, OrganizationRow, OrganizationStore } from '../../data/access/organization-store';
+import type { DeletedRows, OrganizationRow, OrganizationStore, V2Notice } from '../../data/access/organization-store';
 import { OperatorError } from '../../errors';
-import { isHostName, toHostName } from '../../values/addresses';
+import { isHostName, toHostName, toPageAddress } from '../../values/addresses';
+import { instantForms, toInstant } from '../../values/dates';
 import { isTimeZone } from '../../values/periods';
 import { assertName } from './operator-names';
 import type { RightsAudit } from '../audit/rights-audit';
@@ -65,6 +66,21 @@ export class OrganizationService {
     return names;
   }
 
+  /**
+   * Changes what callers of v2 are told of its end, from the next request on. Null takes the setting's value, and what is left out stays.
+   * Returns the organization as it is then.
+   */
+  async setV2Notice(name: string, change: Partial<V2Notice>): Promise<OrganizationRow> {
+    const { id, ...before } = await this.get(name);
+    const organization = { id, ...before, ...change };
+    const { v2DeprecatedAt, v2SunsetAt, v2MigrationLink } = organization;
+    if (v2DeprecatedAt && v2SunsetAt && v2SunsetAt < v2DeprecatedAt)
+      throw new OperatorError(`v2 cannot end at ${v2SunsetAt.toISOString()}, before it is deprecated at ${v2DeprecatedAt.toISOString()}`);
+    await this.rights.note(id, 'organization v2', undefined, describeV2Notice(organization));
+    await this.organizations.updateV2Notice(id, { v2DeprecatedAt, v2SunsetAt, v2MigrationLink });
+    return organization;
+  }
+
   async rename(name: string, newName: string): Promise<void> {
     assertName('organization', newName);
     const { id } = await this.get(name);
@@ -86,6 +102,28 @@ export class OrganizationService {
 }
 
 const describeHosts = (hosts: readonly string[]): string => (hosts.length > 0 ? `hosts ${hosts.join(' ')}` : 'any host');
+
+/** What an organization's callers of v2 are told of its end, in an operator's messages. */
+export const describeV2Notice = ({ v2DeprecatedAt, v2SunsetAt, v2MigrationLink }: V2Notice): string =>
+  [
+    ...(v2DeprecatedAt ? [`deprecated at ${v2DeprecatedAt.toISOString()}`] : []),
+    ...(v2SunsetAt ? [`sunset at ${v2SunsetAt.toISOString()}`] : []),
+    ...(v2MigrationLink === null ? [] : [`link ${v2MigrationLink}`]),
+  ].join(', ') || 'as the settings say';
+
+/** The time that an operator's text stands for. Throws an OperatorError for no such text. */
+export function toNoticeTime(text: string): Date {
+  const time = toInstant(text);
+  if (time === undefined) throw new OperatorError(`"${text}" is no time: expected ${instantForms.join(' or ')}`);
+  return new Date(time);
+}
+
+/** The address of a page as it is stored. Throws an OperatorError for no such address. */
+export function toNoticeLink(text: string): string {
+  const address = toPageAddress(text);
+  if (address === undefined) throw new OperatorError(`"${text}" is no address of a page, such as https://example.org/leave-v2`);
+  return address;
+}
 
 function toHostNames(hosts: readonly string[]): string[] {
   const wrong = hosts.find((host) => !isHostName(toHostName(host)));

@@ -1,32 +1,23 @@
 import type { ProvisionRow } from '../../data/access/provision-store';
 import { OperatorError } from '../../errors';
 import { isNetwork } from '../../values/addresses';
-import { isLocalDate } from '../../values/dates';
+import { instantForms, toInstant } from '../../values/dates';
 
 const MAX_LABEL_LENGTH = 200;
 const MAX_ADDRESSES = 100;
-const DATE_LENGTH = 10;
 const SPAN = /^([0-9]{1,6})(m|h|d)$/;
 const MS_PER_UNIT = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-/** A time with its zone (RFC 3339 section 5.6), of which seconds may be left out. */
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** The forms of an expiry, for help texts and messages. */
-export const EXPIRY_FORMS =
-  'a date such as 2027-01-31 (its first moment in UTC), a time such as 2027-01-31T17:00Z, a span such as 90d or 12h';
+export const EXPIRY_FORMS = [...instantForms, 'a span such as 90d or 12h'].join(', ');
 
 /** The time that an operator's text stands for. Throws an OperatorError for no such text, and for a time that is over. */
 export function toExpiry(text: string): Date {
-  const time = SPAN.test(text) ? Date.now() + toSpanMs(text) : isDateOrTime(text) ? Date.parse(text) : NaN;
-  if (Number.isNaN(time)) throw new OperatorError(`"${text}" is no expiry: expected ${EXPIRY_FORMS}`);
+  const time = SPAN.test(text) ? Date.now() + toSpanMs(text) : toInstant(text);
+  if (time === undefined) throw new OperatorError(`"${text}" is no expiry: expected ${EXPIRY_FORMS}`);
   if (time <= Date.now()) throw new OperatorError(`${text} is over: \`provision revoke\` ends a provision at once`);
   return new Date(time);
 }
-
-const isDateOrTime = (text: string): boolean => {
-  const date: string = text.slice(0, DATE_LENGTH);
-  return isLocalDate(date) && (text.length === DATE_LENGTH || TIME.test(text));
-};
 
 /** The milliseconds of a span such as `7d`, `12h`, `30m` or `0`. Throws an OperatorError for any other text. */
 export function toSpanMs(text: string): number {

@@ -1,4 +1,4 @@
-import type { AccessProvision, AccessRow, AccessStore, Credential, SessionRow } from '../../data/access/access-store';
+import type { AccessRow, AccessStore, Credential, SessionRow } from '../../data/access/access-store';
 import type { Caller } from '../../data/reading/report-queue';
 import type { RequestTimes } from '../../data/postgres/request-times';
 import { AppError } from '../../errors';
@@ -32,6 +32,7 @@ export interface SessionAccess extends SystemAccess {
 /** A caller by numbers and the start of its provision, for the log. */
 export interface CallerIdentity {
   readonly organizationId: number;
+  readonly provisionId: number;
   readonly provisionStart: string;
   /** Undefined when no user is logged in. */
   readonly userId: number | undefined;
@@ -62,8 +63,8 @@ export class RequestCaller {
     private readonly parts: AccessParts,
     /** Counts the time of waiting. */
     private readonly times: RequestTimes,
-    /** Takes the provision once, when it, its host and its organization are found valid. A link has none of its own. */
-    private onProvision?: (provision: AccessProvision) => void,
+    /** Takes the row once, when the provision, its host and its organization are found valid. A link has no provision of its own. */
+    private onProvision?: (row: AccessRow) => void,
     /** The name of the saved report whose file was asked for; undefined for every other request. */
     private report?: string,
   ) {}
@@ -174,7 +175,7 @@ export class RequestCaller {
     const { hosts, underMaintenance } = row.organization;
     if (hosts.length > 0 && !hosts.map(toHostName).includes(toHostName(host))) throw new AppError('INCORRECT_HOST');
     if (underMaintenance) throw new AppError('UNDER_MAINTENANCE');
-    if (!link) this.onProvision?.(row.provision);
+    if (!link) this.onProvision?.(row);
     this.onProvision = undefined;
     return row;
   }
@@ -232,6 +233,7 @@ function toIdentity(row: AccessRow): CallerIdentity {
   const user = session?.disabled ? undefined : session;
   return {
     organizationId: organization.id,
+    provisionId: provision.id,
     provisionStart: provision.firstCharacters,
     userId: user?.userId,
     isMember: user !== undefined || isSecret(provision.kind),

@@ -1,3 +1,4 @@
+import { GraphQLSafeInt } from 'graphql-scalars';
 import { Field, GraphQLISODateTime, Int, ObjectType, registerEnumType } from 'type-graphql';
 import type { ProvisionKind } from '../../data/access/organization-store';
 import type { ProvisionRow } from '../../data/access/provision-store';
@@ -122,6 +123,54 @@ export class OperatedOrganization {
 
   @Field(() => String, { description: 'IANA name of the time zone in which its days begin.' })
   timeZone!: string;
+
+  @Field(() => GraphQLISODateTime, {
+    nullable: true,
+    description: "Time since which its callers of v2 hear that v2 is deprecated; null for the setting's.",
+  })
+  v2DeprecatedAt!: Date | null;
+
+  @Field(() => GraphQLISODateTime, {
+    nullable: true,
+    description: "Time from which they hear that v2 may be gone; null for the setting's.",
+  })
+  v2SunsetAt!: Date | null;
+
+  @Field(() => String, { nullable: true, description: "Page that says how to leave v2; null for the setting's." })
+  v2MigrationLink!: string | null;
+}
+
+@ObjectType({ simpleResolvers: true, description: 'Requests of a user agent with a provision to a v2 path.' })
+export class V2Usage {
+  @Field(() => String, { description: 'Name of the organization.' })
+  organization!: string;
+
+  @Field(() => Int, { description: 'Number of the provision.' })
+  number!: number;
+
+  @Field(() => String, { description: 'First eight characters of its newest UUID.' })
+  provision!: string;
+
+  @Field(() => String, { description: 'Note on its purpose; may be empty.' })
+  label!: string;
+
+  @Field(() => String, { description: 'The path.' })
+  path!: string;
+
+  @Field(() => String, { description: 'User agent as the caller named it; `other` stands for those that a day had no place for.' })
+  userAgent!: string;
+
+  @Field(() => GraphQLSafeInt, { description: 'Number of requests.' })
+  requests!: number;
+
+  @Field(() => GraphQLSafeInt, { description: 'Requests that were answered with an error, or whose answer broke off.' })
+  errors!: number;
+
+  @Field(() => GraphQLSafeInt, { description: "The report's lines that the answers had." })
+  lines!: number;
+
+  @Field(() => GraphQLISODateTime, { description: 'Time of the newest request.' })
+  lastUsedAt!: Date;
 }
 
 @ObjectType({ simpleResolvers: true, description: 'The end of an organization.' })

@@ -1,7 +1,8 @@
 import { Arg, Int, Mutation, Query, Resolver } from 'type-graphql';
 import type { OrganizationRow } from '../../data/access/organization-store';
-import type { OrganizationService } from '../../domain/access/organization-service';
+import { toNoticeLink, toNoticeTime, type OrganizationService } from '../../domain/access/organization-service';
 import { formatAnchor } from '../../formats/audit-row';
+import { instantForms } from '../../values/dates';
 import { OperatedOrganization, OrganizationDeletion } from './operator-types';
 
 const NAME = { description: 'Name of the organization.' };
@@ -10,6 +11,9 @@ const HOSTS = { description: 'Host names at which it may be reached, such as `gi
 const UNDER_MAINTENANCE = { description: 'True to answer its callers "Under maintenance".' };
 const MONTH = { description: 'Month from 1 to 12.' };
 const TIME_ZONE = { description: 'IANA name of the time zone, such as `America/New_York`.' };
+const DEPRECATED_AT = { nullable: true, description: `Time since which v2 is deprecated: ${instantForms.join(' or ')}.` };
+const SUNSET_AT = { nullable: true, description: 'Time from which v2 may be gone, in the same forms.' };
+const LINK = { nullable: true, description: 'Page that says how to leave v2.' };
 
 /** The changes of organizations, as the command `organization` has them. */
 @Resolver()
@@ -77,6 +81,22 @@ export class OrganizationOperations {
   ): Promise<OrganizationRow> {
     await this.organizations.setTimeZone(name, timeZone);
     return this.organizations.get(name);
+  }
+
+  @Mutation(() => OperatedOrganization, {
+    description: "Sets what an organization's callers of v2 are told of its end. What is missing takes the setting's value.",
+  })
+  setV2Notice(
+    @Arg('organization', () => String, NAME) name: string,
+    @Arg('deprecatedAt', () => String, DEPRECATED_AT) deprecatedAt: string | null | undefined,
+    @Arg('sunsetAt', () => String, SUNSET_AT) sunsetAt: string | null | undefined,
+    @Arg('link', () => String, LINK) link: string | null | undefined,
+  ): Promise<OrganizationRow> {
+    return this.organizations.setV2Notice(name, {
+      v2DeprecatedAt: deprecatedAt == null ? null : toNoticeTime(deprecatedAt),
+      v2SunsetAt: sunsetAt == null ? null : toNoticeTime(sunsetAt),
+      v2MigrationLink: link == null ? null : toNoticeLink(link),
+    });
   }
 
   @Mutation(() => OrganizationDeletion, {

@@ -20,6 +20,8 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `expected a whole number from ${min} to ${max}`);
 
+const days = wholeNumber(1, 36_500);
+
 const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) => z.enum(values, `expected one of ${values.join(', ')}`);
 
 const onOff = oneOf('on', 'off').transform((value) => value === 'on');
@@ -273,12 +275,8 @@ export const settings = {
     fallback: '0',
     meaning: 'Values that the GraphQL operations of one provision may cost in a minute; 0 sets no limit',
   },
-  AUDIT_RETENTION_DAYS: {
-    schema: wholeNumber(1, 36_500).or(none),
-    fallback: '',
-    meaning: 'Days after which rows of the audit are deleted; empty keeps them for ever',
-  },
-  USAGE_RETENTION_DAYS: { schema: wholeNumber(1, 36_500), fallback: '400', meaning: 'Days after which counts of v2 requests are deleted' },
+  AUDIT_RETENTION_DAYS: { schema: days.or(none), fallback: '', meaning: 'Days after which rows of the audit are deleted; empty keeps all' },
+  USAGE_RETENTION_DAYS: { schema: days, fallback: '400', meaning: 'Days after which counts of v2 requests are deleted' },
   V2_DEPRECATED_AT: { schema: instant.or(none), fallback: '', meaning: 'Date or time since which v2 is deprecated; empty tells nobody' },
   V2_SUNSET_AT: { schema: instant.or(none), fallback: '', meaning: 'Date or time from which v2 may be gone; empty tells nobody' },
   V2_MIGRATION_LINK: { schema: page.or(none), fallback: '', meaning: 'Page that tells integrators how to leave v2; empty tells nobody' },

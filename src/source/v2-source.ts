@@ -157,7 +157,11 @@ export class V2Source {
 
   /** The bytes of an answer without its coding. An answer that stands still is given up. */
   private bodyOf(response: IncomingMessage): Readable {
-    response.setTimeout(STALL_MS, () => response.destroy(new SourceError('The answer has come to a stop', { isPassing: true })));
+    const { socket } = response;
+    const giveUp = (): void => void response.destroy(new SourceError('The answer has come to a stop', { isPassing: true }));
+    socket.setTimeout(STALL_MS).on('timeout', giveUp);
+    // The next answer may come on the same connection.
+    response.once('close', () => socket.setTimeout(0).off('timeout', giveUp));
     const coding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
     if (coding === 'identity') return response;
     const decoder = DECODERS[coding]?.();

@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { openDepositFiles, type DepositFiles } from '../support/deposit-files';
-import { runCommand, startCommand, type CommandResult } from '../support/command';
-import { faults, forms, OLD_COOKIE, OLD_PROVISION, OldService, type OldGift } from '../support/old-service';
+import { done, failed, runCommand, startCommand, type CommandResult } from '../support/command';
+import { change, day, edits, faults, forms, gift, inOrder, OLD_COOKIE, OLD_PROVISION, OldService, sourceOf } from '../support/old-service';
 import { tries } from '../support/tries';
 import { until } from '../support/until';
 
@@ -25,9 +26,6 @@ async function writeSecret(name: string, content: string): Promise<string> {
   return file;
 }
 
-/** The first of this month and days around it, so that all lies within the window of a round. */
-const now = new Date();
-const day = (days: number): string => new Date(now.getTime() + days * 86_400_000).toISOString().slice(0, 10);
 const SINCE = day(-100);
 
 const environment = (): Record<string, string> => ({ ...files.environment, LOG_LEVEL: 'fatal' });
@@ -41,27 +39,6 @@ const sync = (organization: string, service: OldService, ...options: string[]): 
 const containing = (text: string): unknown => expect.stringContaining(text);
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 
-let number = 0;
-const gift = (fields: Partial<OldGift> = {}): OldGift => {
-  const n = ++number;
-  return {
-    ...{
-      deposit: `D${n}`,
-      depositDate: day(-3),
-      isPending: false,
-      transaction: `T${n}`,
-      date: day(-5),
-      cents: 1000 + n,
-      donor: 1 + (n % 5),
-      memo: '',
-    },
-    shares: [{ allocation: `A${n}`, fund: 1 + (n % 3), memo: '' }],
-    ...fields,
-  };
-};
-
-const inOrder = (lines: readonly object[]): string[] => lines.map((line) => JSON.stringify(line)).sort();
-
 /** The lines of the books, with and without pending deposits, as the export has them. */
 async function booksOf(organization: string): Promise<{ with: string[]; without: string[] }> {
   const read = async (...options: string[]): Promise<string[]> => {
@@ -72,10 +49,6 @@ async function booksOf(organization: string): Promise<{ with: string[]; without:
   };
   return { with: await read('--include-pending'), without: await read() };
 }
-const sourceOf = (service: OldService): { with: string[]; without: string[] } => ({
-  with: inOrder(service.lines('0001-01-01', '9999-12-31', true)),
-  without: inOrder(service.lines('0001-01-01', '9999-12-31', false)),
-});
 const versionsOf = async (organization: string): Promise<{ cause: string; added: number }[]> => {
   const { rows } = await files.query<{ cause: string; added: number }>(
     `SELECT cause, lines_added::int AS added FROM data_version JOIN organization ON id = organization_id WHERE name = $1 ORDER BY number`,
@@ -83,6 +56,11 @@ const versionsOf = async (organization: string): Promise<{ cause: string; added:
   );
   return rows;
 };
+
+async function statusOf(organization: string): Promise<Record<string, unknown>> {
+  const { stdout } = await runCommand(files.environment, ['--json', 'sync', 'status', '--organization', organization]);
+  return (JSON.parse(stdout) as Record<string, unknown>[])[0]!;
+}
 
 async function withService(use: (service: OldService, organization: string) => Promise<void>): Promise<void> {
   const service = await OldService.start();
@@ -349,15 +327,44 @@ describe('an operator who syncs with the old service', () => {
       expect(await booksOf(organization)).toEqual(sourceOf(service));
     }));
 
+  test('follows the service until a signal, through its failures, and is told how it stands', () =>
+    withService(async (service, organization) => {
+      service.gifts.push(gift());
+      const child = startCommand(environment(), words(organization, service, '--since', day(-20), '--every', '1s'));
+      const closed = once(child, 'close') as Promise<[number | null]>;
+      const follows = async (): Promise<boolean> => JSON.stringify(await booksOf(organization)) === JSON.stringify(sourceOf(service));
+      await until(follows);
+      // The round that meets it fails, and a later one has the gift.
+      service.redirect = 'http://elsewhere.example/';
+      const failing = async (): Promise<unknown> => (await statusOf(organization)).failure;
+      await until(async () => (await failing()) === 'A redirect leads to http://elsewhere.example, which does not get the credentials');
+      service.redirect = undefined;
+      service.gifts.push(gift({ isPending: true }));
+      await until(follows);
+      expect(await runCommand(files.environment, ['sync', 'end', '--organization', organization])).toEqual(
+        failed('The organization follows no old service, or a sync of it runs'),
+      );
+      expect(await statusOf(organization)).toMatchObject({ since: day(-20), isHeld: true, linesChanged: 2 });
+      child.kill('SIGTERM');
+      expect((await closed)[0]).toBe(0);
+      expect(await statusOf(organization)).toMatchObject({ isHeld: false, failure: null });
+      const { stdout } = await runCommand(files.environment, ['sync', 'status']);
+      expect(stdout).toMatch(new RegExp(`^${organization} +${day(-20)} +all .* 2 +no$`, 'm'));
+      expect(await runCommand(files.environment, ['sync', 'end', '--organization', organization])).toEqual(
+        done(`${organization} follows no old service any more`),
+      );
+      expect(await runCommand(files.environment, ['sync', 'status', '--organization', organization])).toEqual(
+        failed(`${organization} follows no old service`),
+      );
+      expect(await booksOf(organization)).toEqual(sourceOf(service));
+    }));
+
   test('has books equal to the source after each round of days in which it edits, voids, moves, re-keys and fails', async () => {
     const anyDay = fc.record({
-      edits: fc.array(
-        fc.tuple(fc.nat(), fc.constantFrom('amount', 'memo', 'date', 'status', 'void', 'rekey', 'new', 'split', 'donor', 'fund', 'name')),
-        {
-          minLength: 1,
-          maxLength: 8,
-        },
-      ),
+      edits: fc.array(fc.tuple(fc.nat(), fc.constantFrom(...edits)), {
+        minLength: 1,
+        maxLength: 8,
+      }),
       plan: fc.array(fc.option(fc.constantFrom(...faults), { nil: undefined, freq: 3 }), { maxLength: 2 }),
       form: fc.constantFrom(...forms),
       seed: fc.nat(),
@@ -381,19 +388,3 @@ describe('an operator who syncs with the old service', () => {
     );
   });
 });
-
-function change({ gifts, donors, funds }: OldService, which: number, edit: string): void {
-  const one = gifts[which % Math.max(1, gifts.length)];
-  if (edit === 'new' || !one) gifts.push(gift({ depositDate: day(-(which % 40)), isPending: which % 3 === 0 }));
-  else if (edit === 'amount') one.cents = which % 100_000;
-  else if (edit === 'memo') one.memo = `memo ${which} "é\\`;
-  else if (edit === 'date')
-    for (const each of gifts.filter(({ deposit }) => deposit === one.deposit)) each.depositDate = day(20 - (which % 60));
-  else if (edit === 'status') for (const each of gifts.filter(({ deposit }) => deposit === one.deposit)) each.isPending = which % 2 === 0;
-  else if (edit === 'void') gifts.splice(gifts.indexOf(one), 1);
-  else if (edit === 'rekey') one.transaction = `R${which}-${number++}`;
-  else if (edit === 'split') one.shares.push({ allocation: `X${number++}`, fund: which % 4, memo: '' });
-  else if (edit === 'donor') one.donor = which % 6;
-  else if (edit === 'name') donors.set(one.donor, `Name ${which}`);
-  else funds.set(one.shares[0]!.fund, `Fund ${which}`);
-}

@@ -173,3 +173,56 @@ function sendError(response: ServerResponse, status: number, error: string): voi
 
 const sendPage = (response: ServerResponse): void =>
   void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Log in</title><form></form>');
+
+const now = new Date();
+/** The date so many days from now. */
+export const day = (days: number): string => new Date(now.getTime() + days * 86_400_000).toISOString().slice(0, 10);
+
+let number = 0;
+/** A gift with ids of its own, of three days ago. */
+export const gift = (fields: Partial<OldGift> = {}): OldGift => {
+  const n = ++number;
+  return {
+    ...{
+      deposit: `D${n}`,
+      depositDate: day(-3),
+      isPending: false,
+      transaction: `T${n}`,
+      date: day(-5),
+      cents: 1000 + n,
+      donor: 1 + (n % 5),
+      memo: '',
+    },
+    shares: [{ allocation: `A${n}`, fund: 1 + (n % 3), memo: '' }],
+    ...fields,
+  };
+};
+
+/** Lines as texts that can be compared, whatever their order is. */
+export const inOrder = (lines: readonly object[]): string[] => lines.map((line) => JSON.stringify(line)).sort();
+
+/** All lines of the old service, with and without those of pending deposits. */
+export const sourceOf = (service: OldService): { with: string[]; without: string[] } => ({
+  with: inOrder(service.lines('0001-01-01', '9999-12-31', true)),
+  without: inOrder(service.lines('0001-01-01', '9999-12-31', false)),
+});
+
+/** The ways in which an old service's books change. */
+export const edits = ['amount', 'memo', 'date', 'status', 'void', 'rekey', 'new', 'split', 'donor', 'fund', 'name'] as const;
+
+/** Changes the books of an old service in one way. The number chooses the gift and the values. */
+export function change({ gifts, donors, funds }: OldService, which: number, edit: (typeof edits)[number]): void {
+  const one = gifts[which % Math.max(1, gifts.length)];
+  if (edit === 'new' || !one) gifts.push(gift({ depositDate: day(-(which % 40)), isPending: which % 3 === 0 }));
+  else if (edit === 'amount') one.cents = which % 100_000;
+  else if (edit === 'memo') one.memo = `memo ${which} "é\\`;
+  else if (edit === 'date')
+    for (const each of gifts.filter(({ deposit }) => deposit === one.deposit)) each.depositDate = day(20 - (which % 60));
+  else if (edit === 'status') for (const each of gifts.filter(({ deposit }) => deposit === one.deposit)) each.isPending = which % 2 === 0;
+  else if (edit === 'void') gifts.splice(gifts.indexOf(one), 1);
+  else if (edit === 'rekey') one.transaction = `R${which}-${number++}`;
+  else if (edit === 'split') one.shares.push({ allocation: `X${number++}`, fund: which % 4, memo: '' });
+  else if (edit === 'donor') one.donor = which % 6;
+  else if (edit === 'name') donors.set(one.donor, `Name ${which}`);
+  else funds.set(one.shares[0]!.fund, `Fund ${which}`);
+}

@@ -153,6 +153,7 @@ async function run(
     for (;;) {
       const begun = Date.now();
       try {
+        await hold.assertHeld();
         logRound(log, await runRound(syncs, { target, hold, organization }, options, NO_PROGRESS));
       } catch (error) {
         if (signal.aborted) return;
@@ -161,7 +162,6 @@ async function run(
       const waitMs = Math.max(0, begun + options.every * MS_PER_SECOND - Date.now());
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      await hold.assertHeld();
     }
   });
 }

@@ -149,6 +149,8 @@ export class SyncService {
       await this.store.noteRound(organizationId, { linesChanged: countLines(versions), failure, isFull: kind !== 'window' });
       return { kind, from: periods[0]!.startDate, to: periods.at(-1)!.endDate, lines, versions, moving };
     } catch (error) {
+      // A signal that ends the sync is no failure of the round.
+      if (error instanceof Error && error.name === 'AbortError') throw error;
       const failure = error instanceof Error ? error.message : String(error);
       // The database may be what has failed.
       await this.store.noteRound(organizationId, { linesChanged: countLines(versions), failure, isFull: false }).catch(() => undefined);

@@ -165,6 +165,7 @@ export class V2Source {
     const coding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
     if (coding === 'identity') return response;
     const decoder = DECODERS[coding]?.();
+    if (!decoder) response.destroy();
     if (!decoder) throw refuse(`The answer has the coding ${JSON.stringify(coding)}`);
     // The error reaches the reader of the decoder.
     return pipeline(response, decoder, () => undefined) as unknown as Readable;

@@ -1,75 +1,22 @@
 import { once } from 'node:events';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { openDepositFiles, type DepositFiles } from '../support/deposit-files';
-import { done, failed, runCommand, startCommand, type CommandResult } from '../support/command';
-import { change, day, edits, faults, forms, gift, inOrder, OLD_COOKIE, OLD_PROVISION, OldService, sourceOf } from '../support/old-service';
+import { done, failed, runCommand, startCommand } from '../support/command';
+import { change, day, edits, faults, forms, gift, OLD_COOKIE, OLD_PROVISION, OldService, sourceOf } from '../support/old-service';
+import { openSyncs } from '../support/syncs';
 import { tries } from '../support/tries';
 import { until } from '../support/until';
 
 const TLS = join(__dirname, '../support/tls');
 
-let files: DepositFiles;
-let provisionFile: string;
-
-beforeAll(async () => {
-  files = await openDepositFiles();
-  provisionFile = await writeSecret('provision', `${OLD_PROVISION}\n`);
-});
-afterAll(() => files.close());
-
-async function writeSecret(name: string, content: string): Promise<string> {
-  const file = files.path(name);
-  await writeFile(file, content, { mode: 0o600 });
-  return file;
-}
-
+const syncs = openSyncs();
+const { booksOf, statusOf, syncAny: sync, versionsOf, withService, words, writeSecret } = syncs;
 const SINCE = day(-100);
-
-const environment = (): Record<string, string> => ({ ...files.environment, LOG_LEVEL: 'fatal' });
-const words = (organization: string, service: OldService, ...options: string[]): string[] => [
-  ...['sync', '--organization', organization, '--from', service.url, '--provision-file', provisionFile, '--max-removed', '1000'],
-  ...options,
-];
-const sync = (organization: string, service: OldService, ...options: string[]): Promise<CommandResult> =>
-  runCommand(environment(), words(organization, service, ...options));
 
 const containing = (text: string): unknown => expect.stringContaining(text);
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
-
-/** The lines of the books, with and without pending deposits, as the export has them. */
-async function booksOf(organization: string): Promise<{ with: string[]; without: string[] }> {
-  const read = async (...options: string[]): Promise<string[]> => {
-    const range = ['--start', '0001-01-01', '--end', '9999-12-31', '--format', 'json', '--columns', 'v2'];
-    const { status, stdout } = await runCommand(files.environment, ['export', '--organization', organization, ...range, ...options]);
-    expect(status).toBe(0);
-    return inOrder((JSON.parse(stdout) as { response: object[] }).response);
-  };
-  return { with: await read('--include-pending'), without: await read() };
-}
-const versionsOf = async (organization: string): Promise<{ cause: string; added: number }[]> => {
-  const { rows } = await files.query<{ cause: string; added: number }>(
-    `SELECT cause, lines_added::int AS added FROM data_version JOIN organization ON id = organization_id WHERE name = $1 ORDER BY number`,
-    [organization],
-  );
-  return rows;
-};
-
-async function statusOf(organization: string): Promise<Record<string, unknown>> {
-  const { stdout } = await runCommand(files.environment, ['--json', 'sync', 'status', '--organization', organization]);
-  return (JSON.parse(stdout) as Record<string, unknown>[])[0]!;
-}
-
-async function withService(use: (service: OldService, organization: string) => Promise<void>): Promise<void> {
-  const service = await OldService.start();
-  try {
-    await use(service, await files.createOrganization());
-  } finally {
-    await service.stop();
-  }
-}
 
 describe('an operator who syncs with the old service', () => {
   test('gets its whole history, and then what has changed as one version', () =>
@@ -97,9 +44,13 @@ describe('an operator who syncs with the old service', () => {
       const before = (await versionsOf(organization)).length;
       expect(before).toBe(1);
 
+      const asked = service.requests;
       const quiet = await sync(organization, service);
       expect(quiet).toMatchObject({ status: 0, stdout: containing('Nothing has changed: there is no new data version') });
       expect(await versionsOf(organization)).toHaveLength(before);
+      // Each month of the window is read three times, and none again for an import.
+      const months = new Set([-45, -30, -15, 0, 15, 31].map((days) => day(days).slice(0, 7)));
+      expect(service.requests - asked).toBe(3 * months.size);
 
       // A gift moves from one month to another, one is posted, one is voided, and one is new.
       const [, , moved, pending, ahead] = service.gifts;
@@ -127,9 +78,17 @@ describe('an operator who syncs with the old service', () => {
   test.each(faults)('has the books whole after a service has failed by: %s', (fault) =>
     withService(async (service, organization) => {
       service.gifts.push(gift(), gift({ isPending: true }));
-      service.plan.push(undefined, fault);
+      // It fails once when the month is looked at, and once while it is imported.
+      const failing = ['false', 'true'];
+      service.faultAt = (query) => {
+        const isOfGift = query.get('start_date')! <= day(-3) && query.get('end_date')! >= day(-3);
+        if (!isOfGift || query.get('include_pending') !== failing[0]) return undefined;
+        failing.shift();
+        return fault;
+      };
       expect(await sync(organization, service, '--since', day(-20))).toMatchObject({ status: 0, stderr: '' });
       expect(await booksOf(organization)).toEqual(sourceOf(service));
+      expect(failing).toEqual([]);
     }),
   );
 
@@ -262,16 +221,16 @@ describe('an operator who syncs with the old service', () => {
       const open = await writeSecret('open', OLD_PROVISION);
       await chmod(open, 0o644);
       const from = ['sync', '--organization', organization, '--from', service.url];
-      expect(await runCommand(environment(), [...from, '--provision-file', open])).toMatchObject({
+      expect(await runCommand(syncs.environment, [...from, '--provision-file', open])).toMatchObject({
         status: 1,
         stderr: containing('chmod o='),
       });
-      expect(await runCommand(environment(), from)).toMatchObject({ status: 2, stderr: containing('SOURCE_PROVISION') });
-      expect(await runCommand({ ...environment(), SOURCE_PROVISION: OLD_PROVISION }, [...from, '--since', day(-20)])).toMatchObject({
+      expect(await runCommand(syncs.environment, from)).toMatchObject({ status: 2, stderr: containing('SOURCE_PROVISION') });
+      expect(await runCommand({ ...syncs.environment, SOURCE_PROVISION: OLD_PROVISION }, [...from, '--since', day(-20)])).toMatchObject({
         status: 0,
       });
       expect(
-        await runCommand(environment(), [
+        await runCommand(syncs.environment, [
           'sync',
           '--organization',
           organization,
@@ -289,7 +248,7 @@ describe('an operator who syncs with the old service', () => {
   test('trusts a certificate of its own authority, and no unknown one', async () => {
     const service = await OldService.start({ key: readFileSync(join(TLS, 'server.key')), cert: readFileSync(join(TLS, 'server.pem')) });
     try {
-      const organization = await files.createOrganization();
+      const organization = await syncs.files.createOrganization();
       service.gifts.push(gift());
       service.url = service.url.replace('127.0.0.1', 'localhost');
       expect(await sync(organization, service, '--since', day(-20))).toMatchObject({
@@ -307,7 +266,7 @@ describe('an operator who syncs with the old service', () => {
       // So many lines are imported at a time.
       service.gifts.push(...Array.from({ length: 20_000 }, () => gift({ depositDate: day(-95) })), gift({ depositDate: day(-60) }), gift());
       service.hangsAt = (query) => query.get('start_date')! > day(-70);
-      const child = startCommand(environment(), words(organization, service, '--since', SINCE));
+      const child = startCommand(syncs.environment, words(organization, service, '--max-removed', '1000', '--since', SINCE));
       await until(async () => (await versionsOf(organization)).length > 0);
       expect(await sync(organization, service)).toEqual({
         status: 1,
@@ -321,7 +280,7 @@ describe('an operator who syncs with the old service', () => {
         return false;
       };
       // A minute passes.
-      await files.query('UPDATE sync_state SET held_until = now()');
+      await syncs.files.query('UPDATE sync_state SET held_until = now()');
       expect(await sync(organization, service)).toMatchObject({ status: 0 });
       expect(asked[0]! > SINCE).toBe(true);
       expect(await booksOf(organization)).toEqual(sourceOf(service));
@@ -330,7 +289,10 @@ describe('an operator who syncs with the old service', () => {
   test('follows the service until a signal, through its failures, and is told how it stands', () =>
     withService(async (service, organization) => {
       service.gifts.push(gift());
-      const child = startCommand(environment(), words(organization, service, '--since', day(-20), '--every', '1s'));
+      const child = startCommand(
+        syncs.environment,
+        words(organization, service, '--max-removed', '1000', '--since', day(-20), '--every', '1s'),
+      );
       const closed = once(child, 'close') as Promise<[number | null]>;
       const follows = async (): Promise<boolean> => JSON.stringify(await booksOf(organization)) === JSON.stringify(sourceOf(service));
       await until(follows);
@@ -341,19 +303,20 @@ describe('an operator who syncs with the old service', () => {
       service.redirect = undefined;
       service.gifts.push(gift({ isPending: true }));
       await until(follows);
-      expect(await runCommand(files.environment, ['sync', 'end', '--organization', organization])).toEqual(
+      expect(await runCommand(syncs.files.environment, ['sync', 'end', '--organization', organization])).toEqual(
         failed('The organization follows no old service, or a sync of it runs'),
       );
-      expect(await statusOf(organization)).toMatchObject({ since: day(-20), isHeld: true, linesChanged: 2 });
+      await until(async () => (await statusOf(organization)).linesChanged === 2);
+      expect(await statusOf(organization)).toMatchObject({ since: day(-20), isHeld: true });
       child.kill('SIGTERM');
       expect((await closed)[0]).toBe(0);
       expect(await statusOf(organization)).toMatchObject({ isHeld: false, failure: null });
-      const { stdout } = await runCommand(files.environment, ['sync', 'status']);
+      const { stdout } = await runCommand(syncs.files.environment, ['sync', 'status']);
       expect(stdout).toMatch(new RegExp(`^${organization} +${day(-20)} +all .* 2 +no$`, 'm'));
-      expect(await runCommand(files.environment, ['sync', 'end', '--organization', organization])).toEqual(
+      expect(await runCommand(syncs.files.environment, ['sync', 'end', '--organization', organization])).toEqual(
         done(`${organization} follows no old service any more`),
       );
-      expect(await runCommand(files.environment, ['sync', 'status', '--organization', organization])).toEqual(
+      expect(await runCommand(syncs.files.environment, ['sync', 'status', '--organization', organization])).toEqual(
         failed(`${organization} follows no old service`),
       );
       expect(await booksOf(organization)).toEqual(sourceOf(service));
@@ -381,7 +344,7 @@ describe('an operator who syncs with the old service', () => {
             expect(await sync(organization, service)).toMatchObject({ status: 0, stderr: '' });
             expect(await booksOf(organization)).toEqual(sourceOf(service));
           }
-          expect(await runCommand(files.environment, ['check', '--organization', organization])).toMatchObject({ status: 0 });
+          expect(await runCommand(syncs.files.environment, ['check', '--organization', organization])).toMatchObject({ status: 0 });
         }),
       ),
       { numRuns: tries(2) },

@@ -12,6 +12,8 @@ export interface OldGift {
   date: string;
   cents: number;
   donor: number;
+  /** The name in the lines of this gift, where they contradict those of others. */
+  donorName?: string;
   memo: string;
   readonly shares: { allocation: string; fund: number; memo: string }[];
 }
@@ -44,6 +46,8 @@ export class OldService {
   form: Form = 'chunks';
   /** Called before each answer to the report, which may change the books. */
   onRequest: (query: URLSearchParams) => void = () => undefined;
+  /** The fault of a request; undefined for the next of the plan. */
+  faultAt: (query: URLSearchParams) => Fault | undefined = () => undefined;
   /** True for a request that gets no answer. */
   hangsAt: (query: URLSearchParams) => boolean = () => false;
   /** The address that every request is sent on to. */
@@ -80,7 +84,7 @@ export class OldService {
   }
 
   private toLine(gift: OldGift, { allocation, fund, memo }: OldGift['shares'][number]): Record<string, string | number> {
-    const name = this.donors.get(gift.donor) ?? '';
+    const name = gift.donorName ?? this.donors.get(gift.donor) ?? '';
     const isKnown = gift.donor !== 0;
     return {
       deposit_id: gift.deposit,
@@ -123,7 +127,7 @@ export class OldService {
     if (pathname === '/login') return sendPage(response);
     if (pathname !== REPORT) return sendError(response, 404, 'Not found');
     if (this.hangsAt(searchParams)) return;
-    const fault = this.plan.shift();
+    const fault = this.faultAt(searchParams) ?? this.plan.shift();
     if (fault !== undefined) return this.fail(fault, response);
     this.onRequest(searchParams);
     const [from, to] = [searchParams.get('start_date')!, searchParams.get('end_date')!];

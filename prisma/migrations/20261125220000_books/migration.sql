@@ -491,6 +491,7 @@ CREATE TABLE sync_state (
   last_round_at TIMESTAMPTZ,
   last_success_at TIMESTAMPTZ,
   last_full_at TIMESTAMPTZ,
+  full_tried_at TIMESTAMPTZ,
   failure TEXT,
   failures BIGINT NOT NULL DEFAULT 0,
   lines_changed BIGINT NOT NULL DEFAULT 0

@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Logger } from 'pino';
 import type { NewVersion } from '../../data/books/book-transaction';
 import type { SyncState } from '../../data/sync/sync-store';
-import type { Hold, SyncRound, SyncTarget } from '../../domain/sync/sync-service';
+import { SyncEnded, type Hold, type SyncRound, type SyncTarget } from '../../domain/sync/sync-service';
 import { OperatorError } from '../../errors';
 import type { Services } from '../../services';
 import { V2Source, type SourceCredentials } from '../../source/v2-source';
@@ -33,6 +33,15 @@ function readSeconds(text: string): number {
   const [, count, unit] = /^([1-9][0-9]{0,5})([smhd])$/.exec(text) ?? [];
   if (unit === undefined) throw new InvalidArgumentError('It must be a number with s, m, h or d, such as 15m.');
   return Number(count) * UNITS[unit]!;
+}
+
+/** Longer times overflow the timers of Node. */
+const MAX_SECONDS = 20 * 86_400;
+
+function readTime(text: string): number {
+  const seconds = readSeconds(text);
+  if (seconds > MAX_SECONDS) throw new InvalidArgumentError('It must be at most 20d.');
+  return seconds;
 }
 
 function readDays(text: string): number {
@@ -86,7 +95,7 @@ function runCommand(context: () => CommandContext): Command {
     .addOption(new Option('--since <date>', 'first deposit date of the history, for the first run').argParser(readDate))
     .addOption(new Option('--window <days>', 'the days before today that each round reads').argParser(readDays).default(45, '45d'))
     .addOption(
-      new Option('--every <time>', 'begins a round so often, such as 15m, until a signal ends it').argParser(readSeconds).conflicts('once'),
+      new Option('--every <time>', 'begins a round so often, such as 15m, until a signal ends it').argParser(readTime).conflicts('once'),
     )
     .option('--once', 'runs one round; the default', false)
     .addOption(new Option('--full <when>', 'reads the whole history again').choices(Object.keys(FULL_DAYS)).default('weekly'))
@@ -101,7 +110,7 @@ function runCommand(context: () => CommandContext): Command {
         'refuses to remove more lines in a round (default: 5 % of the lines of the periods that differ, at least 20, and none for an answer without lines)',
       ).argParser(readLimit),
     )
-    .addOption(new Option('--timeout <time>', 'gives up an answer that takes longer').argParser(readSeconds).default(600, '10m'))
+    .addOption(new Option('--timeout <time>', 'gives up an answer that takes longer').argParser(readTime).default(600, '10m'))
     .action(async (options: RunOptions) => {
       const url = readAddress(options.from);
       const stopping = new AbortController();
@@ -109,7 +118,7 @@ function runCommand(context: () => CommandContext): Command {
       const { config } = context();
       const log = logOf(config);
       const source = new V2Source({
-        ...(await readCredentials(options, url.hostname, context())),
+        ...(await readCredentials(options, url, context())),
         url,
         authority:
           options.caFile === undefined ? undefined : await readFile(options.caFile, 'utf8').catch(rethrowUnreadable(options.caFile)),
@@ -149,7 +158,7 @@ async function run(
   };
   await syncs.alone(organization.id, async (hold) => {
     await syncs.begin(organization.id, options.since);
-    if (options.every === undefined) return runOnce(syncs, { target, hold, organization, signal }, options, context);
+    if (options.every === undefined) return runOnce(syncs, { target, hold, organization }, options, context);
     for (;;) {
       const begun = Date.now();
       try {
@@ -157,6 +166,7 @@ async function run(
         logRound(log, await runRound(syncs, { target, hold, organization }, options, NO_PROGRESS));
       } catch (error) {
         if (signal.aborted) return;
+        if (error instanceof SyncEnded) throw error;
         log.error({ reason: error instanceof Error ? error.message : String(error) }, 'round failed');
       }
       const waitMs = Math.max(0, begun + options.every * MS_PER_SECOND - Date.now());
@@ -186,7 +196,7 @@ function runRound(
 
 async function runOnce(
   syncs: Services['syncs'],
-  { signal, ...parts }: RoundParts & { readonly signal: AbortSignal },
+  parts: RoundParts,
   options: RunOptions,
   { terminal, json }: CommandContext,
 ): Promise<void> {
@@ -197,12 +207,14 @@ async function runOnce(
     printResult(terminal, json, round, describeRound(round).join('\n'));
     if (round.moving.length > 0) throw new OperatorError('The source did not stop changing: run the command again');
   } catch (error) {
-    if (signal.aborted) throw new OperatorError('Ended by a signal; what was read is in the books', { cause: error });
+    if (error instanceof Error && error.name === 'AbortError') throw new OperatorError(ENDED, { cause: error });
     throw error;
   } finally {
     progress.stop();
   }
 }
+
+const ENDED = 'Ended by a signal: the same command goes on with the months that are not in';
 
 function logRound(log: Logger, { kind, from, to, lines, versions, moving }: SyncRound): void {
   const { added, changed, removed } = sumOf(versions);
@@ -293,13 +305,14 @@ async function readSecret(file: string): Promise<Buffer> {
 
 async function readCredentials(
   { provisionFile, cookieFile }: RunOptions,
-  host: string,
+  url: URL,
   { config }: CommandContext,
 ): Promise<SourceCredentials> {
   const provision =
     provisionFile === undefined ? config.SOURCE_PROVISION : firstLineOf(await readSecret(provisionFile), provisionFile).trim();
   if (provision === '') throw new UsageError('--provision-file or SOURCE_PROVISION must have the provision of the old service');
-  const cookie = cookieFile === undefined ? config.SOURCE_COOKIE : toCookie((await readSecret(cookieFile)).toString('latin1'), host);
+  const cookie =
+    cookieFile === undefined ? config.SOURCE_COOKIE : toCookie((await readSecret(cookieFile)).toString('latin1'), url, cookieFile);
   assertHeader(provision, 'The provision');
   assertHeader(cookie, 'The cookie');
   return { provision, cookie: cookie === '' ? undefined : cookie };
@@ -309,17 +322,26 @@ function assertHeader(value: string, name: string): void {
   if (!/^[\x20-\x7e]*$/.test(value)) throw new OperatorError(`${name} of the old service has characters that no header may have`);
 }
 
-/** The header of a file of cookies: its first line, or the cookies of the host from a file as curl's --cookie-jar writes it. */
-function toCookie(text: string, host: string): string {
+/**
+ * The header of a file of cookies: its first line, or the cookies of the address from a file as curl's --cookie-jar writes it. Throws an
+ * OperatorError when it has none.
+ */
+function toCookie(text: string, { hostname, protocol }: URL, file: string): string {
   const lines = text.split(/\r?\n/).map((line) => line.replace(/^#HttpOnly_/, ''));
   const rows = lines
     .filter((line) => !line.startsWith('#'))
     .map((line) => line.split('\t'))
     .filter((row) => row.length === 7);
-  if (rows.length === 0) return lines.find((line) => line.trim() !== '' && !line.startsWith('#'))?.trim() ?? '';
-  const isOfHost = (domain: string): boolean => domain === host || (domain.startsWith('.') && `.${host}`.endsWith(domain));
-  return rows
-    .filter(([domain]) => isOfHost(domain!))
-    .map((row) => `${row[5]}=${row[6]}`)
-    .join('; ');
+  const isOfHost = (domain: string): boolean => domain === hostname || (domain.startsWith('.') && `.${hostname}`.endsWith(domain));
+  const isGood = ([domain, , , secure, expires]: string[]): boolean =>
+    isOfHost(domain!) && (secure !== 'TRUE' || protocol === 'https:') && (expires === '0' || Number(expires) * MS_PER_SECOND > Date.now());
+  const cookie =
+    rows.length > 0
+      ? rows
+          .filter(isGood)
+          .map((row) => `${row[5]}=${row[6]}`)
+          .join('; ')
+      : lines.find((line) => line.trim() !== '' && !line.startsWith('#'))?.trim();
+  if (!cookie) throw new OperatorError(`${file} has no cookie for ${protocol}//${hostname}`);
+  return cookie;
 }

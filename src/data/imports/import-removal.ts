@@ -10,10 +10,12 @@ export interface CompleteRange {
   readonly pending: Exclude<PendingChoice, 'ONLY'>;
 }
 
-/** The allocations that the books have in a range and the file has not, and the lines that stand in the range. */
-interface MissingLines {
+/** The allocations that the books have in a period and the file has not, the lines that stand in it, and those that the file has in it. */
+export interface MissingLines {
+  readonly period: PeriodDates;
   readonly missing: number;
   readonly standing: number;
+  readonly staged: number;
 }
 
 /** The numbers of entities that were removed. */
@@ -27,14 +29,14 @@ export interface RemovalCounts {
  * Notes the allocations of the range that no staged line has. Call it once, after the merge: lines that moved must already stand where the
  * file has them.
  */
-export async function noteMissing(books: BookTransaction, range: CompleteRange): Promise<MissingLines> {
-  const sum = { missing: 0, standing: 0 };
-  for (const values of valuesOf(books, range)) {
-    const { rows } = await books.query<Record<keyof MissingLines, string>>(NOTE_MISSING, values);
-    sum.missing += Number(rows[0]!.missing);
-    sum.standing += Number(rows[0]!.standing);
+export async function noteMissing(books: BookTransaction, range: CompleteRange): Promise<MissingLines[]> {
+  const noted: MissingLines[] = [];
+  for (const [number, values] of valuesOf(books, range).entries()) {
+    const { rows } = await books.query<Record<'missing' | 'standing' | 'staged', string>>(NOTE_MISSING, values);
+    const { missing, standing, staged } = rows[0]!;
+    noted.push({ period: range.periods[number]!, missing: Number(missing), standing: Number(standing), staged: Number(staged) });
   }
-  return sum;
+  return noted;
 }
 
 /** Removes the noted allocations and returns their number. */
@@ -81,7 +83,7 @@ WITH noted AS (
 )
 SELECT (SELECT count(*) FROM noted) AS missing, (
   SELECT count(*) FROM deposit_line WHERE organization_id = $1 AND ${IS_CURRENT} AND ${inRange('deposit_date', 'deposit_status')}
-) AS standing`;
+) AS standing, (SELECT count(*) FROM import_line WHERE deposit_date BETWEEN $2::date AND $3::date) AS staged`;
 
 // The gifts that lose an allocation may infer another share from then on.
 const REMOVE_ALLOCATIONS = `

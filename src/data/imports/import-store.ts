@@ -11,6 +11,7 @@ import {
 import { noteMissing, removeEmpty, removeMissing, type CompleteRange } from './import-removal';
 import { findConflicts, settleConflicts, stageEntities, stageLines, type StagedLine } from './import-staging';
 import type { Database } from '../postgres/database';
+import type { PeriodDates } from '../../values/periods';
 import { correctShares, type ShareCorrections } from './share-corrections';
 import { markUnknownShares } from '../books/unknown-shares';
 
@@ -122,6 +123,17 @@ export class ImportTransaction {
     return this.books.advance(source, this.isFirst ? 'first' : 'changed');
   }
 
+  /** The periods in which a version that was just made has added or ended lines. */
+  async findChanged(version: number, periods: readonly PeriodDates[]): Promise<PeriodDates[]> {
+    const changed: PeriodDates[] = [];
+    for (const period of periods) {
+      const values = [this.books.organizationId, version, period.startDate, period.endDate];
+      const { rows } = await this.books.query<{ found: boolean }>(HAS_CHANGED, values);
+      if (rows[0]!.found) changed.push(period);
+    }
+    return changed;
+  }
+
   /** Notes that the import has succeeded. It holds when the transaction is committed, and never without the books. */
   async noteSuccess(): Promise<void> {
     await this.books.query(NOTE_SUCCESS, [this.books.organizationId]);
@@ -131,6 +143,11 @@ export class ImportTransaction {
     return this.books.preview(version, limit);
   }
 }
+
+const HAS_CHANGED = `SELECT EXISTS (
+  SELECT FROM deposit_line
+  WHERE organization_id = $1 AND deposit_date BETWEEN $3::date AND $4::date AND (since = $2::bigint OR until = $2::bigint)
+) AS found`;
 
 /** An organization that was deleted meanwhile has no attempt: the import itself says so. */
 const BEGIN_ATTEMPT = `

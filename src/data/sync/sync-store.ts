@@ -12,6 +12,8 @@ export interface SyncState {
   readonly lastSuccessAt: Date | null;
   /** The end of the newest reading of the whole history; null before the end of the first run. */
   readonly lastFullAt: Date | null;
+  /** The time at which the newest reading of the whole history began; null before the first after the first run. */
+  readonly fullTriedAt: Date | null;
   /** The reason why the newest round failed; null when it succeeded. */
   readonly failure: string | null;
   readonly failures: number;
@@ -41,6 +43,13 @@ export class SyncStore {
     return rows.length > 0;
   }
 
+  /** Keeps the right of a sync to run. False when another one has taken it. */
+  async keep(organizationId: number, holder: string): Promise<boolean> {
+    const rows = await this.database.query({ name: 'keep-sync', text: KEEP, values: [organizationId, holder] });
+    return rows.length > 0;
+  }
+
+  /** Ends the right of a sync. One that was never begun leaves nothing. */
   async release(organizationId: number, holder: string): Promise<void> {
     await this.database.query({ name: 'release-sync', text: RELEASE, values: [organizationId, holder] });
   }
@@ -75,6 +84,11 @@ export class SyncStore {
     await this.database.query({ name: 'note-sync', text: NOTE_READ, values: [organizationId, through] });
   }
 
+  /** Notes that a reading of the whole history begins. */
+  async noteFullTry(organizationId: number): Promise<void> {
+    await this.database.query({ name: 'note-full', text: NOTE_FULL_TRY, values: [organizationId] });
+  }
+
   async noteRound(organizationId: number, { linesChanged, failure, isFull }: RoundEnd): Promise<void> {
     await this.database.query({ name: 'note-round', text: NOTE_ROUND, values: [organizationId, linesChanged, failure, isFull] });
   }
@@ -87,10 +101,16 @@ ON CONFLICT (organization_id) DO UPDATE SET holder = EXCLUDED.holder, held_until
 WHERE sync_state.holder IS NULL OR sync_state.held_until < now() OR sync_state.holder = EXCLUDED.holder
 RETURNING organization_id`;
 const FORGET = 'DELETE FROM sync_state WHERE organization_id = $1 AND (held_until IS NULL OR held_until < now()) RETURNING organization_id';
-const RELEASE = 'UPDATE sync_state SET holder = NULL, held_until = NULL WHERE organization_id = $1 AND holder = $2';
+const KEEP = `
+UPDATE sync_state SET held_until = now() + make_interval(secs => ${HELD_SECONDS}) WHERE organization_id = $1 AND holder = $2
+RETURNING organization_id`;
+const RELEASE = `
+WITH unbegun AS (DELETE FROM sync_state WHERE organization_id = $1 AND holder = $2 AND since IS NULL)
+UPDATE sync_state SET holder = NULL, held_until = NULL WHERE organization_id = $1 AND holder = $2 AND since IS NOT NULL`;
+const NOTE_FULL_TRY = 'UPDATE sync_state SET full_tried_at = clock_timestamp() WHERE organization_id = $1';
 const LIST = `
 SELECT organization_id AS "organizationId", since::text AS since, read_through::text AS "readThrough", last_round_at AS "lastRoundAt",
-  last_success_at AS "lastSuccessAt", last_full_at AS "lastFullAt", failure, failures::float8 AS failures,
+  last_success_at AS "lastSuccessAt", last_full_at AS "lastFullAt", full_tried_at AS "fullTriedAt", failure, failures::float8 AS failures,
   lines_changed::float8 AS "linesChanged", COALESCE(held_until > now(), false) AS "isHeld"
 FROM sync_state`;
 const BEGIN = 'UPDATE sync_state SET since = $2::date, read_through = NULL, last_full_at = NULL WHERE organization_id = $1';

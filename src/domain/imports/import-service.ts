@@ -1,9 +1,9 @@
 import type { ChangePreview, ChangeSource, NewVersion } from '../../data/books/book-transaction';
 import type { ImportCounts, ShareMismatch, StatusAssumptions } from '../../data/imports/import-merge';
-import type { CompleteRange, RemovalCounts } from '../../data/imports/import-removal';
+import type { CompleteRange, MissingLines, RemovalCounts } from '../../data/imports/import-removal';
 import type { StagedLine } from '../../data/imports/import-staging';
 import type { ShareCorrections } from '../../data/imports/share-corrections';
-import type { ImportFigures, ImportStore, ImportTransaction } from '../../data/imports/import-store';
+import type { ImportFigures, ImportStore } from '../../data/imports/import-store';
 import { OperatorError } from '../../errors';
 import type { PeriodDates } from '../../values/periods';
 import { parseImportLine, type ImportStatus, type LineFault, type RawLine } from '../../formats/import-line';
@@ -20,6 +20,13 @@ export class ImportError extends OperatorError {
     readonly faultCount: number,
   ) {
     super(`Nothing was imported: ${faultCount} ${faultCount === 1 ? 'fault' : 'faults'}`);
+  }
+}
+
+/** The error of an import that wrote nothing, because it would have changed lines of periods that it must leave alone. */
+export class PeriodsChanged extends Error {
+  constructor(readonly periods: readonly PeriodDates[]) {
+    super('The import would change lines of other periods');
   }
 }
 
@@ -52,6 +59,8 @@ export interface ImportOptions {
   readonly allowsMismatch?: boolean | undefined;
   /** True when the last line of several that contradict each other is right. Otherwise they are faults. */
   readonly isLastRight?: boolean | undefined;
+  /** The periods whose lines must not change. The import throws PeriodsChanged, and changes nothing, when they would. */
+  readonly unchanged?: readonly PeriodDates[] | undefined;
   /** Called before the books change, to throw when the import may no longer go on. */
   readonly assertMayChange?: (() => Promise<void>) | undefined;
   /** True when the import is undone at its end. A trial may remove any number of lines. */
@@ -64,7 +73,7 @@ export interface ImportOptions {
  * The number of lines that an import removes from a range of so many unless it is told a limit. A file without lines is most likely one that
  * was never written.
  */
-const usualLimit = (standing: number, imported: number): number => (imported === 0 ? 0 : Math.max(20, Math.floor(standing / 20)));
+const usualLimit = ({ standing, staged }: MissingLines): number => (staged === 0 ? 0 : Math.max(20, Math.floor(standing / 20)));
 
 export class ImportService {
   constructor(private readonly store: ImportStore) {}
@@ -122,7 +131,7 @@ export class ImportService {
       }
       faults.assertNone();
       const { counts: merged, assumed } = await transaction.merge();
-      const refusal = complete ? await findRefusal(transaction, complete, merged.lines, maxRemoved) : null;
+      const refusal = complete ? findRefusal(await transaction.noteMissing(complete), complete, maxRemoved) : null;
       if (refusal !== null && !isTrial) throw new OperatorError(`Nothing was imported: ${refusal}`);
       const allocations = complete ? await transaction.removeMissing() : 0;
       const removed = { allocations, ...(await transaction.removeEmpty(complete)) };
@@ -135,6 +144,8 @@ export class ImportService {
       const isChanged = [...Object.values(written), ...Object.values(removed)].some((count) => count > 0);
       if (isChanged) await options.assertMayChange?.();
       const version = isChanged ? await transaction.advance(source()) : null;
+      const changed = version && options.unchanged ? await transaction.findChanged(version.number, options.unchanged) : [];
+      if (changed.length > 0) throw new PeriodsChanged(changed);
       if (isCounted) await transaction.noteSuccess();
       const preview = isTrial && version ? await transaction.preview(version.number, MAX_SHOWN) : null;
       return { ...counts, assumed, removed, correctedShares, mismatches, version, preview, refusal };
@@ -169,17 +180,19 @@ function findOutside({ line, values, status }: StagedLine, { periods, pending }:
   return faults;
 }
 
-/** Notes the lines of the range that the file lacks. Returns the reason to refuse their removal, or null. */
-async function findRefusal(
-  transaction: ImportTransaction,
-  range: CompleteRange,
-  imported: number,
-  maxRemoved: number | undefined,
-): Promise<string | null> {
-  const { missing, standing } = await transaction.noteMissing(range);
-  const limit = maxRemoved ?? usualLimit(standing, imported);
-  if (missing <= limit) return null;
-  return `the file lacks ${missing} lines of the books, which have ${standing} ${describePeriods(range.periods)}; at most ${limit} may be removed (--max-removed)`;
+/** The reason to refuse the removal of the lines that the file lacks, or null. The usual limit is one of each period. */
+function findRefusal(noted: readonly MissingLines[], { periods }: CompleteRange, maxRemoved: number | undefined): string | null {
+  const describe = (missing: number, standing: number, of: readonly PeriodDates[], limit: number): string | null =>
+    missing <= limit
+      ? null
+      : `the file lacks ${missing} lines of the books, which have ${standing} ${describePeriods(of)}; at most ${limit} may be removed (--max-removed)`;
+  const sum = (name: 'missing' | 'standing'): number => noted.reduce((all, each) => all + each[name], 0);
+  if (maxRemoved !== undefined) return describe(sum('missing'), sum('standing'), periods, maxRemoved);
+  for (const each of noted) {
+    const refusal = describe(each.missing, each.standing, [each.period], usualLimit(each));
+    if (refusal !== null) return refusal;
+  }
+  return null;
 }
 
 /** The periods as one, from the first date to the last. */

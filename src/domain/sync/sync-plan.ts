@@ -20,14 +20,23 @@ export interface PlanOptions {
 /** Deposits may be dated ahead of their day. */
 const DAYS_AHEAD = 31;
 const DAY_MS = 86_400_000;
+/** A reading of the whole history that has failed is tried again after this time. */
+const FULL_REST_MS = 6 * 3_600_000;
 
 /** Chooses the part of the history that the next round reads. */
 export function planRound(state: SyncState & { readonly since: LocalDate }, { today, windowDays, fullDays }: PlanOptions): SyncPlan {
   const last = addDays(today, DAYS_AHEAD);
-  const { since, readThrough, lastFullAt } = state;
-  if (lastFullAt === null) return { kind: 'first', periods: toMonths(readThrough === null ? since : addDays(readThrough, 1), last) };
-  const isFull = fullDays !== undefined && Date.now() - lastFullAt.getTime() >= fullDays * DAY_MS;
+  const { since, readThrough, lastFullAt, fullTriedAt } = state;
   const first = addDays(today, -windowDays);
+  if (lastFullAt === null) {
+    const missing = toMonths(readThrough === null ? since : addDays(readThrough, 1), last);
+    // A first run that was ended after its last month reads the window once more.
+    return { kind: 'first', periods: missing.length > 0 ? missing : toMonths(first, last) };
+  }
+  const isDue = fullDays !== undefined && Date.now() - lastFullAt.getTime() >= fullDays * DAY_MS;
+  // What is wrong in old months must not keep the newest ones from being read.
+  const hasRested = fullTriedAt === null || fullTriedAt <= lastFullAt || Date.now() - fullTriedAt.getTime() >= FULL_REST_MS;
+  const isFull = isDue && hasRested;
   return isFull || first < since
     ? { kind: isFull ? 'full' : 'window', periods: toMonths(since, last) }
     : { kind: 'window', periods: toMonths(first, last) };

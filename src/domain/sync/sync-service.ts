@@ -10,7 +10,7 @@ import type { V2Source } from '../../source/v2-source';
 import type { LocalDate } from '../../values/dates';
 import type { PeriodDates } from '../../values/periods';
 import type { BookService } from '../books/book-service';
-import { ImportError, type ImportService } from '../imports/import-service';
+import { ImportError, PeriodsChanged, type ImportService } from '../imports/import-service';
 import { toLineSet, type DepositDetailService } from '../reports/deposit-detail-service';
 import { Answer, readAnswer, toSourceLine } from './source-reading';
 import { planRound, type PlanOptions } from './sync-plan';
@@ -49,11 +49,20 @@ export interface RoundProgress {
 
 /** The first run imports so many lines at a time, and at least a month. An import of a few lines takes as long as one of thousands. */
 const MONTHS_OF_LINES = 20_000;
+/** No old service has an earlier deposit, and each month is asked for three times. */
+const FIRST_DATE = '1900-01-01';
 /** The times that a period is read while the source changes. */
 const MAX_READINGS = 3;
 /** A sync says so often that it still runs. */
 const HOLD_MS = 15_000;
 const LF = 0x0a;
+
+/** Another sync has taken this one's place, or its readings were forgotten. */
+export class SyncEnded extends OperatorError {
+  constructor() {
+    super('Another sync of the organization has run: this one changes nothing more');
+  }
+}
 
 /** The source has changed between the reading of a period and its import. */
 class SourceMoved extends Error {
@@ -94,13 +103,14 @@ export class SyncService {
    */
   async alone<Result>(organizationId: number, work: (hold: Hold) => Promise<Result>): Promise<Result> {
     const holder = randomUUID();
-    const keep = (): Promise<boolean> => this.store.hold(organizationId, holder);
-    if (!(await keep())) throw new OperatorError('Another sync of the organization runs, or was killed within the last minute');
+    const keep = (): Promise<boolean> => this.store.keep(organizationId, holder);
+    if (!(await this.store.hold(organizationId, holder)))
+      throw new OperatorError('Another sync of the organization runs, or was killed within the last minute');
     const timer = setInterval(() => void keep().catch(() => undefined), HOLD_MS);
     try {
       return await work({
         assertHeld: async () => {
-          if (!(await keep())) throw new OperatorError('Another sync of the organization has begun: this one changes nothing more');
+          if (!(await keep())) throw new SyncEnded();
         },
       });
     } finally {
@@ -116,6 +126,8 @@ export class SyncService {
    */
   async begin(organizationId: number, since: LocalDate | undefined): Promise<void> {
     const state = await this.store.find(organizationId);
+    if (since !== undefined && (since < FIRST_DATE || since > new Date().toISOString()))
+      throw new OperatorError(`--since must be a date from ${FIRST_DATE} to today`);
     if (since !== undefined && since !== state?.since) await this.store.begin(organizationId, since);
     else if (since === undefined && state?.since == null)
       throw new OperatorError('The first run needs --since, the first deposit date of the history');
@@ -129,6 +141,7 @@ export class SyncService {
     const { kind, periods } = planRound({ ...state, since: state.since }, options);
     const versions: NewVersion[] = [];
     try {
+      if (kind === 'full') await this.store.noteFullTry(organizationId);
       // The first run imports some months at a time, so that it can go on where it was ended.
       const most = kind === 'first' ? MONTHS_OF_LINES : Infinity;
       const moving: PeriodDates[] = [];
@@ -150,8 +163,9 @@ export class SyncService {
       return { kind, from: periods[0]!.startDate, to: periods.at(-1)!.endDate, lines, versions, moving };
     } catch (error) {
       // A signal that ends the sync is no failure of the round.
-      if (error instanceof Error && error.name === 'AbortError') throw error;
-      const failure = error instanceof Error ? error.message : String(error);
+      const isEnded = error instanceof Error && error.name === 'AbortError';
+      if (isEnded && versions.length === 0) throw error;
+      const failure = isEnded ? 'Ended by a signal' : error instanceof Error ? error.message : String(error);
       // The database may be what has failed.
       await this.store.noteRound(organizationId, { linesChanged: countLines(versions), failure, isFull: false }).catch(() => undefined);
       throw error;
@@ -168,36 +182,50 @@ export class SyncService {
   ): Promise<ReadPeriods> {
     const moving: PeriodDates[] = [];
     const differing = new Map<PeriodDates, Answer>();
-    let [number, lines, equal] = [0, 0, 0];
+    const agreeing = new Map<PeriodDates, number>();
+    let [number, lines] = [0, 0];
     for (const period of periods) {
       const look = await this.look(target, period);
       if (look === 'moving') moving.push(period);
       else if (look instanceof Answer) differing.set(period, look);
-      else equal += look.lines;
+      else agreeing.set(period, look.lines);
       lines += look === 'moving' ? 0 : look instanceof Answer ? look.sum.lines : look.lines;
       onRead(period, ++number, lines);
       if (lines >= most) break;
     }
-    const imported = await this.importDiffering(target, hold, differing, moving);
+    const imported = await this.importDiffering(target, hold, { differing, agreeing, moving });
+    const equal = [...agreeing.values()].reduce((sum, count) => sum + count, 0);
     return { periods: number, moving, version: imported.version, lines: equal + imported.lines };
   }
 
-  /** Imports periods, some times when the source changes or fails meanwhile. What does not stop changing joins `moving`. */
+  /**
+   * Imports the differing periods, some times when the source changes or fails meanwhile. What does not stop changing joins `moving`. A period
+   * that agreed, and would change by the import of another one, contradicts that one: the two are imported together, where it is seen.
+   */
   private async importDiffering(
     target: SyncTarget,
     hold: Hold,
-    differing: Map<PeriodDates, Answer>,
-    moving: PeriodDates[],
+    { differing, agreeing, moving }: Looks,
   ): Promise<{ readonly version: NewVersion | null; readonly lines: number }> {
     const { source } = target;
-    for (let attempt = 1; differing.size > 0; attempt++) {
+    const readPosted = async (period: PeriodDates): Promise<void> =>
+      void differing.set(period, await readAnswer(source, { ...period, includePending: false }));
+    const moves = new Map<PeriodDates, number>();
+    let failures = 0;
+    while (differing.size > 0) {
       try {
-        return await this.importPeriods(target, hold, differing);
+        return await this.importPeriods(target, hold, differing, [...agreeing.keys()]);
       } catch (error) {
-        if (error instanceof SourceError) await source.waitAfter(error, attempt);
+        if (error instanceof SourceError) await source.waitAfter(error, ++failures);
+        else if (error instanceof PeriodsChanged) for (const period of error.periods) await readPosted(period);
         else if (!(error instanceof SourceMoved)) throw error;
-        else if (attempt < MAX_READINGS) differing.set(error.period, await readAnswer(source, { ...error.period, includePending: false }));
-        else if (differing.delete(error.period)) moving.push(error.period);
+        else {
+          const count = (moves.get(error.period) ?? 0) + 1;
+          moves.set(error.period, count);
+          if (count < MAX_READINGS) await readPosted(error.period);
+          else if (differing.delete(error.period)) moving.push(error.period);
+        }
+        for (const period of differing.keys()) agreeing.delete(period);
       }
     }
     return { version: null, lines: 0 };
@@ -241,10 +269,13 @@ export class SyncService {
     { organizationId, source, isLastRight, maxRemoved }: SyncTarget,
     hold: Hold,
     periods: ReadonlyMap<PeriodDates, Answer>,
+    unchanged: readonly PeriodDates[],
   ): Promise<{ readonly version: NewVersion | null; readonly lines: number }> {
     const places = new LinePlaces();
+    // Of lines that contradict each other, the last one is that of the latest month.
+    const inOrder = [...periods].sort(([one], [other]) => (one.startDate < other.startDate ? -1 : 1));
     async function* lines(): AsyncGenerator<readonly RawLine[]> {
-      for (const [period, posted] of periods) {
+      for (const [period, posted] of inOrder) {
         const before = places.begin(period);
         const all = new Answer(posted.otherDeposits);
         for await (const some of source.lines({ ...period, includePending: true })) {
@@ -262,9 +293,10 @@ export class SyncService {
     try {
       const { version } = await this.services.imports.importLines(organizationId, lines(), {
         source: () => ({ cause: 'sync' }),
-        complete: { periods: [...periods.keys()], pending: 'WITH' },
+        complete: { periods: inOrder.map(([period]) => period), pending: 'WITH' },
         maxRemoved,
         isLastRight,
+        unchanged,
         assertMayChange: hold.assertHeld,
       });
       return { version, lines: places.count };
@@ -272,6 +304,15 @@ export class SyncService {
       throw places.inWordsOfSource(error);
     }
   }
+}
+
+/** The periods of a round by what was seen of them. */
+interface Looks {
+  /** The answers without pending deposits of periods that differ from the books. */
+  readonly differing: Map<PeriodDates, Answer>;
+  /** The numbers of lines of periods that agree with the books. */
+  readonly agreeing: Map<PeriodDates, number>;
+  readonly moving: PeriodDates[];
 }
 
 /** The outcome of the reading of periods. */

@@ -20,6 +20,8 @@ export interface WorkerSettings {
 
 const WORKER_MODULE = join(__dirname, `gateway-worker${extname(__filename)}`);
 const MS_PER_SECOND = 1000;
+/** The primary reads the database's state and the figures of metrics, and deletes old counts of v2, which must not hold up the others. */
+const POOL_SIZE = 2;
 /**
  * The statements of the audit that follow each other after the answers when the database gives no answer, each with a wait for a connection:
  * the one that is under way, the one behind it, and the last one of the rows that nobody waits for.
@@ -33,8 +35,7 @@ const CLOSING_TRIES = 3;
 export function createPrimary(config: Config, { serving, owner }: RoleAddresses, log: Logger): App {
   const shared = createSharedParts(config);
   serveAttemptMemories();
-  // The primary asks the database for its state alone.
-  const services = createServices({ ...config, POOL_SIZE: 1 }, serving, { shared });
+  const services = createServices({ ...config, POOL_SIZE }, serving, { shared });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
   const stopDeleting = deleteOldUsage(services, config.USAGE_RETENTION_DAYS, log);
   const summed = metrics && new SummedMetrics(metrics);

@@ -101,6 +101,13 @@ export const headers = {
     schema: { type: 'string', format: 'date-time' },
     description: 'The time at which the provision, or the UUID that was sent, will be refused. Absent when no end is set.',
   },
+  Deprecation: {
+    schema: { type: 'string', pattern: '^@-?[0-9]+$' },
+    description:
+      'The time since which v2 is deprecated, in seconds of the Unix time (RFC 9745). It may be to come. Absent when none is set.',
+  },
+  Sunset: { schema: text, description: 'The time from which v2 may be gone, as an HTTP date (RFC 8594). Absent when none is set.' },
+  Link: { schema: text, description: 'The page that says how to leave v2, with `rel="deprecation"`. Absent when none is set.' },
   ETag: { schema: text, description: 'The tag of the bytes of the answer, for `If-None-Match`. Compressed bytes have a tag of their own.' },
   'Retry-After': { schema: WHOLE_NUMBER, description: 'The seconds after which to try again.' },
   Allow: { schema: text, description: 'The methods that the path has.' },

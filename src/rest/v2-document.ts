@@ -26,7 +26,9 @@ const SESSION = ['sessionCookie', 'plainSessionCookie', 'sessionToken'].map((ses
 const SECURITY = { system: [SYSTEM], session: SESSION, either: [SYSTEM, ...SESSION] };
 
 const ALWAYS = ['X-Request-Id'];
-const ON_ANSWERS = [...ALWAYS, 'X-Data-Version', 'Provision-Expires'];
+/** The headers of an answer to a valid provision. */
+const ON_PROVISION = ['Provision-Expires', 'Deprecation', 'Sunset', 'Link'];
+const ON_ANSWERS = [...ALWAYS, 'X-Data-Version', ...ON_PROVISION];
 
 const codesOf = (path: V2Path): readonly ErrorCode[] => [REQUEST_CODES, ROUTE_CODES, COMMON_CODES, v2Operations[path].codes].flat();
 const inTableOrder = (codes: readonly ErrorCode[]): ErrorCode[] =>
@@ -44,7 +46,7 @@ const errorOf = (codes: readonly ErrorCode[], description: string, names: readon
 const headersOfErrors = (codes: readonly ErrorCode[]): readonly string[] => [
   ...ALWAYS,
   ...(codes.includes('METHOD_NOT_ALLOWED') ? ['Allow'] : []),
-  ...(codes.some((code) => ![...REQUEST_CODES, ...ROUTE_CODES].includes(code)) ? ['Provision-Expires', 'Retry-After'] : []),
+  ...(codes.some((code) => ![...REQUEST_CODES, ...ROUTE_CODES].includes(code)) ? [...ON_PROVISION, 'Retry-After'] : []),
 ];
 
 function responsesOf(path: V2Path): object {

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { addressIn, inDirectory, openBackedUpGateway, reportOf } from '../support/backed-up-gateway';
+import { addressIn, COUNTED_AGENT, inDirectory, openBackedUpGateway, reportOf } from '../support/backed-up-gateway';
 import { listBackup, readBackup } from '../support/backup-files';
 import { runCommand, startServe, succeed, type ServeProcess } from '../support/command';
 import { openSession } from '../support/gateway';
@@ -32,6 +32,12 @@ async function query<Row extends object>(connectionString: string, statement: st
   }
 }
 
+/** The counts of the requests to v2 that came before the backup. */
+const usageIn = async (address: string): Promise<object[]> =>
+  (JSON.parse(await succeed({ DATABASE_URL: address }, ['usage', '--json'])) as { userAgent: string }[]).filter(
+    ({ userAgent }) => userAgent === COUNTED_AGENT,
+  );
+
 /** The number of rows of each table, and the keys between them. */
 const contentOf = async (address: string): Promise<object[][]> => [
   (await query<{ name: string }>(address, COUNTS)).filter(({ name }) => !PASSING.test(name)),
@@ -56,7 +62,12 @@ test('an operator restores a backup of a gateway that serves, and callers get th
     expect([await isLoggedIn(gateway.serve), await isLoggedIn(copy)]).toEqual([true, false]);
     expect(await openSession(copy.url, gateway.webProvision)).not.toBe('');
     const own = { DATABASE_URL: await addressIn(directory) };
-    expect(await contentOf(own.DATABASE_URL)).toEqual(await contentOf(await addressIn(join(gateway.root, 'source'))));
+    const source = await addressIn(join(gateway.root, 'source'));
+    expect(await contentOf(own.DATABASE_URL)).toEqual(await contentOf(source));
+    const usage = await usageIn(own.DATABASE_URL);
+    const { response: lines } = JSON.parse(report) as { response: object[] };
+    expect(usage).toMatchObject([{ organization: 'Church', requests: 1, errors: 0, lines: lines.length }]);
+    expect(usage).toEqual(await usageIn(source));
     expect(await succeed(own, ['organization', 'create', 'College'])).toBe('Created organization "College"\n');
     for (const name of ['Church', 'School', 'Empty']) {
       expect(await succeed(own, ['audit', 'verify', '--organization', name])).toContain('are as they were written');

@@ -3,6 +3,7 @@ import { ConfigError, readConfig } from '../../src/config';
 import { done, failed, misused, runCommand, succeed } from '../support/command';
 import { createOrganization, graphql, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
+import { until } from '../support/until';
 import { startWorkerGateway } from '../support/worker-gateway';
 
 const ORIGIN = 'https://app.example.org';
@@ -98,15 +99,13 @@ describe('an integrator', () => {
 });
 
 describe('an operator of an organization', () => {
-  let own: TestOrganization;
-  beforeAll(async () => {
-    own = await createOrganization(gateway.services);
-    await importLines(gateway.services, own, [v2Line()]);
-  });
+  const create = (): Promise<TestOrganization> => createOrganization(gateway.services);
 
   test('gives it an end of its own, part by part, and takes it back, from the next request on', async () => {
+    const own = await create();
+    await importLines(gateway.services, own, [v2Line()]);
     const { name, apiProvision } = own;
-    const says = (text: string) => done(`Callers of v2 of "${name}" are told: ${text}`);
+    const says = (text: string) => done(`Stored for the end of v2 of "${name}": ${text}`);
     expect(await run('organization', 'v2', name)).toEqual(says('as the settings say'));
     expect(await run('organization', 'v2', name, '--sunset-at', '2028-06-30')).toEqual(says('sunset at 2028-06-30T00:00:00.000Z'));
     expect(await told(SYSTEM, apiProvision)).toEqual([200, { ...TOLD, sunset: 'Fri, 30 Jun 2028 00:00:00 GMT' }]);
@@ -124,7 +123,7 @@ describe('an operator of an organization', () => {
   });
 
   test('is refused a sunset before the deprecation, and what is no time or page', async () => {
-    const { name } = own;
+    const { name, apiProvision } = await create();
     const wrong = (...options: string[]) => run('organization', 'v2', name, ...options);
     expect(await wrong('--deprecated-at', '2027-02-01', '--sunset-at', '2027-01-31')).toEqual(
       failed('v2 cannot end at 2027-01-31T00:00:00.000Z, before it is deprecated at 2027-02-01T00:00:00.000Z'),
@@ -139,26 +138,40 @@ describe('an operator of an organization', () => {
       misused('--none cannot be used with --deprecated-at, --sunset-at or --link'),
     );
     expect(await run('organization', 'v2', 'Nobody')).toEqual(failed('There is no organization "Nobody"'));
-    expect(await told(SYSTEM, own.apiProvision)).toEqual([200, TOLD]);
+    expect(await told(SYSTEM, apiProvision)).toEqual([200, TOLD]);
   });
 
   test('has no sunset told that comes before the deprecation of the settings', async () => {
-    await run('organization', 'v2', own.name, '--sunset-at', '2026-12-31');
-    expect(await told(SYSTEM, own.apiProvision)).toEqual([200, { ...TOLD, sunset: null }]);
-    await run('organization', 'v2', own.name, '--none');
+    const { name, apiProvision } = await create();
+    await run('organization', 'v2', name, '--sunset-at', '2026-12-31');
+    expect(await told(SYSTEM, apiProvision)).toEqual([200, { ...TOLD, sunset: null }]);
+  });
+
+  test('changes one part while another one changes, and both stay', async () => {
+    const { id, name } = await create();
+    const { client } = gateway.database;
+    await client.query('BEGIN');
+    await client.query(`UPDATE organization SET v2_migration_link = 'https://hope.example.org/' WHERE id = $1`, [id]);
+    const changed = run('organization', 'v2', name, '--sunset-at', '2028-06-30');
+    await until(async () => (await client.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount === 1);
+    await client.query('COMMIT');
+    const both = done(`Stored for the end of v2 of "${name}": sunset at 2028-06-30T00:00:00.000Z, link https://hope.example.org/`);
+    expect([await changed, await run('organization', 'v2', name)]).toEqual([both, both]);
   });
 
   test('finds every change in the audit', async () => {
-    await run('organization', 'v2', own.name, '--deprecated-at', '2027-01-31');
-    await run('organization', 'v2', own.name, '--none');
+    const { id, name } = await create();
+    await run('organization', 'v2', name, '--deprecated-at', '2027-01-31');
+    await run('organization', 'v2', name, '--none');
     const { rows } = await gateway.database.client.query<{ detail: string }>(
       `SELECT detail FROM audit_record WHERE organization_id = $1 AND operation = 'organization v2' ORDER BY number DESC LIMIT 2`,
-      [own.id],
+      [id],
     );
     expect(rows.map(({ detail }) => detail)).toEqual(['as the settings say', 'deprecated at 2027-01-31T00:00:00.000Z']);
   });
 
   test("sets it at the operators' door", async () => {
+    const own = await create();
     const token = 'an-operators-token-of-enough-length';
     await withGateway({ DATABASE_URL: gateway.database.url, ADMIN_PORT: '0', ADMIN_TOKEN: token }, async ({ adminUrl, url }) => {
       const query = `mutation ($organization: String!) {
@@ -172,7 +185,6 @@ describe('an operator of an organization', () => {
       expect(await response.json()).toEqual({ data: { setV2Notice: expected } });
       expect(await told(SYSTEM, own.apiProvision, {}, url)).toEqual([200, { ...NOTHING, deprecation: '@1801353600' }]);
     });
-    await run('organization', 'v2', own.name, '--none');
   });
 });
 

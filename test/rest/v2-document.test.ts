@@ -23,7 +23,8 @@ const EMPTY = {
   ...{ donor_id: 0, donor_first_name: '', donor_last_name: '', address1: '', city: '', zip: '', phone: '', email_address: '' },
   ...{ status: '', account_type: '', payment_type: '' },
 };
-const gateway = openGateway({ lines: [v2Line(), v2Line(EMPTY)] });
+const SETTINGS = { V2_DEPRECATED_AT: '2027-01-31', V2_SUNSET_AT: '2027-12-31', V2_MIGRATION_LINK: 'https://example.org/leave-v2' };
+const gateway = openGateway({ settings: SETTINGS, lines: [v2Line(), v2Line(EMPTY)] });
 const { organization } = gateway;
 
 let document: V2Document;

@@ -114,8 +114,10 @@ describe('an operator who asks who still calls v2', () => {
       await ask(url + SYSTEM, own.apiProvision, `a ${own.apiProvision} ${own.apiProvision.replaceAll('-', '').toUpperCase()} ${token}`);
       await ask(url + SYSTEM, own.apiProvision, 'Zoë');
       await ask(url + SYSTEM, own.apiProvision, 'long '.repeat(1000));
+      // The name is cut within the last UUID.
+      await ask(url + SYSTEM, own.apiProvision, `cut ${`${own.apiProvision} `.repeat(14)}`);
     });
-    const expected = ['a * * *', 'long '.repeat(40).trim(), 'Zo?'];
+    const expected = ['a * * *', `cut ${'* '.repeat(13).trim()}`, 'long '.repeat(40).trim(), 'Zo?'];
     expect((await countsOf(own)).map(([, userAgent]) => userAgent)).toEqual(expected);
   });
 

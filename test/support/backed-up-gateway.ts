@@ -6,8 +6,11 @@ import { startServe, succeed, type Environment, type ServeProcess } from './comm
 import { depositBook } from './deposit-book';
 import { toNdjson } from './deposit-files';
 import { openSession, PASSWORD } from './gateway';
+import { until } from './until';
 
 const REPORT = 'deposit_detail_designation_detail_with_contact_info';
+/** The name of the program whose requests to v2 were counted before the backup was made. */
+export const COUNTED_AGENT = 'before the backup';
 const PATH = `/api/v2/${REPORT}?start_date=2024-01-01&end_date=2024-12-31`;
 
 /** A gateway with an embedded database and three organizations, one of them without data, and its backup. */
@@ -59,8 +62,10 @@ export function openBackedUpGateway(): BackedUpGateway {
       (await succeed(own, ['provision', 'create', '--organization', 'Church', '--kind', kind, ...grants])).trim();
     gateway.apiProvision = await create('api', '--grant', REPORT);
     gateway.webProvision = await create('web');
+    await reportOf(gateway.serve, gateway, COUNTED_AGENT);
     await succeed(own, ['user', 'create', '--organization', 'Church', '--username', 'ada', '--grant', REPORT], PASSWORD);
     gateway.token = await openSession(gateway.serve.url, gateway.webProvision);
+    await until(async () => (await succeed(own, ['usage'])).includes(COUNTED_AGENT));
     gateway.backup = join(gateway.root, 'church.backup');
     await succeed(gateway.source, ['backup', gateway.backup]);
   });
@@ -72,5 +77,8 @@ export function openBackedUpGateway(): BackedUpGateway {
 }
 
 /** The answer of the v2 report of the organization with data. */
-export const reportOf = async ({ url }: ServeProcess, { apiProvision }: BackedUpGateway): Promise<string> =>
-  (await fetch(url + PATH, { headers: { Provision: apiProvision } })).text();
+export const reportOf = async (
+  { url }: ServeProcess,
+  { apiProvision }: Pick<BackedUpGateway, 'apiProvision'>,
+  userAgent = 'test',
+): Promise<string> => (await fetch(url + PATH, { headers: { Provision: apiProvision, 'User-Agent': userAgent } })).text();

@@ -125,11 +125,11 @@ interface V2Options {
 
 const NO_NOTICE: V2Notice = { v2DeprecatedAt: null, v2SunsetAt: null, v2MigrationLink: null };
 
-/** The command that prints what callers of v2 are told of its end, or changes it. */
+/** The command that prints an organization's own values for the end of v2, or changes them. */
 function addV2Command(command: Command, context: () => CommandContext): void {
   command
     .command('v2')
-    .description("prints what the organization's callers of v2 are told of its end, or changes it; the settings tell the rest")
+    .description("prints the organization's own values for the end of v2, or changes them; the settings have the rest")
     .argument('<name>', 'name of the organization')
     .option('--deprecated-at <when>', `time since which v2 is deprecated: ${instantForms.join(' or ')}`)
     .option('--sunset-at <when>', 'time from which v2 may be gone, in the same forms')
@@ -149,6 +149,6 @@ function addV2Command(command: Command, context: () => CommandContext): void {
       );
       const { v2DeprecatedAt, v2SunsetAt, v2MigrationLink } = notice;
       const result = { name, deprecatedAt: v2DeprecatedAt, sunsetAt: v2SunsetAt, link: v2MigrationLink };
-      printResult(terminal, json, result, `Callers of v2 of "${name}" are told: ${describeV2Notice(notice)}`);
+      printResult(terminal, json, result, `Stored for the end of v2 of "${name}": ${describeV2Notice(notice)}`);
     });
 }

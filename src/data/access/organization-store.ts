@@ -34,10 +34,11 @@ export interface DeletedRows {
 
 /**
  * The tables of an organization's rows, in an order in which none refers to rows that are gone. The rest goes with the organization's row.
+ * Gateways that add counts of v2 lock these before the provision, so the deletion does too.
  */
 const TABLES = [
   ...['deposit_line', 'data_version', 'allocation', 'transaction', 'deposit', 'donor', 'designation'],
-  ...['audit_record', 'saved_report', 'provision', 'user'],
+  ...['audit_record', 'saved_report', 'v2_usage', 'provision', 'user'],
 ] as const;
 
 const DELETE_CHAIN = 'DELETE FROM audit_chain WHERE organization_id = $1 RETURNING number::float8 AS number, hash';
@@ -74,8 +75,9 @@ export class OrganizationStore {
     await this.database.prisma.organization.update({ where: { id }, data: { timeZone } });
   }
 
-  async updateV2Notice(id: number, notice: V2Notice): Promise<void> {
-    await this.database.prisma.organization.update({ where: { id }, data: notice });
+  /** Updates the given columns alone, so that changes of the others at the same time stay. Returns the row as it is then. */
+  async updateV2Notice(id: number, change: Partial<V2Notice>): Promise<OrganizationRow> {
+    return this.database.prisma.organization.update({ where: { id }, data: change });
   }
 
   async updateName(id: number, name: string): Promise<void> {

@@ -120,8 +120,14 @@ SELECT o.id AS "organizationId", newest.last_used_at AS "lastUsedAt" FROM organi
   WHERE u.organization_id = o.id AND u.day = (SELECT max(day) FROM v2_usage WHERE organization_id = o.id)
 ) newest WHERE newest.last_used_at IS NOT NULL`;
 
+// The inner limit keeps the rows of each organization apart, so that the index by organization and day finds them.
 const DELETE_OLD = `
 WITH deleted AS (
-  DELETE FROM v2_usage WHERE ctid = ANY (ARRAY(SELECT ctid FROM v2_usage WHERE day < ${TODAY} - $1::int LIMIT ${DELETED_ROWS})) RETURNING 1
+  DELETE FROM v2_usage WHERE ctid = ANY (ARRAY(
+    SELECT old.ctid FROM organization o
+    CROSS JOIN LATERAL (
+      SELECT u.ctid FROM v2_usage u WHERE u.organization_id = o.id AND u.day < ${TODAY} - $1::int LIMIT ${DELETED_ROWS}
+    ) old LIMIT ${DELETED_ROWS}
+  )) RETURNING 1
 )
 SELECT count(*)::int AS deleted FROM deleted`;

@@ -73,12 +73,11 @@ export class OrganizationService {
   async setV2Notice(name: string, change: Partial<V2Notice>): Promise<OrganizationRow> {
     const { id, ...before } = await this.get(name);
     const organization = { id, ...before, ...change };
-    const { v2DeprecatedAt, v2SunsetAt, v2MigrationLink } = organization;
+    const { v2DeprecatedAt, v2SunsetAt } = organization;
     if (v2DeprecatedAt && v2SunsetAt && v2SunsetAt < v2DeprecatedAt)
       throw new OperatorError(`v2 cannot end at ${v2SunsetAt.toISOString()}, before it is deprecated at ${v2DeprecatedAt.toISOString()}`);
     await this.rights.note(id, 'organization v2', undefined, describeV2Notice(organization));
-    await this.organizations.updateV2Notice(id, { v2DeprecatedAt, v2SunsetAt, v2MigrationLink });
-    return organization;
+    return this.organizations.updateV2Notice(id, change);
   }
 
   async rename(name: string, newName: string): Promise<void> {
@@ -103,7 +102,7 @@ export class OrganizationService {
 
 const describeHosts = (hosts: readonly string[]): string => (hosts.length > 0 ? `hosts ${hosts.join(' ')}` : 'any host');
 
-/** What an organization's callers of v2 are told of its end, in an operator's messages. */
+/** An organization's own values for the end of v2, in an operator's messages. */
 export const describeV2Notice = ({ v2DeprecatedAt, v2SunsetAt, v2MigrationLink }: V2Notice): string =>
   [
     ...(v2DeprecatedAt ? [`deprecated at ${v2DeprecatedAt.toISOString()}`] : []),

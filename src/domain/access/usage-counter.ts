@@ -46,7 +46,7 @@ export class UsageCounter {
   /** Counts a request. */
   count({ provisionId, path, userAgent, isError, lines, at }: V2Request): void {
     const day = Math.floor(at / MS_PER_DAY);
-    const counted = this.find(provisionId, day, path, userAgent.slice(0, MAX_KEPT_LENGTH));
+    const counted = this.find(provisionId, day, path, toKept(userAgent));
     addTo(counted, 1, isError ? 1 : 0, lines, at);
     this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
@@ -112,6 +112,13 @@ function addTo(counted: Counted, requests: number, errors: number, lines: number
   counted.lines += lines;
   counted.lastUsedAt = Math.max(counted.lastUsedAt, lastUsedAt);
 }
+
+/**
+ * The part of a user agent that is kept in memory. The end of a longer one may be a part of a credential, which has no credential's form any
+ * more. The lookbehind keeps the search linear.
+ */
+const toKept = (text: string): string =>
+  text.length > MAX_KEPT_LENGTH ? text.slice(0, MAX_KEPT_LENGTH).replace(/(?<![\w-])[\w-]+$/, '') : text;
 
 /** The name of a user agent as it is stored: printable ASCII, bounded, and without what may be a credential. */
 const toAgentName = (text: string): string =>

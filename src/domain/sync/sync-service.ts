@@ -82,10 +82,6 @@ export class SyncService {
     },
   ) {}
 
-  find(organizationId: number): Promise<SyncState | null> {
-    return this.store.find(organizationId);
-  }
-
   /** The states of every organization that has a sync. */
   listStates(): Promise<SyncState[]> {
     return this.store.list();
@@ -98,8 +94,8 @@ export class SyncService {
   }
 
   /**
-   * Runs `work` while no other sync of the organization runs. Throws an OperatorError when there is one. Another sync may begin
-   * when this one is not heard of for a minute, as while the database is away: `assertHeld` tells.
+   * Runs `work` while no other sync of the organization runs. Throws an OperatorError when there is one. Another sync may begin when this one
+   * is not heard of for a minute, as while the database is away: `assertHeld` tells.
    */
   async alone<Result>(organizationId: number, work: (hold: Hold) => Promise<Result>): Promise<Result> {
     const holder = randomUUID();

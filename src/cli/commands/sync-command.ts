@@ -55,11 +55,11 @@ function readDate(text: string): LocalDate {
   return text;
 }
 
+/** Reads the address of a source. Commander does not read it, because its message would repeat the credentials in it. */
 function readAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw new InvalidArgumentError('It must be an address such as https://old.example.org.');
-  if (url.username !== '' || url.password !== '')
-    throw new InvalidArgumentError('It must not have credentials: --provision-file has them.');
+  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError('--from: expected an address such as https://old.example.org');
+  if (url.username !== '' || url.password !== '') throw new UsageError('--from must not have credentials: --provision-file has them');
   return url;
 }
 
@@ -107,7 +107,7 @@ function runCommand(context: () => CommandContext): Command {
     .addOption(
       new Option(
         '--max-removed <lines>',
-        'refuses to remove more lines in a round (default: 5 % of the lines of the periods that differ, at least 20, and none for an answer without lines)',
+        "refuses to remove more lines in a round (default: 5 % of a month's lines, at least 20, and none of a month without lines in the answer)",
       ).argParser(readLimit),
     )
     .addOption(new Option('--timeout <time>', 'gives up an answer that takes longer').argParser(readTime).default(600, '10m'))

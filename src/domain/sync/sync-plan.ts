@@ -34,7 +34,7 @@ export function planRound(state: SyncState & { readonly since: LocalDate }, { to
     return { kind: 'first', periods: missing.length > 0 ? missing : toMonths(first, last) };
   }
   const isDue = fullDays !== undefined && Date.now() - lastFullAt.getTime() >= fullDays * DAY_MS;
-  // What is wrong in old months must not keep the newest ones from being read.
+  // A fault of an old month must not keep the newest ones from being read.
   const hasRested = fullTriedAt === null || fullTriedAt <= lastFullAt || Date.now() - fullTriedAt.getTime() >= FULL_REST_MS;
   const isFull = isDue && hasRested;
   return isFull || first < since

@@ -268,7 +268,7 @@ export class SyncService {
     unchanged: readonly PeriodDates[],
   ): Promise<{ readonly version: NewVersion | null; readonly lines: number }> {
     const places = new LinePlaces();
-    // Of lines that contradict each other, the last one is that of the latest month.
+    // The months go in their order, so that the last of contradicting lines is that of the latest month.
     const inOrder = [...periods].sort(([one], [other]) => (one.startDate < other.startDate ? -1 : 1));
     async function* lines(): AsyncGenerator<readonly RawLine[]> {
       for (const [period, posted] of inOrder) {

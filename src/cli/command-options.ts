@@ -1,10 +1,14 @@
-import { Argument, Option } from 'commander';
+import { Argument, InvalidArgumentError, Option } from 'commander';
 import { privileges } from '../values/privileges';
 import { OperatorError } from '../errors';
+import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
 import { periodNames } from '../values/periods';
 
 /** A command whose options are wrong, or wrong together. The operator sees the message as it is. */
 export class UsageError extends OperatorError {}
+
+/** A command that could not find out what it was asked. The operator sees the message as it is. */
+export class UndecidedError extends OperatorError {}
 
 /** Adds the value of an option that may be repeated. */
 export const append = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];
@@ -36,3 +40,29 @@ export function grantOption(holder: 'user' | 'provision'): Option {
 }
 
 export const listPrivileges = (held: readonly string[]): string => (held.length > 0 ? held.join(' ') : 'no privileges');
+
+export const MS_PER_SECOND = 1000;
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** Reads a time such as `45d` as seconds. Throws the error that commander shows with the option's name. */
+export function readSeconds(text: string): number {
+  const [, count, unit] = /^([1-9][0-9]{0,5})([smhd])$/.exec(text) ?? [];
+  if (unit === undefined) throw new InvalidArgumentError('It must be a number with s, m, h or d, such as 15m.');
+  return Number(count) * UNITS[unit]!;
+}
+
+/** Longer times overflow the timers of Node. */
+const MAX_SECONDS = 20 * 86_400;
+
+/** Reads a time of a timer. Throws the error that commander shows with the option's name. */
+export function readTime(text: string): number {
+  const seconds = readSeconds(text);
+  if (seconds > MAX_SECONDS) throw new InvalidArgumentError('It must be at most 20d.');
+  return seconds;
+}
+
+/** Reads a date. Throws the error that commander shows with the option's name. */
+export function readDate(text: string): LocalDate {
+  if (!isLocalDate(text)) throw new InvalidArgumentError(`${describeDateFault(text)}.`);
+  return text;
+}

@@ -1,5 +1,4 @@
 import { userInfo } from 'node:os';
-import { pino, type Logger } from 'pino';
 import type { Config } from '../config';
 import type { UnwrittenRows } from '../data/audit/audit-writer';
 import { describePlace, type DatabasePlace } from '../data/postgres/database-place';
@@ -9,6 +8,7 @@ import { AppError, OperatorError } from '../errors';
 import { logUnwritten } from '../http/request-log';
 import { findPlace, openDatabase, type OpenDatabase } from '../databases';
 import { createServices, type Services } from '../services';
+import { logOf } from './command-log';
 import { onStopSignal } from './stop-signals';
 import type { Terminal } from './terminal';
 
@@ -42,8 +42,6 @@ export function tellDatabase({ config, tellDatabase: tell }: DatabaseTelling): v
   tell(place, describePlace(place));
 }
 
-/** The log of a command, on stderr. */
-export const logOf = (config: Config): Logger => pino({ level: config.LOG_LEVEL }, pino.destination(2));
 const lostIn =
   (config: Config) =>
   (error: Error): void =>

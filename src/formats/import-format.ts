@@ -14,7 +14,7 @@ const PIECE_LENGTH = 32_768;
  * an OperatorError when the file does not have its format. It reads the file once, so that a pipe may stand for it.
  */
 export function readImportLines(format: ImportFormat, file: AsyncIterable<Buffer>): AsyncIterable<readonly RawLine[]> {
-  const text = decode(file);
+  const text = decodeText(file);
   switch (format) {
     case 'json':
       return readResponse(text);
@@ -51,7 +51,7 @@ const looksWide = (head: Buffer): boolean => [2, 3].includes(head.filter((byte) 
  * Decodes UTF-8, or UTF-16 with its byte order mark, and drops the mark. Throws an OperatorError for other bytes, which would become
  * replacement characters.
  */
-async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+export async function* decodeText(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   let encoding = 'utf-8';
   let isAtEnd = false;

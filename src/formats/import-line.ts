@@ -22,6 +22,8 @@ export interface RawLine {
   /** The number of the line in a text file, or its position in the array `response`, from 1. */
   readonly line: number;
   readonly values: unknown;
+  /** The object as an answer writes it, where answers are read as texts. It holds the memory of the piece that it was read from. */
+  readonly text?: string;
 }
 
 /** The values of the fields that v2 has. */

@@ -2,14 +2,26 @@ import { OperatorError } from '../errors';
 import type { RawLine } from './import-line';
 import { JsonFaultFinder } from './json-fault';
 
+/** An object without others in it. It may be no JSON for other reasons. */
+const FLAT_OBJECT = /\{[^"{}\\]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"{}\\]*)*\}/y;
+
 /** An object that is longer than this goes through the fault finder, so that a broken one does not fill the memory. */
 const MAX_GUESS_LENGTH = 1_000_000;
+
+/** Gets the text of an answer around its lines, which are then read as texts. */
+export interface AnswerFrame {
+  /** Adds a character that stands outside of the objects in the array. */
+  add(character: string): void;
+  /** Passes an object by. */
+  passLine(): void;
+}
 
 /**
  * Reads the lines of a v2 answer, `{"response":[…]}`. An object in the array ends at the first `}` that makes it JSON, and V8 reads it at
  * once. All other text goes through the fault finder, character by character. The lines come as many at once as a piece of the text ends.
+ * With a frame, lines have texts and no values: the texts may be no JSON, and a line that is no object has neither.
  */
-export async function* readResponse(pieces: AsyncIterable<string>): AsyncGenerator<readonly RawLine[]> {
+export async function* readResponse(pieces: AsyncIterable<string>, frame?: AnswerFrame): AsyncGenerator<readonly RawLine[]> {
   const walk = new AnswerWalk();
   let line = 0;
   let rest = '';
@@ -27,7 +39,18 @@ export async function* readResponse(pieces: AsyncIterable<string>): AsyncGenerat
         if (text[at] === '{') {
           const end = text.indexOf('}', at) + 1;
           if (end === 0 && text.length - at < MAX_GUESS_LENGTH) break;
-          const values = end === 0 ? undefined : parseGuess(text.slice(at, end));
+          if (frame) {
+            FLAT_OBJECT.lastIndex = at;
+            const written = FLAT_OBJECT.exec(text)?.[0];
+            if (written !== undefined) {
+              walk.passElement(written);
+              frame.passLine();
+              at += written.length;
+              lines.push({ line: ++line, values: undefined, text: written });
+              continue;
+            }
+          }
+          const values = end === 0 || frame ? undefined : parseGuess(text.slice(at, end));
           if (values !== undefined) {
             walk.passElement(text.slice(at, end));
             at = end;
@@ -41,9 +64,12 @@ export async function* readResponse(pieces: AsyncIterable<string>): AsyncGenerat
         }
       }
       if (!walk.take(text[at]!)) throw walk.describeFault();
+      if (slow === undefined) frame?.add(text[at]!);
       at++;
       if (slow !== undefined && walk.awaitsComma) {
-        lines.push({ line: ++line, values: JSON.parse(slow + text.slice(start, at)) });
+        const written = slow + text.slice(start, at);
+        lines.push(frame ? { line: ++line, values: undefined, text: written } : { line: ++line, values: JSON.parse(written) });
+        frame?.passLine();
         slow = undefined;
       }
     }

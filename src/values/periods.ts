@@ -43,6 +43,22 @@ const months = (year: number, month: number, count: number): PeriodDates => ({
 });
 const upTo = ({ year, month, day }: Day, { startDate }: PeriodDates): PeriodDates => ({ startDate, endDate: toDate(year, month, day) });
 
+/** The date so many days after another one, or before it. */
+export const addDays = (date: LocalDate, count: number): LocalDate =>
+  toDate(Number(date.slice(0, 4)), Number(date.slice(5, 7)), Number(date.slice(8)) + count);
+
+/** The months from one date to another; the first and the last of them may be parts. */
+export function toMonths(from: LocalDate, to: LocalDate): PeriodDates[] {
+  const found: PeriodDates[] = [];
+  for (let startDate = from; startDate <= to;) {
+    const { endDate } = months(Number(startDate.slice(0, 4)), Number(startDate.slice(5, 7)), 1);
+    found.push({ startDate, endDate: endDate < to ? endDate : to });
+    if (endDate >= to) break;
+    startDate = addDays(endDate, 1);
+  }
+  return found;
+}
+
 const thisWeek = (now: Day): PeriodDates => days(now, -now.daysSinceMonday, 7);
 const thisMonth = ({ year, month }: Day): PeriodDates => months(year, month, 1);
 const firstOfQuarter = ({ month }: Day): number => month - ((month - 1) % 3);

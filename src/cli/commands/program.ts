@@ -6,7 +6,7 @@ import type { DatabasePlace } from '../../data/postgres/database-place';
 import { AppError, describeError, OperatorError } from '../../errors';
 import { mayBeMisread } from '../../values/utf8';
 import type { CommandContext } from '../command';
-import { UsageError } from '../command-options';
+import { UndecidedError, UsageError } from '../command-options';
 import { DEFAULT_SETTINGS_FILE, withSettingsFile } from '../settings-file';
 import { toPrintable, write, type Terminal } from '../terminal';
 
@@ -30,6 +30,7 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
   login: () => (require('./session-commands') as typeof import('./session-commands')).loginCommand,
   import: () => (require('./import-command') as typeof import('./import-command')).importCommand,
   sync: () => (require('./sync-command') as typeof import('./sync-command')).syncCommand,
+  compare: () => (require('./compare-command') as typeof import('./compare-command')).compareCommand,
   export: () => (require('./export-command') as typeof import('./export-command')).exportCommand,
   audit: () => (require('./audit-command') as typeof import('./audit-command')).auditCommand,
   usage: () => (require('./usage-command') as typeof import('./usage-command')).usageCommand,
@@ -44,8 +45,8 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
 };
 /* eslint-enable */
 
-/** The exit status of a command: 0 done, 1 failed, 2 wrong usage. */
-export type ExitStatus = 0 | 1 | 2;
+/** The exit status of a command: 0 done, 1 failed, 2 wrong usage, 3 undecided. */
+export type ExitStatus = 0 | 1 | 2 | 3;
 
 /** The option that is followed by a file, which is no command. */
 const SETTINGS_FILE = '--env-file';
@@ -107,7 +108,7 @@ export async function runProgram(
       const failure = { error: text, ...(error instanceof AppError && { code: error.code }), ...(used && { database: used }) };
       terminal.errors.write(`${JSON.stringify(failure)}\n`);
     } else if (!isUsage) terminal.errors.write(`${describe(error)}\n`);
-    return isUsage || error instanceof UsageError ? 2 : 1;
+    return isUsage || error instanceof UsageError ? 2 : error instanceof UndecidedError ? 3 : 1;
   }
 }
 

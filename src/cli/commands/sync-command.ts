@@ -1,4 +1,3 @@
-import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Logger } from 'pino';
@@ -7,13 +6,15 @@ import type { SyncState } from '../../data/sync/sync-store';
 import { SyncEnded, type Hold, type SyncRound, type SyncTarget } from '../../domain/sync/sync-service';
 import { OperatorError } from '../../errors';
 import type { Services } from '../../services';
-import { V2Source, type SourceCredentials } from '../../source/v2-source';
-import { describeDateFault, isLocalDate, type LocalDate } from '../../values/dates';
+import { V2Source } from '../../source/v2-source';
+import type { LocalDate } from '../../values/dates';
 import { findToday, type OrganizationCalendar } from '../../values/periods';
-import { logOf, withServices, type CommandContext } from '../command';
-import { ORGANIZATION, UsageError } from '../command-options';
+import { withServices, type CommandContext } from '../command';
+import { logOf } from '../command-log';
+import { MS_PER_SECOND, ORGANIZATION, readDate, readSeconds, readTime } from '../command-options';
+import { readAddress, readAuthority, readCredentials } from '../source-credentials';
 import { onStopSignal } from '../stop-signals';
-import { firstLineOf, formatTable, NO_PROGRESS, printResult, readLimit, startProgress, type Progress } from '../terminal';
+import { formatTable, NO_PROGRESS, printResult, readLimit, startProgress, type Progress } from '../terminal';
 
 /** `sync`: keeps the books of an organization equal to those of its old v2 service. */
 export function syncCommand(context: () => CommandContext): Command {
@@ -24,43 +25,13 @@ export function syncCommand(context: () => CommandContext): Command {
     .addCommand(endCommand(context));
 }
 
-const MS_PER_SECOND = 1000;
 const DAYS_PER_WEEK = 7;
-const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
-
-/** Reads a time such as `45d` as seconds. Throws the error that commander shows with the option's name. */
-function readSeconds(text: string): number {
-  const [, count, unit] = /^([1-9][0-9]{0,5})([smhd])$/.exec(text) ?? [];
-  if (unit === undefined) throw new InvalidArgumentError('It must be a number with s, m, h or d, such as 15m.');
-  return Number(count) * UNITS[unit]!;
-}
-
-/** Longer times overflow the timers of Node. */
-const MAX_SECONDS = 20 * 86_400;
-
-function readTime(text: string): number {
-  const seconds = readSeconds(text);
-  if (seconds > MAX_SECONDS) throw new InvalidArgumentError('It must be at most 20d.');
-  return seconds;
-}
+const SECONDS_PER_DAY = 86_400;
 
 function readDays(text: string): number {
-  const days = readSeconds(text) / UNITS.d!;
+  const days = readSeconds(text) / SECONDS_PER_DAY;
   if (!Number.isInteger(days)) throw new InvalidArgumentError('It must be whole days, such as 45d.');
   return days;
-}
-
-function readDate(text: string): LocalDate {
-  if (!isLocalDate(text)) throw new InvalidArgumentError(`${describeDateFault(text)}.`);
-  return text;
-}
-
-/** Reads the address of a source. Commander does not read it, because its message would repeat the credentials in it. */
-function readAddress(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError('--from: expected an address such as https://old.example.org');
-  if (url.username !== '' || url.password !== '') throw new UsageError('--from must not have credentials: --provision-file has them');
-  return url;
 }
 
 interface RunOptions {
@@ -112,16 +83,23 @@ function runCommand(context: () => CommandContext): Command {
     )
     .addOption(new Option('--timeout <time>', 'gives up an answer that takes longer').argParser(readTime).default(600, '10m'))
     .action(async (options: RunOptions) => {
-      const url = readAddress(options.from);
+      const url = readAddress('--from', '--provision-file', options.from);
       const stopping = new AbortController();
       const off = onStopSignal(() => (stopping.signal.aborted ? process.exit(1) : stopping.abort()));
       const { config } = context();
       const log = logOf(config);
       const source = new V2Source({
-        ...(await readCredentials(options, url, context())),
+        ...(await readCredentials({
+          url,
+          service: 'the old service',
+          provisionFile: options.provisionFile,
+          cookieFile: options.cookieFile,
+          provision: config.SOURCE_PROVISION,
+          cookie: config.SOURCE_COOKIE,
+          names: '--provision-file or SOURCE_PROVISION',
+        })),
         url,
-        authority:
-          options.caFile === undefined ? undefined : await readFile(options.caFile, 'utf8').catch(rethrowUnreadable(options.caFile)),
+        authority: await readAuthority(options.caFile),
         timeoutMs: options.timeout * MS_PER_SECOND,
         signal: stopping.signal,
         onRetry: (error, waitMs) => log.warn({ reason: error.message, waitSeconds: Math.round(waitMs / MS_PER_SECOND) }, 'asking again'),
@@ -286,62 +264,4 @@ function formatStates(states: readonly (SyncState & { readonly organization: str
     ...[time(state.lastRoundAt), time(state.lastSuccessAt), String(state.linesChanged), state.isHeld ? 'yes' : 'no', state.failure ?? ''],
   ]);
   return formatTable(['ORGANIZATION', 'SINCE', 'READ', 'LAST ROUND', 'LAST SUCCESS', 'LINES CHANGED', 'RUNS', 'FAILURE'], rows);
-}
-
-const OTHERS_MAY = 0o006;
-const rethrowUnreadable =
-  (file: string) =>
-  (error: unknown): never => {
-    throw new OperatorError(`Cannot read ${file}`, { cause: error });
-  };
-
-/** Reads a secret from a file of its own, which no other account may read. */
-async function readSecret(file: string): Promise<Buffer> {
-  const { mode } = await stat(file).catch(rethrowUnreadable(file));
-  if ((mode & OTHERS_MAY) !== 0)
-    throw new OperatorError(`${file}: every account of this machine may read or change it: chmod o= takes that away`);
-  return readFile(file).catch(rethrowUnreadable(file));
-}
-
-async function readCredentials(
-  { provisionFile, cookieFile }: RunOptions,
-  url: URL,
-  { config }: CommandContext,
-): Promise<SourceCredentials> {
-  const provision =
-    provisionFile === undefined ? config.SOURCE_PROVISION : firstLineOf(await readSecret(provisionFile), provisionFile).trim();
-  if (provision === '') throw new UsageError('--provision-file or SOURCE_PROVISION must have the provision of the old service');
-  const cookie =
-    cookieFile === undefined ? config.SOURCE_COOKIE : toCookie((await readSecret(cookieFile)).toString('latin1'), url, cookieFile);
-  assertHeader(provision, 'The provision');
-  assertHeader(cookie, 'The cookie');
-  return { provision, cookie: cookie === '' ? undefined : cookie };
-}
-
-function assertHeader(value: string, name: string): void {
-  if (!/^[\x20-\x7e]*$/.test(value)) throw new OperatorError(`${name} of the old service has characters that no header may have`);
-}
-
-/**
- * The header of a file of cookies: its first line, or the cookies of the address from a file as curl's --cookie-jar writes it. Throws an
- * OperatorError when it has none.
- */
-function toCookie(text: string, { hostname, protocol }: URL, file: string): string {
-  const lines = text.split(/\r?\n/).map((line) => line.replace(/^#HttpOnly_/, ''));
-  const rows = lines
-    .filter((line) => !line.startsWith('#'))
-    .map((line) => line.split('\t'))
-    .filter((row) => row.length === 7);
-  const isOfHost = (domain: string): boolean => domain === hostname || (domain.startsWith('.') && `.${hostname}`.endsWith(domain));
-  const isGood = ([domain, , , secure, expires]: string[]): boolean =>
-    isOfHost(domain!) && (secure !== 'TRUE' || protocol === 'https:') && (expires === '0' || Number(expires) * MS_PER_SECOND > Date.now());
-  const cookie =
-    rows.length > 0
-      ? rows
-          .filter(isGood)
-          .map((row) => `${row[5]}=${row[6]}`)
-          .join('; ')
-      : lines.find((line) => line.trim() !== '' && !line.startsWith('#'))?.trim();
-  if (!cookie) throw new OperatorError(`${file} has no cookie for ${protocol}//${hostname}`);
-  return cookie;
 }

@@ -1,6 +1,6 @@
 import type { SyncState } from '../../data/sync/sync-store';
 import type { LocalDate } from '../../values/dates';
-import type { PeriodDates } from '../../values/periods';
+import { addDays, toMonths, type PeriodDates } from '../../values/periods';
 
 /** The part of the history that a round reads. */
 export interface SyncPlan {
@@ -40,20 +40,4 @@ export function planRound(state: SyncState & { readonly since: LocalDate }, { to
   return isFull || first < since
     ? { kind: isFull ? 'full' : 'window', periods: toMonths(since, last) }
     : { kind: 'window', periods: toMonths(first, last) };
-}
-
-const addDays = (date: LocalDate, days: number): LocalDate =>
-  new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length);
-
-/** The months from one date to another; the first and the last of them may be parts. */
-function toMonths(from: LocalDate, to: LocalDate): PeriodDates[] {
-  const months: PeriodDates[] = [];
-  for (let startDate = from; startDate <= to;) {
-    const [year, month] = [Number(startDate.slice(0, 4)), Number(startDate.slice(5, 7))];
-    const lastOfMonth = new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 'YYYY-MM-DD'.length);
-    const endDate = lastOfMonth < to ? lastOfMonth : to;
-    months.push({ startDate, endDate });
-    startDate = addDays(endDate, 1);
-  }
-  return months;
 }

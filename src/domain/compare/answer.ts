@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { OperatorError, errorTable } from '../../errors';
+import { decodeText } from '../../formats/import-format';
+import type { RawLine } from '../../formats/import-line';
+import { readResponse, type AnswerFrame } from '../../formats/response-reader';
+import { SourceError } from '../../source/source-error';
+import { readRetryAfter, withoutPages, type SourceCredentials, type V2Client } from '../../source/v2-client';
+import { toCents, toMoney } from '../../values/money';
+import { NoReport } from './line-pairs';
+import { isReport, provisions, type Question } from './question';
+import type { Side } from './verdict';
+
+/** One of the two services. */
+export interface Service {
+  readonly client: V2Client;
+  readonly credentials: SourceCredentials;
+}
+
+/** The headers whose values callers may rely on. */
+const HEADERS = ['content-type', 'content-disposition', 'www-authenticate'] as const;
+/** The statuses of a proxy, and of a service that asks to come again. */
+const PASSING = [408, 425, 429, 502, 503, 504];
+const PASSING_TEXTS: readonly string[] = [errorTable.UNDER_MAINTENANCE.text, errorTable.ESTABLISHING_SESSION_FAILED.text];
+/** No answer without lines is longer. */
+const MAX_BODY_BYTES = 1_000_000;
+
+/** What a service answers to one question. Its lines are read as they come. */
+export interface Answer {
+  readonly status: number;
+  /** The headers that matter, in a form that spelling does not change. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The body of an answer without lines. The service's own provision in it has the same name for both. */
+  readonly body: string;
+  /** The lines of a report. */
+  readonly lines: LineReader | undefined;
+  readonly version: string | undefined;
+  /** Leaves what has not been read. */
+  drop(): void;
+}
+
+/** Asks a service. Throws a SourceError when there is no answer that could be compared. */
+export async function ask({ client, credentials }: Service, question: Question): Promise<Answer> {
+  const { path, query, provision, hasSession } = question;
+  const signal = client.limit();
+  const sent = provision === 'given' ? credentials.provision : provisions[provision];
+  try {
+    const response = await client.ask({
+      path: query === '' ? path : `${path}?${query}`,
+      credentials: { ...(sent !== undefined && { provision: sent }), ...(hasSession && { cookie: credentials.cookie }) },
+      signal,
+    });
+    const status = response.statusCode!;
+    if (PASSING.includes(status)) {
+      response.destroy();
+      throw new SourceError(`The answer is ${status}`, { isPassing: true, retryAfterMs: readRetryAfter(response) });
+    }
+    const hasLines = isReport(question) && status === 200;
+    const body = hasLines ? '' : await readBody(withoutPages(client.bodyOf(response)));
+    if (PASSING_TEXTS.some((text) => body.includes(`"${text}"`)))
+      throw new SourceError(`The answer is ${status}: ${body}`, { isPassing: true });
+    const version = response.headers['x-data-version'];
+    return {
+      status,
+      headers: Object.fromEntries(HEADERS.map((name) => [name, toHeader(response, name)])),
+      body: body.replaceAll(credentials.provision, '‹provision›'),
+      lines: hasLines ? new LineReader(response, client, signal) : undefined,
+      version: typeof version === 'string' ? version : undefined,
+      drop: () => void (response.complete || response.destroy()),
+    };
+  } catch (error) {
+    throw client.toSourceError(error, signal);
+  }
+}
+
+function toHeader({ headers }: IncomingMessage, name: (typeof HEADERS)[number]): string | undefined {
+  return headers[name]?.toString().toLowerCase().replace(/\s+/g, '');
+}
+
+async function readBody(body: AsyncIterable<Buffer>): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of body) {
+    pieces.push(piece);
+    length += piece.length;
+    if (length > MAX_BODY_BYTES) throw new SourceError('The answer is too long for one without lines', { isPassing: false });
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+/** The text of an answer around its lines. */
+class Frame implements AnswerFrame {
+  private isLong = false;
+  /** The text before the first line, and that since the last one. */
+  private head: string | undefined;
+  private since = '';
+  /** The texts between two lines, which mostly are one. */
+  private readonly between = new Set<string>();
+
+  add(character: string): void {
+    if (this.since.length < MAX_FRAME_LENGTH) this.since += character;
+    else this.isLong = true;
+  }
+
+  passLine(): void {
+    if (this.head === undefined) this.head = this.since;
+    else if (this.between.size < MAX_SEPARATORS) this.between.add(this.since);
+    this.since = '';
+  }
+
+  /** The answer as if it had no lines; undefined where that is too long to compare. */
+  get text(): string | undefined {
+    return this.isLong ? undefined : `${this.head ?? ''}${this.since}`;
+  }
+
+  get separators(): string {
+    return [...this.between].sort().join('|');
+  }
+}
+
+const MAX_FRAME_LENGTH = 65_536;
+const MAX_SEPARATORS = 10;
+/** The amount in the text of a line. No other text has a name between two bare quotation marks. */
+const AMOUNT = /"amount"\s*:\s*"([^"]*)"/;
+
+/** Reads the lines of a report as they come, and sums them up. */
+export class LineReader {
+  private readonly frame = new Frame();
+  private readonly hash = createHash('sha256');
+  private readonly batches: AsyncIterator<readonly RawLine[]>;
+  private batch: readonly RawLine[] = [];
+  private at = 0;
+  private cents: bigint | undefined = 0n;
+  private digestText: string | undefined;
+  lines = 0;
+
+  constructor(
+    private readonly response: IncomingMessage,
+    private readonly client: V2Client,
+    private readonly signal: AbortSignal,
+  ) {
+    this.batches = readResponse(decodeText(withoutPages(client.bodyOf(response))), this.frame)[Symbol.asyncIterator]();
+  }
+
+  /**
+   * True when another line stands next, which `take` then takes. Throws a SourceError for an answer that is not whole, and a NoReport for one
+   * that is whole and no report.
+   */
+  async fill(): Promise<boolean> {
+    while (this.at === this.batch.length) {
+      const next = await this.batches.next().catch((error: unknown) => this.fail(error));
+      if (next.done) {
+        if (!this.response.complete) throw new SourceError('The answer breaks off', { isPassing: true });
+        return false;
+      }
+      this.batch = next.value;
+      this.at = 0;
+      this.addUp(next.value);
+    }
+    return true;
+  }
+
+  /** True when `take` can take a line without waiting. */
+  get isFilled(): boolean {
+    return this.at < this.batch.length;
+  }
+
+  take(): RawLine {
+    return this.batch[this.at++]!;
+  }
+
+  /** The text around the lines, after the last one; undefined where it is too long to compare. */
+  get frameText(): string | undefined {
+    return this.frame.text;
+  }
+
+  get separators(): string {
+    return this.frame.separators;
+  }
+
+  /** The sums of all lines, after the last one. */
+  get sums(): Required<Pick<Side, 'lines' | 'amount' | 'digest'>> {
+    this.digestText ??= this.hash.digest('hex');
+    return { lines: this.lines, amount: this.cents === undefined ? null : toMoney(this.cents), digest: this.digestText };
+  }
+
+  private addUp(batch: readonly RawLine[]): void {
+    this.lines += batch.length;
+    if (batch.length === 0) return;
+    if (batch.some(({ text }) => text === undefined)) throw new NoReport('The answer has a line that is no object');
+    this.hash.update(`${batch.map(({ text }) => text).join('\n')}\n`);
+    for (const { text } of batch) {
+      if (this.cents === undefined) return;
+      const cents = toCents(AMOUNT.exec(text!)?.[1] ?? '');
+      this.cents = cents === undefined ? undefined : this.cents + cents;
+    }
+  }
+
+  private fail(error: unknown): never {
+    if (error instanceof OperatorError && !(error instanceof SourceError) && this.response.complete) {
+      throw new NoReport(error.message.replace(/^The file/, 'The answer'), { cause: error });
+    }
+    throw this.client.toSourceError(error, this.signal);
+  }
+}

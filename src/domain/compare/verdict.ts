@@ -1,0 +1,158 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { textClasses, type TextDifference } from '../../formats/json-difference';
+import { isLineName, lineFields } from '../../line/line-fields';
+
+/** The kinds of differences between two answers, from the old service to the new one. */
+export const differenceClasses = [
+  ...(['status', 'header', 'body', 'error-text', 'line-missing', 'line-extra', 'line-doubled', 'line-order'] as const),
+  ...textClasses,
+] as const;
+export type DifferenceClass = (typeof differenceClasses)[number];
+
+/** The classes that may be accepted: most readers of JSON see the same value. */
+export const acceptableClasses = ['key-order', 'zeros', 'null', 'escapes', 'whitespace', 'text-whitespace', 'line-order'] as const;
+
+/** The ids by which lines are matched. */
+export interface LineIds {
+  readonly deposit: string;
+  readonly transaction: string;
+  readonly allocation: string;
+}
+
+export interface Difference extends Omit<TextDifference, 'class'> {
+  readonly class: DifferenceClass;
+  /** The line that differs; undefined for what is beside the lines. */
+  readonly line?: LineIds;
+  /** The deposit date of the line. */
+  readonly day?: string;
+}
+
+/** A difference that the verdict shows. Personal values are pseudonyms unless they were asked for. */
+export interface Example extends Difference {
+  readonly question: string;
+}
+
+/** What one service has answered. */
+export interface Side {
+  readonly status: number;
+  /** The number of lines of a report. */
+  readonly lines?: number;
+  /** The sum of the lines' amounts; null where one is not written as an amount. A split gift counts once for each of its lines. */
+  readonly amount?: string | null;
+  /** The SHA-256 of the lines as they are written, each with a line feed. */
+  readonly digest?: string;
+  /** The data version that the gateway names. */
+  readonly version?: string;
+}
+
+export const outcomes = ['equal', 'accepted', 'different', 'moving', 'unreachable', 'not-asked'] as const;
+export type Outcome = (typeof outcomes)[number];
+
+export interface QuestionResult {
+  readonly question: string;
+  readonly outcome: Outcome;
+  /** Why there is no answer to compare. */
+  readonly reason?: string;
+  readonly old?: Side;
+  readonly new?: Side;
+  /** The number of differences of each class. */
+  readonly classes?: Partial<Record<DifferenceClass, number>>;
+  /** The number of differences of each deposit date that has any. */
+  readonly days?: Readonly<Record<string, number>>;
+}
+
+/** The verdict of a comparison, which a file keeps and a later run may go on from. */
+export interface Verdict {
+  readonly verdict: 'equal' | 'different' | 'undecided';
+  readonly old: string;
+  readonly new: string;
+  readonly begunAt: string;
+  readonly endedAt: string;
+  /** The classes that were accepted. */
+  readonly accepted: readonly DifferenceClass[];
+  readonly counts: Readonly<Record<Outcome, number>>;
+  readonly classes: readonly ClassResult[];
+  readonly questions: readonly QuestionResult[];
+}
+
+export interface ClassResult {
+  readonly class: DifferenceClass;
+  readonly count: number;
+  readonly isAccepted: boolean;
+  /** The first of them. */
+  readonly examples: readonly Example[];
+}
+
+export const MAX_EXAMPLES = 3;
+const MAX_SHOWN_LENGTH = 200;
+
+/** Counts the differences of one question. */
+export class Tally {
+  readonly classes: Partial<Record<DifferenceClass, number>> = {};
+  readonly days: Record<string, number> = {};
+  readonly examples = new Map<DifferenceClass, Difference[]>();
+
+  add(difference: Difference): void {
+    const { class: kind, day } = difference;
+    this.classes[kind] = (this.classes[kind] ?? 0) + 1;
+    if (day !== undefined) this.days[day] = (this.days[day] ?? 0) + 1;
+    const examples = this.examples.get(kind) ?? [];
+    if (examples.length < MAX_EXAMPLES) this.examples.set(kind, [...examples, difference]);
+  }
+
+  /** Equal, or accepted where every class is one of these, or different. */
+  outcome(accepted: readonly DifferenceClass[]): 'equal' | 'accepted' | 'different' {
+    const kinds = Object.keys(this.classes) as DifferenceClass[];
+    if (kinds.length === 0) return 'equal';
+    return kinds.every((kind) => accepted.includes(kind)) ? 'accepted' : 'different';
+  }
+}
+
+/** Writes pseudonyms in the place of donors' values. Equal values have one pseudonym in a run, different ones have different ones. */
+export class Mask {
+  private readonly key = randomBytes(32);
+
+  constructor(private readonly showsValues: boolean) {}
+
+  example(question: string, difference: Difference): Example {
+    const { path, old, new: now } = difference;
+    return {
+      ...difference,
+      question,
+      ...(old !== undefined && { old: this.value(path, old) }),
+      ...(now !== undefined && { new: this.value(path, now) }),
+    };
+  }
+
+  private value(path: string, text: string): string {
+    if (!this.showsValues && isPersonal(path) && !['""', 'null'].includes(text)) {
+      return `‹${createHmac('sha256', this.key).update(text).digest('hex').slice(0, 10)}›`;
+    }
+    return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text;
+  }
+}
+
+/** The values of answers beside the lines that name nobody. The empty path is that of the answer as a whole, such as its status. */
+const IMPERSONAL = /^(|place|errors\[\d+\]\.(error|status)|data\.(message|provision)|content-type|content-disposition|www-authenticate)$/;
+
+/** True for a value that may tell of a donor, also for one of an unknown field. */
+const isPersonal = (path: string): boolean => (isLineName(path) ? lineFields[path].isPersonal === true : !IMPERSONAL.test(path));
+
+/** Puts the results of all questions together. */
+export function toVerdict(
+  { old, new: now, begunAt, accepted }: Pick<Verdict, 'old' | 'new' | 'begunAt' | 'accepted'>,
+  questions: readonly QuestionResult[],
+  examples: ReadonlyMap<DifferenceClass, readonly Example[]>,
+): Verdict {
+  const count = (outcome: Outcome): number => questions.filter((result) => result.outcome === outcome).length;
+  const counts = Object.fromEntries(outcomes.map((outcome) => [outcome, count(outcome)])) as Record<Outcome, number>;
+  const isDecided = counts.moving + counts.unreachable + counts['not-asked'] === 0;
+  const classes = differenceClasses.flatMap((kind): ClassResult[] => {
+    const sum = questions.reduce((all, result) => all + (result.classes?.[kind] ?? 0), 0);
+    return sum === 0 ? [] : [{ class: kind, count: sum, isAccepted: accepted.includes(kind), examples: examples.get(kind) ?? [] }];
+  });
+  return {
+    verdict: counts.different > 0 ? 'different' : isDecided ? 'equal' : 'undecided',
+    ...{ old, new: now, begunAt, endedAt: new Date().toISOString(), accepted, counts, classes, questions },
+  };
+}

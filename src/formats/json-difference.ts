@@ -1,0 +1,183 @@
+/**
+ * The kinds of differences between two JSON texts. Those with a form of their own (`zeros`, `null`, `escapes`, `whitespace` and
+ * `text-whitespace`) have the same meaning for most readers.
+ */
+export const textClasses = [
+  ...(['key-missing', 'key-extra', 'key-order', 'type', 'value', 'zeros', 'null', 'escapes', 'whitespace', 'text-whitespace'] as const),
+] as const;
+export type TextClass = (typeof textClasses)[number];
+
+export interface TextDifference {
+  readonly class: TextClass;
+  /** The way to the value: `errors[0].error`; empty for the whole text. */
+  readonly path: string;
+  /** Both values as they are written; undefined where there is none, or where no value but the text around it differs. */
+  readonly old?: string;
+  readonly new?: string;
+}
+
+/** A value with the text that it is written as. */
+interface Node {
+  readonly text: string;
+  readonly value: unknown;
+  /** The members of an object by name; the last one of those with one name. */
+  readonly members?: ReadonlyMap<string, Node>;
+  /** The names of the members as they are written. */
+  readonly names?: readonly string[];
+  readonly elements?: readonly Node[];
+  /** The white space within the value that is not in its texts, with a mark for each token. */
+  readonly space: string;
+}
+
+/**
+ * Finds all differences between two texts that are JSON, from old to new. Equal texts have none. Throws a SyntaxError for a text that is not
+ * JSON.
+ */
+export function findDifferences(oldText: string, newText: string): TextDifference[] {
+  if (oldText === newText) return [];
+  const [before, after] = [new TextReader(oldText).read(), new TextReader(newText).read()];
+  const found = compare(before, after, '');
+  // Members that are missing or moved have other white space around them.
+  const isSame = found.every(({ class: kind }) => !['key-missing', 'key-extra', 'key-order'].includes(kind));
+  if (isSame && before.space !== after.space) found.push({ class: 'whitespace', path: '' });
+  return found;
+}
+
+function compare(before: Node, after: Node, path: string): TextDifference[] {
+  if (before.text === after.text) return [];
+  if (before.members && after.members) return compareMembers(before, after, path);
+  if (before.elements && after.elements) return compareElements(before.elements, after.elements, path);
+  return classesOf(before, after).map((kind) => ({ class: kind, path, old: before.text, new: after.text }));
+}
+
+function compareMembers(before: Node, after: Node, path: string): TextDifference[] {
+  const [old, now] = [before.members!, after.members!];
+  const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
+  const found: TextDifference[] = [];
+  for (const [name, node] of old) {
+    const other = now.get(name);
+    if (other) found.push(...compare(node, other, at(name)));
+    else found.push({ class: 'key-missing', path: at(name), old: node.text });
+  }
+  for (const [name, node] of now) if (!old.has(name)) found.push({ class: 'key-extra', path: at(name), new: node.text });
+  const [shared, sharedNow] = [[...old.keys()].filter((name) => now.has(name)), [...now.keys()].filter((name) => old.has(name))];
+  if (shared.some((name, position) => name !== sharedNow[position])) found.push({ class: 'key-order', path });
+  // A name twice in one object is one more than its reader sees.
+  const [names, namesNow] = [before.names!, after.names!];
+  if (names.length - old.size > namesNow.length - now.size) found.push({ class: 'key-missing', path });
+  if (names.length - old.size < namesNow.length - now.size) found.push({ class: 'key-extra', path });
+  const isSame = found.length === 0 && names.length === namesNow.length;
+  if (isSame && names.some((name, position) => name !== namesNow[position])) found.push({ class: 'escapes', path });
+  return found;
+}
+
+function compareElements(old: readonly Node[], now: readonly Node[], path: string): TextDifference[] {
+  const shared = Math.min(old.length, now.length);
+  return [
+    ...old.slice(0, shared).flatMap((node, position) => compare(node, now[position]!, `${path}[${position}]`)),
+    ...old.slice(shared).map(({ text }, position) => ({ class: 'key-missing' as const, path: `${path}[${shared + position}]`, old: text })),
+    ...now.slice(shared).map(({ text }, position) => ({ class: 'key-extra' as const, path: `${path}[${shared + position}]`, new: text })),
+  ];
+}
+
+/** Several where two differ in form twice: 100 and "100.00" have another type and other zeros. */
+function classesOf(one: Node, other: Node): TextClass[] {
+  const [before, after] = [one.value, other.value];
+  const [kind, kindNow] = [typeof before, typeof after];
+  if ((before === null && after === '') || (before === '' && after === null)) return ['null'];
+  if (before === undefined || after === undefined) return ['type'];
+  if (kind === 'string' && kind === kindNow && before === after) return ['escapes'];
+  const [text, textNow] = [unquoted(one), unquoted(other)];
+  if (kind !== kindNow && text === textNow) return ['type'];
+  const kinds: TextClass[] = kind !== kindNow && before !== null && after !== null ? ['type'] : [];
+  if (withoutZeros(text) === withoutZeros(textNow)) return [...kinds, 'zeros'];
+  return [...kinds, withoutSpace(text) === withoutSpace(textNow) ? 'text-whitespace' : 'value'];
+}
+
+/** The text of a scalar. A number is not made one, because it may have more digits than Node knows. */
+const unquoted = ({ text, value }: Node): string => (typeof value === 'string' ? value : text);
+
+/** A decimal number without the zeros at its end. Those at its beginning count: a ZIP has them. */
+const withoutZeros = (text: string): string => (/^-?[0-9]+\.[0-9]*$/.test(text) ? text.replace(/\.?0*$/, '') : text);
+
+const withoutSpace = (text: string): string => text.trim().replace(/\s+/g, ' ');
+
+const STRING = /"(?:[^"\\]|\\.)*"/y;
+const WORD = /[-+.0-9A-Za-z]+/y;
+const SPACE = /[ \t\n\r]*/y;
+const MAX_DEPTH = 100;
+
+/** Reads a JSON text with the places of its values. V8 has checked the text first, so that this reader need not. */
+class TextReader {
+  private at = 0;
+  private space = '';
+
+  constructor(private readonly text: string) {
+    JSON.parse(text);
+  }
+
+  read(): Node {
+    this.skip();
+    const node = this.value(0);
+    this.skip();
+    return { ...node, space: this.space };
+  }
+
+  private value(depth: number): Node {
+    if (depth > MAX_DEPTH) throw new SyntaxError('The text is nested too deeply');
+    const begin = this.at;
+    const first = this.text[begin];
+    const inner = first === '{' ? this.object(depth) : first === '[' ? this.array(depth) : this.scalar(first === '"' ? STRING : WORD);
+    return { ...inner, text: this.text.slice(begin, this.at), space: '' };
+  }
+
+  private object(depth: number): Omit<Node, 'text' | 'space'> {
+    const members = new Map<string, Node>();
+    const names: string[] = [];
+    for (const isNext = this.entries('}'); isNext();) {
+      const written = this.match(STRING);
+      this.skip();
+      this.at++;
+      this.skip();
+      names.push(written);
+      members.set(JSON.parse(written) as string, this.value(depth + 1));
+    }
+    return { value: undefined, members, names };
+  }
+
+  private array(depth: number): Omit<Node, 'text' | 'space'> {
+    const elements: Node[] = [];
+    for (const isNext = this.entries(']'); isNext();) elements.push(this.value(depth + 1));
+    return { value: undefined, elements };
+  }
+
+  private scalar(pattern: RegExp): Omit<Node, 'text' | 'space'> {
+    return { value: JSON.parse(this.match(pattern)) as unknown };
+  }
+
+  /** Passes the brackets and commas of an object or array. The function is true while another entry follows. */
+  private entries(end: string): () => boolean {
+    this.at++;
+    return () => {
+      this.skip();
+      if (this.text[this.at] === ',') {
+        this.at++;
+        this.skip();
+      }
+      if (this.text[this.at] !== end) return true;
+      this.at++;
+      return false;
+    };
+  }
+
+  private skip(): void {
+    this.space += `${this.match(SPACE)}|`;
+  }
+
+  private match(pattern: RegExp): string {
+    pattern.lastIndex = this.at;
+    const [found] = pattern.exec(this.text)!;
+    this.at += found.length;
+    return found;
+  }
+}
